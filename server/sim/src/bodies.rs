@@ -21,3 +21,4 @@ pub(crate) mod roles;
 pub(crate) mod sleep;
 pub(crate) mod slots;
 pub(crate) mod solver;
+pub(crate) mod supported;

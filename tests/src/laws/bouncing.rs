@@ -15,6 +15,9 @@ use super::solid::Solid;
 /// The gap between a body that lies and its floor, in units.
 const REST: f64 = 0.1;
 
+/// A body that turns by more radians in a tick may have had its spin cut.
+const CUT_TURN: f64 = 0.9;
+
 fn restitution(random: &mut Random) -> f64 {
     match random.below(3) {
         0 => 1.0,
@@ -148,13 +151,20 @@ pub fn tumbling(random: &mut Random) -> Case {
 /// Deviations are shares of what is exchanged at most: the reduced mass times the speed at which
 /// they meet, and that times the distance of their centres when they touch. Single precision and
 /// the solver's order have 1 %. Damping takes its share of the spins.
+///
+/// A spin of 0.98 radians a tick is the greatest that a body has: see the README of `obsp-sim`. A
+/// meeting that gives more, as small bodies at high speed do, is not judged by angular momentum.
+///
+/// The bodies are two ticks apart: what a tick tells of spins is its mean, so that one without an
+/// impact has to come first.
 pub fn meeting(random: &mut Random) -> Case {
     let size = log_between(random, 4.0, 200.0);
     let ratio = random.between(0.0, 1000f64.ln()).exp().cbrt();
     let (first, name) = any_solid(random, size);
     let (second, other) = any_solid(random, size * ratio);
-    let speed = random.between(80.0, 1500.0);
     let reach = first.radius() + second.radius();
+    // So fast that they have parted before the fall ends.
+    let speed = random.between(80f64.max(0.75 * reach), 1500f64.max(1.5 * reach));
     let direction = any_turn(random) * DVec3::X;
     let aside = direction.any_orthonormal_vector() * (reach * random.between(0.0, 0.3));
     let middle = DVec3::Z * (2.0 * reach + 3000.0);
@@ -178,6 +188,10 @@ pub fn meeting(random: &mut Random) -> Case {
     scene.top = middle.z + 2.0 * reach;
     scene.shift.z = scene.shift.z.min(0.0);
     scene.rate = scene.rate.max(60);
+    let two_ticks = 2.0 * speed * scene.tick();
+    scene.bodies[1].position += direction * two_ticks;
+    scene.top += two_ticks;
+    scene.half = scene.half.map(|half| half + two_ticks);
     let told = format!("{name} and {other}, restitution {restitution:.3}, {speed:.0} units/s");
     Case::new(told, scene, move |run| {
         run.step();
@@ -194,31 +208,38 @@ pub fn meeting(random: &mut Random) -> Case {
                 let orbit = arm.cross((bodies[k].velocity - velocity) * masses[k]);
                 orbit + run.own_angular_momentum(k)
             });
-            let spins = run.own_angular_momentum(0).length() + run.own_angular_momentum(1).length();
             let energy: f64 = (0..2)
                 .map(|k| {
-                    let turning = bodies[k].spin.dot(run.own_angular_momentum(k));
                     let flying = (bodies[k].velocity - velocity).length_squared() * masses[k];
-                    0.5 * (turning + flying)
+                    run.spin_energy(k) + 0.5 * flying
                 })
                 .sum();
-            (velocity, angular, energy, spins)
+            (velocity, angular, energy)
         };
         let before = totals(run);
         let from = run.time();
-        run.seconds((1.5 * reach / speed).max(4.0 * run.scene.tick()));
+        let tick = run.scene.tick();
+        let (mut is_cut, mut most) = (false, 0f64);
+        run.while_below((1.5 * reach / speed).max(2.0 * tick) + 2.0 * tick, |run| {
+            is_cut |= (0..2).any(|k| run.spin_after(k).length() * tick > CUT_TURN);
+            most = most.max((0..2).map(|k| run.own_angular_momentum(k).length()).sum());
+            true
+        });
         let seconds = run.time() - from;
         let after = totals(run);
         let fallen = before.0 - DVec3::Z * (GRAVITY * seconds);
         let momentum = (after.0 - fallen).length() * total / exchanged;
         let spins = exchanged * reach;
-        let damped = before.3.max(after.3) * USUAL_DAMPING * seconds / spins;
+        let damped = most * USUAL_DAMPING * seconds / spins;
         let angular = (after.1 - before.1).length() / spins;
         let energy = (after.2 - before.2) / (0.5 * exchanged * speed);
-        vec![
+        let mut readings = vec![
             Reading::at_most("momentum, share", 0.0, 0.01, momentum),
-            Reading::at_most("angular momentum, share", damped, 0.01, angular),
             Reading::at_most("energy gained, share", 0.0, 0.01, energy),
-        ]
+        ];
+        if !is_cut {
+            readings.push(Reading::at_most("angular momentum, share", damped, 0.01, angular));
+        }
+        readings
     })
 }

@@ -44,8 +44,8 @@ pub struct Motion {
     /// Mean of the tick, in radians per second: by the orientations before and after it, so that
     /// no engine is believed.
     pub spin: DVec3,
-    /// Half way through the tick.
-    middle: DQuat,
+    /// The orientation before the tick.
+    before: DQuat,
     /// Whether it is left out of the simulation.
     pub asleep: bool,
 }
@@ -140,19 +140,32 @@ impl<'a> Run<'a> {
         self.scene.bodies[index].solid.volume
     }
 
-    /// Angular momentum of a body about its centre of mass, for density 1.
+    /// Angular momentum of a body about its centre of mass, for density 1: the one with which a
+    /// body that nothing touches comes from the orientation before a tick to the one after it.
     pub fn own_angular_momentum(&self, index: usize) -> DVec3 {
         let motion = &self.motions[index];
-        let rotation = DMat3::from_quat(motion.middle);
         let inertia = self.scene.bodies[index].solid.inertia;
-        rotation * (inertia * (rotation.transpose() * motion.spin)) * self.mass(index)
+        let turn = [motion.before, motion.orientation];
+        free_momentum(inertia, turn, motion.spin, self.scene.tick()) * self.mass(index)
+    }
+
+    /// The spin of a body after a tick, in radians per second, by its angular momentum.
+    pub fn spin_after(&self, index: usize) -> DVec3 {
+        let inertia = self.scene.bodies[index].solid.inertia;
+        let momentum = self.own_angular_momentum(index) / self.mass(index);
+        free_spin(inertia, self.motions[index].orientation, momentum)
+    }
+
+    /// Energy of the spin of a body, for density 1.
+    pub fn spin_energy(&self, index: usize) -> f64 {
+        0.5 * self.own_angular_momentum(index).dot(self.spin_after(index))
     }
 
     /// Energy of motion and of height above the floor of a body, over its weight: in units of
     /// height.
     pub fn energy_height(&self, index: usize) -> f64 {
         let motion = &self.motions[index];
-        let turning = 0.5 * motion.spin.dot(self.own_angular_momentum(index)) / self.mass(index);
+        let turning = self.spin_energy(index) / self.mass(index);
         let flying = 0.5 * motion.velocity.length_squared();
         motion.position.z + (turning + flying) / GRAVITY
     }
@@ -167,13 +180,58 @@ fn motion(scene: &Scene, told: &Told, before: DQuat) -> Motion {
     let sine = turn.xyz().length();
     let angle = 2.0 * sine.atan2(turn.w);
     let axis = if sine > 0.0 { turn.xyz() / sine } else { DVec3::Z };
-    let half = DQuat::from_axis_angle(axis, 0.5 * angle);
     Motion {
         position: scene.to_scene(told.position),
         orientation: (back * told.orientation).normalize(),
         velocity: back * told.velocity,
         spin: back * (axis * (angle / scene.tick())),
-        middle: (back * half * before).normalize(),
+        before: (back * before).normalize(),
         asleep: told.asleep,
     }
+}
+
+/// The spin of a body of this orientation and angular momentum.
+fn free_spin(inertia: DMat3, orientation: DQuat, momentum: DVec3) -> DVec3 {
+    let rotation = DMat3::from_quat(orientation);
+    rotation * (inertia.inverse() * (rotation.transpose() * momentum))
+}
+
+/// The angular momentum that brings a body that nothing touches from one orientation to another
+/// in so many seconds, given its mean spin: by shooting, along Euler's equations.
+fn free_momentum(inertia: DMat3, [from, to]: [DQuat; 2], mean: DVec3, seconds: f64) -> DVec3 {
+    // A turn this small in radians misses by less than rounding takes away.
+    const MISS: f64 = 1e-10;
+    let half = DQuat::from_scaled_axis(mean * (0.5 * seconds));
+    let middle = DMat3::from_quat((half * from).normalize());
+    let in_middle = |spin: DVec3| middle * (inertia * (middle.transpose() * spin));
+    let mut momentum = in_middle(mean);
+    for _ in 0..12 {
+        let miss = (to * turned_free(inertia, from, momentum, seconds).inverse()).normalize();
+        let miss = if miss.w < 0.0 { -miss } else { miss }.to_scaled_axis();
+        if miss.length() < MISS {
+            break;
+        }
+        momentum += in_middle(miss / seconds);
+    }
+    momentum
+}
+
+/// The orientation of a body of this angular momentum that nothing touches, so many seconds later:
+/// by the rule of the middle, whose error is of the third order, and Richardson's extrapolation.
+fn turned_free(inertia: DMat3, from: DQuat, momentum: DVec3, seconds: f64) -> DQuat {
+    let by = |steps: u32| {
+        let step = seconds / f64::from(steps);
+        let mut orientation = from;
+        for _ in 0..steps {
+            let first = free_spin(inertia, orientation, momentum);
+            let middle = DQuat::from_scaled_axis(first * (0.5 * step)) * orientation;
+            let spin = free_spin(inertia, middle.normalize(), momentum);
+            orientation = (DQuat::from_scaled_axis(spin * step) * orientation).normalize();
+        }
+        orientation
+    };
+    let (coarse, fine) = (by(8), by(16));
+    let between = (fine * coarse.inverse()).normalize();
+    let between = if between.w < 0.0 { -between } else { between }.to_scaled_axis();
+    DQuat::from_scaled_axis(between / 3.0) * fine
 }

@@ -7,6 +7,7 @@
 //! outside the guard's margin, so that the guard never refuses a body at rest.
 
 mod clip;
+mod edges;
 mod find;
 mod manifold;
 mod meet;

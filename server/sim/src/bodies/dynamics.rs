@@ -15,8 +15,9 @@ use crate::bodies::guard::{Advance, NEGLIGIBLE_SHARE, Proposal, Space};
 use crate::bodies::impulse::ImpulseBody;
 use crate::bodies::overload;
 use crate::bodies::sleep;
-use crate::bodies::slots::{flags_by_slot, touching_slots};
+use crate::bodies::slots::flags_by_slot;
 use crate::bodies::solver::{RESTITUTION_THRESHOLD, solve};
+use crate::bodies::supported::supported;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
 use crate::collision::time_of_impact::Impact;
@@ -31,6 +32,9 @@ const MAX_WAKE_ROUNDS: usize = 3;
 /// A body whose remaining motion is shorter than this, in units, gets no further
 /// attempt: heaps that settle are full of such jitter.
 const MIN_RETRY_DISTANCE: f64 = 1.0 / 64.0;
+
+/// Most attempts in one tick at the rest of the motion of a body in flight.
+const MAX_FLIGHT_ATTEMPTS: usize = 6;
 
 /// Least cost ([`crate::Counters::bodies_cost`]) of a tick whose work is shared out over
 /// threads: to gather these takes as long as some dozens of bodies.
@@ -79,7 +83,7 @@ fn step_with_paces(
     let seconds = context.seconds;
     find_and_wake(map, shapes, entities, pairs, context);
     let proposals = solve(entities, shapes, pairs, context);
-    let has_contacts = with_contacts(pairs, entities.slot_count());
+    let is_supported = supported(entities, pairs);
     let driven = Driven::new(entities, pairs);
     let pairs_known = PairIndex::new(pairs, entities.slot_count());
     let mut step = BodyStep {
@@ -87,7 +91,7 @@ fn step_with_paces(
         shapes,
         entities,
         neighbours: pairs_known.neighbours().collect(),
-        has_contacts,
+        is_supported,
         driven,
         pairs: pairs_known,
         context,
@@ -96,20 +100,12 @@ fn step_with_paces(
     };
     let stopped = step.advance(&proposals);
     step.keep_neighbours_of(&stopped);
-    let (retried, others) = step.split_by_retry(stopped);
-    let mut stopped = step.advance_remainders(&retried, |_, target| target);
-    stopped.extend(others);
-    stopped.sort_unstable_by_key(|remainder| remainder.slot);
+    let stopped = step.retry(stopped);
     let stopped = step.without_kinematic(stopped);
     step.advance_in_part(stopped);
     let overlapping = step.overlapping;
     sleep::settle(entities, shapes, pairs, seconds);
     overlapping
-}
-
-/// Whether the body in each slot has contact points, with anything.
-fn with_contacts(pairs: &[Pair], slot_count: usize) -> Vec<bool> {
-    flags_by_slot(touching_slots(pairs), slot_count)
 }
 
 /// Replaces `pairs` by the pairs of this tick, and wakes sleeping bodies that
@@ -170,8 +166,8 @@ struct BodyStep<'a> {
     pairs: PairIndex<'a>,
     /// All pairs of bodies that the search for contacts found.
     neighbours: Vec<(u16, Blocker, Known<'a>)>,
-    /// Whether the body in a slot touches another body or the world, or was to within the tick.
-    has_contacts: Vec<bool>,
+    /// Whether the body in a slot bears on something that does not yield.
+    is_supported: Vec<bool>,
     /// The bodies that kinematic ones push or carry now.
     driven: Driven,
     context: &'a mut StepContext,
@@ -240,6 +236,29 @@ impl BodyStep<'_> {
         }
     }
 
+    /// Lets bodies that were stopped spend the rest of their tick. A body in flight may be stopped
+    /// several times: two that meet may touch once more, elsewhere, before they part.
+    fn retry(&mut self, stopped: Vec<Remainder>) -> Vec<Remainder> {
+        let (mut retried, mut ended) = self.split_by_retry(stopped);
+        for _ in 1..MAX_FLIGHT_ATTEMPTS {
+            let stopped = self.advance_remainders(&retried, |_, target| target);
+            let others;
+            (retried, others) =
+                stopped.into_iter().partition(|remainder| !self.is_supported(remainder.slot));
+            ended.extend(others);
+            if retried.is_empty() {
+                break;
+            }
+        }
+        ended.extend(self.advance_remainders(&retried, |_, target| target));
+        ended.sort_unstable_by_key(|remainder| remainder.slot);
+        ended
+    }
+
+    fn is_supported(&self, slot: u16) -> bool {
+        self.is_supported[usize::from(slot)]
+    }
+
     /// Splits the bodies that were stopped: first those that get a further attempt. These would
     /// now move otherwise, or their blocker has changed, and either they are in flight and would
     /// visibly lose the rest of their tick, or a kinematic body drives them or what they stop at.
@@ -257,7 +276,7 @@ impl BodyStep<'_> {
             let blocker = blocker.and_then(Blocker::entity);
             let may_go_on = changed(slot) || blocker.is_some_and(changed);
             let is_driven = moves_with_driver(slot) || blocker.is_some_and(moves_with_driver);
-            may_go_on && (is_driven || !self.has_contacts[usize::from(slot)])
+            may_go_on && (is_driven || !self.is_supported(slot))
         })
     }
 
@@ -308,8 +327,8 @@ impl BodyStep<'_> {
     }
 
     /// Tries the translation alone, else the rotation alone, for bodies that hardly
-    /// moved. Motion that is impossible is removed from their velocity: otherwise a
-    /// wedged body would accumulate gravity until it breaks loose, and never sleep.
+    /// moved. Motion that is impossible is removed from the velocity of supported ones: otherwise
+    /// a wedged body would accumulate gravity until it breaks loose, and never sleep.
     fn advance_in_part(&mut self, mut stuck: Vec<Remainder>) {
         self.take_back_gravity(&stuck);
         let is_stuck = |remainder: &Remainder| {
@@ -320,7 +339,7 @@ impl BodyStep<'_> {
         let mut still_stuck = self.advance_remainders(&stuck, translated);
         still_stuck.retain(is_stuck);
         for Remainder { slot, seconds: left, whole, .. } in &stuck {
-            let kept = 1.0 - left / whole;
+            let kept = if self.is_supported(*slot) { 1.0 - left / whole } else { 1.0 };
             let Some(entity) = self.entities.get_mut(*slot) else { continue };
             if still_stuck.iter().any(|remainder| remainder.slot == *slot) {
                 entity.velocity *= kept;
@@ -330,17 +349,23 @@ impl BodyStep<'_> {
         }
         let turned = |start, target: Pose| Pose { orientation: target.orientation, ..start };
         for remainder in self.advance_remainders(&still_stuck, turned) {
+            let is_supported = self.is_supported(remainder.slot);
             let Some(entity) = self.entities.get_mut(remainder.slot) else { continue };
-            entity.angular *= 1.0 - remainder.seconds / remainder.whole;
-            entity.sleep.held |= is_stuck(&remainder);
+            if is_supported {
+                entity.angular *= 1.0 - remainder.seconds / remainder.whole;
+                entity.sleep.held |= is_stuck(&remainder);
+            }
         }
     }
 
     /// Removes the gravity of the unspent part of the tick from the velocity of
-    /// falling bodies: bodies that stop each other in the fall would otherwise land
-    /// faster than they fell.
+    /// falling bodies that are supported: bodies that stop each other in the fall would otherwise
+    /// land faster than they fell.
     fn take_back_gravity(&mut self, stopped: &[Remainder]) {
         for Remainder { slot, seconds: left, .. } in stopped {
+            if !self.is_supported(*slot) {
+                continue;
+            }
             if let Some(entity) = self.entities.get_mut(*slot)
                 && entity.velocity.z < 0.0
             {

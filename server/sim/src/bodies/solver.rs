@@ -15,6 +15,7 @@
 //! checks the displacements that come out in `f64`. No island depends on another, however
 //! they share blocks and lanes.
 
+mod arms;
 mod block;
 mod body;
 mod coloring;
@@ -28,7 +29,7 @@ mod lanes;
 mod pass;
 mod projection;
 mod restitution;
-mod slip;
+
 mod softness;
 
 use glam::DVec3;
@@ -83,9 +84,6 @@ const HELD_DISTANCE: f64 = 1.0 / 64.0;
 /// See [`HELD_DISTANCE`], in radians: a small body that settles by less would sleep aslant.
 const HELD_TURN: f64 = 1.0 / 4096.0;
 
-/// Highest angular speed in radians per second.
-const MAX_SPIN: f64 = 20.0;
-
 /// Highest speed of a prop in units per second.
 const MAX_SPEED: f64 = 4000.0;
 
@@ -95,7 +93,7 @@ const MAX_TURN: f64 = 0.98;
 
 /// Highest angular speed in a tick of this many seconds, in radians per second.
 pub(crate) fn max_spin(seconds: f64) -> f64 {
-    MAX_SPIN.min(MAX_TURN / seconds)
+    MAX_TURN / seconds
 }
 
 /// Applies gravity and solves the contacts of all `pairs` over a tick.
@@ -324,6 +322,8 @@ fn store(
     seconds: f64,
 ) -> Option<Proposal> {
     let [velocity, angular] = bodies.velocity(index);
+    let velocity = velocity.clamp_length_max(MAX_SPEED);
+    let angular = angular.clamp_length_max(max_spin(seconds));
     if entity.is_ball() && !bodies.list[index].is_fixed() {
         entity.velocity = velocity;
     }

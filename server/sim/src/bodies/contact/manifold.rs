@@ -4,6 +4,7 @@ use glam::DVec3;
 use obsp::geometry::Face;
 
 use super::clip::clip;
+use super::edges::edges;
 use super::pair::{ContactPoint, MAX_POINTS, Points};
 use crate::collision::separation::{Features, Part, Separation};
 
@@ -59,8 +60,8 @@ impl Corner {
 }
 
 /// The points at which `a` and `b` meet along the separation's axis, no farther
-/// apart than `reach`: face clipped against face where one part lies flat on the
-/// other, the closest points otherwise.
+/// apart than `reach`: face clipped against face where one part lies flat on the other, else
+/// what parallel edges have in common, else the closest points.
 pub(super) fn manifold(
     [a, b]: [&Part; 2],
     separation: &Separation,
@@ -68,6 +69,9 @@ pub(super) fn manifold(
     buffers: &mut Buffers,
 ) -> Points {
     let mut points = area([a, b], separation.axis, reach, buffers);
+    if points.is_empty() {
+        points = edges([a, b], separation.axis, reach);
+    }
     if points.is_empty() {
         points.push(point(a, separation.on_a, separation.gap));
     }

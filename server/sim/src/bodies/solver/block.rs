@@ -81,7 +81,7 @@ impl Block {
                 Err(_) => places[body].local as usize,
             })
         };
-        self.contacts.prepare(&self.bodies, pairs, local);
+        self.contacts.prepare(&mut self.bodies, pairs, local);
     }
 
     /// Advances whole islands by a tick.
@@ -95,8 +95,9 @@ impl Block {
             self.push();
             self.move_and_relax();
         }
+        let supported = self.supported();
         let Self { bodies, contacts, projection, islands, .. } = self;
-        projection.prepare(bodies, contacts, islands, self.island_count as usize);
+        projection.prepare(bodies, contacts, islands, &supported);
         projection.project(bodies, contacts, self.steps.seconds as f32);
         if let Some(begun) = begun {
             self.bounce_keeping_energy(&begun);
@@ -157,9 +158,26 @@ impl Block {
         self.contacts.bounce(&mut self.bodies);
     }
 
-    /// Prepares the projection of a part of an island.
+    /// Prepares the projection of a part of an island. An island so large lies on something.
     pub(super) fn prepare_projection(&mut self) {
+        let supported = vec![true; self.island_count as usize];
         let Self { bodies, contacts, projection, islands, .. } = self;
-        projection.prepare(bodies, contacts, islands, self.island_count as usize);
+        projection.prepare(bodies, contacts, islands, &supported);
+    }
+
+    /// Whether each island bears on the world or on a kinematic body.
+    fn supported(&self) -> Vec<bool> {
+        let mut supported = vec![false; self.island_count as usize];
+        let movable = 1..self.bodies.movable_end() as u32;
+        for constraint in &self.contacts.constraints {
+            let [first, second] = constraint.bodies;
+            for (a, b) in first.into_iter().zip(second) {
+                if movable.contains(&a) != movable.contains(&b) {
+                    let body = if movable.contains(&a) { a } else { b };
+                    supported[self.islands[body as usize] as usize] = true;
+                }
+            }
+        }
+        supported
     }
 }

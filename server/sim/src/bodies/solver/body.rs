@@ -257,16 +257,18 @@ impl Bodies {
         };
     }
 
+    /// Changes the angular velocity that the impulses of a sub-step give, for the next one.
+    pub(super) fn change_impulses(&mut self, body: usize, angular: PaddedVec3) {
+        self.list[body].base.angular -= angular;
+    }
+
+    /// Moves a body by a sub-step. What is too fast moves less, and keeps its velocity until the
+    /// tick ends: impulses may give more for a sub-step, and take it back.
     pub(super) fn integrate_position(&mut self, body: usize, seconds: f32, max_spin: f32) {
-        let (known, velocity) = (&mut self.list[body], &mut self.velocities[body]);
-        let before = *velocity;
-        velocity.linear = limited(before.linear, MAX_SPEED as f32);
-        velocity.angular = limited(before.angular, max_spin);
-        // The limits are no impulses.
-        known.base.linear += velocity.linear - before.linear;
-        known.base.angular += velocity.angular - before.angular;
-        let Twist { linear, angular } = *velocity;
-        let (spin, rotation) = (unpadded(angular), known.delta_rotation);
+        let Twist { linear, angular } = self.velocities[body];
+        let linear = limited(linear, MAX_SPEED as f32);
+        let (spin, rotation) =
+            (unpadded(limited(angular, max_spin)), self.list[body].delta_rotation);
         self.displace(body, linear * seconds, spin * seconds);
         if self.list[body].precesses {
             self.precess(body, rotation);

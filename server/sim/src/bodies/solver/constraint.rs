@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use glam::DVec3;
 
-use super::body::{Bodies, Twist, padded, unpadded};
+use super::body::{Bodies, Twist, padded};
 use super::lanes::{LANES, Lanes, SymmetricLanes, Vec3Lanes, inverse_or_zero, positive_part};
 use super::pass::{Pass, SpeedTarget};
 use super::restitution::{least_change, parts};
-use super::slip::slip;
 use crate::bodies::contact::{Pair, tangents};
 use crate::collision::distances::REST_GAP;
 
@@ -37,7 +36,8 @@ pub(super) struct ContactConstraint {
 
 /// One contact point of each lane. A lane without a point has no mass.
 pub(super) struct ConstraintPoint {
-    anchors: [Vec3Lanes; 2],
+    /// From the centres of both bodies to where impulses act.
+    pub(super) anchors: [Vec3Lanes; 2],
     /// Torque of a unit impulse along the normal on either body, and the angular
     /// velocity that it gives.
     pub(super) torques: [Vec3Lanes; 2],
@@ -70,14 +70,6 @@ pub(super) struct Velocities {
 }
 
 impl Velocities {
-    /// The velocities of one lane: linear and angular, of the first body and of the second.
-    fn of(&self, lane: usize) -> [[DVec3; 2]; 2] {
-        [0, 1].map(|k| {
-            let both = [self.linear[k], self.angular[k]];
-            both.map(|of| unpadded(of.to_rows()[lane]).as_dvec3())
-        })
-    }
-
     /// The velocity of the second body relative to the first at a contact point.
     #[inline(always)]
     fn at<const BOTH: bool>(&self, anchors: &[Vec3Lanes; 2]) -> Vec3Lanes {
@@ -140,14 +132,8 @@ impl ContactConstraint {
                 let on_body = bodies.point_to_world(indices[0][at], point.local);
                 let on_other = point.on_other(on_body, pair.axis);
                 let [own, other] = [on_body - first[at].position, on_other - second[at].position];
-                let slip = match indices[1][at] {
-                    0 => DVec3::ZERO,
-                    _ => {
-                        slip(velocities.of(at), [own, other], pair.axis, point.gap, bodies.seconds)
-                    }
-                };
-                anchors[0][at] = padded((own + slip).as_vec3());
-                anchors[1][at] = padded((other - slip).as_vec3());
+                anchors[0][at] = padded(own.as_vec3());
+                anchors[1][at] = padded(other.as_vec3());
             }
             let (exists, anchors) = (Lanes::new(exists), anchors.map(Vec3Lanes::from_rows));
             points.push(if constraint.is_mutual {
@@ -169,18 +155,8 @@ impl ContactConstraint {
         anchors: [Vec3Lanes; 2],
         velocities: &Velocities,
     ) -> ConstraintPoint {
-        let row = |axis: Vec3Lanes| {
-            let (mut torques, mut spins) = ([Vec3Lanes::ZERO; 2], [Vec3Lanes::ZERO; 2]);
-            let mut response = self.inverse_masses[0] + self.inverse_masses[1];
-            for k in 0..if BOTH { 2 } else { 1 } {
-                torques[k] = anchors[k].cross(axis);
-                spins[k] = self.inverse_inertias[k] * torques[k];
-                response += torques[k].dot(spins[k]);
-            }
-            (torques, spins, inverse_or_zero(response) * exists)
-        };
         let [(torques, spins, normal_mass), (_, _, tangent_mass), (_, _, bitangent_mass)] =
-            self.axes.map(row);
+            self.axes.map(|axis| self.response::<BOTH>(axis, &anchors));
         let [normal, tangent, bitangent, gap] = Lanes::transpose(numbers);
         let separation = gap - REST_GAP as f32;
         // Forces add to the speed on the way to the rest gap.
@@ -191,13 +167,51 @@ impl ContactConstraint {
             anchors,
             torques,
             spins,
-            effective_masses: [normal_mass, tangent_mass, bitangent_mass],
+            effective_masses: [normal_mass, tangent_mass, bitangent_mass].map(|of| of * exists),
             impulses: [normal, tangent, bitangent],
             gap,
             separation,
             impact_speed,
             max_normal_impulse: Lanes::ZERO,
         }
+    }
+
+    /// Of a unit impulse along an axis: the torques on both bodies, the angular velocities that
+    /// these give, and the impulse that changes the relative speed by one unit per second.
+    #[inline(always)]
+    fn response<const BOTH: bool>(
+        &self,
+        axis: Vec3Lanes,
+        anchors: &[Vec3Lanes; 2],
+    ) -> ([Vec3Lanes; 2], [Vec3Lanes; 2], Lanes) {
+        let (mut torques, mut spins) = ([Vec3Lanes::ZERO; 2], [Vec3Lanes::ZERO; 2]);
+        let mut response = self.inverse_masses[0] + self.inverse_masses[1];
+        for k in 0..if BOTH { 2 } else { 1 } {
+            torques[k] = anchors[k].cross(axis);
+            spins[k] = self.inverse_inertias[k] * torques[k];
+            response += torques[k].dot(spins[k]);
+        }
+        (torques, spins, inverse_or_zero(response))
+    }
+
+    /// Lets the impulses at a point act at the ends of these arms. Returns by how much the spins
+    /// of both bodies would be others if the accumulated impulses had acted there.
+    pub(super) fn set_arms(
+        &self,
+        point: &mut ConstraintPoint,
+        arms: [Vec3Lanes; 2],
+    ) -> [Vec3Lanes; 2] {
+        let [normal, tangent, bitangent] = point.impulses;
+        let impulse = self.axes[0] * normal + self.axes[1] * tangent + self.axes[2] * bitangent;
+        let spin =
+            |k: usize| self.inverse_inertias[k] * (arms[k] - point.anchors[k]).cross(impulse);
+        let changes = [-spin(0), spin(1)];
+        let exists = point.exists();
+        let responses = self.axes.map(|axis| self.response::<true>(axis, &arms));
+        point.effective_masses = responses.map(|(_, _, mass)| mass & exists);
+        (point.torques, point.spins) = (responses[0].0, responses[0].1);
+        point.anchors = arms;
+        changes
     }
 
     /// Accumulated impulses of the pair in a lane, of each of its points along the
@@ -477,7 +491,7 @@ mod tests {
                 constraint.solve(&mut points, &mut bodies.velocities, 1.0 / 480.0, pass);
             }
             let mut impacts = Impacts::default();
-            impacts.note(0, &constraint, &points);
+            impacts.note(0, &constraint, &mut points, &mut bodies);
             impacts.bounce(&[constraint], &mut points, &mut bodies.velocities);
         }
         (0..bodies.list.len()).map(|body| bodies.velocity(body)).collect()

@@ -47,7 +47,7 @@ impl Contacts {
     /// stands still.
     pub(super) fn prepare(
         &mut self,
-        bodies: &Bodies,
+        bodies: &mut Bodies,
         pairs: &[Pair],
         bodies_of: impl Fn(&Pair) -> [usize; 2],
     ) {
@@ -64,7 +64,8 @@ impl Contacts {
         for group in &self.groups {
             let lanes: ArrayVec<_, LANES> = group.iter().map(|&at| own[at as usize]).collect();
             let constraint = ContactConstraint::new(bodies, &lanes, &mut self.points);
-            self.impacts.note(self.constraints.len() as u32, &constraint, &self.points);
+            let at = self.constraints.len() as u32;
+            self.impacts.note(at, &constraint, &mut self.points, bodies);
             self.constraints.push(constraint);
         }
     }
@@ -88,6 +89,7 @@ impl Contacts {
         for constraint in &self.constraints {
             constraint.update_separations(&mut self.points, bodies);
         }
+        self.impacts.act_between(&self.constraints, &mut self.points, bodies);
         self.meet(bodies, steps, &Pass::Meet);
         self.solve(bodies, steps, &Pass::Relax);
     }

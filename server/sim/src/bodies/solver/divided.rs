@@ -158,7 +158,8 @@ impl Boundary {
         let local = |body: usize| places.binary_search(&of_bodies[body]).unwrap_or(0);
         let mut boundary =
             Self { bodies, contacts, projection: Projection::default(), places: Vec::new() };
-        boundary.contacts.prepare(&boundary.bodies, pairs, |pair| indices.of(pair).map(local));
+        let Self { bodies, contacts, .. } = &mut boundary;
+        contacts.prepare(bodies, pairs, |pair| indices.of(pair).map(local));
         boundary.places = places;
         boundary
     }
@@ -212,7 +213,7 @@ impl Boundary {
         let run = |task: Task| stages.run(task as u16, staged.blocks.len());
         run(Task::PrepareProjection);
         let islands = vec![0; self.places.len()];
-        self.projection.prepare(&self.bodies, &self.contacts, &islands, 1);
+        self.projection.prepare(&self.bodies, &self.contacts, &islands, &[true]);
         let lack = staged.blocks.iter().map(|block| locked(block).projection.greatest_lack());
         let lack = lack.fold(self.projection.greatest_lack(), super::projection::Lack::max);
         if !lack.needs_correction() {

@@ -60,6 +60,19 @@ impl Vec3Lanes {
 
     /// One row `x y z 0` for each lane.
     #[inline(always)]
+    /// These vectors in the lanes of a mask, and `others` elsewhere.
+    pub(super) fn selected(self, lanes: Lanes, others: Self) -> Self {
+        Self {
+            x: lanes.select(self.x, others.x),
+            y: lanes.select(self.y, others.y),
+            z: lanes.select(self.z, others.z),
+        }
+    }
+
+    pub(super) fn components(self) -> [Lanes; 3] {
+        [self.x, self.y, self.z]
+    }
+
     pub(super) fn to_rows(self) -> [Lanes; LANES] {
         Lanes::transpose([self.x, self.y, self.z, Lanes::ZERO])
     }

@@ -156,16 +156,16 @@ impl Projection {
         self.displace(bodies);
     }
 
-    /// Prepares all points. `islands` are the numbers of the islands, below `island_count`, of
-    /// the bodies that impulses move.
+    /// Prepares all points. `islands` are the numbers of the islands of the bodies that impulses
+    /// move, `supported` tells of each island whether it bears on something that does not yield.
     pub(super) fn prepare(
         &mut self,
         bodies: &Bodies,
         contacts: &Contacts,
         islands: &[u32],
-        island_count: usize,
+        supported: &[bool],
     ) {
-        self.progress = vec![Progress::default(); island_count];
+        self.progress = vec![Progress::default(); supported.len()];
         self.corrections = vec![Twist::default(); bodies.list.len()];
         self.changes = vec![0; bodies.list.len()];
         self.lanes_of = LanesOfBodies::new(bodies.list.len(), islands.len(), &contacts.constraints);
@@ -173,7 +173,14 @@ impl Projection {
         self.awake.reserve(contacts.constraints.len());
         self.points.reserve(contacts.points.len());
         for constraint in &contacts.constraints {
-            let shares = constraint.shares();
+            // Of a pair with a kinematic body, that of the other one.
+            let [first, second] = &constraint.bodies;
+            let islands: [u32; LANES] = std::array::from_fn(|lane| {
+                let island = islands.get(first[lane] as usize);
+                *island.unwrap_or_else(|| &islands[second[lane] as usize])
+            });
+            let is_supported = islands.map(|island| supported.get(island as usize) == Some(&true));
+            let shares = constraint.shares(is_supported);
             let inverse_masses = [0, 1].map(|k| constraint.inverse_masses[k] * shares[k]);
             let (mut missing, mut with_push) = (Lanes::ZERO, Lanes::ZERO);
             for point in &contacts.points[constraint.points.clone()] {
@@ -182,12 +189,6 @@ impl Projection {
                 with_push = with_push.fast_max(projected.missing + projected.push);
                 self.points.push(projected);
             }
-            // Of a pair with a kinematic body, that of the other one.
-            let [first, second] = &constraint.bodies;
-            let islands: [u32; LANES] = std::array::from_fn(|lane| {
-                let island = islands.get(first[lane] as usize);
-                *island.unwrap_or_else(|| &islands[second[lane] as usize])
-            });
             // Lanes that lack nothing wait until one of their bodies is moved.
             self.awake.push(missing.simd_gt(SETTLED).to_bitmask() as u8);
             let (missing, with_push) = (missing.to_array(), with_push.to_array());
@@ -401,12 +402,14 @@ impl ProjectedPoint {
 }
 
 impl ContactConstraint {
-    /// Shares of their mobility that the two bodies of each lane have in the projection.
-    fn shares(&self) -> [Lanes; 2] {
+    /// Shares of their mobility that the two bodies of each lane have in the projection: less for
+    /// the one that carries the other. Bodies in flight carry nothing, and keep their momentum.
+    fn shares(&self, is_supported: [bool; LANES]) -> [Lanes; 2] {
         if !self.is_mutual {
             return [Lanes::ONE; 2];
         }
-        let up = self.axes[0].z();
+        // A normal that lies carries nothing.
+        let up = Lanes::new(is_supported.map(|is| f32::from(u8::from(is)))) * self.axes[0].z();
         let lower = Lanes::splat(LOWER_MOBILITY);
         let carries = |up: Lanes| up.simd_ge(CARRYING_SLOPE).select(lower, Lanes::ONE);
         [carries(up), carries(-up)]

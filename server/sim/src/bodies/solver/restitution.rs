@@ -8,6 +8,7 @@
 
 use arrayvec::ArrayVec;
 
+use super::arms::{Anchors, act_between, anchors};
 use super::body::{Bodies, Twist};
 use super::constraint::{ConstraintPoint, ContactConstraint};
 use super::contacts::Contacts;
@@ -38,12 +39,20 @@ const MEETING_AGREED: f32 = 0.02;
 /// otherwise nothing would come of it.
 #[derive(Default)]
 pub(super) struct Impacts {
-    /// Numbers of the constraints, each with that of its last visit.
-    constraints: Vec<(u32, u32)>,
+    constraints: Vec<Impact>,
     /// By body, the number of the visit that last changed it.
     changed: Vec<u32>,
     /// How many visits there were.
     visits: u32,
+}
+
+/// A constraint that may take an impact.
+struct Impact {
+    constraint: u32,
+    /// The number of the last visit.
+    visited: u32,
+    /// Where its points were when the tick began.
+    anchors: Anchors,
 }
 
 impl Impacts {
@@ -52,10 +61,13 @@ impl Impacts {
         &mut self,
         at: u32,
         constraint: &ContactConstraint,
-        points: &[ConstraintPoint],
+        points: &mut [ConstraintPoint],
+        bodies: &mut Bodies,
     ) {
         if points[constraint.points.clone()].iter().any(|point| meets(point).any()) {
-            self.constraints.push((at, 0));
+            let anchors = anchors(constraint, points);
+            act_between(constraint, points, &anchors, bodies);
+            self.constraints.push(Impact { constraint: at, visited: 0, anchors });
             for body in constraint.bodies.into_iter().flatten() {
                 let count = self.changed.len().max(body as usize + 1);
                 self.changed.resize(count, 0);
@@ -65,6 +77,18 @@ impl Impacts {
 
     pub(super) fn is_empty(&self) -> bool {
         self.constraints.is_empty()
+    }
+
+    /// Lets impulses act where the points of the constraints are now.
+    pub(super) fn act_between(
+        &self,
+        constraints: &[ContactConstraint],
+        points: &mut [ConstraintPoint],
+        bodies: &mut Bodies,
+    ) {
+        for Impact { constraint, anchors, .. } in &self.constraints {
+            act_between(&constraints[*constraint as usize], points, anchors, bodies);
+        }
     }
 
     /// Lets `solve` solve the constraints until no normal impulse changes.
@@ -112,7 +136,7 @@ impl Impacts {
     ) {
         for pass in 0..passes {
             let mut agreed = true;
-            for (at, visited) in &mut self.constraints {
+            for Impact { constraint: at, visited, .. } in &mut self.constraints {
                 let constraint = &constraints[*at as usize];
                 let bodies = || constraint.bodies.into_iter().flatten().filter(|body| *body > 0);
                 let has_changed = |body: u32| self.changed[body as usize] >= *visited;
@@ -154,7 +178,7 @@ pub(super) fn least_change(points: &[ConstraintPoint]) -> Lanes {
 }
 
 /// The lanes in which a point approaches fast enough.
-fn meets(point: &ConstraintPoint) -> Lanes {
+pub(super) fn meets(point: &ConstraintPoint) -> Lanes {
     point.impact_speed.simd_gt(RESTITUTION_THRESHOLD as f32)
 }
 

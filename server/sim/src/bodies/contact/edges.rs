@@ -1,0 +1,66 @@
+//! The contact points of two parts that meet along an edge of each, as cards do that lean on each
+//! other: the ends of the length that both have in common. One point would let them turn about it.
+
+use glam::DVec3;
+
+use super::pair::{ContactPoint, Points};
+use crate::collision::separation::Part;
+
+/// An edge whose direction leans no more than this towards the contact normal (the sine of 8
+/// degrees) lies along the contact, as a face does.
+const EDGE_LEAN: f64 = 0.14;
+
+/// Two edges are parallel if the sine of the angle between them is below this: 8 degrees.
+const PARALLEL: f64 = 0.14;
+
+/// Edges that have less than this in common, in units, meet at a point.
+const SHORTEST: f64 = 0.01;
+
+/// The ends of what two parallel edges have in common, no farther apart than `reach`: none where
+/// the parts do not meet along edges.
+pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
+    let mut points = Points::new();
+    let Some([from, to]) = edge(a, axis) else { return points };
+    let Some([begin, end]) = edge(b, -axis) else { return points };
+    let length = (to - from).length();
+    let along = (to - from) / length;
+    let other = end - begin;
+    if other.cross(along).length_squared() > PARALLEL * PARALLEL * other.length_squared() {
+        return points;
+    }
+    let [begins, ends] = [begin, end].map(|at| (at - from).dot(along));
+    let (first, last) = (begins.min(ends).max(0.0), begins.max(ends).min(length));
+    if last - first < SHORTEST {
+        return points;
+    }
+    for at in [first, last] {
+        let on_a = from + along * at;
+        let on_b = begin + other * ((at - begins) / (ends - begins));
+        let gap = (on_b - on_a).dot(axis);
+        if gap <= reach {
+            let local = a.point_to_local(on_a).as_vec3();
+            points.push(ContactPoint { local, gap: gap as f32, impulse: [0.0; 3] });
+        }
+    }
+    points
+}
+
+/// The edge at the farthest corner of a part along a direction that leans towards it least, if it
+/// lies along the contact.
+fn edge(part: &Part, direction: DVec3) -> Option<[DVec3; 2]> {
+    let (corner, at) = part.support(direction);
+    let mut best = (EDGE_LEAN, None);
+    for face in part.solid.faces() {
+        let Some(place) = face.vertices.iter().position(|&vertex| vertex == corner) else {
+            continue;
+        };
+        // Every edge is the next one of its corner in one of its two faces.
+        let next = face.vertices[(place + 1) % face.vertices.len()];
+        let Some(to) = part.vertex(usize::from(next)) else { continue };
+        let lean = (at - to).dot(direction) / (at - to).length();
+        if lean < best.0 {
+            best = (lean, Some([at, to]));
+        }
+    }
+    best.1
+}
