@@ -162,10 +162,13 @@ impl<'a> Run<'a> {
     }
 
     /// Energy of motion and of height above the floor of a body, over its weight: in units of
-    /// height.
+    /// height. Of the spin by its mean in the tick: something may touch the body in that.
     pub fn energy_height(&self, index: usize) -> f64 {
         let motion = &self.motions[index];
-        let turning = self.spin_energy(index) / self.mass(index);
+        let inertia = self.scene.bodies[index].solid.inertia;
+        let middle = middle(motion.before, motion.spin, self.scene.tick());
+        let turning =
+            0.5 * motion.spin.dot(middle * (inertia * (middle.transpose() * motion.spin)));
         let flying = 0.5 * motion.velocity.length_squared();
         motion.position.z + (turning + flying) / GRAVITY
     }
@@ -196,13 +199,17 @@ fn free_spin(inertia: DMat3, orientation: DQuat, momentum: DVec3) -> DVec3 {
     rotation * (inertia.inverse() * (rotation.transpose() * momentum))
 }
 
+/// The rotation of a body half way through a tick, given its orientation before and its mean spin.
+fn middle(before: DQuat, spin: DVec3, seconds: f64) -> DMat3 {
+    DMat3::from_quat((DQuat::from_scaled_axis(spin * (0.5 * seconds)) * before).normalize())
+}
+
 /// The angular momentum that brings a body that nothing touches from one orientation to another
 /// in so many seconds, given its mean spin: by shooting, along Euler's equations.
 fn free_momentum(inertia: DMat3, [from, to]: [DQuat; 2], mean: DVec3, seconds: f64) -> DVec3 {
     // A turn this small in radians misses by less than rounding takes away.
     const MISS: f64 = 1e-10;
-    let half = DQuat::from_scaled_axis(mean * (0.5 * seconds));
-    let middle = DMat3::from_quat((half * from).normalize());
+    let middle = middle(from, mean, seconds);
     let in_middle = |spin: DVec3| middle * (inertia * (middle.transpose() * spin));
     let mut momentum = in_middle(mean);
     for _ in 0..12 {

@@ -63,6 +63,13 @@ const SUB_STEPS: u32 = 10;
 /// carry.
 const SUB_STEPS_ALONE: u32 = 3;
 
+/// Most sub-steps of islands whose impacts are solved repeatedly: they have up to five bodies.
+const REPEATED_SUB_STEPS: u32 = 7;
+
+/// Length of a tick of so many sub-steps, in seconds, at most. A longer tick is as many of these:
+/// at 20 Hz bodies would else stand aslant, and slopes carry them askew.
+const SUB_STEPPED_SECONDS: f64 = 1.0 / 60.0;
+
 /// Fewest bodies that are shared out over threads: to wake one takes as long as solving some
 /// dozens.
 const MIN_SHARED: usize = 128;
@@ -224,7 +231,10 @@ fn divide(
             Pace::FewerSubSteps => (3 * steps).div_ceil(4),
             Pace::Double => 2 * steps,
         };
-        let steps = SubSteps { count, seconds: seconds * f64::from(pace.ticks()) };
+        let repeats_impacts = count <= REPEATED_SUB_STEPS;
+        let count = count * (seconds / SUB_STEPPED_SECONDS).round().max(1.0) as u32;
+        let seconds = seconds * f64::from(pace.ticks());
+        let steps = SubSteps { count, seconds, repeats_impacts };
         let position = |body: usize| {
             let placement = entities.get(indices.slots[body]).and_then(Entity::placement);
             placement.map_or(DVec3::ZERO, |placement| placement.pose().position)

@@ -67,3 +67,52 @@ pub(super) fn act_between(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use glam::{DVec3, Vec3};
+
+    use super::*;
+    use crate::bodies::blocker::Blocker;
+    use crate::bodies::contact::{ContactPoint, Pair, PairKey};
+    use crate::bodies::solver::body::{SolverBody, padded, unpadded};
+
+    /// Where the impulses on a body act, in the world.
+    fn acts_at(bodies: &Bodies, body: usize, arm: Vec3Lanes) -> Vec3 {
+        let shift = unpadded(bodies.displacements[body].shift);
+        bodies.list[body].position.as_vec3() + shift + unpadded(arm.to_rows()[0])
+    }
+
+    #[test]
+    fn impulses_act_at_one_place_wherever_the_bodies_have_moved() {
+        let mut bodies = Bodies::with_capacity(2, 1.0 / 60.0);
+        for (height, speed) in [(40.0, -900.0), (0.0, 0.0)] {
+            let body = SolverBody::box_at(DVec3::Z * height, 0.1);
+            bodies.push_moving(body, DVec3::new(500.0, 0.0, speed), DVec3::X);
+        }
+        let point = ContactPoint {
+            local: Vec3::new(4.0, 3.0, -16.0),
+            gap: 8.0,
+            impulse: [40.0, 3.0, -2.0],
+        };
+        let key = PairKey { body: 1, other: Blocker::Entity(2), parts: (0, 0) };
+        let axis = DVec3::NEG_Z;
+        let points = [point].into_iter().collect();
+        let pair = Pair { key, axis, features: Default::default(), gap: 8.0, points };
+        let mut points = Vec::new();
+        let constraint = ContactConstraint::new(&bodies, &[([1, 2], &pair)], &mut points);
+        let anchors = anchors(&constraint, &points);
+        let moves = [
+            (Vec3::ZERO, Vec3::ZERO),
+            (Vec3::new(3.0, -1.0, -5.0), Vec3::new(0.2, 0.1, -0.3)),
+            (Vec3::new(-9.0, 2.0, -3.0), Vec3::new(0.4, 0.0, 0.1)),
+        ];
+        for (shift, turn) in moves {
+            bodies.displace(1, padded(shift), turn);
+            bodies.displace(2, padded(-0.5 * shift), -turn);
+            act_between(&constraint, &mut points, &anchors, &mut bodies);
+            let [ours, theirs] = [0, 1].map(|k| acts_at(&bodies, k + 1, points[0].anchors[k]));
+            assert!((ours - theirs).length() < 1e-4, "{ours} {theirs}");
+        }
+    }
+}

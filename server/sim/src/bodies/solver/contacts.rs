@@ -11,15 +11,14 @@ use super::restitution::Impacts;
 use super::softness::Softness;
 use crate::bodies::contact::Pair;
 
-/// Most sub-steps of islands whose impacts are solved repeatedly: they have up to five bodies.
-const REPEATED_SUB_STEPS: u32 = 7;
-
 /// How a tick is cut into sub-steps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SubSteps {
     pub(super) count: u32,
     /// Length of the tick in seconds: more than one tick of the match at half rate.
     pub(super) seconds: f64,
+    /// Whether impacts are solved repeatedly in each.
+    pub(super) repeats_impacts: bool,
 }
 
 impl SubSteps {
@@ -105,7 +104,7 @@ impl Contacts {
     /// its corners would turn a box that falls flat, and friction would take that for a slip.
     /// Larger islands have more sub-steps instead.
     fn meet(&mut self, bodies: &mut Bodies, steps: SubSteps, pass: &Pass) {
-        if steps.count > REPEATED_SUB_STEPS {
+        if !steps.repeats_impacts {
             return;
         }
         let Self { impacts, constraints, points, .. } = self;

@@ -13,9 +13,6 @@ const BLOCK: usize = 128;
 /// blocks have more contacts with each other, which one thread solves.
 pub(super) const MAX_BLOCK: usize = 256;
 
-/// Most sub-steps of two ticks at once.
-const MAX_STEPS: usize = 2 * super::SUB_STEPS as usize;
-
 /// Where a body is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
@@ -38,15 +35,15 @@ pub(super) struct Division {
     pub(super) divided: Vec<DividedIsland>,
     /// By body, the first of which is the fixed one.
     pub(super) places: Vec<Place>,
-    /// The last block of whole islands with as many sub-steps, by the number of ticks.
-    open: [[Option<usize>; MAX_STEPS + 1]; 3],
+    /// The last block of whole islands of each number of ticks and of sub-steps.
+    open: Vec<([u32; 2], usize)>,
 }
 
 impl Division {
     /// For `count` bodies.
     pub(super) fn new(count: usize) -> Self {
         let places = vec![Place::default(); count];
-        Self { blocks: Vec::new(), divided: Vec::new(), places, open: Default::default() }
+        Self { blocks: Vec::new(), divided: Vec::new(), places, open: Vec::new() }
     }
 
     /// Adds an island with its `members` and the `pairs` that touch, of which `bodies_of` tells
@@ -62,13 +59,17 @@ impl Division {
         let members = members.iter().map(|&(_, body)| body);
         let pairs = pairs.iter().map(|&(_, pair)| pair);
         if members.len() <= MAX_BLOCK {
-            let open = &mut self.open[usize::from(ticks)][steps.count as usize];
-            let has_room = |&at: &usize| self.blocks[at].member_count() < BLOCK;
-            let at = open.filter(has_room).unwrap_or_else(|| {
-                self.blocks.push(Block::new(steps, true));
-                self.blocks.len() - 1
+            let key = [u32::from(ticks), steps.count];
+            let entry = self.open.iter().position(|(of, _)| *of == key).unwrap_or_else(|| {
+                self.open.push((key, usize::MAX));
+                self.open.len() - 1
             });
-            *open = Some(at);
+            let open = &mut self.open[entry].1;
+            if self.blocks.get(*open).is_none_or(|block| block.member_count() >= BLOCK) {
+                self.blocks.push(Block::new(steps, true));
+                *open = self.blocks.len() - 1;
+            }
+            let at = *open;
             self.put(at, members);
             self.blocks[at].contacts.pairs.extend(pairs);
             return;
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    const STEPS: SubSteps = SubSteps { count: 8, seconds: 1.0 / 60.0 };
+    const STEPS: SubSteps = SubSteps { count: 8, seconds: 1.0 / 60.0, repeats_impacts: false };
 
     /// Chains of bodies, one pair between each two and one with the world for each.
     #[test]
