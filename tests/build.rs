@@ -1,19 +1,19 @@
-//! Assembles the programs of the guide in `server/game/README.md`, one for each of its steps,
+//! Assembles the programs of the guide in `server/game/GUIDE.md`, one for each of its steps,
 //! so that they are compiled with the tests (`tests/guide.rs`).
 //!
-//! A comment before a block of code says what becomes of it: `file` is the whole program,
-//! `impl` goes into the `impl` of the game, `end` to the end of the file, and `replace WORDS`
-//! takes the place of the item that begins with these words (of `use`: all before the first
-//! derive).
+//! A comment before each block of code says where the block goes: `file` makes it the whole
+//! program, `impl` adds it to the `impl` of the game, `end` appends it to the file, and `replace
+//! WORDS` puts it in the place of the item that begins with these words. `replace use` replaces
+//! all lines before the first derive.
 
 use std::path::Path;
 use std::{env, fs};
 
 fn main() {
-    let guide = Path::new("../server/game/README.md");
+    let guide = Path::new("../server/game/GUIDE.md");
     println!("cargo::rerun-if-changed={}", guide.display());
     println!("cargo::rerun-if-changed=build.rs");
-    let text = fs::read_to_string(guide).expect("the guide");
+    let text = fs::read_to_string(guide).expect("the guide can be read");
     let folder = env::var("OUT_DIR").expect("cargo names a folder");
     let mut program = String::new();
     let steps: Vec<&str> = text.split("\n### ").skip(1).collect();
@@ -34,7 +34,7 @@ fn main() {
     assert_eq!(steps.len(), 10, "the guide has ten steps");
 }
 
-/// The program with a block of code where it belongs.
+/// Returns the program with a block of code at this place.
 fn apply(program: &str, place: &str, block: &str) -> String {
     let (from, to) = match place {
         "file" => return block.to_owned(),
@@ -51,7 +51,7 @@ fn apply(program: &str, place: &str, block: &str) -> String {
     format!("{}{block}{gap}{}", &program[..from], &program[to..])
 }
 
-/// Where the item that begins with these words is, with its attributes and comments.
+/// Start and end of the item that begins with these words, with its attributes and comments.
 fn item(program: &str, words: &str) -> (usize, usize) {
     let mut lines = Vec::new();
     let mut at = 0;
@@ -67,7 +67,7 @@ fn item(program: &str, words: &str) -> (usize, usize) {
     let first = first.unwrap_or_else(|| panic!("there is no '{words}' in:\n{program}"));
     let (_, line) = lines[first];
     let indent = &line[..line.len() - line.trim_start().len()];
-    // An item of one line ends with it, another with the brace below its first letter.
+    // A longer item ends with the brace that is indented like its first line.
     let closed = line.trim_end().ends_with([';', '}']);
     let ends = |line: &str| line.trim_end() == format!("{indent}}}");
     let length = if closed { Some(0) } else { lines[first..].iter().position(|(_, l)| ends(l)) };

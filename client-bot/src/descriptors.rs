@@ -43,7 +43,7 @@ fn granted(wanted: usize) -> usize {
     held.len()
 }
 
-/// The same where there is no such limit.
+/// This system has no such limit, so it grants all.
 #[cfg(not(unix))]
 fn granted(wanted: usize) -> usize {
     wanted

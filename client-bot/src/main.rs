@@ -10,7 +10,7 @@ use client_bot::Options;
 use client_bot::swarm::{Report, Status, Swarm};
 use tracing_subscriber::EnvFilter;
 
-/// Log filter unless `RUST_LOG` is set: of other crates only errors.
+/// Log filter unless `RUST_LOG` is set. Other crates log only errors.
 const FILTER: &str = "error,client_bot=info,obsp=info,obsp_sim=info,obsp_proto=info";
 
 fn main() -> ExitCode {
@@ -72,7 +72,7 @@ fn run(swarm: &Swarm) -> Result<Report> {
 /// overwrites it in turn.
 fn show_status(status: &Status) {
     let mut terminal = std::io::stderr().lock();
-    // Nobody misses the line if the terminal is gone.
+    // The line is not needed if the terminal is gone.
     let _ = write!(terminal, "\x1b[K{status}\r").and_then(|()| terminal.flush());
 }
 

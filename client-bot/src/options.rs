@@ -58,8 +58,8 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub ca: Option<PathBuf>,
 
-    /// Name that the server's certificate must carry; without it, that of the server's
-    /// address
+    /// Name that the server's certificate must carry; without it, the name or the IP address
+    /// given with `--server`
     #[arg(long, value_name = "NAME", requires = "ca")]
     pub server_name: Option<String>,
 
@@ -73,12 +73,12 @@ pub struct Options {
     #[arg(long, value_name = "MAP")]
     pub vote_map: Option<String>,
 
-    /// Join the match of this name, of a server with several; without it the server's first
+    /// Name of the match to join, of a server with several; without it, the server's first
     #[arg(long = "match", value_name = "NAME")]
     pub match_name: Option<MatchName>,
 
-    /// Folder with compiled maps, besides `maps`, that are not fetched from the server; may
-    /// be given several times
+    /// Folder with compiled maps, besides `maps`; a map found there is not fetched from the
+    /// server; may be given several times
     #[arg(long, value_name = "FOLDER")]
     pub maps: Vec<PathBuf>,
 
@@ -130,12 +130,12 @@ fn default_server() -> ServerAddress {
     ServerAddress { host: address.ip().to_string(), address }
 }
 
-/// Where a server is, and what it is called.
+/// A server's name and address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerAddress {
-    /// Its name, or its address without the port if it was given by that.
+    /// Its name, or its address without the port if no name was given.
     pub host: String,
-    /// Its address; of the addresses of a name the first of IPv4, if there is one.
+    /// Its address. If its name has several, the first IPv4 address, or else the first.
     pub address: SocketAddr,
 }
 

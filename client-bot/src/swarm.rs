@@ -1,11 +1,11 @@
 //! Many bots in one process, each a complete client with a session of its own, and the
 //! report of what they measured.
 //!
-//! [`Swarm::check_descriptors`] first, then [`Swarm::run`], which returns the
+//! Call [`Swarm::check_descriptors`] first, then [`Swarm::run`], which returns the
 //! [`Report`]. Bots share a UDP socket in groups, as players behind one router would,
-//! unless each is to have its own, and groups share a thread: one for every 64 bots,
-//! but no more than there are processors. `--duration` begins when every bot has joined
-//! or failed to.
+//! unless each is to have its own. Groups share threads: there is one thread for every 64
+//! bots, but no more than there are processors. `--duration` begins when every bot has
+//! joined or failed to.
 
 mod activity;
 mod bot;
@@ -47,8 +47,8 @@ const BOTS_PER_SOCKET: u32 = 16;
 /// Bots that one thread can run beside a server on the same processors.
 const BOTS_PER_THREAD: u32 = 64;
 
-/// Files and sockets of a thread beside those of its bots: what its event loop needs,
-/// and some to spare.
+/// Files and sockets of a thread beside those of its bots: enough for its event loop, and some
+/// to spare.
 const DESCRIPTORS_PER_THREAD: usize = 10;
 
 /// Longest and shortest time for which bots retry while no server answers.
@@ -70,7 +70,7 @@ pub struct Swarm {
     pub trust: Trust,
     /// Number of bots.
     pub bots: u32,
-    /// How long they play; `None` until `stop` resolves.
+    /// How long the bots play; with `None`, until `stop` resolves.
     pub duration: Option<Duration>,
     /// Seed of the random number generators.
     pub seed: u64,
@@ -94,8 +94,9 @@ pub struct Swarm {
 }
 
 impl Swarm {
-    /// Bots with a mixture of behaviors and one socket, for a server on this machine, which
-    /// needs no certificate: all at once, with seed 1, until `stop` resolves.
+    /// A swarm for a server on this machine, whose certificate is not checked. The bots have a
+    /// mixture of behaviors, share sockets, start all at once, have seed 1 and play until `stop`
+    /// resolves.
     pub fn new(server: SocketAddr, bots: u32) -> Self {
         Self {
             server,
@@ -116,7 +117,7 @@ impl Swarm {
     /// Checks that the system grants the sockets and files that the bots need.
     ///
     /// # Errors
-    /// It does not; [`Swarm::run`] may panic then.
+    /// The system grants too few. [`Swarm::run`] may panic then.
     pub fn check_descriptors(&self) -> Result<(), TooFewDescriptors> {
         let sockets = self.bots.div_ceil(BOTS_PER_SOCKET) as usize;
         descriptors::check(sockets + (1 + self.shares().count()) * DESCRIPTORS_PER_THREAD)
@@ -225,9 +226,9 @@ struct Worker {
     messages: mpsc::UnboundedSender<Result<WorkerMessage, ConnectError>>,
 }
 
-/// What a worker thread reports.
+/// A report of a worker thread.
 enum WorkerMessage {
-    /// What one bot measured.
+    /// The record of one bot.
     Finished(Box<BotRecord>),
     /// The distribution of the thread's scheduling delay.
     SchedulingDelay(Histogram),
@@ -297,8 +298,8 @@ impl Worker {
     }
 }
 
-/// Measures this thread's scheduling delay until the end: how late its timer fires.
-/// While that is long, what its bots measure says nothing about the server.
+/// Measures this thread's scheduling delay until the end: how late its timer fires. While the
+/// delay is long, the measurements of the thread's bots say nothing about the server.
 async fn scheduling_delay(mut end: watch::Receiver<bool>) -> Histogram {
     let mut delays = Histogram::new();
     let measure = async {

@@ -2,9 +2,9 @@
 //!
 //! For the shifted planes (Melax 2000, section 3) a moving body is its
 //! *support function*: how far it extends from its reference point in any
-//! direction. [`Support`] is that function; a sphere, an upright cylinder, a cuboid and
-//! the hull of some points implement it, each in a file of its own, and users can
-//! implement it for any other convex body.
+//! direction. [`Support`] is that function. A sphere, an upright cylinder, a cuboid and
+//! the hull of some points implement it, and users can implement it for any other convex
+//! body.
 
 mod convex_points;
 mod cuboid;

@@ -2,9 +2,9 @@
 
 use crate::geometry::Aabb;
 
-/// Boxes in a flat pre-order tree whose nodes know where to go on when they
-/// are not overlapped: a query is one loop, without stack or allocation, and
-/// visits in an order that depends on the boxes alone.
+/// Boxes in a flat pre-order tree. Each node holds the index of the node after its subtree, so
+/// a query is one loop, without stack or allocation. The order of its visits depends on the
+/// boxes alone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BoxTree {
     nodes: Vec<Node>,
@@ -61,7 +61,7 @@ impl BoxTree {
         self.nodes[node].next = self.nodes.len() as u32;
     }
 
-    /// The box around all.
+    /// The box around all boxes.
     pub(crate) fn bounds(&self) -> Aabb {
         self.nodes.first().map_or(Aabb::EMPTY, |root| root.bounds)
     }

@@ -1,16 +1,18 @@
 //! The compiler: from the brushes of a `.map` to a [`World`].
 //!
-//! [`Source`] reads the text; `brush` makes convex solids of the brushes and
-//! leaves out those without volume; `contents` decides by the rules of the map's
-//! `game_form` which are solid for which sizes, and `parsed_map` sorts them. For every size `expand` grows each
-//! solid by the box, and `hull` computes the surface of their union. `build` then
-//! divides space by the planes of all surfaces together, and of `dividers`, until every cell is
-//! uniform for every size, which `classify` decides. In that tree, a `draft`, `fill`
-//! finds the outside and makes it solid; the final tree is built from the surfaces that
-//! are left. Everything is computed in `f64` and rounded once, when the draft becomes an
-//! onion BSP. `shift` builds the second tree, of the unexpanded solids, with planes from
-//! `bevel`. Work is shared among threads in parts that do not depend on their
-//! number, and put together in order (`parallel`), so the result does not either.
+//! [`Source`] reads the text. `brush` makes convex solids of the brushes and leaves out those
+//! without volume. `contents` decides by the rules of the map's `game_form` which brushes are
+//! solid for which sizes, and `parsed_map` sorts them. For every size `expand` grows each solid
+//! by the box, and `hull` computes the surface of their union.
+//!
+//! `build` then divides space by the planes of all surfaces together, and of `dividers`, until
+//! every cell is uniform for every size, which `classify` decides. In that tree, a `draft`,
+//! `fill` finds the outside and makes it solid; the final tree is built from the surfaces that
+//! are left. Everything is computed in `f64` and rounded once, when the draft becomes an onion
+//! BSP. `shift` builds the second tree, of the unexpanded solids, with planes from `bevel`.
+//!
+//! Threads share the work (`parallel`). Its parts do not depend on the number of threads, and
+//! are put together in order, so the result does not depend on it either.
 
 mod bevel;
 mod brush;

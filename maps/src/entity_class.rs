@@ -1,5 +1,5 @@
-//! Entity classes of maps as data: the tables `[classes.NAME]` of a `game.toml`. A game reads
-//! which model an entity of a class spawns, an editor which keys it has.
+//! Entity classes of maps as data: the tables `[classes.NAME]` of a `game.toml`. From them a
+//! game reads which model an entity of a class spawns, and an editor which keys it has.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -19,13 +19,26 @@ const MAX_NAME: usize = 64;
 const REACH: i32 = 1024;
 
 /// The classes of a map's entities, by name.
+///
+/// ```
+/// use obsp::entity_class::{EntityClasses, KeyValue};
+///
+/// let classes: EntityClasses = toml::from_str(
+///     "[item_gem]\nmodel = 'gem'\n\
+///      keys.worth = { type = 'integer', title = 'Worth', default = 5 }\n",
+/// )?;
+/// let gem = &classes["item_gem"];
+/// assert_eq!(gem.model.as_deref(), Some("gem"));
+/// assert_eq!(gem.keys["worth"].default, Some(KeyValue::Integer(5)));
+/// # Ok::<(), toml::de::Error>(())
+/// ```
 pub type EntityClasses = BTreeMap<ClassName, EntityClass>;
 
 /// A class of a map's entities.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(try_from = "Written")]
 pub struct EntityClass {
-    /// What it is good for.
+    /// The purpose of its entities, which an editor shows.
     pub description: String,
     /// Whether its entities are made of brushes, instead of being at a point.
     pub brushes: bool,
@@ -35,7 +48,7 @@ pub struct EntityClass {
     pub color: Option<[u8; 3]>,
     /// The model of the body that each of its entities spawns, if it spawns one.
     pub model: Option<String>,
-    /// Its keys.
+    /// The keys of the class.
     pub keys: BTreeMap<ClassName, EntityKey>,
 }
 
@@ -43,14 +56,14 @@ pub struct EntityClass {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EntityKey {
-    /// What its value is.
+    /// The type of the key's value.
     #[serde(rename = "type")]
     pub kind: KeyKind,
-    /// Its title in an editor.
+    /// The title of the key in an editor.
     pub title: String,
-    /// The value of an entity that does not say.
+    /// The value if an entity does not have the key.
     pub default: Option<KeyValue>,
-    /// What it is good for.
+    /// The purpose of the key, which an editor shows.
     #[serde(default)]
     pub description: String,
     /// The values one can choose from, each with its title.
@@ -58,7 +71,7 @@ pub struct EntityKey {
     pub choices: Vec<(String, String)>,
 }
 
-/// What the value of a key is.
+/// The type of a key's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyKind {
@@ -70,7 +83,7 @@ pub enum KeyKind {
     Float,
     /// One of the key's choices.
     Choices,
-    /// The name that others refer to.
+    /// The entity's own name, to which other entities refer.
     TargetSource,
     /// The name of another entity.
     TargetDestination,
@@ -88,7 +101,7 @@ pub enum KeyValue {
     Text(String),
 }
 
-/// A class as it is written.
+/// A class before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -116,12 +129,13 @@ impl TryFrom<Written> for EntityClass {
             && !(0..3).all(|i| least[i] < most[i] && within(least[i]) && within(most[i]))
         {
             return Err(format!(
-                "size is {least:?} to {most:?}, no box within {REACH} units of the origin"
+                "size is {least:?} to {most:?}, no box within {REACH} units of the origin; write \
+                 the corner with the lesser numbers first"
             ));
         }
         for (name, key) in &keys {
             if (key.kind == KeyKind::Choices) == key.choices.is_empty() {
-                let message = "has choices if its type is \"choices\", and only then";
+                let message = "must list choices if its type is \"choices\", and none otherwise";
                 return Err(format!("the key {name} {message}"));
             }
         }
@@ -181,7 +195,7 @@ mod tests {
             ("[a]\nbrushes = true\nmodel = 'x'", "neither a size nor a model"),
             ("[Gem]\nmodel = 'x'", "the name \"Gem\" is not of 1 to 64"),
             ("[a]\nmodle = 'x'", "unknown field `modle`"),
-            ("[a.keys.k]\ntype = 'choices'\ntitle = 'K'", "the key k has choices if"),
+            ("[a.keys.k]\ntype = 'choices'\ntitle = 'K'", "the key k must list choices if"),
             ("[a.keys.k]\ntype = 'number'\ntitle = 'K'", "unknown variant `number`"),
         ] {
             let found = read(text).unwrap_err();

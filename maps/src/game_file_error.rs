@@ -1,10 +1,10 @@
-//! The place of a fault in a `game.toml`, of which each crate reads what it needs.
+//! Faults of a `game.toml`, with their places. Each crate reads its own part of the file.
 
 use thiserror::Error;
 
 use crate::text::without_mark;
 
-/// Why a text is no `game.toml`.
+/// A fault of a `game.toml`, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct GameFileError {
@@ -25,7 +25,7 @@ impl GameFileError {
         Self { line, column, message: message.into() }
     }
 
-    /// The fault for which a text is not TOML, or has not the form that was asked for.
+    /// The fault that the TOML reader found in `text`.
     pub fn of(text: &str, error: &toml::de::Error) -> Self {
         Self::at(text, error.span().map_or(0, |span| span.start), error.message())
     }

@@ -1,4 +1,4 @@
-#![doc = include_str!("../README.md")]
+#![doc = include_str!("../LIBRARY.md")]
 //!
 //! ## Where to start
 //!
@@ -7,10 +7,12 @@
 //!   [`World::find_first_transition`] traces a box, [`World::cast`] any [`body`], and
 //!   [`World::clearance`] finds the nearest surface.
 //! - [`World::entities`] are the map's entities, [`World::solids`] its convex solids.
-//! - [`GameForm`] is whose rules a map is written by; [`Source::summary`] tells it.
-//! - [`PlayerSize`] is what a `game.toml` says of how large players are.
-//! - [`entity_class`] says as data which classes of entities a game has.
-//! - [`model`] has the rigid polyhedra of the moving world, which share its [`geometry`].
+//! - [`GameForm`] names the game whose rules a map is written by; [`Source::summary`]
+//!   recognises it.
+//! - [`PlayerSize`] is the size of players that a `game.toml` sets.
+//! - [`entity_class`] describes the classes of a game's entities as data.
+//! - [`model`] has the rigid polyhedra of the moving world. They and the static world share
+//!   one [`geometry`].
 
 pub mod body;
 mod box_tree;
@@ -28,7 +30,7 @@ pub mod text;
 pub mod verify;
 mod world;
 
-/// The vectors of the API.
+/// The library whose vectors and quaternions the API uses.
 pub use glam;
 
 pub use compile::{

@@ -1,12 +1,11 @@
 //! Rigid polyhedra: the shapes of everything that moves, except players' boxes.
 //!
-//! A model is a Wavefront OBJ file in `maps/models/`, one unit to a
-//! map unit, faces as convex polygons. [`Model::from_obj`]
-//! checks that its surface is closed, oriented outward, made of flat convex
-//! polygons and does not intersect itself; then it integrates the mass properties, moves
-//! the centre of mass to the origin, and cuts the inside by a
-//! polygon BSP into convex parts. Polygons and parts describe exactly the same
-//! solid: collision tests use the parts.
+//! A model is a Wavefront OBJ file in `maps/models/`. A unit of the file is a unit of the map,
+//! and every face is a convex polygon. [`Model::from_obj`] checks that the surface is closed,
+//! oriented outward, made of flat convex polygons and does not intersect itself. Then it
+//! integrates the mass properties, moves the centre of mass to the origin, and cuts the inside
+//! into convex parts by a polygon BSP. Polygons and parts describe exactly the same solid:
+//! collision tests use the parts.
 
 mod crossing;
 mod mass;
@@ -32,10 +31,10 @@ pub enum BodyKind {
     /// By gravity, contacts and impulses.
     #[default]
     Dynamic,
-    /// By the velocity alone that a game gives them: lifts, doors, platforms. Nothing that
-    /// they meet changes it.
+    /// By the velocity alone that a game gives them, as lifts, doors and platforms do. No
+    /// contact changes it.
     Kinematic,
-    /// As missiles do, by rules of their own: nobody shoves them.
+    /// By the rules of missiles: players do not shove them.
     Missile,
 }
 
@@ -88,7 +87,11 @@ pub enum ModelError {
         first: Option<ObjPlace>,
     },
     /// A coordinate is not a number, or too large.
-    #[error("model {model}.obj: vertex {vertex} is not within {} units of the origin", obj::REACH)]
+    #[error(
+        "model {model}.obj: vertex {vertex} is not within {} units of the origin; the model may \
+         be drawn in other units: scale it down",
+        obj::REACH
+    )]
     OutOfReach {
         /// Name of the model.
         model: String,
@@ -96,7 +99,10 @@ pub enum ModelError {
         vertex: DVec3,
     },
     /// More polygons than a model may have.
-    #[error("model {model}.obj: {polygons} polygons; at most {} are allowed", obj::MAX_POLYGONS)]
+    #[error(
+        "model {model}.obj: {polygons} polygons; at most {} are allowed: use fewer",
+        obj::MAX_POLYGONS
+    )]
     TooComplex {
         /// Name of the model.
         model: String,
@@ -106,7 +112,8 @@ pub enum ModelError {
     /// An edge that does not join exactly two polygons, once in each direction.
     #[error(
         "model {model}.obj: edge {from} to {to} is used {uses} times in this direction and \
-         {returns} times in the other; a closed surface uses each once"
+         {returns} times in the other; a closed surface uses each once: a face may be missing, \
+         doubled or turned round there"
     )]
     OpenEdge {
         /// Name of the model.
@@ -162,8 +169,8 @@ pub enum ModelError {
     /// inside out: nothing crosses, but the inside does not add up.
     #[error(
         "model {model}.obj: its convex parts do not make up its volume ({detail}); \
-         one of its bodies lies inside another, or its faces are hardly flat: divide those into \
-         triangles"
+         one of its bodies may lie inside another: move them apart; or some faces may be not \
+         quite flat: divide them into triangles"
     )]
     Nested {
         /// Name of the model.
@@ -183,7 +190,7 @@ pub enum FaceFault {
     /// Fewer than three corners, or all on one line.
     #[error("without area")]
     NoArea,
-    /// Its corners are not on one plane.
+    /// The corners are not on one plane.
     #[error("not flat")]
     NotFlat,
     /// It turns the wrong way at a corner, or runs round more than once.
@@ -191,15 +198,29 @@ pub enum FaceFault {
     NotConvex,
 }
 
-/// Greatest relative difference between the volume of the parts and that of the surface:
-/// what the tolerances of a small model's planes and corners leave, and far below the volume of
-/// any part.
+/// Greatest relative difference between the volume of the parts and that of the surface. The
+/// tolerances of a small model's planes and corners leave such a difference; the volume of any
+/// part is far greater.
 const VOLUME_TOLERANCE: f64 = 1e-7;
 
 impl Model {
     /// Reads a Wavefront OBJ file and checks that it is a solid. All objects
     /// and groups in the file are one model; materials, normals and texture
     /// coordinates are ignored. A byte order mark is no part of the text.
+    ///
+    /// ```
+    /// use obsp::model::{Model, ModelError};
+    ///
+    /// let text = "v 0 0 0\nv 6 0 0\nv 0 6 0\nv 0 0 6\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    /// let tetrahedron = Model::from_obj("tetrahedron", text)?;
+    /// assert!((tetrahedron.volume() - 36.0).abs() < 1e-9);
+    /// assert_eq!(tetrahedron.parts().len(), 1);
+    ///
+    /// // Without its last face the surface is open.
+    /// let open = Model::from_obj("open", text.trim_end_matches("f 2 3 4\n"));
+    /// assert!(matches!(open, Err(ModelError::OpenEdge { .. })));
+    /// # Ok::<(), ModelError>(())
+    /// ```
     ///
     /// # Errors
     /// [`ModelError`] says what is wrong, and where.
@@ -247,28 +268,28 @@ impl Model {
         &self.name
     }
 
-    /// The OBJ text that it was read from: all that another program needs to have the same.
+    /// The OBJ text that it was read from. Another program can read the same shape from it.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The same model of another material.
+    /// This model with another material.
     pub fn with_material(self, material: Material) -> Self {
         Self { material, ..self }
     }
 
-    /// What its bodies are made of.
+    /// The material of its bodies.
     pub fn material(&self) -> Material {
         self.material
     }
 
-    /// The same model, whose bodies are missiles: nobody shoves them.
+    /// This model with missiles as its bodies: players do not shove them.
     pub fn as_missile(self) -> Self {
         Self { kind: BodyKind::Missile, ..self }
     }
 
-    /// The same model, whose bodies are kinematic: they move by the velocity that a game
-    /// gives them, whatever they meet.
+    /// This model with kinematic bodies: they move by the velocity that a game gives them,
+    /// and no contact changes it.
     pub fn as_kinematic(self) -> Self {
         Self { kind: BodyKind::Kinematic, ..self }
     }
@@ -288,26 +309,25 @@ impl Model {
         self.kind == BodyKind::Kinematic
     }
 
-    /// Whether two models are the same in all that matters: name, shape, material
-    /// and kind.
+    /// Whether two models have the same name, OBJ text, material and kind.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.name, &self.source, self.material, self.kind)
             == (&other.name, &other.source, other.material, other.kind)
     }
 
-    /// Whether it is one of [`shipped`], which every program has.
+    /// Whether it is one of the [`shipped`] models, which every program contains.
     pub fn is_shipped(&self) -> bool {
         let shipped =
             SHIPPED.iter().find(|(name, text)| *name == self.name && *text == &*self.source);
         shipped.is_some() && (self.material, self.kind) == shipped_properties(&self.name)
     }
 
-    /// The surface.
+    /// The polygons of the surface.
     pub fn polygons(&self) -> &[Polygon] {
         &self.polygons
     }
 
-    /// The tree of the surface.
+    /// The solid-leaf BSP of the surface.
     pub fn bsp(&self) -> &PolygonBsp {
         &self.bsp
     }
@@ -393,6 +413,12 @@ fn shipped_properties(name: &str) -> (Material, BodyKind) {
 }
 
 /// The models that ship, in the fixed order that numbers them.
+///
+/// ```
+/// let models = obsp::model::shipped();
+/// assert_eq!(models[0].name(), "crate");
+/// assert!(models.iter().all(|model| model.is_shipped() && model.volume() > 0.0));
+/// ```
 pub fn shipped() -> Vec<Model> {
     SHIPPED
         .iter()

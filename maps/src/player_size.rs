@@ -1,5 +1,5 @@
-//! How large players on foot are: a part of the table `[player]` of a `game.toml`. Maps are
-//! compiled for it, and a compiled map has it, so servers and clients read it there.
+//! The size of players on foot, which the table `[player]` of a `game.toml` sets. Maps are
+//! compiled for this size and hold it, so servers and clients read it from the map.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::spaces::{Size, Spaces, SpacesError};
 const STANDING: &str = "standing";
 const CROUCHING: &str = "crouching";
 
-/// How large players on foot are, in units.
+/// The size of players on foot, in units.
 ///
 /// ```
 /// use obsp::{PlayerSize, Spaces};
@@ -37,19 +37,19 @@ pub struct PlayerSize {
 }
 
 impl Default for PlayerSize {
-    /// Quake's player, and one that ducks into a tunnel 40 units high.
+    /// The box of Quake's player, which fits into a tunnel 40 units high when crouched.
     fn default() -> Self {
         Self { width: 32.0, height: 56.0, crouched_height: 36.0 }
     }
 }
 
-/// As much of a `game.toml` as a compiler needs; the game checks the rest.
+/// The part of a `game.toml` that the map compiler needs; the game checks the rest.
 #[derive(Deserialize)]
 struct File {
     player: Option<Written>,
 }
 
-/// The sizes as they are written.
+/// The table `[player]` before its values are checked.
 #[derive(Deserialize)]
 struct Written {
     width: Option<Spanned<f64>>,
@@ -58,13 +58,13 @@ struct Written {
 }
 
 impl PlayerSize {
-    /// The keys of `[player]` that say a size, with their ranges in units. The widest is as
-    /// wide as the size `large`.
+    /// The keys of `[player]` that set a size, each with its range in units. The greatest width
+    /// is that of the size `large`.
     pub const RANGES: [(&str, f64, f64); 3] =
         [("width", 8.0, 64.0), ("height", 16.0, 96.0), ("crouched_height", 16.0, 96.0)];
 
-    /// The size that the text of a `game.toml` asks for: `None` if it has none of these keys;
-    /// those that it leaves out are as usual.
+    /// The size that the text of a `game.toml` sets. A key that is left out has its default.
+    /// `None` if all are left out.
     ///
     /// # Errors
     /// [`GameFileError`] says where the text is not TOML, or a size out of its range.
@@ -80,7 +80,7 @@ impl PlayerSize {
         for ((number, key), (name, least, most)) in numbers.iter_mut().zip(keys).zip(Self::RANGES) {
             let Some(key) = key else { continue };
             let value = *key.get_ref();
-            // Not a number is in no range.
+            // NaN is in no range.
             if !(least..=most).contains(&value) {
                 let message = format!("{name} is {value}, not within {least} and {most}");
                 return Err(GameFileError::at(text, key.span().start, message));
@@ -97,8 +97,9 @@ impl PlayerSize {
         Ok(Some(Self { width, height, crouched_height }))
     }
 
-    /// The size of players in a map that was compiled for these sizes: `None` if players have
-    /// none there, or one that no `game.toml` can ask for.
+    /// The size of players in a map that was compiled for these sizes. `None` if `standing` or
+    /// `crouching` is missing, or if they are boxes that no `game.toml` can set: players are as
+    /// wide as they are deep, and keep their width when they crouch.
     pub fn among(sizes: &[Size]) -> Option<Self> {
         let half = |name| sizes.iter().find(|size| size.name == name).map(|size| size.half_extents);
         let (standing, crouching) = (half(STANDING)?, half(CROUCHING)?);
@@ -117,10 +118,10 @@ impl fmt::Display for PlayerSize {
 }
 
 impl Spaces {
-    /// The same with the sizes `standing` and `crouching` of such players.
+    /// These sizes, with `standing` and `crouching` set to those of such players.
     ///
     /// # Errors
-    /// [`SpacesError`] if these are too many sizes, or cannot be.
+    /// [`SpacesError`] if there are too many sizes then, or one is out of range.
     pub fn with_players(&self, size: &PlayerSize) -> Result<Self, SpacesError> {
         let mut sizes = self.sizes().to_vec();
         for (name, height) in [(STANDING, size.height), (CROUCHING, size.crouched_height)] {

@@ -6,7 +6,7 @@ use glam::Vec3;
 use serde::Deserialize;
 use thiserror::Error;
 
-/// The sizes used where no other file is named.
+/// The sizes that are used if no other file is named.
 const DEFAULT: &str = include_str!("../spaces.toml");
 
 /// Most sizes one world can hold: a leaf keeps one bit for each, inline in a
@@ -119,7 +119,16 @@ impl Spaces {
         Ok(Self(sizes))
     }
 
-    /// Reads the form of `maps/spaces.toml`.
+    /// Reads a text in the form of `maps/spaces.toml`.
+    ///
+    /// ```
+    /// use obsp::Spaces;
+    ///
+    /// let spaces = Spaces::parse("[[size]]\nname = \"crate\"\nhalf_extents = [8, 8, 8]\n")?;
+    /// let size = spaces.find("crate").expect("it is in the list");
+    /// assert_eq!(spaces.sizes()[size.index()].half_extents.z, 8.0);
+    /// # Ok::<(), obsp::SpacesError>(())
+    /// ```
     ///
     /// # Errors
     /// [`SpacesError`] if the text is no such list.
@@ -127,7 +136,7 @@ impl Spaces {
         Self::new(toml::from_str::<File>(text).map_err(SpacesError::Syntax)?.size)
     }
 
-    /// Reads a file of the form of `maps/spaces.toml`.
+    /// Reads a file in the form of `maps/spaces.toml`.
     ///
     /// # Errors
     /// [`SpacesError`] if it cannot be read or is no such list.

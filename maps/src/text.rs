@@ -1,7 +1,7 @@
 //! Text files as editors on any system write them.
 //!
-//! A byte order mark before UTF-8 is not part of the text. UTF-16 is not read; an error names
-//! it, because a reader that takes it for UTF-8 finds nothing but NULs to complain about.
+//! A byte order mark before UTF-8 is not part of the text. UTF-16 is not read. An error names
+//! it, because a reader that takes it for UTF-8 could only complain about NULs.
 
 use std::path::Path;
 use std::{fs, io};
@@ -16,7 +16,7 @@ const MARK: char = '\u{feff}';
 #[error("the text is encoded as UTF-16 or UTF-32, seen by {0}; save it as UTF-8")]
 pub struct WideText(Sign);
 
-/// How UTF-16 was recognised.
+/// The sign by which UTF-16 or UTF-32 was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 enum Sign {
     #[error("its byte order mark")]
@@ -46,8 +46,8 @@ pub fn bytes_without_mark(bytes: &[u8]) -> Result<&[u8], WideText> {
 /// Reads a file of text, without its byte order mark.
 ///
 /// # Errors
-/// The system's error; or one of the kind [`io::ErrorKind::InvalidData`] if the file is not UTF-8,
-/// with the line and column from which on it is not.
+/// The system's error; or one of the kind [`io::ErrorKind::InvalidData`] if the file is not UTF-8.
+/// Its text has the line and column of the first byte that is not.
 pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
     let invalid = |reason: String| io::Error::new(io::ErrorKind::InvalidData, reason);
     let bytes = fs::read(path.as_ref())?;
@@ -75,7 +75,7 @@ pub(crate) fn position(text: &[u8], at: usize) -> (u64, u64) {
     for (end, _) in ends {
         (line, start) = (line + 1, end + 1);
     }
-    // Every byte of a character but the first begins with the bits 10.
+    // In UTF-8 every byte of a character except the first begins with the bits 10.
     let column = before[start.min(before.len())..].iter().filter(|&&byte| byte & 0xc0 != 0x80);
     (line, 1 + column.count() as u64)
 }
@@ -124,7 +124,7 @@ mod tests {
         }
         assert_eq!(position(b"a\r\nb", 1), (1, 2));
         assert_eq!(position(b"a\r\nb", 2), (1, 3), "a CR before LF ends nothing");
-        assert_eq!(position(b"a", 9), (1, 2), "behind the end is the end");
+        assert_eq!(position(b"a", 9), (1, 2), "a place behind the end counts as the end");
     }
 
     #[test]

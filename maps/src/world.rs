@@ -58,7 +58,7 @@ pub(crate) struct WorldParts {
     pub(crate) entities: Vec<MapEntity>,
 }
 
-/// The size of a world, as `mapc info` reports it.
+/// The numbers of a world's parts, which `mapc info` prints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorldCounts {
     /// Branches of the onion BSP.
@@ -111,18 +111,37 @@ impl World {
     /// Reads the bytes of an `.obsp` file. They need not be trusted: bytes that are
     /// not a valid world are an error.
     ///
+    /// ```
+    /// use obsp::World;
+    ///
+    /// let bytes = std::fs::read("arena.obsp")?;
+    /// let world = World::from_bytes(&bytes)?;
+    /// assert_eq!(world.to_bytes(), bytes);
+    /// assert!(World::from_bytes(&bytes[1..]).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`FormatError`] says what is wrong with them.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
         format::from_bytes(bytes)
     }
 
-    /// Bytes at the start of an `.obsp` file that [`World::hash_at_start`] needs.
+    /// The number of bytes at the start of an `.obsp` file that [`World::hash_at_start`] reads.
     pub const START: usize = format::BODY_AT;
 
-    /// The hash that the first [`World::START`] bytes of an `.obsp` file tell, which only
-    /// reading the whole file checks; `None` if they are not of such a file, or of another
-    /// version.
+    /// The content hash that is stored in the first [`World::START`] bytes of an `.obsp` file.
+    /// It is not checked here: [`World::from_bytes`] checks it against the content. `None` if
+    /// the bytes do not begin such a file, or the file has another version of the format.
+    ///
+    /// ```
+    /// use obsp::World;
+    ///
+    /// let bytes = std::fs::read("arena.obsp")?;
+    /// let stored = World::hash_at_start(&bytes[..World::START]);
+    /// assert_eq!(stored, Some(World::from_bytes(&bytes)?.hash()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn hash_at_start(bytes: &[u8]) -> Option<[u8; 32]> {
         format::hash_at_start(bytes)
     }
@@ -134,6 +153,15 @@ impl World {
 
     /// Writes an `.obsp` file beside `path` and renames it, so that a reader never sees
     /// half of a file.
+    ///
+    /// ```
+    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+    /// let path = std::env::temp_dir().join(format!("saved-{}.obsp", std::process::id()));
+    /// world.save(&path)?;
+    /// assert_eq!(obsp::World::load(&path)?.hash(), world.hash());
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`SaveError`] names the file that could not be written.
@@ -162,14 +190,15 @@ impl World {
         self.parts.spaces.find(name)
     }
 
-    /// Whether the map is sealed for this size: no entity can reach the void
-    /// around the map. The compiler makes the outside solid then.
+    /// Whether the map is sealed for this size: no box of this size gets from an entity to the
+    /// void around the map. For such sizes the compiler makes the outside solid, unless
+    /// [`Options::keep_outside`](crate::Options::keep_outside) is set.
     pub fn is_sealed_for(&self, size: SizeId) -> bool {
         self.parts.sealed.contains(size)
     }
 
-    /// Whether the map is sealed as Quake means it: for the bare point; if
-    /// there is no such size, for every size.
+    /// Whether the map is sealed for the bare point, as Quake's compilers ask. If no size is
+    /// the bare point, whether it is sealed for every size.
     pub fn is_sealed(&self) -> bool {
         let spaces = &self.parts.spaces;
         match spaces.iter().find(|(_, size)| size.is_point()) {
@@ -178,9 +207,19 @@ impl World {
         }
     }
 
-    /// The sizes of which a box, centred at `point`, is in solid. Touching a surface does
-    /// not count. Everything beyond [`UNIVERSE`] is solid, and so is a point that is not a
-    /// number.
+    /// The sizes whose box is in solid if it is centred at `point`. Touching a surface does
+    /// not count. Everything beyond [`UNIVERSE`] is solid, and so is a point with a coordinate
+    /// that is not a number.
+    ///
+    /// ```
+    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+    /// let point = world.size("point").expect("a default size");
+    /// let large = world.size("large").expect("a default size");
+    /// // The floor is at height 0, and a large box reaches 44 units down.
+    /// let solidity = world.solidity(obsp::glam::Vec3::new(-400.0, -320.0, 30.0));
+    /// assert!(!solidity.contains(point) && solidity.contains(large));
+    /// # Ok::<(), obsp::LoadError>(())
+    /// ```
     #[inline]
     pub fn solidity(&self, point: Vec3) -> Solidity {
         self.parts.onion.solidity(point)
@@ -190,6 +229,15 @@ impl World {
     /// is solid. A point exactly on a dividing plane lies in the leaf in front
     /// of it, which may be solid although the point, by [`World::solidity`],
     /// only touches. `None` beyond [`UNIVERSE`].
+    ///
+    /// ```
+    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+    /// let standing = world.size("standing").expect("a default size");
+    /// let leaf = world.leaf(obsp::glam::Vec3::new(-400.0, -320.0, 60.0));
+    /// assert!(leaf.is_some_and(|leaf| !leaf.solidity.contains(standing)));
+    /// assert_eq!(world.leaf(obsp::glam::Vec3::splat(1e9)), None);
+    /// # Ok::<(), obsp::LoadError>(())
+    /// ```
     #[inline]
     pub fn leaf(&self, point: Vec3) -> Option<Leaf> {
         self.parts.onion.leaf(point)
@@ -211,8 +259,25 @@ impl World {
         self.parts.onion.is_solid(size, point)
     }
 
-    /// The surface within `radius` units of a box of this size whose centre is at
-    /// `point`, with which a mover keeps away from surfaces by more than rounding.
+    /// The surface nearest to a box of this size whose centre is at `point`, if it is within
+    /// `radius` units. A mover uses it to keep a distance from surfaces that is larger than
+    /// rounding.
+    ///
+    /// ```
+    /// use obsp::Clearance;
+    /// use obsp::glam::Vec3;
+    ///
+    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+    /// // A player whose feet are half a unit above the floor.
+    /// let standing = world.size("standing").expect("a default size");
+    /// let centre = Vec3::new(-400.0, -320.0, 28.5);
+    /// match world.clearance(standing, centre, 1.0) {
+    ///     Clearance::Near(near) => assert_eq!((near.distance, near.normal), (0.5, Vec3::Z)),
+    ///     other => panic!("a floor is near: {other:?}"),
+    /// }
+    /// assert_eq!(world.clearance(standing, centre, 0.25), Clearance::Clear);
+    /// # Ok::<(), obsp::LoadError>(())
+    /// ```
     #[inline]
     pub fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
         self.parts.onion.clearance(size, point, radius)
@@ -221,8 +286,8 @@ impl World {
     /// The first contact of a box of this size while its centre moves from
     /// `start` to `end` (Golodetz 2013, Listing 5). Sliding exactly along a
     /// surface is no contact. The segment is clipped to the world's extent by
-    /// [`clip_to_extent`]: an end beyond [`UNIVERSE`] is as one at its edge, and a start there is
-    /// in solid, as is a number that is not finite.
+    /// [`clip_to_extent`]: an end beyond [`UNIVERSE`] is moved to its edge. A start beyond it is
+    /// in solid, and so is a segment with a coordinate that is not finite.
     ///
     /// ```
     /// use obsp::Trace;
@@ -246,7 +311,8 @@ impl World {
     /// `start` to `end` (Melax 2000). The body never passes through a solid, and may be
     /// stopped too early at edges, within the bounds that
     /// [`Options::bevel_angle`](crate::Options::bevel_angle) sets. For the sizes of
-    /// `spaces.toml` [`World::find_first_transition`] is exact. The segment is clipped as there.
+    /// `spaces.toml` [`World::find_first_transition`] is exact. The segment is clipped in the
+    /// same way.
     ///
     /// ```
     /// use obsp::Trace;
@@ -269,21 +335,32 @@ impl World {
 
     /// Whether a body at rest, its reference point at `at`, is in solid or so
     /// close to an edge that [`World::cast`] would stop it.
+    ///
+    /// ```
+    /// use obsp::body::Sphere;
+    /// use obsp::glam::Vec3;
+    ///
+    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+    /// // A ball that lies on the floor touches it, and one a unit lower overlaps it.
+    /// let ball = Sphere::new(8.0).expect("within the limits of bodies");
+    /// assert!(!world.overlaps(&ball, Vec3::new(-400.0, -320.0, 8.0)));
+    /// assert!(world.overlaps(&ball, Vec3::new(-400.0, -320.0, 7.0)));
+    /// # Ok::<(), obsp::LoadError>(())
+    /// ```
     #[inline]
     pub fn overlaps(&self, body: &impl Support, at: Vec3) -> bool {
         self.parts.shift.overlaps(body, at, &mut ())
     }
 
-    /// The tree behind [`World::cast`], for queries whose visits are counted and for
-    /// walking the tree.
-    // Public for the benchmarks only.
+    /// The tree behind [`World::cast`].
+    // Public for the benchmarks only, which count the branches that a query visits.
     #[doc(hidden)]
     pub fn shift_tree(&self) -> &ShiftTree {
         &self.parts.shift
     }
 
     /// The surface of the union of all solids, as convex polygons, each with
-    /// a sphere around it. It is only drawn: bodies meet [`World::solids`].
+    /// a sphere around it. It is for drawing only: bodies collide with [`World::solids`].
     pub fn polygons(&self) -> &[Polygon] {
         self.parts.surface.polygons()
     }
@@ -298,8 +375,23 @@ impl World {
         &self.parts.solids
     }
 
-    /// Calls `visit` with the index of every solid whose bounding box overlaps `bounds`,
-    /// in an order that depends only on the world.
+    /// Calls `visit` with the index of every solid whose bounding box overlaps or touches
+    /// `bounds`, in an order that depends only on the world.
+    ///
+    /// ```
+    /// use obsp::geometry::Aabb;
+    /// use obsp::glam::DVec3;
+    ///
+    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+    /// // A box whose lower half is in the floor, and that nothing else touches.
+    /// let bounds = Aabb::from_centre(DVec3::new(-400.0, -320.0, 0.0), DVec3::splat(16.0));
+    /// let mut highest = f64::NEG_INFINITY;
+    /// world.solids_touching(&bounds, |index| {
+    ///     highest = highest.max(world.solids()[index as usize].bounds().max.z);
+    /// });
+    /// assert!(highest.abs() < 0.001);
+    /// # Ok::<(), obsp::LoadError>(())
+    /// ```
     #[inline]
     pub fn solids_touching(&self, bounds: &Aabb, visit: impl FnMut(u32)) {
         self.solid_tree.overlapping(bounds, visit);
@@ -310,7 +402,7 @@ impl World {
         &self.parts.entities
     }
 
-    /// The size of the world.
+    /// The numbers of the world's parts.
     pub fn counts(&self) -> WorldCounts {
         WorldCounts {
             onion_nodes: self.parts.onion.nodes().len(),

@@ -272,7 +272,7 @@ fn a_degenerate_brush_is_left_out_with_its_line_or_rejected() {
 #[test]
 fn curves_are_left_out_with_one_warning_or_solid() {
     let folder = Folder::new("curves");
-    // Its front looks down.
+    // The front of the curve looks down.
     let column = |x: i32| format!("( ( {x} -64 64 0 0 ) ( {x} 0 64 0 0 ) ( {x} 64 64 0 0 ) )");
     let columns = [-64, 0, 64].map(column).join(" ");
     let curve = format!("{{\npatchDef2\n{{\nx\n( 3 3 0 0 0 )\n( {columns} )\n}}\n}}\n");
@@ -408,13 +408,13 @@ const SLOPES: &str = r#"{
 }
 "#;
 
-/// A point in the expanded map is solid where a box of the size is solid in the map itself.
+/// A point in the expanded map is solid exactly where a box of the size is in solid in the map.
 #[test]
 fn an_expanded_map_is_for_points_what_the_map_is_for_the_size() {
     let folder = Folder::new("expand");
     let (map, world) = (folder.file("slopes.map", SLOPES), folder.path("slopes.obsp"));
     done(&["compile", &map, "-o", &world, "--strict"], "");
-    // Off the grid, so that none lies on a surface.
+    // The points are off the grid, so that none lies on a surface.
     let mut points = String::new();
     for (x, y, z) in (0..24_i32).flat_map(|x| {
         (0..24).flat_map(move |y| (0..14).map(move |z| (x * 13 - 27, y * 13 - 27, z * 17 - 41)))
@@ -461,7 +461,8 @@ fn a_picture_is_drawn() {
         seen.dedup();
         colours.push(seen);
     }
-    // Background, letters, floors of several heights and slopes; more colours with a space.
+    // The colours are those of the background, letters, and floors of several heights and
+    // slopes. With `--space` there are more.
     assert!(colours[0].len() > 50, "{}", colours[0].len());
     assert!(colours[1].len() > colours[0].len());
     assert_ne!(colours[2], colours[0]);

@@ -1,6 +1,6 @@
-//! What snapshots cost: bytes, time and staleness for 32 clients. In a staged scene of 400
-//! entities, compared with sending every entity whole; and in a real match of 32 players
-//! and 500 bodies on the arena, at rest and in a fight.
+//! The cost of snapshots for 32 clients: bytes, time and staleness. It is measured in a staged
+//! scene of 400 entities, compared with sending every entity whole, and in a real match of 32
+//! players and 500 bodies on the arena, at rest and in a fight.
 //!
 //! `cargo bench -p obsp-proto`; with `-- priors` it prints the table of initial probabilities
 //! that fits the fight, in 256ths.
@@ -89,7 +89,7 @@ struct Cost {
     postponed: f64,
     /// Per tick, for all clients.
     time: Duration,
-    /// Greatest age, in ticks, of a state at the first client that was no longer true.
+    /// Greatest age, in ticks, of an outdated state at the first client.
     stalest: usize,
 }
 
@@ -157,7 +157,7 @@ fn measure(moments: &[Moment], acknowledge: bool) -> Cost {
     }
 }
 
-/// Age, in ticks, of the oldest state at a client that is no longer true.
+/// Age, in ticks, of the oldest outdated state at a client.
 fn staleness(client: &client::Session, state: &Quantised) -> usize {
     let age = |entity: obsp_sim::EntityState| {
         let slot = entity.id.slot;

@@ -1,7 +1,7 @@
 //! Server queries as Valve's server browsers send them: `A2S_INFO` and `A2S_PLAYER`. Both
 //! are answered only with a challenge that proves the sender's address.
 //!
-//! [`Query::parse`] for every datagram, then [`challenge`], [`info`] or [`players`] for
+//! Call [`Query::parse`] for every datagram, then [`challenge`], [`info`] or [`players`] for
 //! the answer.
 
 /// The first bytes of a packet that is not split.
@@ -34,7 +34,7 @@ pub enum Query {
     },
 }
 
-/// What a browser shows about a server.
+/// A server as a browser shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerInfo<'a> {
     /// The server's name.
@@ -55,12 +55,12 @@ pub struct ServerInfo<'a> {
     pub port: u16,
 }
 
-/// What a browser shows about a player.
+/// A player as a browser shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayerInfo<'a> {
     /// The player's name.
     pub name: &'a str,
-    /// Kills, less the player's own deaths by their own doing.
+    /// Kills of others, less suicides.
     pub score: i32,
     /// Seconds since the player joined.
     pub seconds: f32,
@@ -98,7 +98,7 @@ pub fn challenge(challenge: u32) -> Vec<u8> {
 /// The answer to [`Query::Info`].
 pub fn info(info: &ServerInfo<'_>) -> Vec<u8> {
     let mut answer = [&SINGLE[..], b"I", &[PROTOCOL]].concat();
-    // Where a browser of Valve's would look for the game's files: by the same name.
+    // The folder in which a game of Valve's would have its files: named after the game.
     let folder = info.game.to_lowercase();
     for value in [info.name, info.map, &folder, info.game] {
         text(&mut answer, value);

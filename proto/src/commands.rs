@@ -1,5 +1,5 @@
-//! What a client sends each tick, as a datagram: an acknowledgement of snapshots, and its
-//! last few commands, so that a lost datagram loses no command.
+//! The datagram that a client sends each tick: an acknowledgement of snapshots, and its last few
+//! commands, so that a lost datagram loses no command.
 
 mod acknowledgement;
 mod batch;

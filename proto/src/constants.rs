@@ -21,6 +21,6 @@ const _: () = assert!(MAX_ENTITIES == 1 << SLOT_BITS, "every slot needs a number
 /// with room to spare.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long a client may take to send a whole hello. Shorter than [`IDLE_TIMEOUT`],
-/// since a client that has sent nothing has earned no patience.
+/// How long a client may take to send a whole hello. It is shorter than [`IDLE_TIMEOUT`],
+/// because such a client is in no match that an outage of the network could interrupt.
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);

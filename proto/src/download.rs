@@ -1,5 +1,5 @@
-//! The map, and what the game says of itself, for a client that lacks them: each on a stream
-//! that the client opens, the length, then the bytes.
+//! Transfers the map and the game's data to a client that lacks them. Each has a stream that the
+//! client opens, with the length, then the bytes.
 //!
 //! The server writes [`Download::announce`]'s bytes and the content; the client passes every
 //! piece to [`Receiver::receive`] and calls [`Receiver::finish`] at the end of the stream. The
@@ -12,7 +12,7 @@ use crate::game_data::MAX_GAME_DATA;
 /// few enough for a client to hold.
 pub const MAX_MAP_BYTES: u32 = 64 << 20;
 
-/// What a client can fetch.
+/// Something that a client can fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Download {
     /// The compiled map.
@@ -22,7 +22,7 @@ pub enum Download {
 }
 
 impl Download {
-    /// What a client writes on the stream that it opens for this.
+    /// The bytes that a client writes on the stream that it opens for this.
     pub const fn request(self) -> &'static [u8] {
         match self {
             Self::Map => b"map",
@@ -30,12 +30,12 @@ impl Download {
         }
     }
 
-    /// What a client asks for by these bytes.
+    /// The download that a client requests by these bytes; `None` if there is no such one.
     pub fn requested(request: &[u8]) -> Option<Self> {
         [Self::Map, Self::Game].into_iter().find(|download| download.request() == request)
     }
 
-    /// Most bytes that it may have.
+    /// Most bytes of its content.
     pub const fn max_bytes(self) -> u32 {
         match self {
             Self::Map => MAX_MAP_BYTES,
@@ -56,7 +56,7 @@ pub const MAX_REQUEST: usize = 4;
 /// Bytes of the length that precedes the content.
 const LENGTH_BYTES: usize = 4;
 
-/// Why a stream does not carry what was asked for.
+/// Why a download failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DownloadError {
     /// The length is out of range.
@@ -78,6 +78,20 @@ pub enum DownloadError {
 }
 
 /// Collects a download from the pieces in which it arrives.
+///
+/// ```
+/// use obsp_proto::download::{Download, Receiver};
+///
+/// let map = b"a compiled map";
+/// let mut receiver = Receiver::new(Download::Map);
+/// receiver.receive(&Download::Map.announce(map).unwrap())?;
+/// for piece in map.chunks(5) {
+///     receiver.receive(piece)?;
+/// }
+/// assert_eq!(receiver.progress(), 1.0);
+/// assert_eq!(receiver.finish()?, map);
+/// # Ok::<(), obsp_proto::download::DownloadError>(())
+/// ```
 #[derive(Debug)]
 pub struct Receiver {
     what: Download,
@@ -118,7 +132,7 @@ impl Receiver {
     /// The content, once the stream has ended.
     ///
     /// # Errors
-    /// It ended before the announced length.
+    /// The stream ended before the announced length.
     pub fn finish(mut self) -> Result<Vec<u8>, DownloadError> {
         let length = self.length()?.ok_or(DownloadError::Incomplete { received: 0, length: 0 })?;
         let received = self.bytes.len() - LENGTH_BYTES;

@@ -20,7 +20,7 @@ pub enum DatagramError {
     /// A field has a value outside of its range.
     #[error("{field} is out of range")]
     OutOfRange {
-        /// Which field.
+        /// The field.
         field: &'static str,
     },
     /// An entity occurs twice.
@@ -37,11 +37,10 @@ pub enum DatagramError {
         /// The tick of the baseline.
         tick: u32,
     },
-    /// Values of the match or the own player are coded by those of a tick that the reader
-    /// does not have.
-    #[error("values reference missing ones of {age} ticks before")]
+    /// Values of the match or of the own player reference values that the reader does not have.
+    #[error("values reference a missing baseline of {age} ticks before")]
     UnknownValues {
-        /// How long before.
+        /// The number of ticks between the two.
         age: u8,
     },
     /// It acknowledges a snapshot that was never sent.

@@ -4,6 +4,16 @@ use std::fmt;
 use std::str::FromStr;
 
 /// SHA-256 of a certificate, which a server prints and a client pins.
+///
+/// ```
+/// use obsp_proto::Fingerprint;
+///
+/// let printed = "AB:".repeat(31) + "AB";
+/// let pin: Fingerprint = printed.parse()?;
+/// assert_eq!(pin, Fingerprint([0xab; 32]));
+/// assert_eq!(pin.to_string(), "ab".repeat(32));
+/// # Ok::<(), obsp_proto::FingerprintSyntax>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 

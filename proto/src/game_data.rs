@@ -1,6 +1,6 @@
-//! What a client must know of a game to predict it: how players move, by the `game.toml` of the
-//! match, and the models that do not ship. A server reads the file by this code and sends what it
-//! has read, so clients have the same numbers and shapes without a parser of TOML; tables that
+//! The data of a game that a client needs to predict it: how players move, by the `game.toml` of
+//! the match, and the models that do not ship. A server reads the file with this code and sends
+//! the result, so clients have the same numbers and shapes without a parser of TOML. Tables that
 //! only the rules of a game need are left to the server.
 
 mod models;
@@ -23,11 +23,12 @@ pub use obsp::GameFileError;
 /// every recording.
 pub const MAX_GAME_FILE: usize = 64 << 10;
 
-/// Most bytes of a game's data: room for more models than any game has had, of which the
-/// largest that ships has five thousand.
+/// Most bytes of a game's data: room for more models than any game has had. The largest model
+/// that ships has five thousand bytes.
 pub const MAX_GAME_DATA: usize = 1 << 20;
 
-/// What a client must know of a game: how players move, and the shapes of its models.
+/// The data of a game that a client needs to predict it: how players move, and the shapes of the
+/// game's models.
 ///
 /// ```
 /// use obsp_proto::game_data::GameData;
@@ -43,22 +44,23 @@ pub const MAX_GAME_DATA: usize = 1 << 20;
 pub struct GameData {
     text: Arc<str>,
     movement: MovementParameters,
-    /// Those of the file in the order of their names, then those of the game's own code.
+    /// The models of the file in the order of their names, then the models of the game's own
+    /// code.
     models: Arc<[Model]>,
     /// The encoding; empty if there is nothing.
     bytes: Arc<[u8]>,
 }
 
-/// Why bytes, or a game's models, are no data of a game.
+/// Why bytes, or a game's models, cannot be the data of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GameDataError {
     /// Too many bytes.
-    #[error("the game's data have {bytes} bytes, and {MAX_GAME_DATA} at most may be")]
+    #[error("the game's data have {bytes} bytes; at most {MAX_GAME_DATA} are allowed")]
     TooLong {
-        /// How many.
+        /// The number of bytes.
         bytes: usize,
     },
-    /// They cannot be decoded.
+    /// The bytes cannot be decoded.
     #[error("the game's data are damaged: {reason}")]
     Damaged {
         /// The reason as the decoder gives it.
@@ -70,8 +72,8 @@ pub enum GameDataError {
     /// A model of the game cannot be read.
     #[error("{0}")]
     Model(String),
-    /// The `game.toml` in them does not say what they say.
-    #[error("the game's data are not what its text says")]
+    /// The numbers or models in the data are not those of the `game.toml` in them.
+    #[error("the game's data are not those of the game.toml that they contain")]
     OtherText,
     /// The schema names a model that is neither here nor among those that ship.
     #[error("the model {name} is neither in the game's data nor among those that ship")]
@@ -87,7 +89,7 @@ impl From<GameFileError> for GameDataError {
     }
 }
 
-/// What a client needs of a `game.toml`; other tables are the game's.
+/// The tables of a `game.toml` that a client needs; other tables are the game's.
 #[derive(Deserialize)]
 struct Written {
     #[serde(default)]
@@ -97,8 +99,7 @@ struct Written {
     movement: Option<movement::Written>,
 }
 
-/// The data as they are encoded: the text of the file and what it says of movement, and the
-/// models.
+/// The data as they are encoded: the text of the file, its movement parameters, and the models.
 #[derive(Encode, Decode)]
 struct Encoded {
     text: String,
@@ -169,14 +170,15 @@ impl GameData {
     /// name and its path from the folder of the map.
     ///
     /// # Errors
-    /// [`GameFileError`] says where the text is not TOML, a key of these tables is unknown, a
-    /// number out of its range, a model not readable, or all of it too long.
+    /// The text is not TOML, a key of these tables is unknown, a number is out of its range, a
+    /// model cannot be read, or all of it is too long. [`GameFileError`] says where.
     pub fn read(
         text: &str,
         model: &mut dyn FnMut(&str, &str) -> Result<String, String>,
     ) -> Result<Self, GameFileError> {
         if text.len() > MAX_GAME_FILE {
-            let message = format!("{} bytes follow, and {MAX_GAME_FILE} at most may", text.len());
+            let message =
+                format!("the file has {} bytes; at most {MAX_GAME_FILE} are allowed", text.len());
             return Err(GameFileError::at(text, 0, message));
         }
         let written: Written =
@@ -192,7 +194,7 @@ impl GameData {
         data.encoded().map_err(|error| GameFileError::at(text, 0, error.to_string()))
     }
 
-    /// Reads data that may come from anyone. No bytes are no data.
+    /// Reads data, which may come from anyone. An empty slice stands for no data.
     ///
     /// # Errors
     /// [`GameDataError`] says what is wrong with them.
@@ -223,8 +225,8 @@ impl GameData {
         })
     }
 
-    /// The same with those models of the game's own code that do not ship; one that is here
-    /// is replaced by that of its name.
+    /// Adds those models of the game's own code that do not ship. A model replaces the one of
+    /// the same name.
     ///
     /// # Errors
     /// All models together are too many, or too long.
@@ -238,7 +240,7 @@ impl GameData {
         }
         if models.len() > obsp_sim::MAX_MODELS {
             let reason =
-                format!("{} models, of which {} may be", models.len(), obsp_sim::MAX_MODELS);
+                format!("{} models; at most {} are allowed", models.len(), obsp_sim::MAX_MODELS);
             return Err(GameDataError::Damaged { reason });
         }
         Self { models: models.into(), ..self.clone() }.encoded()
@@ -249,22 +251,22 @@ impl GameData {
         &self.text
     }
 
-    /// The numbers by which players on foot move.
+    /// The movement parameters of players on foot.
     pub fn movement(&self) -> &MovementParameters {
         &self.movement
     }
 
-    /// The models: those of the file in the order of their names, then those of the game's
-    /// own code.
+    /// The models of the file in the order of their names, then the models of the game's own
+    /// code.
     pub fn models(&self) -> &[Model] {
         &self.models
     }
 
-    /// The models of a match in the order of their ids: those of the game, or else those
-    /// that ship, by their names in the schema.
+    /// The models of a match in the order of their ids. Each name of the schema stands for the
+    /// game's own model of that name, or else for the one that ships.
     ///
     /// # Errors
-    /// The schema names another one.
+    /// The schema names a model that is neither the game's own nor shipped.
     pub fn models_of(&self, schema: &Schema) -> Result<Vec<Model>, GameDataError> {
         let shipped = shipped();
         let known = || self.models.iter().chain(&shipped);
@@ -275,18 +277,17 @@ impl GameData {
         schema.models().map(model).collect()
     }
 
-    /// The encoding, at most [`MAX_GAME_DATA`] bytes; empty if there is nothing that clients
-    /// do not have.
+    /// The encoding, at most [`MAX_GAME_DATA`] bytes; empty if clients need no data.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The BLAKE3 hash of the encoding; `None` if there is nothing.
+    /// The BLAKE3 hash of the encoding; `None` if it is empty.
     pub fn hash(&self) -> Option<GameHash> {
         GameHash::of(&self.bytes)
     }
 
-    /// The same with its encoding.
+    /// Adds the encoding.
     fn encoded(mut self) -> Result<Self, GameDataError> {
         let (text, movement) = ((*self.text).to_owned(), self.movement.to_array());
         let models = self.models.iter().map(EncodedModel::from).collect();
@@ -305,7 +306,7 @@ impl GameData {
 }
 
 impl PartialEq for GameData {
-    /// Everything else is made of it.
+    /// Compares the encodings, from which everything else follows.
     fn eq(&self, other: &Self) -> bool {
         self.bytes == other.bytes
     }

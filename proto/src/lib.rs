@@ -4,12 +4,12 @@
 //!
 //! * [`server`] and [`client`]: the two ends' sessions. Start here.
 //! * [`control`]: reliable messages, on the one bidirectional stream.
-//! * [`commands`]: what a client sends each tick, as a datagram.
+//! * [`commands`]: the datagram that a client sends each tick.
 //! * [`schema`]: the values that a game replicates besides poses.
 //! * [`quantise`]: a simulation state rounded once for all clients.
-//! * [`snapshot`]: what the server sends each tick, as a datagram.
+//! * [`snapshot`]: the datagram that the server sends each tick.
 //! * [`bits`] and [`range`]: plain bit streams, and the range coder.
-//! * [`game_data`]: what a client must know of a game to predict it.
+//! * [`game_data`]: the data of a game that a client needs to predict it.
 //! * [`download`]: how a client gets the map and the game's data.
 //! * `token` (a feature, on by default): connect tokens, which a backend seals for clients.
 //! * [`a2s`]: queries of server browsers.

@@ -1,9 +1,8 @@
 //! An adaptive binary range coder: likely bits cost little.
 //!
-//! [`Coder`] is one interface for both directions, so that a layout is written once: a
-//! writer passes each value through it, and so does a reader, which gets the value that
-//! was written whatever it passes. All arithmetic is in 32-bit integers (`PROTOCOL.md`,
-//! "Range coding").
+//! [`Coder`] is one interface for both directions, so that a layout is written once. A writer
+//! passes each value through it. A reader does too, and gets back the value that was written,
+//! whatever it passes. All arithmetic is in 32-bit integers (`PROTOCOL.md`, "Range coding").
 //!
 //! The coder is Martin's (1979) in the binary form of Pavlov's LZMA: a carry propagates
 //! into the bytes already written, and the reader needs no division for a bit.
@@ -18,7 +17,7 @@ pub use encoder::Encoder;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Probability(u16);
 
-/// How slowly a probability follows the coded bits: by 1/32 of the difference each time.
+/// Shift by which a probability follows a coded bit: by 1/32 of the difference each time.
 const ADAPTATION: u32 = 5;
 
 /// The range is kept above this by shifting bytes out.
@@ -100,7 +99,7 @@ mod tests {
     const TABLE: [u8; 20] = [128; 20];
     const NUMBER: Number = Number { at: 3, width: 16 };
 
-    /// Codes a mixture of everything.
+    /// Codes values of all kinds.
     fn mixture(coder: &mut impl Coder, count: u32, value: impl Fn(u32) -> u32) -> Vec<u32> {
         let mut coded = Vec::new();
         for step in 0..count {

@@ -1,6 +1,6 @@
-//! The values of a game of its own: which fields its players, bodies and matches have, and
-//! which events it tells. The server's hello carries the [`Schema`], so both ends code the
-//! fields by the same ranges, and a client that does not know the game shows them by name.
+//! The values of a game's own: the fields of its players, bodies and matches, and its events.
+//! The server's hello carries the [`Schema`], so both ends code the fields by the same ranges,
+//! and a client that does not know the game shows them by name.
 
 mod encoding;
 mod field;
@@ -23,7 +23,19 @@ pub const MAX_SCHEMA: usize = 4096;
 /// Most kinds of events of a game.
 pub const MAX_EVENT_KINDS: usize = 64;
 
-/// What a game replicates besides poses: checked, so every one can be sent.
+/// The values and events that a game replicates besides poses. They have been checked, so every
+/// schema can be sent.
+///
+/// ```
+/// use obsp_proto::schema::{Field, FieldValues, Schema, SchemaParts};
+///
+/// const TEAM: Field = Field::new("team", 0, 1);
+/// let schema = Schema::new(SchemaParts { of_players: vec![TEAM], ..SchemaParts::default() })?;
+/// let mut values = FieldValues::default();
+/// assert!(values.set(schema.of_players(), &TEAM, 7));
+/// assert_eq!(values.get(schema.of_players(), "team"), Some(1), "7 is clamped to the range");
+/// # Ok::<(), obsp_proto::schema::SchemaError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schema {
     of_match: Vec<Field>,
@@ -55,9 +67,9 @@ pub enum SchemaError {
     /// More fields than one subject may have.
     #[error("{of} has {count} fields; at most {MAX_FIELDS} are allowed")]
     TooManyFields {
-        /// Whose fields they are.
+        /// The subject whose fields they are.
         of: String,
-        /// How many there are.
+        /// The number of fields.
         count: usize,
     },
     /// A name that cannot be shown.
@@ -74,7 +86,7 @@ pub enum SchemaError {
     RepeatedName {
         /// The name.
         name: String,
-        /// Where.
+        /// The list in which it occurs twice.
         of: String,
     },
     /// A range that is empty, or too wide for a field.
@@ -92,10 +104,10 @@ pub enum SchemaError {
     /// More models than bodies can have.
     #[error("{count} models; at most {} are allowed", obsp_sim::MAX_MODELS)]
     TooManyModels {
-        /// How many there are.
+        /// The number of models.
         count: usize,
     },
-    /// Fields of a model that there is not.
+    /// Fields of a model that the game does not have.
     #[error("there are fields of the bodies of {name:?}, but the game has no such model")]
     NoSuchModel {
         /// The name of the model.
@@ -104,10 +116,10 @@ pub enum SchemaError {
     /// More kinds of events than are allowed.
     #[error("{count} kinds of events; at most {MAX_EVENT_KINDS} are allowed")]
     TooManyEvents {
-        /// How many there are.
+        /// The number of kinds.
         count: usize,
     },
-    /// All of it is too much for a hello.
+    /// The whole schema is too long for a hello.
     #[error("the schema takes {bytes} bytes, at most {MAX_SCHEMA} are allowed: shorten names")]
     TooLong {
         /// Its length.
@@ -119,7 +131,7 @@ impl Schema {
     /// Checks the parts of a schema.
     ///
     /// # Errors
-    /// [`SchemaError`] names what is wrong.
+    /// [`SchemaError`] names the part that is wrong.
     pub fn new(parts: SchemaParts) -> Result<Self, SchemaError> {
         let SchemaParts { of_match, of_own_player, of_players, models, events } = parts;
         check_fields("the match", &of_match)?;
@@ -169,8 +181,8 @@ impl Schema {
         &self.of_players
     }
 
-    /// Fields of the bodies that have this model and are no players; none of a model that
-    /// the schema does not have.
+    /// Fields of the bodies that have this model and are no players; empty for a model that the
+    /// schema does not have.
     pub fn of_model(&self, model: ModelId) -> &[Field] {
         self.models.get(usize::from(model.0)).map_or(&[], |(_, fields)| fields)
     }

@@ -5,8 +5,8 @@
 //! [`Session::receive_datagram`] returns commands, the caller carries them to the tick
 //! thread, the [`JitterBuffer`] receives them there, and gives one a tick.
 //! [`JitterBuffer::lead`] and the player's own motion travel back beside the state to
-//! [`Session::encode_snapshot`], which sends what is most relevant to this client: how
-//! often an entity is sent depends on where it is and how it moves, and within a
+//! [`Session::encode_snapshot`], which sends the entities that are most relevant to this
+//! client. How often an entity is sent depends on where it is and how it moves. Within a
 //! [`Budget`] of bytes the most overdue entities go first.
 
 mod baselines;

@@ -1,11 +1,11 @@
-//! What the server sends each tick, as a datagram: entities as differences from what
-//! this client has acknowledged of each, the most urgent first, as many as fit, and now
-//! and then the authoritative motion of the client's own player. Each datagram is
-//! decodable alone: the probabilities of its range coder start from a fixed table.
+//! The datagram that the server sends each tick. It has entities as differences from the values
+//! that this client has acknowledged, the most urgent first, as many as fit. Now and then it has
+//! the authoritative motion of the client's own player. Each datagram is decodable alone: the
+//! probabilities of its range coder start from a fixed table.
 //!
 //! The layout is written here once for both directions, so that writer and reader cannot
-//! diverge; what the server remembers about a client is in [`crate::server`], what a
-//! client remembers in [`crate::client`].
+//! diverge. The server's memory of a client is in [`crate::server`], a client's memory in
+//! [`crate::client`].
 
 mod authoritative_motion;
 mod codec;
@@ -27,9 +27,9 @@ pub use lead::Lead;
 pub use probabilities::{PRIORS, PROBABILITY_COUNT};
 pub use record::Baseline;
 
-/// Values of an entity that a client keeps: all that the server may use as a baseline.
-/// The server counts what it sent of an entity after its baseline, and sends it whole
-/// when the client may have dropped the baseline.
+/// Number of values of an entity that a client keeps. The server uses no other as a baseline: it
+/// counts how often it sent an entity after its baseline, and sends the entity whole when the
+/// client may have dropped the baseline.
 pub const BASELINES_KEPT: usize = 32;
 
 /// Interval of snapshots with a digest: at 60 a second, some four checks a second at a
@@ -43,6 +43,6 @@ pub const DIGEST_SLOTS: usize = 32;
 /// likely record, so that each snapshot carries at least one entity.
 pub const MIN_SNAPSHOT: usize = 256;
 
-/// Bytes that the values of the match and of the own player take in all likelihood at most,
-/// as a motion does: a snapshot of [`MIN_SNAPSHOT`] has room for the ones or the other.
+/// Most bytes that the values of the match and of the own player take in all likelihood. A
+/// snapshot of [`MIN_SNAPSHOT`] bytes has room for them or for a motion, but perhaps not for both.
 pub const VALUE_BLOCKS_BYTES: usize = 96;

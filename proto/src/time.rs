@@ -7,8 +7,18 @@ use std::time::Duration;
 use bincode::{Decode, Encode};
 
 /// A moment: the time since an origin of the caller's choice. Only moments of one
-/// session are compared, so every caller may choose its own origin, and tests choose it
-/// without a clock.
+/// session are compared, so every caller may choose its own origin, and tests need no clock.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use obsp_proto::Time;
+///
+/// let start = Time::since_start(Duration::from_secs(5));
+/// let later = start + Duration::from_millis(250);
+/// assert_eq!(later.since(start), Duration::from_millis(250));
+/// assert_eq!(start.since(later), Duration::ZERO, "a difference is never negative");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(Duration);
 
@@ -52,6 +62,15 @@ impl Sub for Time {
 
 /// The number of a simulation tick. At 60 ticks a second 32 bits last two years of one
 /// match.
+///
+/// ```
+/// use obsp_proto::Tick;
+///
+/// let tick = Tick(70_000);
+/// assert_eq!(tick.after(5).distance(tick), 5);
+/// // Only 16 bits are sent. The receiver knows a tick that is near.
+/// assert_eq!(Tick::from_low_bits(tick.low_bits(), Tick(69_990)), Some(tick));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Tick(pub u32);
 
@@ -83,8 +102,8 @@ impl Tick {
     }
 
     /// The tick nearest to `near` whose lowest 16 bits are these; `None` if that would be
-    /// before tick 0 or after the last. Right as long as both ends' current ticks differ
-    /// by less than 2^15 (four minutes at 128 a second), which the idle time-out ensures.
+    /// before tick 0 or after the last. It is the right one as long as both ends' current ticks
+    /// differ by less than 2^15 (four minutes at 128 a second), which the idle time-out ensures.
     pub fn from_low_bits(low: u16, near: Self) -> Option<Self> {
         let offset = low.wrapping_sub(near.low_bits()) as i16;
         near.0.checked_add_signed(i32::from(offset)).map(Self)

@@ -36,6 +36,25 @@ pub const MAX_TOKEN_SERVER: usize = 48;
 pub const MAX_USER_DATA: usize = 128;
 
 /// The secret that backend and server share.
+///
+/// ```
+/// use obsp_proto::control::PlayerName;
+/// use obsp_proto::token::{JoinKey, TokenClaims};
+///
+/// let key = JoinKey::from_bytes([7; 32]);
+/// let claims = TokenClaims {
+///     player: 1,
+///     name: PlayerName::new("Ann")?,
+///     reserved: false,
+///     servers: Vec::new(),
+///     user_data: Vec::new(),
+/// };
+/// // The backend seals a token, and the server opens it.
+/// let token = key.seal(&claims, 2_000_000_000)?;
+/// assert_eq!(key.open(&token)?.claims, claims);
+/// assert!(JoinKey::from_bytes([8; 32]).open(&token).is_err(), "another key");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct JoinKey([u8; 32]);
 

@@ -1,13 +1,14 @@
-//! Bowling: the fire key bowls a ball, and what it has knocked over counts when all of it
-//! lies still.
+//! Bowling: the fire key bowls a ball. The pins that it has knocked over count once everything lies
+//! still.
 //!
 //! ```sh
 //! cargo run -p server --example bowling
 //! cargo run -p server --example bowling -- --soak 3600 --json
 //! ```
 //!
-//! Ball and pins are a designer's: `models/ball.obj` and `models/pin.obj`, read when the
-//! program starts. Where pins stand is in `bowling.map`: entities of class `bowling_pin`.
+//! The models of ball and pins are a designer's: `models/ball.obj` and `models/pin.obj`, which are
+//! read when the program starts. `bowling.map` says where pins stand: at its entities of class
+//! `bowling_pin`.
 
 use std::error::Error;
 use std::path::Path;
@@ -22,12 +23,12 @@ use serde::{Deserialize, Serialize};
 
 /// Speed of a ball, in units per second.
 const SPEED: f64 = 1_000.0;
-/// Seconds after which a throw counts, though something still rolls.
+/// Seconds after which a throw counts, even if something still rolls.
 const PATIENCE: f64 = 8.0;
 /// Cosine of the tilt beyond which a pin has fallen: 45 degrees.
 const UPRIGHT: f64 = 0.7;
 
-/// The rules know the models: those that ship, and this game's own after them.
+/// The rules. They hold the models: the shipped ones, and this game's own after them.
 #[derive(Clone, Debug)]
 pub(crate) struct Bowling {
     models: Arc<[Model]>,
@@ -84,7 +85,7 @@ impl Game for Bowling {
         state.points.remove(player);
     }
 
-    /// One ball at a time: the fire key bowls it from before the player's knees.
+    /// The fire key bowls a ball from in front of the player's knees, one ball at a time.
     fn moved(
         &self,
         state: &mut State,
@@ -100,12 +101,12 @@ impl Game for Bowling {
         let at = centre + command.ahead() * 40.0 - DVec3::Z * 13.0;
         // Against a wall there is no room for a ball, and nothing happens.
         let Ok(ball) = world.spawn_body(model, at, DQuat::IDENTITY) else { return };
-        // It is in the world: it has just been put there.
+        // The ball is in the world: it has just been put there.
         let _ = world.set_velocity(ball, command.ahead() * SPEED, DVec3::ZERO);
         state.throw = Some(Throw { ball, by: player, ticks: 0 });
     }
 
-    /// Counts once the ball and all pins sleep.
+    /// Counts the fallen pins once the ball and all pins sleep.
     fn tick(&self, state: &mut State, world: &mut WorldMut<'_>) {
         let Some(throw) = &mut state.throw else { return };
         throw.ticks += 1;
@@ -136,7 +137,8 @@ impl Game for Bowling {
     }
 }
 
-/// Puts a pin wherever the map has one. Where a player stands there is no room for it.
+/// Puts a pin at each place that the map has for one. A place where a player stands has no room for
+/// it.
 fn set_pins(state: &mut State, world: &mut WorldMut<'_>) {
     let Some(model) = world.model("pin") else { return };
     let map = Arc::clone(world.map());

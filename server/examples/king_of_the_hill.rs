@@ -42,10 +42,10 @@ const BLUE_SECONDS: Field = Field::new("blue_seconds", 0, 30);
 const TEAM: Field = Field::new("team", 0, 1);
 const CAN_KICK: Field = Field::new("can_kick", 0, 1);
 
-/// The event that a team has taken the hill: its number, and the seconds that it has held it
-/// before.
+/// The event that a team has taken the hill. Its value is the number of the team, and the seconds
+/// for which the team had held the hill before.
 const TAKEN: &str = "hill_taken";
-/// The event that a round is over: the number of the team that has won it, if one has.
+/// The event that a round is over. Its value is the number of the team that has won it, if one has.
 const ROUND_OVER: &str = "round_over";
 
 #[derive(Clone, Debug)]
@@ -124,13 +124,13 @@ impl Game for KingOfTheHill {
         State { hill, ..State::default() }
     }
 
-    /// Joins the smaller team.
+    /// A player joins the smaller team.
     fn joined(&self, state: &mut State, world: &mut WorldMut<'_>, player: EntityId) {
         let size =
             |team: usize| state.players.iter().filter(|(_, player)| player.team == team).count();
         let team = usize::from(size(1) < size(0));
         state.players.insert(player, Player { team, breath: 0 });
-        world.announce(format!("{} has a player more", NAMES[team]));
+        world.announce(format!("{} has one more player", NAMES[team]));
     }
 
     fn left(&self, state: &mut State, _: &mut WorldMut<'_>, player: EntityId) {
@@ -163,7 +163,7 @@ impl Game for KingOfTheHill {
         }
     }
 
-    /// Counts for the team that is alone on the hill, and ends the round.
+    /// Counts a tick for the team that is alone on the hill, and ends the round.
     fn tick(&self, state: &mut State, world: &mut WorldMut<'_>) {
         let holder = holder(state, world);
         if holder != state.holder {
@@ -194,7 +194,7 @@ impl Game for KingOfTheHill {
         state.teams.iter_mut().for_each(|team| team.held = 0);
         // Everybody starts again at their own side.
         for player in state.players.ids() {
-            // One who is outside of the world comes back anyway.
+            // A player who is outside of the world comes back anyway.
             let _ = world.take_out(player);
         }
     }

@@ -19,18 +19,18 @@ use serde::{Deserialize, Serialize};
 
 /// Crates that a round begins with.
 const CRATES: usize = 12;
-/// Reach of a shove, in units, and the speed that it gives to whoever weighs 80 kg.
+/// Reach of a shove, in units, and the speed that it gives to a body of 80 kg.
 const REACH: f64 = 64.0;
 const SHOVE: f64 = 420.0;
 /// Seconds between two shoves of a player, and between two rounds.
 const BREATH: f64 = 0.5;
 const PAUSE: f64 = 3.0;
 
-/// The rules. What never changes during a match would be fields of this.
+/// The rules. Numbers that never change during a match would be fields of this.
 #[derive(Clone, Debug)]
 pub(crate) struct Sumo;
 
-/// All that changes during a match: plain data, which is part of the match's digest.
+/// Everything that changes during a match, as plain data: it is part of the match's digest.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
     wrestlers: PerEntity<Wrestler>,
@@ -40,7 +40,7 @@ pub(crate) struct State {
     pause: u32,
 }
 
-/// What the game remembers of a player.
+/// The game's own state of a player.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Wrestler {
     score: i16,
@@ -72,7 +72,7 @@ impl Game for Sumo {
         state.wrestlers.remove(player);
     }
 
-    /// The fire key shoves what is in front. All other keys walk, as they always do.
+    /// The fire key shoves whatever is in front. All other keys walk, as they always do.
     fn moved(
         &self,
         state: &mut State,
@@ -128,7 +128,7 @@ impl Game for Sumo {
         }
     }
 
-    /// All players are shown this of each other.
+    /// Health and score, which all players see of each other.
     fn vitals(&self, state: &State, player: EntityId) -> Option<Vitals> {
         let wrestler = state.wrestlers.get(player)?;
         Some(Vitals { health: if wrestler.out { 0 } else { 100 }, score: wrestler.score })
@@ -147,7 +147,7 @@ fn begin(state: &mut State, world: &mut WorldMut<'_>) {
         wrestler.out = false;
     }
     for crate_ in std::mem::take(&mut state.crates) {
-        // One that is gone already needs no removal.
+        // A crate that is gone already needs no removal.
         let _ = world.remove(crate_);
     }
     put_crates(state, world);

@@ -6,19 +6,19 @@ use crate::origins::Origins;
 use crate::token_gate::TokenGate;
 use crate::unix_time::unix_time;
 
-/// The rules by which clients may join and stay.
+/// The rules that decide who may join and who may stay.
 pub(crate) struct AccessRules {
-    /// Checks connect tokens; without it, no client needs one.
+    /// Checks connect tokens. `None` if clients need no token.
     pub(crate) gate: Option<TokenGate>,
-    /// Slots for players whose token says that they may take one.
+    /// Player slots that only players with a connect token for a reserved slot may take.
     pub(crate) reserved_slots: u16,
-    /// Seconds after which an idle player is removed; 0 for never.
+    /// Idle players are removed after this many seconds; 0 for never.
     pub(crate) idle_seconds: AtomicU64,
     /// The players and addresses that may not join.
     pub(crate) bans: Bans,
-    /// The web pages that may connect or ask.
+    /// The hosts and origins of web pages that may use the server.
     pub(crate) origins: Origins,
-    /// Most spectators at a time.
+    /// How many spectators may be connected at a time.
     pub(crate) max_spectators: u16,
 }
 

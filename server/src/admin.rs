@@ -1,9 +1,10 @@
-//! The admin interface (`--admin`): HTTP and JSON on a loopback listener and a thread of
-//! its own, for programs and for `server admin`, which is its client.
+//! The admin interface (`--admin`): JSON over HTTP, on a loopback listener with a thread of its
+//! own. Programs use it, and so does `server admin`, its client for the command line.
 //!
-//! [`access`] judges bearer tokens, [`bodies`] is what can be asked with, [`views`] what
-//! is answered, [`routes`] what is done, and `admin/openapi.json` describes it all; a
-//! test holds the two to one another. Every act is logged with who did it, and counted.
+//! [`access`] checks bearer tokens. [`bodies`] defines the bodies of requests, and [`views`] those
+//! of responses. [`routes`] carries the requests out. `admin/openapi.json` describes the interface;
+//! a test checks that it describes exactly the routes. Every request to a route is counted, and
+//! every one that may change something is logged with the name of the administrator.
 
 mod access;
 mod bodies;
@@ -23,7 +24,7 @@ use crate::match_handle::MatchHandle;
 use crate::matches::Matches;
 use access::Access;
 
-/// An admin interface that waits to be served.
+/// An admin interface that listens; [`Admin::run`] answers its requests.
 pub(crate) struct Admin {
     listener: TcpListener,
     access: Access,
@@ -33,16 +34,17 @@ pub(crate) struct Admin {
 #[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) games: Matches<Arc<MatchHandle>>,
-    /// Time that players have left unless the administrator says otherwise.
+    /// The server's `--drain` time. A drain request that names no time lasts this long, but at
+    /// least ten minutes.
     pub(crate) drain: std::time::Duration,
 }
 
 impl Admin {
-    /// Binds the listener and reads who may ask.
+    /// Binds the listener and reads the tokens of the administrators.
     ///
     /// # Errors
-    /// The address is not one of this machine alone, or taken; or the file of tokens
-    /// cannot be used.
+    /// The address is not a loopback address or cannot be bound; or the file of tokens cannot be
+    /// used.
     pub(crate) fn open(address: SocketAddr, tokens: &Path) -> Result<Self, StartError> {
         if !address.ip().is_loopback() {
             return Err(StartError::AdminAddress(address));
@@ -52,12 +54,12 @@ impl Admin {
         Ok(Self { listener: http::bind(address, "--admin")?, access })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub(crate) fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Answers until the server ends.
+    /// Answers requests until the server ends.
     pub(crate) fn run(self, context: Context) -> Result<(), RunError> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
         let game = Arc::clone(context.games.first());

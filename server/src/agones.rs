@@ -1,12 +1,13 @@
-//! The server's place in an Agones fleet: one process per match.
+//! The server as a game server of an Agones fleet.
 //!
-//! Agones runs a sidecar next to each server and believes what the server tells
-//! it there. `sidecar` speaks its REST interface; `lifecycle` decides what to
-//! tell, from what can be seen of the match, and reads no clock; `places` tells
-//! the players in the match from those for whom an allocation has reserved a
-//! place. Only an allocator allocates, and a match that its players have left is
-//! offered again. [`run`] ties all this to the match. A sidecar that comes late,
-//! goes away or answers errors is told again and never disturbs the match.
+//! Agones runs a sidecar next to each server and relies on what the server tells it. `sidecar`
+//! speaks the sidecar's REST interface. `lifecycle` decides what to tell, from the state of the
+//! match; it reads no clock. `places` distinguishes the players in the match from the places that
+//! an allocation has reserved. [`run`] connects all this to the match.
+//!
+//! The server never allocates itself: only an allocator does. A match that its players have left is
+//! offered again. If the sidecar starts late, goes away or answers errors, it is told again, and
+//! the match is not disturbed.
 
 mod address;
 mod lifecycle;
@@ -30,30 +31,30 @@ use crate::stop::Stop;
 use lifecycle::{Fleet, Lifecycle, MatchStatus, ReportOutcome, Step};
 use sidecar::Sidecar;
 
-/// Time between two looks at the match: what players do is reported within it.
+/// Time between two looks at the match. A join or a leave is reported within it.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// What the sidecar is told once, when the server is ready.
+/// A description of the server that the sidecar is told once, before the server is ready.
 pub(crate) struct Introduction {
-    /// Labels, to select servers by.
+    /// Labels, by which servers can be selected.
     pub(crate) labels: Vec<(&'static str, String)>,
-    /// Annotations, for what is too long for a label.
+    /// Annotations, for values that are too long for a label.
     pub(crate) annotations: Vec<(&'static str, String)>,
-    /// Players that the match holds.
+    /// The number of players that the server can hold.
     pub(crate) capacity: u16,
 }
 
-/// A text as the value of a Kubernetes label may be: up to 63 letters, digits,
-/// `-`, `_` and `.`, that begin and end with one of the first two.
+/// Changes a text into a valid value of a Kubernetes label: up to 63 letters, digits, `-`, `_` and
+/// `.`, with a letter or a digit at both ends.
 pub(crate) fn label(text: &str) -> String {
     let fit = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let text: String = text.chars().take(63).map(fit).collect();
     text.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
 }
 
-/// Reports to the sidecar until the server is told to stop, and then that it ends.
-/// Returns at once without `--agones`. Where clients reach this server is asked of the
-/// sidecar if an operator has not said so (`asks_address`).
+/// Reports to the sidecar until the server is told to stop, and then reports the shutdown. Returns
+/// at once without `--agones`. If `asks_address` is set, because no operator has named the address
+/// at which clients reach this server, the sidecar is asked for it.
 pub(crate) async fn run(
     options: &AgonesOptions,
     asks_address: bool,
@@ -86,7 +87,7 @@ pub(crate) async fn run(
     let sidecar = Sidecar::new(address);
     let advertise = |found: Advertised| {
         if asks_address && *game.endpoint.advertised.borrow() != found {
-            info!("clients reach this server at {found}, the sidecar says");
+            info!("the sidecar says that clients reach this server at {found}");
             game.endpoint.advertised.send_replace(found);
         }
     };
@@ -99,8 +100,8 @@ pub(crate) async fn run(
 /// Time between two questions to the sidecar.
 const ASK: Duration = Duration::from_secs(1);
 
-/// Asks the sidecar again and again what the fleet knows of this server. What cannot be
-/// had is asked for again; that the sidecar does not answer is told by the reports.
+/// Asks the sidecar every [`ASK`] what the fleet knows of this server. A question that fails is
+/// asked again; it is not logged, because [`report`] logs a sidecar that does not answer.
 async fn ask(sidecar: &Sidecar, fleet: &Cell<Fleet>, advertise: impl Fn(Advertised)) -> Infallible {
     loop {
         let counted = sidecar.counted().await.ok();
@@ -135,12 +136,12 @@ async fn report(
             answers = result.is_ok();
             let answer = result.map_or_else(|error| error.answer(), |()| ReportOutcome::Accepted);
             lifecycle.done(&step, answer, begin.elapsed());
-            // Whether it was heard or not: nobody is asked to wait.
+            // The server does not wait until the sidecar has heard of its end.
             if step == Step::Shutdown {
                 return;
             }
-            // The next look tries again. A lost sign of health holds nothing up:
-            // it is due again so soon that nothing else would ever be told.
+            // The next look tries a lost report again. A lost *Health* does not stop the other
+            // reports: it is due again so soon that they would never be sent.
             if !answers && step != Step::Health {
                 break;
             }

@@ -1,6 +1,6 @@
-//! The audit of a match while it is served (`--audit-every`): by brute force,
-//! in a thread of its own, on published states, so that the tick never waits
-//! for it. What it finds is counted and named in the log.
+//! The audit of a match while it is served (`--audit-every`). It checks published states by brute
+//! force, in a thread of its own, so that the tick never waits for it. The faults that it finds are
+//! counted and logged.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::level::Level;
 use crate::match_handle::MatchHandle;
 use crate::stop::Stop;
 
-/// Findings of one audit that are named one by one.
+/// How many faults of one audit are logged.
 const TOLD: usize = 5;
 
 fn audit_of(level: &Level) -> Result<Audit, StartError> {
@@ -22,25 +22,25 @@ fn audit_of(level: &Level) -> Result<Audit, StartError> {
         .map_err(|source| StartError::Setup { map: map.name().to_owned(), source })
 }
 
-/// An audit that waits to begin.
+/// An audit that is ready to run.
 pub(crate) struct AuditThread {
     audit: Audit,
-    /// The level that it knows.
+    /// The number of the level that the audit was made for.
     level: u64,
     game: Arc<MatchHandle>,
-    /// Ticks between two audits, if they can be done so fast.
+    /// Ticks from the start of one audit to the next. It is more if an audit takes longer.
     every: u64,
 }
 
 impl AuditThread {
-    /// An audit of the match that `game` is about.
+    /// Makes an audit of the match of `game` that runs every `every` ticks.
     pub(crate) fn new(game: &Arc<MatchHandle>, every: u32) -> Result<Self, StartError> {
         let level = game.level();
         let (audit, level) = (audit_of(&level)?, level.number);
         Ok(Self { audit, level, game: Arc::clone(game), every: every.into() })
     }
 
-    /// Audits until `stop`.
+    /// Audits the match until `stop` is requested.
     pub(crate) fn run(mut self, stop: &Stop) -> Result<(), RunError> {
         let runtime = Builder::new_current_thread().build().map_err(RunError::Http)?;
         let mut states = self.game.latest.clone();
@@ -58,7 +58,7 @@ impl AuditThread {
                 match audit_of(&published.level) {
                     Ok(audit) => (self.audit, self.level) = (audit, published.level.number),
                     Err(error) => {
-                        error!("this level is not audited: {error}");
+                        error!("cannot audit this level: {error}");
                         continue;
                     }
                 }
@@ -66,7 +66,7 @@ impl AuditThread {
             let found = self.audit.check(&published.state);
             self.game.telemetry.tick.audited(found.len());
             for fault in found.iter().take(TOLD) {
-                error!("tick {}: {fault}, please report it", published.state.tick);
+                error!("tick {}: {fault}; please report it", published.state.tick);
             }
         }
     }

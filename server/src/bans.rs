@@ -1,6 +1,6 @@
-//! The ban list: addresses, prefixes of addresses and players that an operator
-//! has banned, for a time or for good. What was banned while the server ran is kept in a
-//! TOML file (`--bans FILE`), which is written beside and renamed.
+//! The ban list: addresses, prefixes of addresses and players that an operator has banned, for a
+//! time or for good. Bans that are made while the server runs are kept in a TOML file (`--bans
+//! FILE`). Each change writes a new file and renames it to that one.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Most bans that are kept: a list that is longer is a firewall's business.
+/// How many bans are kept at most. A longer list belongs in a firewall.
 const MOST: usize = 10_000;
 
 /// The addresses or the player that a ban applies to.
@@ -20,7 +20,7 @@ const MOST: usize = 10_000;
 pub(crate) enum Subject {
     /// Addresses that begin with these bits.
     Prefix(IpAddr, u8),
-    /// A player whom connect tokens know by this number.
+    /// The player whom connect tokens identify by this number.
     Player(u64),
 }
 
@@ -49,7 +49,7 @@ impl std::str::FromStr for Subject {
         if length == 0 || length > most {
             return Err(wrong());
         }
-        // Addresses of IPv4 come to a socket for both as `::ffff:192.0.2.1`.
+        // A socket for both versions of IP shows the IPv4 address 192.0.2.1 as `::ffff:192.0.2.1`.
         let (address, length) = match address.to_canonical() {
             canonical if canonical.is_ipv4() && address.is_ipv6() => {
                 (canonical, length.checked_sub(96).filter(|left| *left > 0).ok_or_else(wrong)?)
@@ -91,7 +91,8 @@ impl TryFrom<String> for Subject {
 }
 
 impl Subject {
-    /// Whether it is about somebody at this address, whom tokens know by this number.
+    /// Whether this subject applies to a client at this address whose connect token names this
+    /// player.
     pub(crate) fn is_about(&self, address: IpAddr, player: Option<u64>) -> bool {
         match *self {
             Self::Player(banned) => player == Some(banned),
@@ -103,7 +104,7 @@ impl Subject {
     }
 }
 
-/// The first bits of an address, and zeros.
+/// The address with all bits after the first `length` set to zero.
 fn masked(address: IpAddr, length: u8) -> IpAddr {
     match address {
         IpAddr::V4(v4) => {
@@ -122,21 +123,21 @@ fn masked(address: IpAddr, length: u8) -> IpAddr {
 pub(crate) struct Ban {
     /// The addresses or the player that it applies to.
     pub(crate) subject: Subject,
-    /// Why.
+    /// The reason.
     #[serde(default)]
     pub(crate) reason: String,
     /// The administrator who has banned them.
     #[serde(default)]
     pub(crate) by: String,
-    /// When, in seconds since 1970.
+    /// When it was made, in seconds since 1970.
     #[serde(default)]
     pub(crate) since: u64,
-    /// Until when, in seconds since 1970; for good without.
+    /// When it ends, in seconds since 1970. `None` if it is permanent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) expires: Option<u64>,
 }
 
-/// The file as it is written.
+/// The content of the file.
 #[derive(Default, Serialize, Deserialize)]
 struct BansFile {
     #[serde(default)]
@@ -149,15 +150,15 @@ pub enum BanError {
     /// The file cannot be read.
     #[error("cannot read the bans in {}: {source}", .path.display())]
     Read {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
-    /// The file holds something else.
+    /// The file is no list of bans.
     #[error("{}: {message}", .path.display())]
     Syntax {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The reason.
         message: String,
@@ -165,13 +166,13 @@ pub enum BanError {
     /// The file cannot be written.
     #[error("cannot write the bans to {}: {source}; they hold until the server ends", .path.display())]
     Write {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
-    /// There are too many.
-    #[error("more than {MOST} bans are not kept; ban prefixes instead")]
+    /// The list is full.
+    #[error("the list is full with {MOST} bans; lift some of them, or ban prefixes instead")]
     TooMany,
 }
 
@@ -179,15 +180,15 @@ pub enum BanError {
 #[derive(Debug, Default)]
 pub(crate) struct Bans {
     file: Option<PathBuf>,
-    /// Bans of the command line, which nobody lifts.
+    /// Bans from the command line, which nobody can lift.
     fixed: Vec<IpAddr>,
     bans: Mutex<Vec<Ban>>,
-    /// Held by whoever changes them, until they are in the file.
+    /// Held by a thread that changes the bans, until they are in the file.
     writing: Mutex<()>,
 }
 
 impl Bans {
-    /// The bans of `fixed` addresses, and those in `file`, which need not exist yet.
+    /// The bans of the addresses in `fixed`, and those in `file`. The file need not exist yet.
     pub(crate) fn read(fixed: Vec<IpAddr>, file: Option<&Path>) -> Result<Self, BanError> {
         let mut bans = Vec::new();
         if let Some(path) = file {
@@ -210,8 +211,8 @@ impl Bans {
         })
     }
 
-    /// Whether somebody may not join: at this address, known to tokens by this number.
-    /// `now` is in seconds since 1970.
+    /// Whether a client may not join because its address is banned, or the player whom its connect
+    /// token names. `now` is in seconds since 1970.
     pub(crate) fn is_banned(&self, address: IpAddr, player: Option<u64>, now: u64) -> bool {
         let canonical = address.to_canonical();
         let bans = self.bans.lock().unwrap_or_else(PoisonError::into_inner);
@@ -220,17 +221,17 @@ impl Bans {
             || bans.iter().any(|ban| holds(ban) && ban.subject.is_about(canonical, player))
     }
 
-    /// Bans that hold.
+    /// The bans that have not ended at `now`.
     pub(crate) fn list(&self, now: u64) -> Vec<Ban> {
         let bans = self.bans.lock().unwrap_or_else(PoisonError::into_inner);
         let holds = |ban: &&Ban| ban.expires.is_none_or(|expires| now < expires);
         bans.iter().filter(holds).cloned().collect()
     }
 
-    /// Adds a ban, in place of one of the same subject.
+    /// Adds a ban. It replaces an earlier ban of the same subject.
     ///
     /// # Errors
-    /// It holds, but cannot be kept; or there are too many.
+    /// The list is full; or the file cannot be written, and the ban holds until the server ends.
     pub(crate) fn add(&self, ban: Ban, now: u64) -> Result<(), BanError> {
         self.change(now, |bans| {
             bans.retain(|other| other.subject != ban.subject);
@@ -242,10 +243,10 @@ impl Bans {
         })
     }
 
-    /// Lifts a ban; false if there is none.
+    /// Lifts a ban. Returns false if there is none.
     ///
     /// # Errors
-    /// It is lifted, but that cannot be kept.
+    /// The file cannot be written. The ban is lifted until the server ends.
     pub(crate) fn lift(&self, subject: &Subject, now: u64) -> Result<bool, BanError> {
         let mut found = false;
         self.change(now, |bans| {
@@ -262,8 +263,8 @@ impl Bans {
         now: u64,
         change: impl FnOnce(&mut Vec<Ban>) -> Result<(), BanError>,
     ) -> Result<(), BanError> {
-        // Held while the file is written, so that the last to change is the last to write;
-        // whoever only asks does not wait for the disk.
+        // The lock is held while the file is written, so that the last change is also the last to
+        // be written. A thread that only reads the bans does not wait for the disk.
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let written = {
             let mut bans = self.bans.lock().unwrap_or_else(PoisonError::into_inner);
@@ -276,7 +277,7 @@ impl Bans {
     }
 }
 
-/// Writes beside the file and renames, so that there is always a whole one.
+/// Writes a new file beside the old one and renames it, so that the file is always complete.
 fn write(path: &Path, written: &BansFile) -> io::Result<()> {
     let text = toml::to_string(written).map_err(io::Error::other)?;
     let mut beside = path.as_os_str().to_owned();
@@ -364,8 +365,8 @@ mod tests {
         assert!(bans.is_banned("192.0.2.1".parse().unwrap(), None, 6));
     }
 
-    /// Random bans and lifts in any order: a player is banned if and only if a model says so
-    /// that holds every ban against them.
+    /// Random bans and lifts in any order. The list bans a client exactly if a model does that
+    /// checks every ban.
     #[test]
     fn a_hundred_thousand_operations_agree_with_a_model() {
         let seed = 17;

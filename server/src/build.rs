@@ -1,5 +1,5 @@
-//! The name of this build of the server, for recordings: they replay alike only on the
-//! build that made them.
+//! The name of this build of the server. Recordings hold it, because a recording is sure to replay
+//! identically only on the build that made it.
 
 use std::fmt::Write;
 use std::fs::File;
@@ -11,12 +11,12 @@ use ring::digest::{Context, SHA256};
 /// Bytes of the executable that are read at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// Bytes of its SHA-256 that are told: enough to tell builds apart.
+/// Bytes of the executable's SHA-256 that the name holds: enough to distinguish builds.
 const TOLD: usize = 8;
 
-/// The name of this build: the version, and the beginning of the output of `sha256sum`
-/// for the executable, which takes some tens of milliseconds the first time. The version
-/// alone if the executable cannot be read.
+/// The name of this build: the version, and the first digits that `sha256sum` prints for the
+/// executable. Hashing it takes some tens of milliseconds at the first call. If the executable
+/// cannot be read, the name is the version alone.
 pub(crate) fn name() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| {

@@ -1,6 +1,6 @@
-//! The connected clients as an operator sees them: one entry for each player and spectator
-//! as long as they are connected, on this map or the next, with the operator's requests to
-//! mute or remove them.
+//! The connected clients as an operator sees them. Each player and spectator has one entry while
+//! connected, on this map and the next. The entry also holds the operator's requests to mute or
+//! remove the client.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -14,18 +14,18 @@ use tokio::sync::watch;
 
 use crate::seats::Steered;
 
-/// Everybody who is connected.
+/// All connected clients, by the number of their connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clients(Arc<Mutex<BTreeMap<u64, Arc<Client>>>>);
 
 /// A player or spectator.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// The number of the connection, by which logs and operators name it.
+    /// The number of the connection. Logs and operators name the client by it.
     pub(crate) number: u64,
-    /// Its name.
+    /// The name that the client has chosen.
     pub(crate) name: PlayerName,
-    /// By which a connect token knows the player.
+    /// The number by which the client's connect token identifies the player, if there was a token.
     pub(crate) player_id: Option<u64>,
     pub(crate) spectates: bool,
     /// The entity that the client steers.
@@ -52,14 +52,14 @@ pub(crate) struct ConnectionStats {
     /// Bytes of UDP in each direction.
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
-    /// Bytes of snapshots that may be sent at once.
+    /// Bytes of snapshots that the send budget allows right now.
     pub(crate) budget_bytes: u64,
-    /// Times that one of the client's limits was hit, each of those that
-    /// `game_limits_hit_total` counts for all.
+    /// How often the client hit one of the limits that `game_limits_hit_total` counts for all
+    /// clients.
     pub(crate) limits_hit: u64,
 }
 
-/// Why somebody is to go.
+/// Why a client is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Removal {
     /// The reason that is counted.
@@ -69,21 +69,22 @@ pub(crate) struct Removal {
 }
 
 impl Removal {
-    /// A removal by an operator or a rule, for this reason.
+    /// A removal by an operator or a rule. The client is told `why`.
     pub(crate) fn new(reason: Reason, why: &str) -> Self {
         let otherwise = "removed by the operator";
-        // The other line is fit to be shown: a few small letters.
+        // `otherwise` is always a valid line of chat: it is short and plain.
         let line = ChatLine::new(why).or_else(|_| ChatLine::new(otherwise));
         let closing = line.map_or(ClosingReason::ShuttingDown, ClosingReason::Removed);
         Self { reason, closing }
     }
 
-    /// The same player has connected anew.
+    /// The removal of a client whose player has connected again.
     pub(crate) fn replaced() -> Self {
         Self { reason: Reason::Replaced, closing: ClosingReason::Replaced }
     }
 
-    /// The match cannot go on, and others of the server can.
+    /// The removal of a client from a match that has failed, while other matches of the server go
+    /// on.
     pub(crate) fn match_failed() -> Self {
         Self::new(Reason::MatchFailed, "the match has failed")
     }
@@ -115,7 +116,7 @@ impl Clients {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enters a client, unless `limit` of its kind are there.
+    /// Adds a client, unless there are already `limit` of its kind: players or spectators.
     pub(crate) fn enter(&self, client: Client, limit: usize) -> Option<Registration> {
         let mut table = self.table();
         let alike = table.values().filter(|other| other.spectates == client.spectates).count();
@@ -128,25 +129,25 @@ impl Clients {
         Some(Registration { clients: self.clone(), client })
     }
 
-    /// How many players there are, those included who are on their way into the next
-    /// world or whose connection was lost just now.
+    /// The number of players. It includes players who are on their way into the next world, and
+    /// players whose connection was lost and who may come back.
     pub(crate) fn players(&self) -> usize {
         self.table().values().filter(|client| !client.spectates).count()
     }
 
-    /// All of them, in the order in which they connected.
+    /// All clients, in the order in which they connected.
     pub(crate) fn list(&self) -> Vec<Arc<Client>> {
         self.table().values().cloned().collect()
     }
 
-    /// One of them.
+    /// The client of this connection.
     pub(crate) fn find(&self, number: u64) -> Option<Arc<Client>> {
         self.table().get(&number).cloned()
     }
 }
 
 impl Client {
-    /// A client that has just come.
+    /// A client that connects now.
     pub(crate) fn new(
         number: u64,
         name: PlayerName,
@@ -170,13 +171,13 @@ impl Client {
         }
     }
 
-    /// Whether it came before another.
+    /// Whether this client connected before another.
     pub(crate) fn came_before(&self, other: &Self) -> bool {
         self.since < other.since
     }
 
-    /// Asks the client's connection to end, or what it has left behind to be given up.
-    /// A client that is to be removed is not merely replaced.
+    /// Asks for the client to be removed: its connection ends, or the place that is kept for it is
+    /// given up. A removal takes precedence over a replacement, whichever was asked for first.
     pub(crate) fn remove(&self, removal: Removal) {
         self.removal.send_if_modified(|known| {
             let changes = known.as_ref().is_none_or(|known| known.reason == Reason::Replaced);
@@ -187,7 +188,8 @@ impl Client {
         });
     }
 
-    /// Whether the client is to go, other than to make room for itself.
+    /// Whether the client is to be removed for another reason than that the same player has
+    /// connected again.
     pub(crate) fn is_removed(&self) -> bool {
         self.removal.borrow().as_ref().is_some_and(|removal| removal.reason != Reason::Replaced)
     }
@@ -202,7 +204,7 @@ impl Client {
         self.away.load(Ordering::Relaxed)
     }
 
-    /// Waits until somebody asks for the end of the connection.
+    /// Waits until the client is to be removed.
     pub(crate) async fn removed(&self) -> Removal {
         let mut removal = self.removal.subscribe();
         loop {
@@ -215,32 +217,32 @@ impl Client {
         }
     }
 
-    /// Notes the ticket with which the client comes back.
+    /// Notes the ticket with which the client may come back.
     pub(crate) fn hold(&self, ticket: Ticket) {
         *self.ticket.lock().unwrap_or_else(PoisonError::into_inner) = ticket;
     }
 
-    /// The ticket with which the client comes back.
+    /// The ticket with which the client may come back.
     pub(crate) fn ticket(&self) -> Ticket {
         *self.ticket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether others hear what the client says.
+    /// Whether the client's chat is kept from the others.
     pub(crate) fn is_muted(&self) -> bool {
         self.muted.load(Ordering::Relaxed)
     }
 
-    /// Lets others hear what the client says, or not.
+    /// Mutes or unmutes the client's chat.
     pub(crate) fn mute(&self, muted: bool) {
         self.muted.store(muted, Ordering::Relaxed);
     }
 
-    /// Where the client is; it may move.
+    /// The client's address. It may change while the client is connected.
     pub(crate) fn address(&self) -> SocketAddr {
         *self.address.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what was measured of the connection, and where it is.
+    /// Notes the latest measurements of the connection, and the client's address.
     pub(crate) fn note(&self, address: SocketAddr, figures: ConnectionStats) {
         *self.address.lock().unwrap_or_else(PoisonError::into_inner) = address;
         *self.figures.lock().unwrap_or_else(PoisonError::into_inner) = figures;
@@ -251,7 +253,7 @@ impl Client {
         *self.figures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Seconds since the client came.
+    /// Seconds since the client connected.
     pub(crate) fn seconds(&self) -> f64 {
         self.since.elapsed().as_secs_f64()
     }

@@ -1,5 +1,5 @@
-//! The command line of the server: one match, until it is over or somebody stops it; or
-//! one of the jobs that serve nobody.
+//! The command line of the server. Without a subcommand, it serves matches until they are over or
+//! somebody stops it. A subcommand does another job, which serves nobody.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -33,8 +33,8 @@ struct CommandLine {
     serve: Option<Options>,
 }
 
-/// The command line of a job alone: what the environment says of serving must
-/// not be asked to make sense then.
+/// The command line of a job alone. It ignores the environment variables for serving, so a wrong
+/// one does not stop a job.
 #[derive(Parser)]
 #[command(name = "server", version, about = "Serves an arena match over QUIC", long_about = None)]
 struct JobLine {
@@ -45,25 +45,25 @@ struct JobLine {
 /// The subcommands.
 #[derive(Subcommand)]
 enum Job {
-    /// Play a match by scripts, flat out, and audit it
+    /// Play a match by scripts, as fast as possible, and audit it
     Soak(SoakOptions),
     /// Run a recording again and compare its digests
     Replay(ReplayOptions),
     /// Play a scene by scripts and show what its filters cost
     Scene(SceneOptions),
-    /// Write the models that ship
+    /// Write the shipped models as Wavefront OBJ files
     Models(ModelsOptions),
     /// Ask a running server whether its match is alive; exit code 1 if not
     Health(HealthOptions),
-    /// Rule a running server over its admin interface
+    /// Control a running server over its admin interface
     Admin(AdminCommand),
-    /// Make a connect token, or the key that seals them
+    /// Make a connect token, or a key that seals tokens
     Token(TokenOptions),
 }
 
-/// The whole `main` of the program `server`: serves the arena game, or does a job, as the
-/// command line says. The exit code is 0 if that went as it should, 1 if it failed or a check
-/// did not pass. Wrong usage ends the process with 2.
+/// The whole `main` of the program `server`: serves the arena game, or does a job, as the command
+/// line says. The exit code is 0 on success, and 1 after an error or a check that did not pass.
+/// Wrong usage ends the process with code 2.
 pub fn run_command_line() -> ExitCode {
     let arguments = Options::with_file(std::env::args_os()).unwrap_or_else(|error| error.exit());
     let names_job = |word: &OsString| !word.as_encoded_bytes().starts_with(b"-");
@@ -71,8 +71,8 @@ pub fn run_command_line() -> ExitCode {
         CommandLine { job: Some(JobLine::parse_from(arguments).job), serve: None }
     } else {
         let matches = CommandLine::command().get_matches_from(arguments);
-        // Asked for outright: of options that hold options within, the parser
-        // cannot tell whether any was given.
+        // The options are parsed explicitly. They contain groups of options, and the parser cannot
+        // tell whether any option of a group within a group was given.
         let serve = Options::from_arg_matches(&matches)
             .unwrap_or_else(|error| error.format(&mut CommandLine::command()).exit());
         CommandLine { job: None, serve: Some(serve) }
@@ -81,7 +81,7 @@ pub fn run_command_line() -> ExitCode {
     let log = match Log::start(log_format) {
         Ok(log) => log,
         Err(error) => {
-            // Not `eprintln!`, which panics where nobody can be told.
+            // `eprintln!` would panic if standard error cannot be written.
             let _ = writeln!(std::io::stderr(), "error: cannot start the log: {error}");
             return ExitCode::FAILURE;
         }
@@ -89,7 +89,7 @@ pub fn run_command_line() -> ExitCode {
     let done = prepare().and_then(|()| match (job, options) {
         (Some(job), _) => run(job),
         (None, Some(options)) => serve(options, Arena).map(|()| ExitCode::SUCCESS),
-        // The map is asked for unless there is a job.
+        // This cannot happen: without a job, the options were parsed above.
         (None, None) => CommandLine::command().error(MissingRequiredArgument, "no --map").exit(),
     });
     match done {
@@ -102,7 +102,7 @@ pub fn run_command_line() -> ExitCode {
     }
 }
 
-/// Plays a scene and says how it went, and whether it went as it should.
+/// Plays a scene and prints its outcome. Returns whether the scene passed.
 fn play(scene: Scene) -> Result<bool> {
     fn tell(outcome: &(impl Serialize + Display), json: bool) -> Result<()> {
         say(if json { serde_json::to_string_pretty(outcome)? } else { outcome.to_string() });
@@ -129,7 +129,7 @@ fn play(scene: Scene) -> Result<bool> {
     }
 }
 
-/// Does a job; a check that fails is an exit code, not an error.
+/// Does a job. A check that fails is an exit code, not an error.
 fn run(job: Job) -> Result<ExitCode> {
     let passed = match job {
         Job::Soak(options) => {
@@ -174,8 +174,8 @@ fn run(job: Job) -> Result<ExitCode> {
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints what a job found. A reader who has had enough of it, as `head` has,
-/// does not change what the exit code says.
+/// Prints the result of a job. A reader that stops early, as `head` does, does not change the exit
+/// code.
 fn say(found: String) {
     let _ = writeln!(std::io::stdout(), "{found}");
 }

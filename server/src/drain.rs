@@ -1,5 +1,5 @@
-//! Draining: the time between the wish that the server should end and its end,
-//! in which nobody joins and those who play may finish: their round, at most.
+//! Draining: the time between the request to end the server and its end. Nobody may join any more,
+//! and players may play on until the end of their round at most.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,22 +16,22 @@ use crate::matches::Matches;
 /// Time between two looks at whether somebody still plays.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Looks that find the tick thread hanging before players are not waited for any more.
+/// How many looks in a row may find the tick thread hanging. After one more, the drain no longer
+/// waits for players.
 const HANGING_LOOKS: u32 = 3;
 
 /// The remaining time at which the players are told once more.
 const LAST_CALL: Duration = Duration::from_secs(10);
 
-/// Waits until the server is asked to drain, tells the players, and returns when the last
-/// of them has left each match, or their rounds are over, or their time.
+/// Waits until the server is asked to drain, and then drains all matches.
 pub(crate) async fn run(games: &Matches<Arc<MatchHandle>>) {
     games.first().stop.drain_requested().await;
     let mut matches: JoinSet<()> = games.iter().map(|game| drain(Arc::clone(game))).collect();
     while matches.join_next().await.is_some() {}
 }
 
-/// Drains a match: returns when the last player has left, the round is over, or the time, or
-/// when the tick thread hangs.
+/// Drains a match: tells the players, and returns when the last of them has left, when the round or
+/// the time is over, or when the tick thread hangs.
 async fn drain(game: Arc<MatchHandle>) {
     let prefix = game.prefix();
     let Some(mut left) = game.stop.draining() else { return };
@@ -43,8 +43,8 @@ async fn drain(game: Arc<MatchHandle>) {
     let (mut last_call, mut over) = (left > LAST_CALL, None::<Time>);
     let mut hanging = 0;
     while !left.is_zero() && game.clients.players() > 0 {
-        // More than one look: after a process stood still, the first may come before
-        // the first tick.
+        // One look is not enough: after the whole process stood still, the first look may come
+        // before the first tick.
         hanging = if game.telemetry.tick.is_stalled() { hanging + 1 } else { 0 };
         if hanging > HANGING_LOOKS {
             warn!("{prefix}the tick thread hangs: players are not waited for");
@@ -55,9 +55,9 @@ async fn drain(game: Arc<MatchHandle>) {
             announce(&game, left, false);
         }
         sleep(LOOK.min(left)).await;
-        // None once all are asked to end: there is nothing left to wait for.
+        // No time is left once the server is asked to end, so the drain ends too.
         left = game.stop.draining().unwrap_or_default();
-        // A little before the match would go on in the next world.
+        // The drain ends a little before the match would continue in the next world.
         over = over.or_else(|| end_of_intermission(&game));
         let until_over = over.map_or(Duration::MAX, |over| over.since(game.now() + LOOK));
         left = left.min(until_over);
@@ -65,7 +65,7 @@ async fn drain(game: Arc<MatchHandle>) {
     info!(players = game.clients.players(), "{prefix}drained");
 }
 
-/// When the intermission ends, once the round is over.
+/// The end of the intermission, if the match is in one.
 fn end_of_intermission(game: &MatchHandle) -> Option<Time> {
     let status = game.rounds.status();
     status.ends.filter(|_| status.phase == RoundPhase::Intermission)
@@ -74,7 +74,7 @@ fn end_of_intermission(game: &MatchHandle) -> Option<Time> {
 fn announce(game: &MatchHandle, left: Duration, round_ends: bool) {
     let or_before = if round_ends { ", or after this round" } else { "" };
     let line = format!("The server shuts down in {} s{or_before}", left.as_secs_f64().ceil());
-    // A short line of letters and digits is always fit to be shown.
+    // A short line of letters and digits is always a valid line of chat.
     if let Ok(line) = ChatLine::new(&line) {
         game.announce(MatchEvent::Announced { line });
     }

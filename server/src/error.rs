@@ -18,7 +18,7 @@ pub enum StartError {
          raise the limit with `ulimit -n 1024`, or `LimitNOFILE=` of a systemd unit"
     )]
     Descriptors {
-        /// How many it grants.
+        /// How many more the system grants.
         granted: usize,
         /// How many a server needs.
         needed: usize,
@@ -28,32 +28,32 @@ pub enum StartError {
     NoSuchMap {
         /// The value that was asked for.
         name: String,
-        /// Maps that there are.
+        /// The maps that were found.
         known: Vec<PathBuf>,
     },
     /// The `game.toml` beside the map cannot be read.
     #[error("{}: {reason}", .path.display())]
     GameFile {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The reason, with its place.
         reason: String,
     },
-    /// The admin interface is for this machine alone.
-    #[error("--admin {0} can be reached from elsewhere; take a loopback address, and a tunnel")]
+    /// The address of the admin interface is not a loopback address.
+    #[error("--admin {0} is no loopback address; take 127.0.0.1, and a tunnel to reach it")]
     AdminAddress(SocketAddr),
-    /// There are no administrators.
+    /// The file of administrators' tokens cannot be used.
     #[error("--admin-tokens {}: {reason}", .path.display())]
     AdminTokens {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The reason.
         reason: String,
     },
-    /// The name of a match is none.
+    /// A name is not valid for a match.
     #[error(transparent)]
     MatchName(#[from] obsp_proto::control::MatchNameError),
-    /// Two matches have one name.
+    /// Two matches have the same name.
     #[error("two matches are called {0}; the first match of a server is called main")]
     MatchNameTaken(obsp_proto::control::MatchName),
     /// More matches than a server runs.
@@ -65,15 +65,15 @@ pub enum StartError {
     /// There is no map in the rotation.
     #[error("there is no map in {}; name some, or a folder with some, with --maps", .0.join(", "))]
     NoMaps(Vec<String>),
-    /// The join key cannot be had.
+    /// The file of the join key cannot be used.
     #[error("--join-key {}: {reason}; `server token --new-key FILE` makes one", .path.display())]
     JoinKey {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The reason.
         reason: String,
     },
-    /// The bans cannot be had.
+    /// The list of bans cannot be read.
     #[error(transparent)]
     Bans(#[from] crate::bans::BanError),
     /// Spans cannot be exported.
@@ -88,20 +88,20 @@ pub enum StartError {
     /// No map can be compiled for players of the size that the `game.toml` asks for.
     #[error(transparent)]
     Spaces(#[from] obsp::SpacesError),
-    /// The map or the options cannot carry a match.
+    /// No match can be set up with this map and these options.
     #[error("map {map}: {source}")]
     Setup {
-        /// Which map.
+        /// The name of the map.
         map: String,
-        /// The missing model.
+        /// The reason.
         source: obsp_sim::SetupError,
     },
     /// The map is too large to be put on the wire.
     #[error("map {map}: {source}")]
     Bounds {
-        /// Which map.
+        /// The name of the map.
         map: String,
-        /// How large it is.
+        /// The reason.
         source: obsp_proto::quantise::BoundsError,
     },
     /// More entities than the wire can name.
@@ -116,48 +116,48 @@ pub enum StartError {
         /// How many players may join.
         players: u16,
     },
-    /// The recording cannot be begun.
+    /// The recording cannot be started.
     #[error(transparent)]
     Recording(#[from] RecordingError),
-    /// The UDP address cannot be had.
+    /// The UDP address cannot be bound.
     #[error("cannot listen on UDP {address}: {source}{}", way_out(.source, "--listen"))]
     Listen {
-        /// The value that was asked for.
+        /// The address that was asked for.
         address: SocketAddr,
         /// The system's error.
         source: io::Error,
     },
-    /// The TCP address cannot be had.
+    /// The TCP address cannot be bound.
     #[error("cannot serve HTTP on {address}: {source}{}", way_out(.source, .option))]
     Http {
-        /// The value that was asked for.
+        /// The address that was asked for.
         address: SocketAddr,
         /// The option that names it.
         option: &'static str,
         /// The system's error.
         source: io::Error,
     },
-    /// The UDP address for server queries cannot be had.
+    /// The UDP address for server queries cannot be bound.
     #[error("cannot answer queries on UDP {address}: {source}{}", way_out(.source, "--query"))]
     Query {
-        /// The value that was asked for.
+        /// The address that was asked for.
         address: SocketAddr,
         /// The system's error.
         source: io::Error,
     },
-    /// There is no certificate.
+    /// The certificate cannot be made, or read from its files.
     #[error(transparent)]
     Certificate(#[from] crate::network::CertificateError),
     /// The compiled map is too large to be sent to clients.
-    #[error("map {map}: {bytes} bytes are more than clients take; simplify the map")]
+    #[error("map {map}: its {bytes} bytes are more than clients accept; simplify the map")]
     TooLarge {
-        /// Which map.
+        /// The name of the map.
         map: String,
-        /// How large it is.
+        /// The size of the compiled map.
         bytes: usize,
     },
-    /// More snapshots than ticks.
-    #[error("{snapshots} snapshots a second of {ticks} ticks; choose --snapshot-rate up to that")]
+    /// There would be more snapshots than ticks.
+    #[error("{snapshots} snapshots a second exceed the {ticks} ticks; lower --snapshot-rate")]
     SnapshotRate {
         /// Snapshots a second.
         snapshots: u32,
@@ -173,7 +173,7 @@ pub enum StartError {
     /// The QUIC endpoint could not be opened on its socket.
     #[error("cannot open the QUIC endpoint: {0}")]
     Endpoint(io::Error),
-    /// The metrics are set up wrongly: a defect of this server.
+    /// The metrics are set up wrongly, which is a defect of this server.
     #[error("cannot set up the metrics: {0}")]
     Metrics(#[from] metrics_exporter_prometheus::BuildError),
     /// The system refuses a thread or an event loop.
@@ -213,14 +213,13 @@ fn list(maps: &[PathBuf]) -> String {
 /// Why a running server ended though nobody asked it to.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// A thread of the server crashed: a defect, whose message has been
-    /// printed by the thread.
+    /// A thread of the server crashed. This is a defect; the thread has logged its message.
     #[error("the {part} crashed; please report the message above")]
     Crashed {
-        /// Which one.
+        /// The thread.
         part: &'static str,
     },
-    /// The tick thread hangs: a defect.
+    /// The tick thread hangs, which is a defect.
     #[error(
         "the tick thread hangs: no tick was finished for {seconds} s; start the server anew, and \
          please report the map and the options"
@@ -229,19 +228,19 @@ pub enum RunError {
         /// Seconds since the last tick.
         seconds: u64,
     },
-    /// A thread does not end though it was asked to: a defect, or a disk that hangs.
+    /// A thread does not end though it was asked to. The cause is a defect, or a disk that hangs.
     #[error(
-        "the {part} does not end and is left behind; if a disk hangs, see to that; else please \
+        "the {part} does not end and is left behind; check whether a disk hangs; if not, please \
          report the map and the options"
     )]
     DoesNotEnd {
-        /// Which one.
+        /// The thread.
         part: &'static str,
     },
     /// The match has lasted longer than ticks can be numbered.
-    #[error("the match has outlived its tick numbers; start it anew")]
+    #[error("the match has used up its tick numbers; restart the server")]
     Outlived,
-    /// The match cannot be put on the wire.
+    /// The state of the match cannot be encoded for the wire.
     #[error("the match cannot be sent: {0}")]
     Quantise(#[from] obsp_proto::quantise::QuantiseError),
     /// The recording could not be written to its end.

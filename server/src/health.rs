@@ -1,5 +1,5 @@
-//! `server health`: asks a running server whether its match is alive. For a
-//! container's health check, whose image has no other program that could.
+//! `server health`: asks a running server whether its match is alive. It is for the health check of
+//! a container, whose image has no other program that could ask.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -13,14 +13,13 @@ use crate::options::{default_http, parse_address};
 /// How long the server may take to answer: less than what Docker grants a check.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// More than the answer has.
+/// Bytes of the answer that are read at most: more than it has.
 const LONGEST_ANSWER: u64 = 4096;
 
-/// Which server to ask.
+/// The server to ask.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct HealthOptions {
-    /// TCP address of the server's pages; one that stands for all of this machine's
-    /// is asked at its loopback address
+    /// TCP address of the server's pages; for 0.0.0.0 or [::], the loopback address is asked
     #[arg(long, value_name = "ADDR", env = "ARENA_HTTP", value_parser = parse_address,
           default_value_t = default_http())]
     pub http: SocketAddr,
@@ -29,7 +28,7 @@ pub struct HealthOptions {
 /// Why a server is not healthy.
 #[derive(Debug, Error)]
 pub enum HealthError {
-    /// It does not answer.
+    /// The server does not answer.
     #[error("http://{address}/healthz does not answer: {source}")]
     Silent {
         /// The server's address.
@@ -37,7 +36,8 @@ pub enum HealthError {
         /// The system's error.
         source: io::Error,
     },
-    /// It says so itself, or is no server of ours.
+    /// The answer is not that of a healthy server: the server says that it is unhealthy, or another
+    /// program answers.
     #[error("http://{address}/healthz answers {answer:?}")]
     Unhealthy {
         /// The server's address.
@@ -50,7 +50,7 @@ pub enum HealthError {
 /// Asks the server whether its match is alive.
 ///
 /// # Errors
-/// It says that it is not, or does not answer within two seconds.
+/// The server says that its match is not alive, or does not answer within two seconds.
 pub fn health(options: &HealthOptions) -> Result<(), HealthError> {
     let address = reachable(options.http);
     let answer = ask(address).map_err(|source| HealthError::Silent { address, source })?;
@@ -58,7 +58,7 @@ pub fn health(options: &HealthOptions) -> Result<(), HealthError> {
     if status == Some("200") {
         return Ok(());
     }
-    // The message for people if there is one, or else the whole answer.
+    // The body of the answer, or all of it if it has no body.
     let text = answer.split_once("\r\n\r\n").map_or(answer.as_str(), |(_, body)| body);
     Err(HealthError::Unhealthy { address, answer: text.trim().to_owned() })
 }
@@ -77,7 +77,7 @@ fn ask(address: SocketAddr) -> io::Result<String> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    // Version 1.0, in which an answer ends with its connection.
+    // In HTTP 1.0, an answer ends when its connection is closed.
     stream.write_all(b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n")?;
     let mut answer = Vec::new();
     stream.take(LONGEST_ANSWER).read_to_end(&mut answer)?;

@@ -1,8 +1,9 @@
-//! The operator's pages (`--http`): the web page that shows the match and what it asks for,
-//! metrics, probes, and what a program needs to know of the server. The public page
-//! (`--page`) is the same over HTTPS (`tls`), without what is for operators. `connections`
-//! limits what one visitor may take; `page_state` holds what the pages are made from, and
-//! `level_view` computes what is shown of a level besides its snapshots.
+//! The operator's pages (`--http`): the web page that shows the match, with the data that it asks
+//! for, metrics, probes, and a description of the server for programs. The public page (`--page`)
+//! is the same over HTTPS (`tls`), without the parts for operators.
+//!
+//! `connections` limits what one visitor may use. `page_state` holds the data that the pages are
+//! made from. `level_view` computes the part of a level that snapshots do not contain.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -55,11 +56,11 @@ impl FromRequestParts<Arc<AllPages>> for Pages {
     }
 }
 
-/// The state of handlers that are about all matches.
+/// The state of handlers that need all matches.
 type All = State<Arc<AllPages>>;
 
-/// The TCP socket of the operator's pages, or of another service whose address
-/// `option` names.
+/// Binds the TCP socket of the operator's pages, or of another service. `option` names the option
+/// that holds its address.
 pub(crate) fn bind(address: SocketAddr, option: &'static str) -> Result<TcpListener, StartError> {
     let bind = || {
         let listener = TcpListener::bind(address)?;
@@ -69,9 +70,8 @@ pub(crate) fn bind(address: SocketAddr, option: &'static str) -> Result<TcpListe
     bind().map_err(|source| StartError::Http { address, option, source })
 }
 
-/// Serves the operator's pages until asked to stop, in a runtime of its own: however many
-/// requests arrive, players do not wait for them, and however much players send, a probe
-/// is answered.
+/// Serves the operator's pages until asked to stop, in a runtime of its own. However many requests
+/// arrive, players do not wait for them. However much players send, a probe is answered.
 pub(crate) fn run(
     listener: TcpListener,
     state: &Arc<AllPages>,
@@ -86,7 +86,7 @@ pub(crate) fn run(
             () = record_effects(state, states) => Ok(()),
         }
     });
-    // Work on a view of the level may take longer than the end of the server.
+    // Work on a view of a level may still run. The end of the server does not wait for it.
     runtime.shutdown_background();
     served
 }
@@ -100,8 +100,8 @@ async fn record_effects(all: &AllPages, states: Vec<PublishedStates>) {
     while recording.join_next().await.is_some() {}
 }
 
-/// Serves the public page until asked to stop, in a thread of its own: however many
-/// strangers open it, the operator's probes are answered.
+/// Serves the public page until asked to stop, in a thread of its own. However many strangers open
+/// it, the operator's probes are answered.
 pub(crate) fn run_public(listener: TcpListener, state: &Arc<AllPages>) -> Result<(), RunError> {
     let game = &state.first().game;
     let _stops_the_others = game.stop.when_dropped();
@@ -117,7 +117,7 @@ pub(crate) fn run_public(listener: TcpListener, state: &Arc<AllPages>) -> Result
     served
 }
 
-/// Serves `pages` under the limits of all pages, until asked to stop.
+/// Serves `pages` until asked to stop, under the limits that hold for all pages.
 pub(crate) async fn serve(
     listener: TcpListener,
     pages: Router,
@@ -138,7 +138,7 @@ enum Audience {
     Everybody,
 }
 
-/// What everybody may see: the page, and what it shows of the match.
+/// The routes for everybody: the page, and the data of the match that it shows.
 fn public_routes(state: &Arc<AllPages>, audience: Audience) -> Router {
     Router::new()
         .route("/", get(page::index))
@@ -161,7 +161,7 @@ fn public_routes(state: &Arc<AllPages>, audience: Audience) -> Router {
         .with_state(Arc::clone(state))
 }
 
-/// What operators may see: all that everybody may, the cost of the match and its health.
+/// The routes for operators: those for everybody, and the cost and the health of the match.
 fn operator_routes(state: &Arc<AllPages>) -> Router {
     let routes = Router::new()
         .route("/cascade", get(layers::cascade))
@@ -182,7 +182,7 @@ async fn scene(Pages(pages): Pages) -> impl IntoResponse {
 /// The version of the text format that the exporter writes.
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Takes over how all matches are, for a page of metrics.
+/// Brings the metrics of all matches up to date, for a page of metrics.
 fn observe(all: &AllPages) {
     for pages in all.iter() {
         let published = Arc::clone(&pages.game.latest.borrow());
@@ -196,18 +196,18 @@ async fn metrics(State(all): All) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, FORMAT)], server.scraped_page(Instant::now(), || observe(&all)))
 }
 
-/// `/figures`: the same for pages, at most a second old, with its age. All requests within
-/// that second share one.
+/// `/figures`: the metrics for web pages, at most a second old, with their age. All requests within
+/// that second get the same page.
 async fn figures(State(all): All) -> impl IntoResponse {
     let server = &all.first().game.telemetry.server;
     let (page, age) = server.shared_page(Instant::now(), || observe(&all));
-    // The header `age` itself knows whole seconds alone.
+    // The standard header `age` can only hold whole seconds.
     let age = (HeaderName::from_static("x-age-seconds"), format!("{:.3}", age.as_secs_f64()));
     ([(header::CONTENT_TYPE, FORMAT.to_owned()), age], page)
 }
 
-/// `/healthz`: whether a match is alive, for a supervisor that restarts the server. It is told
-/// of those that hang or have failed, and may let the others be played on.
+/// `/healthz`: whether any match is alive, for a supervisor that restarts the server. The answer
+/// names the matches that hang or have failed, and the supervisor may still let the others go on.
 async fn health(State(all): All) -> (StatusCode, String) {
     let now = Instant::now();
     let hanging = hanging(&all, now);
@@ -217,7 +217,8 @@ async fn health(State(all): All) -> (StatusCode, String) {
     }
 }
 
-/// A line for each match that has not failed, and has finished no tick of late.
+/// A line for each match that hangs: it has not failed, but its last tick is at least [`STALL`]
+/// ago.
 fn hanging(all: &AllPages, now: Instant) -> String {
     let line = |pages: &Arc<PageState>| {
         let age = pages.game.telemetry.tick.age(now);
@@ -236,8 +237,8 @@ fn failures(all: &AllPages) -> String {
     all.iter().filter_map(line).collect()
 }
 
-/// Time after a stall before players are sent here again: a machine that stops
-/// once may do so again, and a probe every few seconds must see it.
+/// Time after a stall before the server is ready for players again. A machine that stalls once may
+/// do so again, and a probe every few seconds must see it.
 const SETTLING: Duration = Duration::from_secs(10);
 
 /// `/readyz`: whether players should be sent here, for a matchmaker or load balancer.
@@ -259,7 +260,7 @@ async fn readiness(State(all): All) -> (StatusCode, String) {
     }
 }
 
-/// Why no players should be sent to this match, if that is so.
+/// The reason why no players should be sent to this match, if there is one.
 fn unready(pages: &PageState) -> Option<String> {
     let (tick, prefix) = (&pages.game.telemetry.tick, pages.game.prefix());
     let stall = tick.last_stall().filter(|stall| stall.ended.elapsed() < SETTLING);

@@ -1,6 +1,6 @@
-//! A level: a world that is played, and all that belongs to it alone. Another map is
-//! another level, and so is another round on the same map; the server, its connections
-//! and the numbering of ticks go on.
+//! A level: a world that is played, and all that belongs to it alone. Each map and each round is a
+//! level of its own. The server, its connections and the tick numbers continue from one level to
+//! the next.
 
 use std::num::NonZeroU16;
 use std::sync::atomic::AtomicBool;
@@ -24,17 +24,17 @@ use crate::options::Options;
 use crate::recording::ReplayBuffer;
 use crate::roster::Roster;
 
-/// Events that may wait for the slowest connection: every player of a full match joining,
-/// leaving and being hurt all the time in the same second. A connection that falls behind
-/// further does not read any more, and is closed.
+/// How many events may wait for the slowest connection: as many as happen in a second in which all
+/// players of a full match join, leave and are hurt all the time. A connection that falls further
+/// behind no longer reads and is closed.
 const EVENTS_WAITING: usize = 2048;
 
-/// Something that has happened, for those whom it concerns.
+/// A match event, and the clients that are told of it.
 #[derive(Clone, Debug)]
 pub(crate) struct News {
     /// The first tick whose state shows it.
     pub(crate) tick: Tick,
-    /// What has happened.
+    /// The event.
     pub(crate) event: MatchEvent,
     /// The player whose client alone is told; `None` for all clients.
     pub(crate) to: Option<EntityId>,
@@ -42,15 +42,15 @@ pub(crate) struct News {
 
 /// A world that is played, with all that belongs to it alone.
 pub(crate) struct Level {
-    /// The first is 0; later ones have greater numbers.
+    /// The number of the level. The first level has 0, later ones greater numbers.
     pub(crate) number: u64,
-    /// The welcome of players.
+    /// The description of the match that players are welcomed with.
     pub(crate) match_info: Arc<MatchInfo>,
-    /// The welcome of spectators.
+    /// The description of the match that spectators are welcomed with.
     pub(crate) spectator_match_info: Arc<MatchInfo>,
     /// The compiled map, for clients that lack it.
     pub(crate) map: Bytes,
-    /// The game's data, likewise; empty if there are none.
+    /// The game's data, for clients that lack them. Empty if there are none.
     pub(crate) game_data: Bytes,
     /// The map itself.
     pub(crate) world_map: Arc<obsp::World>,
@@ -60,13 +60,13 @@ pub(crate) struct Level {
     pub(crate) roster: Roster,
     /// The match events, for all connections.
     pub(crate) events: broadcast::Sender<News>,
-    /// The last half minute, for pages that want to see it again.
+    /// The last half minute of the level, for pages that replay it.
     pub(crate) replay_buffer: ReplayBuffer,
-    /// Whether nobody moves any more: the round is over.
+    /// Whether the round is over, so that nobody moves any more.
     pub(crate) frozen: AtomicBool,
     /// Time that loading or compiling the map took.
     pub(crate) load_time: Duration,
-    /// The phase that the match is in, for those who come in.
+    /// The current phase of the match, for clients that join.
     phase: Mutex<Option<MatchEvent>>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Prepared {
     pub(crate) props: usize,
 }
 
-/// Makes levels by the options of a server.
+/// Makes levels with the options of a server.
 #[derive(Clone)]
 pub(crate) struct LevelMaker {
     game: Arc<dyn AnyGame>,
@@ -89,7 +89,7 @@ pub(crate) struct LevelMaker {
     objects: u32,
     seed: u64,
     sim_threads: u16,
-    /// Cost of a second's bodies; zero for no limit.
+    /// The greatest cost that the moving bodies may have in a second; 0 for no limit.
     sim_budget: u32,
     max_players: u16,
 }
@@ -101,7 +101,7 @@ impl std::fmt::Debug for Level {
 }
 
 impl Level {
-    /// The phase that the match is in, if there are phases.
+    /// The current phase of the match, if it has phases.
     pub(crate) fn phase(&self) -> Option<MatchEvent> {
         self.phase.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -128,7 +128,7 @@ impl LevelMaker {
         }
     }
 
-    /// Loads or compiles the map that `asked` means, and sets a world up in it.
+    /// Loads or compiles the map that `asked` names, and sets up a world in it.
     pub(crate) fn make(&self, asked: &str, number: u64) -> Result<Prepared, StartError> {
         let path = map_file::find(asked, &map_file::folders())?;
         let loading = Instant::now();
@@ -136,12 +136,12 @@ impl LevelMaker {
         self.set_up(map.into(), &file, number, loading.elapsed())
     }
 
-    /// Whether the map that `asked` means can be played, as far as that is known without
-    /// compiling it: a compiled one is tried, of another the source and the file beside it are
+    /// Checks whether the map that `asked` names can be played, without compiling it. A compiled
+    /// map is loaded and set up. Of an uncompiled map, the source and the `game.toml` beside it are
     /// parsed.
     ///
     /// # Errors
-    /// Why not, with the map's name.
+    /// The reason why it cannot be played, with the map's name.
     pub(crate) fn check(&self, asked: &str) -> Result<(), StartError> {
         let path = map_file::find(asked, &map_file::folders())?;
         match map_file::read_source(&path) {
@@ -153,7 +153,7 @@ impl LevelMaker {
         }
     }
 
-    /// Sets a world up in `map`, by the file beside it.
+    /// Sets up a world in `map`, with the settings of the file beside it.
     pub(crate) fn set_up(
         &self,
         map: Arc<obsp::World>,
@@ -169,12 +169,12 @@ impl LevelMaker {
         let players = self.max_players;
         let config = obsp_sim::Config {
             tick_rate: self.tick_rate,
-            // Rounds on one map are not all alike.
+            // Each level has a seed of its own, so that rounds on one map differ.
             seed: self.seed.wrapping_add(number),
             objects: self.objects,
             max_players: players,
         };
-        // Before the work of scattering them all.
+        // This check comes before the work of scattering all props.
         let wanted = self.objects as usize;
         if wanted + usize::from(players) > MAX_ENTITIES {
             return Err(StartError::TooManyEntities { props: wanted, players });

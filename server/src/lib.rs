@@ -5,20 +5,19 @@
 //! players:
 //!
 //! * The *tick thread* of a match owns its simulation. Each tick it admits new players, takes one
-//!   command per player, simulates, and publishes an immutable state. It never waits for
-//!   another thread; a late tick is counted, and time is dropped if it is too much.
-//! * The *network thread* runs one event loop: the QUIC endpoint with a task per
-//!   connection, the groups in which snapshots leave, the rounds, the status line, and the
-//!   watchdog, which reports when the tick thread hangs and ends a server that stays so.
+//!   command per player, simulates, and publishes an immutable state. It never waits for another
+//!   thread. A late tick is counted, and if it is too late, time is dropped.
+//! * The *network thread* runs one event loop: the QUIC endpoint with a task per connection, the
+//!   groups in which snapshots leave, the rounds, the status line, and the watchdog. The watchdog
+//!   reports when a tick thread hangs, and ends a server that stays so.
 //! * The pages, the admin interface, server queries, recordings, the log and the loading of
 //!   maps have a thread each.
 //!
-//! A match can be recorded while it is served, and run again later
-//! ([`recording`], [`replay`]); and scripts can play one without a network
-//! ([`soak`]).
+//! A match can be recorded while it is served, and run again later ([`recording`], [`replay`]).
+//! Scripts can play a match without a network ([`soak`]).
 //!
-//! [`Server::start`] sets it all up and returns the running server, so that
-//! a test can have one as easily as the binary.
+//! [`Server::start`] sets all this up and returns the running server, so that a test can start one
+//! as easily as the program does.
 
 mod access_rules;
 mod address_key;
@@ -99,7 +98,7 @@ pub use token_command::{TokenCommandError, TokenOptions, token};
 #[doc(hidden)]
 pub use watchdog::TicksHeld;
 
-/// A level on the arena for a few players, and what makes more of them.
+/// A level on the arena for two players, and the maker of further levels.
 #[cfg(test)]
 fn test_level(number: u64) -> (level::LevelMaker, level::Prepared) {
     let options = Options { max_players: 2, ..Options::new("arena.map") };
@@ -108,7 +107,7 @@ fn test_level(number: u64) -> (level::LevelMaker, level::Prepared) {
     (maker, prepared)
 }
 
-/// A match on the arena for a few players, for the tests of what surrounds it.
+/// A match on the arena for two players, for tests of the code around it.
 #[cfg(test)]
 fn test_match(
     requests: std::sync::mpsc::Receiver<seats::JoinRequest>,

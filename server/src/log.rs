@@ -1,12 +1,11 @@
 //! The log: lines on standard error that can never stop or slow a match.
 //!
-//! A thread that logs formats a line and appends it to a [`Queue`] that is bounded in
-//! bytes; a thread of its own, the [`writer`], writes what waits. If nobody reads the
-//! pipe, or the disk is full, the queue fills and further lines are dropped. Lines that
-//! are dropped or cannot be written are counted ([`lost`], and the metric
-//! `game_log_lines_lost_total`), and told by one line as soon as lines can be written
-//! again. A place in the code that logs too often is held back ([`limit`]), so that a
-//! peer cannot fill the disk.
+//! A thread that logs formats a line and appends it to a [`Queue`] that is bounded in bytes. The
+//! [`writer`], a thread of its own, writes the lines that wait. If nobody reads the pipe, or the
+//! disk is full, the queue fills and further lines are dropped. Lines that are dropped or cannot be
+//! written are counted ([`lost`], and the metric `game_log_lines_lost_total`). One line reports
+//! them as soon as lines can be written again. A place in the code that logs too often is held back
+//! ([`limit`]), so that a peer cannot fill the disk.
 
 mod limit;
 mod line;
@@ -31,25 +30,24 @@ use limit::SiteLimit;
 pub(crate) use lost::LostLine;
 use queue::Queue;
 
-/// The log filter unless `RUST_LOG` sets another: this project's own messages, and of
-/// other crates only errors. Some of those warn of whatever a peer sends.
+/// The log filter, unless `RUST_LOG` sets another: this project's own messages, and only errors of
+/// other crates. Some other crates warn about whatever a peer sends.
 const DEFAULT_FILTER: &str = "error,server=info,obsp=info,obsp_sim=info,obsp_proto=info";
 
 /// How long the end of the process waits for lines to be written.
 const FLUSH: Duration = Duration::from_secs(1);
 
-/// By which the filter of the process's log is changed, once there is one.
+/// The handle that changes the filter of the process's log, once there is a log.
 static FILTER: OnceLock<reload::Handle<EnvFilter, Registry>> = OnceLock::new();
 
-/// Logs only what `filter` lets through from now on, wherever in the process this is
-/// called; `None` if the process has no log.
+/// Changes the filter of the process's log. Returns `None` if the process has no log.
 pub(crate) fn set_filter(filter: &str) -> Option<Result<(), FilterError>> {
     FILTER.get().map(|handle| reload(handle, filter))
 }
 
 fn reload(handle: &reload::Handle<EnvFilter, Registry>, filter: &str) -> Result<(), FilterError> {
     let filter = parse(filter)?;
-    // It fails only once the subscriber is gone, and nothing is logged then.
+    // Reloading fails only once the subscriber is gone, and nothing is logged then.
     let _ = handle.reload(filter);
     Ok(())
 }
@@ -62,11 +60,9 @@ pub struct Log {
     filter: reload::Handle<EnvFilter, Registry>,
 }
 
-/// A filter for the log that makes no sense.
+/// A log filter that cannot be parsed.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "{filter:?} is no filter for the log: {source}; such as \"info\" or \"error,server=debug\""
-)]
+#[error("{filter:?} is no filter for the log: {source}; try \"info\" or \"error,server=debug\"")]
 pub struct FilterError {
     /// The filter that was asked for.
     filter: String,
@@ -75,8 +71,8 @@ pub struct FilterError {
 }
 
 impl Log {
-    /// Logs whatever this process has to say to standard error, panics too, as
-    /// `RUST_LOG` asks for.
+    /// Starts the log of this process on standard error. The log includes panics, and `RUST_LOG`
+    /// sets its filter.
     ///
     /// # Errors
     /// The system refuses a thread, or this process has a log already.
@@ -103,16 +99,15 @@ impl Log {
         Ok(Self { format, queue, filter: handle })
     }
 
-    /// Logs only what `filter` lets through from now on; its syntax is that of
-    /// `RUST_LOG`.
+    /// Changes the filter of the log. `filter` has the syntax of `RUST_LOG`.
     ///
     /// # Errors
-    /// It makes no sense; nothing changes then.
+    /// The filter cannot be parsed. The log keeps the old one.
     pub fn set_filter(&self, filter: &str) -> Result<(), FilterError> {
         reload(&self.filter, filter)
     }
 
-    /// Logs why the process ends, whatever the filter.
+    /// Logs why the process ends. No filter holds this line back.
     pub fn fatal(&self, error: &dyn Display) {
         self.queue.push(line::line(self.format, Level::ERROR, &error.to_string(), &[]).as_bytes());
     }
@@ -215,7 +210,7 @@ mod tests {
         let written = String::from_utf8(batch).unwrap();
         let words: Vec<_> = written.lines().map(|line| line.rsplit(' ').next().unwrap()).collect();
         assert_eq!(words, ["second", "third", "end"], "{written}");
-        // Nobody writes: the end of the process waits no longer than it says.
+        // No thread takes lines from the queue here, so the drop waits as long as it may.
         queue.push(b"never written\n");
         let begin = Instant::now();
         drop(log);

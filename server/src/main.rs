@@ -1,5 +1,5 @@
-//! The command `server`: the arena game, served over QUIC. All that it does is in the library,
-//! by which a program serves a game of its own ([`server::run_game`]).
+//! The command `server` serves the arena game over QUIC. All of its code is in the library. A
+//! program that serves a game of its own calls the same library ([`server::run_game`]).
 
 use std::process::ExitCode;
 

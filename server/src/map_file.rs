@@ -1,5 +1,5 @@
-//! From the name of a map to the map: found by path or by name, loaded if it
-//! is compiled, compiled if it is drawn.
+//! Turns the name of a map into the map. The file is found by its path or by its name. A compiled
+//! map (`.obsp`) is loaded as it is; a drawn one (`.map`) is compiled first.
 
 mod find;
 mod load;

@@ -1,5 +1,5 @@
-//! A match as the parts of the server see it that do not simulate it: its latest state,
-//! its clients, and the ways to tell or to ask it something.
+//! The handle of a match: its latest state, its clients, its rounds and its metrics. All parts of
+//! the server that do not simulate the match use it.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -31,23 +31,24 @@ pub(crate) struct MatchHandle {
     pub(crate) clients: Clients,
     /// The rounds that the match goes through.
     pub(crate) rounds: Rounds,
-    /// The rules by which clients may join and stay, of the whole server.
+    /// The rules by which clients may join and stay. They hold for the whole server.
     pub(crate) access: Arc<AccessRules>,
-    /// Where clients reach the server, and by which certificate they know it.
+    /// The address at which clients reach the server, and the certificate that they know it by.
     pub(crate) endpoint: Arc<PublicEndpoint>,
     /// Metrics of this match, and the spans of the server.
     pub(crate) telemetry: Arc<Telemetry>,
-    /// The signal to drain or to end, of the whole server.
+    /// The whole server's signal to drain or to end.
     pub(crate) stop: Stop,
     /// The origin of the server's [`Time`].
     pub(crate) epoch: Instant,
-    /// How many matches the server plays, those left out that have failed.
+    /// How many of the server's matches have not failed.
     pub(crate) played: Arc<AtomicUsize>,
     /// Why the match cannot go on, if it has failed and others are played.
     pub(crate) failure: OnceLock<String>,
-    /// Whether it was taken note of that the match cannot go on.
+    /// Whether [`MatchHandle::fail`] was called.
     pub(crate) is_over: AtomicBool,
-    /// Whether its tick thread hangs and is left behind: nobody can end it, or waits for it.
+    /// Whether its tick thread hangs and was given up. A thread cannot be ended from outside, so
+    /// the server goes on without waiting for it.
     pub(crate) is_left_behind: Arc<AtomicBool>,
 }
 
@@ -57,30 +58,31 @@ impl MatchHandle {
         Time::since_start(self.epoch.elapsed())
     }
 
-    /// The level that is played.
+    /// The current level.
     pub(crate) fn level(&self) -> Arc<Level> {
         Arc::clone(&self.latest.borrow().level)
     }
 
-    /// The welcome of players of the level that is played.
+    /// The description of the match that players of the current level are welcomed with.
     pub(crate) fn match_info(&self) -> Arc<MatchInfo> {
         Arc::clone(&self.latest.borrow().level.match_info)
     }
 
-    /// Sends an event of the next tick to all clients in the level that is played.
+    /// Sends an event of the next tick to all clients in the current level.
     pub(crate) fn announce(&self, event: MatchEvent) {
         self.announce_in(&self.level(), event);
     }
 
     /// Sends an event of the next tick to all clients in `level`.
     pub(crate) fn announce_in(&self, level: &Level, event: MatchEvent) {
-        // Sending fails only without receivers, which is no error.
+        // Sending fails only if there are no receivers, which is not an error.
         let _ = level.events.send(News { tick: self.next_tick(), event, to: None });
     }
 
-    /// Takes note that the match cannot go on. If others are played, it is said in log and
-    /// metrics, its clients are told to go, and nobody else may join it; false if it was the
-    /// last. Of several faults the first counts.
+    /// Marks the match as failed. If other matches are still played, the failure is logged and
+    /// shown in the metrics, the match's clients are removed, and nobody else may join it. Returns
+    /// false if this was the last match that was played. Only the first call has an effect; later
+    /// ones return true.
     pub(crate) fn fail(&self, why: &str) -> bool {
         if self.is_over.swap(true, Ordering::Relaxed) {
             return true;
@@ -89,7 +91,7 @@ impl MatchHandle {
             return false;
         }
         error!("{}the match has failed, while others are played: {why}", self.prefix());
-        // First, so that nobody joins after those are asked to go who are here.
+        // The failure is set before the clients are removed, so that nobody joins in between.
         let _ = self.failure.set(why.to_owned());
         self.telemetry.tick.fails();
         for client in self.clients.list() {
@@ -98,12 +100,13 @@ impl MatchHandle {
         true
     }
 
-    /// Whether the match cannot go on.
+    /// Whether the match has failed while others were played.
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.get().is_some()
     }
 
-    /// The name in front of lines of the log, where the server has several matches.
+    /// The prefix of this match's log lines: its name if the server has several matches, else
+    /// nothing.
     pub(crate) fn prefix(&self) -> String {
         if self.telemetry.is_labelled() { format!("match {}: ", self.name) } else { String::new() }
     }
@@ -113,7 +116,7 @@ impl MatchHandle {
         Tick::from_simulation(self.latest.borrow().state.tick).unwrap_or_default()
     }
 
-    /// The tick after that.
+    /// The tick after the last one simulated.
     pub(crate) fn next_tick(&self) -> Tick {
         self.last_tick().after(1)
     }

@@ -9,7 +9,7 @@ use obsp_proto::control::{MatchName, MatchNames};
 use crate::match_handle::MatchHandle;
 use crate::telemetry::STALL;
 
-/// The part of a server that each match has, for all matches.
+/// One `T` for each match of a server. There is at least one.
 #[derive(Clone, Debug)]
 pub(crate) struct Matches<T> {
     first: T,
@@ -49,7 +49,7 @@ impl<T> Matches<T> {
         1 + self.others.len()
     }
 
-    /// Another part of each match.
+    /// Makes a `U` of the part of each match.
     pub(crate) fn map<U>(&self, mut part: impl FnMut(&T) -> U) -> Matches<U> {
         Matches { first: part(&self.first), others: self.others.iter().map(part).collect() }
     }
@@ -65,19 +65,19 @@ impl<T> IntoIterator for Matches<T> {
 }
 
 impl<T: OfMatch> Matches<T> {
-    /// The match of this name.
+    /// The match named `name`.
     ///
     /// # Errors
-    /// There is none; those that there are.
+    /// No match has this name. The error lists the names there are.
     pub(crate) fn find(&self, name: &str) -> Result<&T, MatchNames> {
         let found = self.iter().find(|part| part.game().name.as_str() == name);
         found.ok_or_else(|| self.names())
     }
 
-    /// The match that the query of a request names by `match=NAME`; without it the first.
+    /// The match that the query of a request names by `match=NAME`, or the first if it names none.
     ///
     /// # Errors
-    /// There is none of that name; those that there are.
+    /// No match has that name. The error lists the names there are.
     pub(crate) fn asked(&self, query: Option<&str>) -> Result<&T, MatchNames> {
         // Names of matches have no character that a URL would have to encode.
         let mut pairs = query.into_iter().flat_map(|query| query.split('&'));
@@ -87,19 +87,19 @@ impl<T: OfMatch> Matches<T> {
         }
     }
 
-    /// The names of all.
+    /// The names of all matches.
     pub(crate) fn names(&self) -> MatchNames {
         let name = |part: &T| -> MatchName { part.game().name.clone() };
         MatchNames::new(self.iter().map(name))
     }
 
-    /// Those that can go on.
+    /// The matches that have not failed.
     pub(crate) fn played(&self) -> impl Iterator<Item = &T> {
         self.iter().filter(|part| !part.game().has_failed())
     }
 
-    /// Whether any match has finished a tick of late. If one of several hangs, the watchdog gives
-    /// it up, and the server is alive as long as the others tick.
+    /// Whether any match that has not failed finished a tick recently. If one of several hangs, the
+    /// watchdog gives it up, and the server is alive as long as the others tick.
     pub(crate) fn is_alive(&self, now: Instant) -> bool {
         self.played().any(|part| part.game().telemetry.tick.age(now) < STALL)
     }
@@ -109,7 +109,7 @@ impl<T: OfMatch> Matches<T> {
         self.iter().map(|part| part.game().clients.players()).sum()
     }
 
-    /// Players that all matches hold which can go on.
+    /// The sum of the player limits of the matches that have not failed.
     pub(crate) fn player_limit(&self) -> u16 {
         let limits = self.played().map(|part| part.game().match_info().player_limit);
         limits.fold(0, u16::saturating_add)

@@ -1,4 +1,4 @@
-//! The shipped models as files, for whoever audits a dump.
+//! Writes the shipped models to files, for people who audit a dump.
 
 use std::fmt::Write;
 use std::io;
@@ -15,8 +15,8 @@ pub struct ModelsOptions {
     pub obj: PathBuf,
 }
 
-/// Writes every shipped model, as the simulation places it, and returns the
-/// files.
+/// Writes every shipped model to a file, placed as the simulation places it. Returns the paths of
+/// the files.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -31,7 +31,7 @@ fn write_model(model: &Model, folder: &Path) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Wavefront OBJ text; numbers are written so that they read back to the bit.
+/// The model as Wavefront OBJ. Its numbers read back to the same bits.
 fn obj(model: &Model) -> String {
     let mut vertices: Vec<glam::DVec3> = Vec::new();
     let (mut text, mut faces) = (format!("o {}\n", model.name()), String::new());

@@ -1,24 +1,24 @@
-//! Names that nobody can take for another's: of two that look alike, the later one gets
-//! a number.
+//! Keeps players' names apart: if two look alike, the later one gets a number.
 
 use obsp_proto::control::{MAX_NAME_CHARS, PlayerName};
 use unicode_normalization::UnicodeNormalization;
 use unicode_security::confusable_detection::skeleton;
 
-/// Numbers that are tried; more players than that have no names alike.
+/// Numbers that are tried: more than there are ever players.
 const NUMBERS: std::ops::RangeInclusive<u32> = 2..=9_999;
 
-/// The rest of a name without everything that people overlook: width, case, white space,
-/// and which of several letters of one shape it is (UTS 39).
+/// A name without everything that people overlook: width, case, white space, and the difference
+/// between letters of one shape (UTS 39).
 fn looks(name: &str) -> String {
     let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
     let skeleton: String = skeleton(&folded).collect();
-    // Once more: what a letter looks like may be a capital.
+    // The case is folded again, because a letter may look like a capital.
     let skeleton = skeleton.nfkc().flat_map(char::to_lowercase);
     skeleton.filter(|letter| !letter.is_whitespace()).collect()
 }
 
-/// `wanted`, or the first name of that and a number that looks like none of `others`.
+/// Returns `wanted`. If it looks like one of `others`, returns it with the first number that makes
+/// it look like none of them.
 pub(crate) fn unlike<'a>(
     wanted: &PlayerName,
     others: impl Iterator<Item = &'a PlayerName>,
@@ -49,7 +49,7 @@ mod tests {
     fn names_that_look_alike_get_numbers_and_others_do_not() {
         let others = [name("Admin"), name("paypal"), name("Ann"), name("Ann (2)")];
         let unlike = |text: &str| unlike(&name(text), others.iter()).as_str().to_owned();
-        // Cyrillic, full width, another case, and a blank.
+        // Cyrillic, full width, another case, and a space.
         for imitation in ["Аdmin", "Ａｄｍｉｎ", "aDMIN", "A dmin"] {
             assert!(unlike(imitation).ends_with(" (2)"), "{imitation}: {}", unlike(imitation));
         }

@@ -1,11 +1,11 @@
 //! The network thread's half of the server: one QUIC endpoint, one task per
 //! connection, and the groups in which a tick's snapshots leave.
 //!
-//! A connection's task owns its `obsp_proto` session and nothing else is allowed
-//! to touch it: datagrams and stream bytes go in, commands go on to the tick
-//! thread through the player's [`Seat`](crate::seats::Seat), and each published state
-//! comes out as one datagram. Nothing is queued for a client whose path is
-//! full; the next snapshot has what this one would have had.
+//! A connection's task owns its `obsp_proto` session, and nothing else may touch it. Datagrams and
+//! stream bytes go in, commands go on to the tick thread through the player's
+//! [`Seat`](crate::seats::Seat), and each published state comes out as one datagram. Nothing is
+//! queued for a client whose path is full; the next snapshot makes up for the one that was not
+//! sent.
 
 mod admission;
 mod away;
@@ -61,17 +61,17 @@ pub(crate) use renewal::{Credentials, renew};
 pub(crate) use reset_key::default_state_dir;
 pub(crate) use send_groups::{Cadence, SendGroups};
 
-/// How long players have to take note that the server is shutting down.
+/// How long clients have to answer the goodbye when the server shuts down.
 const DRAIN: Duration = Duration::from_secs(3);
 
-/// How long the goodbyes' last packets have to leave, however long the goodbyes took.
+/// The least time that the last packets have to leave, however long the goodbyes took.
 const LAST_PACKETS: Duration = Duration::from_millis(500);
 
-/// Connections for each that the server takes, from which on no more are begun: those
-/// that were closed live on for a few round trips.
+/// New connections are refused once this many times [`connection_limit`] are open. Closed
+/// connections count too, because they live on for a few round trips.
 const DRAINING: usize = 4;
 
-/// Takes connections until asked to stop, then sees the players off.
+/// Accepts connections until asked to stop, then says goodbye to the clients.
 pub(crate) async fn serve(endpoint: quinn::Endpoint, lobbies: Arc<Lobbies>) {
     let lobby = lobbies.first();
     let spectators = lobbies.count() * usize::from(lobby.game.access.max_spectators);
@@ -87,7 +87,7 @@ pub(crate) async fn serve(endpoint: quinn::Endpoint, lobbies: Arc<Lobbies>) {
                     }
                     Verdict::Prove if incoming.may_retry() => {
                         lobby.game.telemetry.network.retries.increment(1);
-                        // It fails only for those who have been asked before.
+                        // A Retry fails only if the client was sent one before.
                         let _ = incoming.retry();
                     }
                     Verdict::Prove | Verdict::Refuse(_) => incoming.refuse(),
@@ -102,7 +102,7 @@ pub(crate) async fn serve(endpoint: quinn::Endpoint, lobbies: Arc<Lobbies>) {
             () = lobby.game.stop.requested() => break,
         }
     }
-    // Each connection sees the stop by itself and says goodbye.
+    // Each connection notices the stop by itself and says goodbye.
     endpoint.set_server_config(None);
     let deadline = Instant::now() + DRAIN;
     let goodbyes = async { while connections.join_next().await.is_some() {} };
@@ -110,12 +110,13 @@ pub(crate) async fn serve(endpoint: quinn::Endpoint, lobbies: Arc<Lobbies>) {
         debug!("some clients did not answer the goodbye");
     }
     endpoint.close(end::DONE, Reason::Shutdown.code().as_bytes());
-    // Lets the last packets leave; who does not answer them is not waited for.
+    // Lets the last packets leave. If a client does not acknowledge them, the wait ends at the
+    // deadline.
     let deadline = deadline.max(Instant::now() + LAST_PACKETS);
     let _ = timeout_at(deadline.into(), endpoint.wait_idle()).await;
 }
 
-/// The decision on a connection attempt; counted and logged if it is refused.
+/// Decides on a connection attempt. A refusal is counted and logged.
 fn ask(lobby: &Lobby, incoming: &quinn::Incoming, has_room: bool) -> Verdict {
     let address = incoming.remote_address();
     let (verdict, reason) = if !has_room {

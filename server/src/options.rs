@@ -48,8 +48,7 @@ const DEFAULT_MAX_SPECTATORS: u16 = 16;
 /// Most spectators that can be asked for: each costs the network thread about
 /// what a player does.
 const MAX_SPECTATORS: i64 = 1024;
-/// Snapshots a second and spectator unless asked otherwise: what lies between
-/// is interpolated.
+/// Snapshots a second for each spectator unless asked otherwise. Clients interpolate between them.
 const DEFAULT_SPECTATOR_RATE: u32 = 20;
 /// UDP port on which players join unless asked otherwise.
 const DEFAULT_PORT: u16 = 4433;
@@ -64,15 +63,15 @@ const DEFAULT_CLIENT_BUDGET: u32 = 16_000;
 /// everybody in it.
 const DEFAULT_HANG_LIMIT: &str = "30s";
 
-/// Time that players have to finish unless asked otherwise: enough to read why,
-/// within the 10 s that container engines wait before they kill.
+/// Time that players have to finish unless asked otherwise: enough to read why, and within the 10 s
+/// after which container engines kill the process.
 const DRAIN: Duration = Duration::from_secs(3);
-/// The same in a fleet, where another server awaits them.
+/// Time that players have to finish in a fleet, where another server awaits them.
 const FLEET_DRAIN: Duration = Duration::from_secs(30);
 
-/// Farthest back that shots are judged unless asked otherwise: a round trip to
-/// the other side of a continent, and what a client interpolates. Beyond that,
-/// being shot behind a corner would be felt more than shooting in vain.
+/// Farthest back that shots are judged unless asked otherwise: a round trip to the other side of a
+/// continent, and the time by which a client interpolates. With more, players would mind being shot
+/// behind a corner more than they would mind missing.
 const DEFAULT_REWIND: &str = "200ms";
 /// Farthest back that can be asked for: what the simulation remembers.
 const MAX_REWIND: Duration = Duration::from_millis(500);
@@ -83,8 +82,8 @@ const MAX_REWIND: Duration = Duration::from_millis(500);
 #[command(name = "server", version, about = "Serves an arena match over QUIC", long_about = None,
           args_override_self = true)]
 pub struct Options {
-    /// TOML file with any of these options, by their long names; what the command
-    /// line or the environment says counts more
+    /// TOML file with any of these options, by their long names; the command line and the
+    /// environment take precedence
     #[arg(long, value_name = "FILE", env = "ARENA_CONFIG")]
     pub config: Option<PathBuf>,
 
@@ -104,7 +103,7 @@ pub struct Options {
     #[arg(long = "match", value_name = "NAME=MAP", env = "ARENA_MATCH", value_delimiter = ',')]
     pub matches: Vec<MatchOption>,
 
-    /// Through which maps and rounds the match goes.
+    /// The rotation of maps, and the rules of the rounds.
     #[command(flatten)]
     pub rounds: RoundOptions,
 
@@ -113,8 +112,8 @@ pub struct Options {
           default_value_t = any_address(DEFAULT_PORT))]
     pub listen: SocketAddr,
 
-    /// Where clients reach that UDP port, if a container engine or a router maps it:
-    /// HOST:PORT, or :PORT at the host of the pages; told at `/info`
+    /// Address at which clients reach the UDP port of `--listen`, if a container engine or a router
+    /// maps it: HOST:PORT, or :PORT at the host of the pages; shown at `/info`
     #[arg(long, value_name = "ADDR", env = "ARENA_ADVERTISE")]
     pub advertise: Option<Advertised>,
 
@@ -123,13 +122,13 @@ pub struct Options {
           default_value_t = default_http())]
     pub http: SocketAddr,
 
-    /// TCP address on which everybody may open the page, over HTTPS with the certificate of
-    /// the match, without what is for operators: `0.0.0.0:8443`
+    /// TCP address of the public page, such as `0.0.0.0:8443`: over HTTPS with the certificate of
+    /// the match, without the pages for operators
     #[arg(long, value_name = "ADDR", env = "ARENA_PAGE", value_parser = parse_address)]
     pub page: Option<SocketAddr>,
 
-    /// Origin of pages elsewhere that may read those pages and look on, such as
-    /// `https://arena.example`; several, separated by commas; `*` for any
+    /// Origin of other sites' pages that may read this server's pages and enter its matches, such
+    /// as `https://arena.example`; several, separated by commas; `*` for any
     #[arg(long, value_name = "ORIGIN", env = "ARENA_ALLOW_ORIGIN", value_delimiter = ',')]
     pub allow_origin: Vec<AllowedOrigin>,
 
@@ -138,7 +137,7 @@ pub struct Options {
           value_parser = clap::value_parser!(u32).range(10..=128))]
     pub tick_rate: u32,
 
-    /// Snapshots per second and client, at most one a tick; without it, one a tick
+    /// Snapshots per second for each client, at most one a tick; by default one a tick
     #[arg(long, value_name = "HZ", env = "ARENA_SNAPSHOT_RATE",
           value_parser = clap::value_parser!(u32).range(1..=128))]
     pub snapshot_rate: Option<u32>,
@@ -151,17 +150,17 @@ pub struct Options {
     #[arg(long, value_name = "S", env = "ARENA_SEED", default_value_t = 1)]
     pub seed: u64,
 
-    /// Threads that the simulation of each match may use; no result depends on it. Without it one
-    /// less than the machine has cores, between 1 and 8
+    /// Threads that the simulation of each match may use; results do not depend on it. By default
+    /// one less than the machine has cores, between 1 and 8
     #[arg(long, value_name = "N", env = "ARENA_SIM_THREADS",
           default_value_t = default_sim_threads(), hide_default_value = true,
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
     pub sim_threads: u16,
 
-    /// Cost that the moving bodies of a second may have: those awake, and the pairs that
-    /// touch, in all its ticks together. Above it bodies far from all players are simulated
-    /// more coarsely, never players; counted, not timed, so every machine does the same. 0
-    /// for no limit
+    /// Cost of the moving bodies that a second may have: the bodies that are awake and the pairs
+    /// that touch, summed over its ticks. Above it, bodies far from all players are simulated more
+    /// coarsely, but never players. The cost is counted, not timed, so every machine does the same.
+    /// 0 for no limit
     #[arg(long, value_name = "COST", env = "ARENA_SIM_BUDGET",
           default_value_t = World::DEFAULT_BUDGET_PER_SECOND)]
     pub sim_budget: u32,
@@ -181,8 +180,7 @@ pub struct Options {
           value_parser = clap::value_parser!(u32).range(1000..))]
     pub client_budget: u32,
 
-    /// Farthest back that a ray meets other players where its shooter saw them; at
-    /// most 500ms
+    /// How far back in time a ray may meet other players, where its shooter saw them; at most 500ms
     #[arg(long, value_name = "D", env = "ARENA_REWIND", default_value = DEFAULT_REWIND,
           value_parser = parse_rewind)]
     pub rewind: Duration,
@@ -191,20 +189,20 @@ pub struct Options {
     #[arg(long, value_name = "D", env = "ARENA_DURATION", value_parser = parse_duration)]
     pub duration: Option<Duration>,
 
-    /// Time that players have left once SIGTERM or Ctrl-C asks the server to end. No
-    /// client may join meanwhile, and the server ends when the last player has left. By default
-    /// 3s, with `--agones` 30s; 0 for none
+    /// Time that players have left once SIGTERM or Ctrl-C asks the server to end. No client may
+    /// join meanwhile, and the server ends sooner if the last player leaves. By default 3s, with
+    /// `--agones` 30s; 0 for none
     #[arg(long, value_name = "D", env = "ARENA_DRAIN", value_parser = parse_duration)]
     pub drain: Option<Duration>,
 
-    /// End a match that has finished no tick for this long, and with the last one the server,
-    /// so that a supervisor can restart it; 0 for never
+    /// End a match that has finished no tick for this long, and the server if it was the last
+    /// match, so that a supervisor can restart it; 0 for never
     #[arg(long, value_name = "D", env = "ARENA_HANG_LIMIT", value_parser = parse_duration,
           default_value = DEFAULT_HANG_LIMIT)]
     pub hang_limit: Duration,
 
-    /// Directory for what must outlive the server: the key by which its clients notice
-    /// a restart at once; without it, systemd's or the user's own state directory
+    /// Directory for state that must outlive the server: the key by which its clients notice a
+    /// restart at once; by default, systemd's or the user's own state directory
     #[arg(long, value_name = "DIR", env = "ARENA_STATE_DIR")]
     pub state_dir: Option<PathBuf>,
 
@@ -213,14 +211,13 @@ pub struct Options {
     #[arg(long, value_name = "FILE", env = "ARENA_RECORD")]
     pub record: Option<PathBuf>,
 
-    /// Folder whose recordings the web page offers to play; without it, it plays those that
-    /// are dropped on it
+    /// Folder whose recordings the web page offers to play; without it, the page plays recordings
+    /// that are dropped on it
     #[arg(long, value_name = "DIR", env = "ARENA_REPLAY_DIR")]
     pub replay_dir: Option<PathBuf>,
 
-    /// Address of an OpenTelemetry collector, such as `http://127.0.0.1:4318`, that is
-    /// told by OTLP over HTTP what joins, map transfers, single ticks and requests of
-    /// administrators took
+    /// Address of an OpenTelemetry collector, such as `http://127.0.0.1:4318`; it is sent the times
+    /// of joins, map transfers, single ticks and administrators' requests, by OTLP over HTTP
     #[arg(long, value_name = "URL", env = "ARENA_OTLP")]
     pub otlp: Option<String>,
 
@@ -237,7 +234,7 @@ pub struct Options {
     #[command(flatten)]
     pub joining: JoiningOptions,
 
-    /// Where and to whom the admin interface answers.
+    /// The admin interface, and server queries.
     #[command(flatten)]
     pub admin: AdminOptions,
 
@@ -245,18 +242,18 @@ pub struct Options {
     #[arg(long, value_name = "IP", env = "ARENA_BAN", value_delimiter = ',')]
     pub ban: Vec<IpAddr>,
 
-    /// Audit the match by brute force every K ticks and count what overlaps: for
-    /// finding faults, it takes many times longer than a tick; 0 for never
+    /// Audit the match by brute force every K ticks and count overlaps. It serves to find faults,
+    /// and takes many times longer than a tick; 0 for never
     #[arg(long, value_name = "K", env = "ARENA_AUDIT_EVERY", default_value_t = 0)]
     pub audit_every: u32,
 
-    /// Spectators that may look on beside the players, in browsers
+    /// Spectators that may watch in browsers, beside the players
     #[arg(long, value_name = "N", env = "ARENA_MAX_SPECTATORS",
           default_value_t = DEFAULT_MAX_SPECTATORS,
           value_parser = clap::value_parser!(u16).range(..=MAX_SPECTATORS))]
     pub max_spectators: u16,
 
-    /// Snapshots per second and spectator, at most one a tick
+    /// Snapshots per second for each spectator, at most one a tick
     #[arg(long, value_name = "HZ", env = "ARENA_SPECTATOR_RATE",
           default_value_t = DEFAULT_SPECTATOR_RATE, value_parser = clap::value_parser!(u32).range(1..=128))]
     pub spectator_rate: u32,
@@ -267,11 +264,11 @@ pub struct Options {
           value_parser = clap::value_parser!(u32).range(1000..))]
     pub spectator_budget: u32,
 
-    /// The share of one address.
+    /// The limits of one address.
     #[command(flatten)]
     pub addresses: AddressOptions,
 
-    /// Whether and how to report to a fleet.
+    /// Whether and how to report to an Agones fleet.
     #[command(flatten)]
     pub agones: AgonesOptions,
 
@@ -355,12 +352,12 @@ impl Options {
         Self::try_parse_from(Self::with_file(arguments)?)
     }
 
-    /// A command line together with what the file says that `--config` names,
-    /// for whoever parses it along with more.
+    /// A command line together with the options of the file that `--config` names, for callers that
+    /// parse it along with more.
     ///
     /// # Errors
-    /// The file cannot be read, or is wrong, or a variable of the environment looks
-    /// like an option and is none; fit to be shown.
+    /// The file cannot be read or is wrong, or an environment variable looks like an option and is
+    /// none. The error is fit to be shown to the user.
     pub fn with_file(
         arguments: impl IntoIterator<Item = OsString>,
     ) -> Result<Vec<OsString>, clap::Error> {
@@ -378,7 +375,7 @@ fn default_sim_threads() -> u16 {
     cores.saturating_sub(1).clamp(1, usize::from(MAX_SIM_THREADS)) as u16
 }
 
-/// Where the operator's pages are unless asked otherwise.
+/// The address of the operator's pages unless asked otherwise.
 pub(crate) fn default_http() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, DEFAULT_HTTP_PORT).into()
 }

@@ -1,6 +1,6 @@
-//! Which pages may ask this server from within a browser. A page elsewhere must read
-//! neither the operator's pages, whatever name it makes point at them (DNS rebinding),
-//! nor have its visitors look on at matches.
+//! Decides which web pages may ask this server from within a browser. A page of another site must
+//! not read the operator's pages, whatever name it makes point at them (DNS rebinding). Nor may it
+//! make its visitors enter matches.
 
 use std::net::IpAddr;
 
@@ -10,7 +10,7 @@ use crate::options::{Advertised, AllowedOrigin};
 #[derive(Clone, Debug)]
 pub(crate) struct Origins {
     allowed: Vec<AllowedOrigin>,
-    /// The host at which clients reach the server, if it was told.
+    /// The host at which clients reach the server, if one is advertised.
     advertised: Option<String>,
 }
 
@@ -21,9 +21,9 @@ impl Origins {
         Self { allowed: allowed.to_vec(), advertised }
     }
 
-    /// Whether a request with this `Host` header is meant for this server: it names an
-    /// address, this machine, a host of the local network, or one that is allowed. Any
-    /// other name may be one that a page elsewhere has made point here.
+    /// Whether a request with this `Host` header is meant for this server: it names an address,
+    /// this machine, a host of the local network, or one that is allowed. A page of another site
+    /// can make any other name point here.
     pub(crate) fn knows_host(&self, authority: &str) -> bool {
         let host = host(authority);
         host.parse::<IpAddr>().is_ok()
@@ -33,9 +33,9 @@ impl Origins {
             || self.allowed.iter().any(|origin| origin.is_of(host))
     }
 
-    /// Whether a page of this `Origin` may look on at a match that it reaches at
-    /// `authority`: it comes from the same host, if that is one that is known, from this
-    /// machine, or is allowed.
+    /// Whether a page of this `Origin` may enter a match that it reaches at `authority`. It may if
+    /// it comes from the same host and that host is known, if it comes from this machine, or if it
+    /// is allowed.
     pub(crate) fn allows(&self, origin: &str, authority: &str) -> bool {
         let Some((_, of_page)) = origin.split_once("://") else { return false };
         let page = host(of_page);
@@ -103,7 +103,7 @@ mod tests {
         }
         for (origin, authority) in [
             ("https://evil.example", "192.0.2.1:4433"),
-            // A name that a page elsewhere has made point here.
+            // A page of another site has made this name point here.
             ("https://evil.example", "evil.example:4433"),
             ("http://192.0.2.2:8080", "192.0.2.1:4433"),
             ("https://arena.example", "192.0.2.1:4433"),

@@ -3,13 +3,13 @@
 
 use std::time::Duration;
 
-/// Ticks that may be run back to back to catch up with the clock. At 60 Hz
-/// this is 67 ms: about as much as a client's interpolation can hide. What is
-/// missing beyond that is dropped, so that a slow machine never spirals.
+/// Ticks that may be run back to back to catch up with the clock. At 60 Hz this is 67 ms: about as
+/// much as a client's interpolation can hide. Further ticks that are due are dropped, so that a
+/// slow machine does not fall behind more and more.
 const MAX_CATCH_UP: u64 = 4;
 
-/// Decides when the next tick is due. It reads no clock: every time is given,
-/// as the time passed since the match began.
+/// Decides when the next tick is due. It reads no clock: the caller gives every time, as the time
+/// since the match began.
 ///
 /// Deadlines lie on a fixed grid, `n / rate`, so rounding never adds up and a
 /// late tick does not delay those after it.
@@ -17,21 +17,20 @@ const MAX_CATCH_UP: u64 = 4;
 pub(crate) struct Pacer {
     /// Ticks per second.
     rate: u64,
-    /// Place on the grid of the next tick.
+    /// The next tick's place on the grid.
     next: u64,
 }
 
-/// The turn of the tick thread.
+/// The next thing for the tick thread to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Nothing for this long.
+    /// Wait for this long.
     Wait(Duration),
-    /// One tick.
+    /// Run one tick.
     Run {
-        /// Ticks that were left out just before it, because the clock was too
-        /// far ahead.
+        /// Ticks that are dropped just before it, because the clock is too far ahead.
         dropped: u64,
-        /// How long ago it was due.
+        /// How long ago the tick was due.
         late: Duration,
     },
 }
@@ -42,7 +41,7 @@ impl Pacer {
         Self { rate: u64::from(rate), next: 0 }
     }
 
-    /// The turn at the time `now`.
+    /// Decides what to do at the time `now`.
     pub(crate) fn turn(&mut self, now: Duration) -> Turn {
         let deadline = self.deadline();
         if now < deadline {
@@ -55,8 +54,8 @@ impl Pacer {
         Turn::Run { dropped, late }
     }
 
-    /// Whether the tick that [`Turn::Run`] asked for, and that ended `now`,
-    /// was not done when the following one was due.
+    /// Whether the tick that [`Turn::Run`] asked for, and that ended at `now`, was still running
+    /// when the next one was due.
     pub(crate) fn overran(&self, now: Duration) -> bool {
         now >= self.deadline()
     }
@@ -64,7 +63,7 @@ impl Pacer {
     /// When the next tick is due.
     fn deadline(&self) -> Duration {
         let (seconds, ticks) = (self.next / self.rate, self.next % self.rate);
-        // Rounded up, so that the grid place of a deadline is its own.
+        // Rounded up, so that a deadline lies at its own place on the grid, not at the one before.
         let nanoseconds = (ticks * 1_000_000_000).div_ceil(self.rate);
         Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds)
     }
@@ -80,8 +79,8 @@ impl Pacer {
 mod tests {
     use super::*;
 
-    /// Runs a pacer against a virtual clock, each tick costing what `cost`
-    /// says, until `end`: (ticks run, ticks dropped, ticks that overran).
+    /// Runs a pacer against a virtual clock until `end`. Tick `n` takes `cost(n)`. Returns how many
+    /// ticks ran, were dropped and overran.
     fn simulate(rate: u32, end: Duration, cost: impl Fn(u64) -> Duration) -> (u64, u64, u64) {
         let mut pacer = Pacer::new(rate);
         let mut now = Duration::ZERO;
@@ -114,7 +113,7 @@ mod tests {
         let slow = |tick| Duration::from_millis(if tick == 30 { 40 } else { 2 });
         let (run, dropped, overrun) = simulate(60, Duration::from_secs(1), slow);
         assert_eq!((run, dropped), (60, 0));
-        // 40 ms swallow two deadlines; the catch-up ticks are back in time.
+        // The tick of 40 ms misses two deadlines. The ticks that catch up are in time again.
         assert_eq!(overrun, 2);
     }
 
@@ -132,7 +131,7 @@ mod tests {
             simulate(60, Duration::from_secs(10), |_| Duration::from_millis(50));
         assert_eq!(run, 200);
         assert_eq!(overrun, 200);
-        // All that was due but for the few that it may still catch up with.
+        // All other ticks that were due are dropped, but for a few that may still be caught up.
         assert!((600 - 200 - 2 * MAX_CATCH_UP..=400).contains(&dropped), "{dropped} dropped");
     }
 

@@ -6,15 +6,15 @@ use tokio::sync::watch;
 
 use crate::options::Advertised;
 
-/// Where clients reach the server, and by which certificate they know it.
+/// The address at which clients reach the server, and the certificate that they know it by.
 pub(crate) struct PublicEndpoint {
     /// The address of the UDP socket.
     pub(crate) local: SocketAddr,
-    /// The address that clients use, which a fleet may tell later.
+    /// The address that clients use. A fleet may set it later.
     pub(crate) advertised: watch::Sender<Advertised>,
     /// The fingerprint of the certificate that new connections are shown.
     pub(crate) certificate: watch::Sender<Fingerprint>,
-    /// The same certificate as the public page shows it.
+    /// The TLS configuration of the public page, with the same certificate.
     pub(crate) https: watch::Sender<Arc<rustls::ServerConfig>>,
     /// Whether the server has made the certificate itself.
     pub(crate) self_signed: bool,

@@ -53,8 +53,8 @@ pub(crate) type LatestState = watch::Receiver<Arc<PublishedState>>;
 /// Each state in order; a receiver that falls behind misses some.
 pub(crate) type PublishedStates = broadcast::Receiver<Arc<PublishedState>>;
 
-/// States that may wait for a receiver of [`PublishedStates`]: as many ticks as a late
-/// tick thread catches up at once.
+/// States that may wait for a receiver of [`PublishedStates`]: more than a late tick thread catches
+/// up at once.
 pub(crate) const STATES_WAITING: usize = 8;
 
 impl PublishedState {
@@ -74,7 +74,7 @@ const SUBSCRIPTION_TICKS: u64 = 240;
 pub(crate) struct ContactSubscription(AtomicU64);
 
 impl ContactSubscription {
-    /// Subscribes from `tick` on, for a while.
+    /// Subscribes for the next [`SUBSCRIPTION_TICKS`] after `tick`.
     pub(crate) fn renew(&self, tick: u64) {
         self.0.fetch_max(tick + SUBSCRIPTION_TICKS, Ordering::Relaxed);
     }

@@ -1,6 +1,6 @@
-//! Server queries (`--query`): A2S, so that server browsers see the server. A UDP socket
-//! and a thread of its own; nothing is answered but a challenge before the asker has
-//! proven its address, and no more than a stated number of times a second.
+//! Answers server queries (`--query`) by A2S, so that server browsers list the server. It has a UDP
+//! socket and a thread of its own. A sender that has not proven its address is sent a challenge and
+//! nothing else. The number of answers a second is limited.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use crate::match_handle::MatchHandle;
 use crate::matches::Matches;
 use crate::token_bucket::{Rate, TokenBucket};
 
-/// Answers a second, and challenges: browsers of a few hundred players at once. Each has
-/// a bucket of its own, so that who forges addresses keeps no answer from those who have
-/// proven theirs.
+/// Answers a second, and challenges a second: enough for the browsers of a few hundred players at
+/// once. Answers and challenges have a bucket each. So senders that forge addresses cannot use up
+/// the answers to those who have proven theirs.
 const ANSWERS: Rate = Rate { per_second: 200.0, burst: 400.0 };
 
-/// How long a challenge is good; that of the period before is taken, too.
+/// How long a challenge is valid. The one of the period before is accepted, too.
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// How long the thread waits for a query before it looks whether the server ends.
+/// How long the thread waits for a query before it checks whether the server ends.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// More than any query has.
+/// Bytes of the largest datagram that is read: more than any query has.
 const LONGEST_QUERY: usize = 64;
 
 /// A query port that waits to be served.
@@ -40,7 +40,7 @@ impl QueryPort {
     /// Binds the port.
     ///
     /// # Errors
-    /// The address cannot be had.
+    /// The address cannot be bound.
     pub(crate) fn bind(address: SocketAddr) -> Result<Self, StartError> {
         let failed = |source| StartError::Query { address, source };
         let socket = UdpSocket::bind(address).map_err(failed)?;
@@ -50,7 +50,7 @@ impl QueryPort {
         Ok(Self { socket, key })
     }
 
-    /// Where it listens.
+    /// The address that the port listens at.
     pub(crate) fn address(&self) -> std::io::Result<SocketAddr> {
         self.socket.local_addr()
     }
@@ -61,7 +61,7 @@ impl QueryPort {
         let [mut answers, mut challenges] = [TokenBucket::full(begin); 2];
         let mut datagram = [0; LONGEST_QUERY];
         while !games.first().stop.is_requested() {
-            // A time-out, or what the system has to say of an earlier answer.
+            // An error is a time-out, or the system's report of an earlier answer.
             let Ok((length, from)) = self.socket.recv_from(&mut datagram) else { continue };
             let Some(query) = Query::parse(&datagram[..length]) else { continue };
             let period = begin.elapsed().as_secs() / PERIOD.as_secs();
@@ -88,7 +88,8 @@ impl QueryPort {
     }
 }
 
-/// What a server browser is told: all matches together, for a browser shows one line a server.
+/// The answer to a server browser. It covers all matches together, because a browser shows one line
+/// for each server.
 fn answer(query: Query, games: &Matches<Arc<MatchHandle>>) -> Vec<u8> {
     let few = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
     let first = games.first();
@@ -134,7 +135,8 @@ fn played(games: &Matches<Arc<MatchHandle>>) -> String {
     names.join(", ")
 }
 
-/// The map of each match, in their order; alone, or after the match's name and a colon.
+/// The maps of all matches, in order. If there are several, each map follows the match's name and a
+/// colon.
 fn maps(games: &Matches<Arc<MatchHandle>>) -> String {
     let map = |game: &Arc<MatchHandle>| {
         let map = game.match_info().map_name.as_str().to_owned();

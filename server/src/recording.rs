@@ -1,7 +1,7 @@
-//! Recordings of a running server: see [`obsp_recording`] for what they are.
+//! Recordings of a running server. [`obsp_recording`] says what a recording holds.
 //!
-//! A server records through a `LiveRecorder`, which never makes a tick wait and never
-//! replaces a file. If the disk fails, the match goes on, and `Status` tells operators.
+//! A server records through a `LiveRecorder`, which never makes a tick wait and never replaces a
+//! file. If the disk fails, the match goes on, and `Status` shows the failure to operators.
 
 mod latest;
 mod level_recordings;
@@ -23,7 +23,7 @@ pub(crate) use status::Status;
 
 use new_file::NewFile;
 
-/// What the recording of a match by this build begins with.
+/// The beginning of a recording that this build makes of a match.
 pub(crate) fn beginning_of(
     simulation: &dyn obsp_game::RunningMatch,
     config: obsp_sim::Config,
@@ -44,12 +44,12 @@ pub(crate) fn begin_new(
     let new = NewFile::open(path).map_err(failed)?;
     let remove = new.removal();
     let NewFile { path, file, .. } = new;
-    // No empty file stays behind.
+    // If the beginning cannot be written, the empty file is removed.
     let writer = Writer::begin(path.clone(), file, beginning).inspect_err(|_| remove())?;
     Ok((path, writer))
 }
 
-/// As what a player of `world` has joined.
+/// Looks up the kind with which a player of `world` has joined.
 pub(crate) fn kind_in(
     world: &obsp_sim::World,
 ) -> impl Fn(obsp_sim::EntityId) -> obsp_sim::PlayerKind {

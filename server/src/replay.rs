@@ -1,7 +1,7 @@
-//! Replays: a recording run again, flat out, and held to its digests.
+//! Replays: a recording is run again as fast as possible, and its digests are compared.
 //!
-//! Each stretch from one keyframe to the next is run by itself, so that all processors have
-//! work; the match that one ends with has to be the one that the next begins with.
+//! Each stretch from one keyframe to the next is run by itself, so that all processors have work.
+//! The match at the end of a stretch has to equal the one at the beginning of the next.
 
 mod outcome;
 mod stretch;
@@ -24,7 +24,7 @@ use crate::error::StartError;
 use crate::map_file;
 use crate::recording::{Recording, RecordingError};
 
-/// `server replay`: what to run again.
+/// `server replay`: the recording to run again, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct ReplayOptions {
     /// The recording, as `--record` wrote it
@@ -39,12 +39,12 @@ pub struct ReplayOptions {
     #[arg(long, value_name = "TICK", default_value_t = 0)]
     pub from: u64,
 
-    /// Also judges every tick by brute force: no two bodies may interpenetrate, and none may
-    /// be inside the world
+    /// Also audits every tick by brute force: no two bodies may interpenetrate, and none may be
+    /// inside the world
     #[arg(long)]
     pub audit: bool,
 
-    /// Threads; as many as there are processors if it is not given
+    /// Number of threads; by default as many as there are processors
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 
@@ -54,7 +54,7 @@ pub struct ReplayOptions {
 }
 
 impl ReplayOptions {
-    /// All of a recording, from its beginning.
+    /// The options that run all of a recording, from its beginning.
     pub fn new(file: impl Into<PathBuf>) -> Self {
         let file = file.into();
         Self { file, map: None, from: 0, audit: false, threads: None, json: false }
@@ -64,13 +64,13 @@ impl ReplayOptions {
 /// Why a recording could not be run again.
 #[derive(Debug, Error)]
 pub enum ReplayError {
-    /// The map could not be had.
+    /// The map could not be found or loaded.
     #[error(transparent)]
     Map(#[from] StartError),
     /// The recording could not be read.
     #[error(transparent)]
     Recording(#[from] RecordingError),
-    /// The map is another one.
+    /// The map is not the one that the recording was made on.
     #[error(
         "the recording was made on a map {name} with hash {recorded}, but that of {found} is \
          {hash}; name the right one with --map"
@@ -82,10 +82,10 @@ pub enum ReplayError {
         recorded: String,
         /// The map that was loaded.
         found: PathBuf,
-        /// And its hash.
+        /// The hash of the map that was loaded.
         hash: String,
     },
-    /// The game is another one.
+    /// The recording is of another game.
     #[error(
         "the recording is of the game {0}, and this program plays {played}; the program that \
          serves {0} runs it again with --replay FILE", .recorded.escape_debug()
@@ -96,7 +96,7 @@ pub enum ReplayError {
         /// The game that is played here.
         played: &'static str,
     },
-    /// The map cannot carry the match.
+    /// The match cannot be set up on the map.
     #[error("the match cannot be set up: {0}")]
     Setup(#[from] obsp_sim::SetupError),
 }
@@ -112,8 +112,8 @@ pub fn replay(options: &ReplayOptions) -> Result<Outcome, ReplayError> {
 /// Runs a recording of a game again and compares all digests.
 ///
 /// # Errors
-/// It could not be run. A difference, or a recording that breaks off, is an
-/// [`Outcome`], not an error.
+/// The recording could not be run. A difference, or a recording that breaks off, is an [`Outcome`],
+/// not an error.
 pub fn replay_game(game: &dyn AnyGame, options: &ReplayOptions) -> Result<Outcome, ReplayError> {
     let recording = Recording::open(&options.file)?;
     let header = recording.header();

@@ -6,28 +6,26 @@ use obsp_sim::EntityId;
 /// The players of a level: names from the tasks of their connections, vitals from the
 /// tick thread.
 ///
-/// A connection's task inserts its player and removes it again. An entry is locked no
-/// longer than it takes to copy a few numbers, and the tick thread does not even wait for
-/// that: vitals that it cannot write now it writes a tick later.
+/// A connection's task inserts its player and removes it again. An entry is locked no longer than
+/// it takes to copy a few numbers. The tick thread does not wait even for that: if an entry is
+/// locked, it writes the vitals a tick later.
 #[derive(Debug, Default)]
 pub(crate) struct Roster(DashMap<EntityId, Entry>);
 
 /// One player.
 #[derive(Clone, Debug)]
 struct Entry {
-    /// The name that they are shown by.
+    /// The name that the player is shown by.
     name: PlayerName,
-    /// Their health and score, as all others know of them.
+    /// The player's health and score, as all clients know them.
     vitals: Option<Vitals>,
 }
 
 impl Roster {
-    /// Inserts a player.
     pub(crate) fn insert(&self, player: EntityId, name: PlayerName) {
         self.0.insert(player, Entry { name, vitals: None });
     }
 
-    /// Removes a player.
     pub(crate) fn remove(&self, player: EntityId) {
         self.0.remove(&player);
     }

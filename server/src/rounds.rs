@@ -1,12 +1,11 @@
 //! Rounds: warm-up, play, intermission, and on to the next map of the rotation.
 //!
-//! [`Rounds`] is what the rest of the server holds: the status, requests and votes.
-//! [`flow`] is the state machine: from the number of players and their scores it decides
-//! what to do. [`loader`] is a thread of low priority that loads or compiles the next map
-//! ahead of time and sets its world up. [`director`] ties them to the match: it hands the
-//! tick thread the next world when that is due, which takes no longer than a tick, and the
-//! connections see by the next published state that they are in another
-//! [`Level`](crate::level::Level): each client says hello anew and plays on.
+//! The rest of the server holds [`Rounds`]: the status, requests and votes. [`flow`] is the state
+//! machine: from the number of players and their scores it decides what to do. [`loader`] is a
+//! thread of low priority that loads or compiles the next map ahead of time and sets its world up.
+//! [`director`] ties them to the match. It hands the tick thread the next world when that is due,
+//! which takes no longer than a tick. The next published state then shows the connections that the
+//! match is in another [`Level`](crate::level::Level). Each client says hello again and plays on.
 
 pub(crate) mod director;
 pub(crate) mod flow;
@@ -29,13 +28,13 @@ use votes::{Outcome, Proposal, Votes};
 /// The meaning of a line of chat for votes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ChatVerdict {
-    /// Nothing: it is ordinary chat.
+    /// It is ordinary chat.
     Chat,
     /// It is a ballot, which was counted.
     Counted,
-    /// It calls a vote; all clients are told this.
+    /// It calls a vote. All clients are sent this text.
     Called(String),
-    /// It is a mistake; its author alone is told this.
+    /// It is a mistake. Only its author is sent this text.
     Mistake(String),
 }
 
@@ -57,8 +56,9 @@ pub(crate) struct Rounds {
     status: Mutex<RoundStatus>,
     /// Maps of the rotation.
     pub(crate) maps: Vec<String>,
-    /// The votes that players may call, and the one that is open.
+    /// The votes that players may call.
     allowed: Vec<Vote>,
+    /// The vote that is open, and when players may call another.
     votes: Mutex<Votes>,
 }
 
@@ -130,7 +130,7 @@ impl Rounds {
 
     /// Plays by other rules from now on.
     pub(crate) fn change_rules(&self, rules: Rules) {
-        // At once, so that two changes in a row do not undo one another.
+        // The status changes at once, so that two changes in a row do not undo one another.
         self.status.lock().unwrap_or_else(PoisonError::into_inner).rules = rules;
         self.request(RoundRequest::Rules(rules));
     }
@@ -140,7 +140,7 @@ impl Rounds {
         self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Publishes how `flow` is now.
+    /// Publishes the status of `flow`.
     fn publish(&self, flow: &Flow) {
         *self.status.lock().unwrap_or_else(PoisonError::into_inner) = RoundStatus::of(flow);
     }

@@ -21,8 +21,8 @@ use crate::soak::{SoakOptions, soak_game};
 #[derive(Debug, Parser)]
 #[command(version, about = "Serves a game over QUIC", long_about = None)]
 struct GameOptions {
-    /// Play so many ticks by scripted players without a network, audit every one of them,
-    /// and report
+    /// Play so many ticks by scripted players without a network, audit every tick, and print a
+    /// report
     #[arg(long, value_name = "TICKS", group = "job",
           value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     soak: Option<u64>,
@@ -45,19 +45,19 @@ struct GameOptions {
     server: Options,
 }
 
-/// The whole `main` of a program that serves `game`: takes the server's options from the
-/// command line, of which `--map` is `map` unless it is given, and serves until a signal
-/// asks for the end. With `--soak TICKS` it plays without a network instead, audits every
-/// tick, and prints a report (with `--json` as JSON); the exit code is 1 if two bodies
-/// interpenetrated or a body went through something. With `--replay FILE` it runs a recording
-/// again; the exit code is 1 if a digest differs.
+/// The whole `main` of a program that serves `game`. It takes the server's options from the command
+/// line, with `map` as the default of `--map`, and serves until a signal asks for the end. With
+/// `--soak TICKS` it plays without a network instead, audits every tick, and prints a report (with
+/// `--json` as JSON). The exit code is then 1 if two bodies interpenetrated or a body went through
+/// something. With `--replay FILE` it runs a recording again. The exit code is then 1 if a digest
+/// differs.
 pub fn run_game(game: impl AnyGame + 'static, map: &str) -> ExitCode {
     let arguments = Options::with_file(std::env::args_os()).unwrap_or_else(|error| error.exit());
     let options = GameOptions::parse_from(with_map(arguments, map));
     let log = match Log::start(options.server.log_format) {
         Ok(log) => log,
         Err(error) => {
-            // Not `eprintln!`, which panics where nobody can be told.
+            // `eprintln!` would panic if standard error is closed.
             let _ = writeln!(std::io::stderr(), "error: cannot start the log: {error}");
             return ExitCode::FAILURE;
         }
@@ -72,7 +72,7 @@ pub fn run_game(game: impl AnyGame + 'static, map: &str) -> ExitCode {
     }
 }
 
-/// Serves, plays a soak, or runs a recording again. Returns whether that went as it should.
+/// Serves, plays a soak, or runs a recording again. Returns whether it passed.
 fn run(game: impl AnyGame + 'static, options: GameOptions) -> Result<bool> {
     if let Some(file) = options.replay {
         let map = Some(options.server.map);
@@ -104,7 +104,7 @@ fn run(game: impl AnyGame + 'static, options: GameOptions) -> Result<bool> {
 /// Prints a report.
 fn tell(report: &(impl Serialize + Display), json: bool) -> Result<()> {
     let text = if json { serde_json::to_string_pretty(report)? } else { report.to_string() };
-    // A reader who has had enough, as `head` has, changes nothing.
+    // A reader that closes the pipe early, as `head` does, is no error.
     let _ = writeln!(std::io::stdout(), "{text}");
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Scenes: small matches with a plot, played by scripts alone, that show what
 //! one part of the simulation costs.
 //!
-//! [`landing`] is the run that Blow measured his filters in; [`mass_landing`] the one
-//! that he expected to slow his system down, all players landing at once; [`heap`]
-//! drops bodies into a pen and shows what bodies cost that are awake.
+//! [`landing`] is the run in which Blow measured his filters. In [`mass_landing`], all players land
+//! at once, which he expected to slow his system down. [`heap`] drops bodies into a pen and shows
+//! what awake bodies cost.
 
 mod heap;
 mod landing;
@@ -27,7 +27,7 @@ use crate::options::MAX_SIM_THREADS;
 /// `server scene`: which scene to play.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct SceneOptions {
-    /// Which one.
+    /// The scene to play.
     #[command(subcommand)]
     pub scene: Scene,
 }
@@ -49,13 +49,13 @@ pub struct LandingOptions {
     #[arg(long, value_name = "NAME", default_value = "terrain")]
     pub map: String,
 
-    /// Instead, let so many hovertanks, 1 to 64, land at once, in pads that lie beneath each
-    /// other's ways, on a yard that is drawn for them
+    /// Let so many hovertanks, 1 to 64, land at once instead. Their pads lie beneath each other's
+    /// paths, on a yard that is drawn for them
     #[arg(long, value_name = "N", conflicts_with_all = ["map", "others"],
           value_parser = clap::value_parser!(u16).range(1..=64))]
     pub landers: Option<u16>,
 
-    /// When the hard case of the cascade is asked (only with `--landers`)
+    /// When the hard case of the cascade is run (only with `--landers`)
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = HardCase::Deferred,
           requires = "landers")]
     pub hard_case: HardCase,
@@ -65,7 +65,8 @@ pub struct LandingOptions {
     #[arg(long, requires = "landers")]
     pub time_stages: bool,
 
-    /// Threads that the simulation may use, 1 to 8: no result depends on them (only with `--landers`)
+    /// Threads that the simulation may use, 1 to 8: results do not depend on it (only with
+    /// `--landers`)
     #[arg(long, value_name = "N", default_value_t = 1, requires = "landers",
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
     pub sim_threads: u16,
@@ -75,8 +76,8 @@ pub struct LandingOptions {
           value_parser = clap::value_parser!(u16).range(0..=63))]
     pub others: u16,
 
-    /// Seed of how the pads lie and of who lands in which, with `--landers`; nothing in the single
-    /// landing depends on it
+    /// Seed that places the pads and assigns them to the hovertanks, with `--landers`; the single
+    /// landing does not depend on it
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
 
@@ -86,7 +87,7 @@ pub struct LandingOptions {
 }
 
 impl Default for LandingOptions {
-    /// Those of the command line.
+    /// The defaults of the command line.
     fn default() -> Self {
         Self {
             map: "terrain".into(),
@@ -118,22 +119,22 @@ pub struct HeapOptions {
           value_parser = clap::value_parser!(u32).range(1..))]
     pub ticks: u32,
 
-    /// Seed of how they lie in the air
+    /// Seed of the places of the bodies in the air
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
 
-    /// Audit the bodies every K ticks, and their ways between all ticks; 0 for never
+    /// Audit the bodies for overlaps every K ticks, and their paths between all ticks; 0 for never
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub audit_every: u32,
 
-    /// Threads that the simulation may use, 1 to 8: no result depends on them
+    /// Threads that the simulation may use, 1 to 8: results do not depend on it
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
     pub sim_threads: u16,
 
-    /// Most cost of a tick's bodies (those awake, and pairs that touch, together), above
-    /// which islands are simulated more cheaply; without it, or with 0, nothing is. The
-    /// server's `--sim-budget` is for a second, not for a tick
+    /// Cost of a tick's bodies (the awake bodies and the pairs that touch, added up) above which
+    /// islands are simulated more cheaply; without it, or with 0, there is no limit. The server's
+    /// `--sim-budget` is for a second, not for a tick
     #[arg(long, value_name = "COST")]
     pub budget: Option<u32>,
 
@@ -141,7 +142,7 @@ pub struct HeapOptions {
     #[arg(long)]
     pub shake: bool,
 
-    /// Print what came of it as JSON
+    /// Print the outcome as JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -1,5 +1,5 @@
-//! Seats in the match: a connection holds a [`Seat`] and sends commands by it; the tick
-//! thread holds the other ends ([`Seats`]).
+//! Seats in the match. A connection holds a [`Seat`] and sends commands through it. The tick thread
+//! holds the other ends ([`Seats`]).
 
 use std::num::NonZeroU16;
 use std::sync::Arc;
@@ -21,19 +21,20 @@ use crate::published::PlayerUpdate;
 use crate::roster::Roster;
 use crate::view_limit::ViewLimit;
 
-/// Command datagrams of one player that may wait for the tick thread: half a
-/// second of them at 60 Hz. Who sends more than that ahead gains nothing.
+/// Command datagrams of one player that may wait for the tick thread: half a second of them at 60
+/// Hz. A client that sends more ahead gains nothing.
 const WAITING_BATCHES: usize = 32;
 
-/// Times a second that others are told how a player stands, if it changes: as
-/// fast as a figure can be read.
+/// How often a second a player's vitals are announced to all, if they change: as fast as a number
+/// can be read.
 const STANDINGS_A_SECOND: u16 = 5;
 
-/// A wish to join, answered within a tick.
+/// A request to join, answered within a tick.
 #[derive(Debug)]
 pub(crate) struct JoinRequest {
     pub(crate) answer: oneshot::Sender<Result<Seat, AddPlayerError>>,
-    /// Where the client is told which entity it steers: before any state shows it.
+    /// The place for the entity that the client steers. It is written before any state shows that
+    /// entity.
     pub(crate) steered: Arc<Steered>,
 }
 
@@ -42,7 +43,7 @@ pub(crate) struct JoinRequest {
 pub(crate) struct Steered(AtomicU64);
 
 impl Steered {
-    /// Marks that there is one, above its slot and generation.
+    /// The bit, above those of slot and generation, that says that there is an entity.
     const SOME: u64 = 1 << 32;
 
     /// The entity, if the client has a seat.
@@ -60,9 +61,9 @@ impl Steered {
     }
 }
 
-/// A player's place in the match, held by their connection. Giving it up is
-/// dropping it: the tick thread sees the queue's end closed and takes the
-/// player out, so no place is ever lost, whatever becomes of a connection.
+/// A player's place in the match, held by the player's connection. Dropping a seat gives it up: the
+/// tick thread sees that the queue is closed, and takes the player out. So no place is lost,
+/// however a connection ends.
 #[derive(Debug)]
 pub(crate) struct Seat {
     /// The entity the player steers.
@@ -71,7 +72,7 @@ pub(crate) struct Seat {
     pub(crate) tick: Tick,
     /// The world that the seat is in.
     pub(crate) level: Arc<Level>,
-    /// What has happened since the player is in the match, until it is told to the client.
+    /// The events since the player joined, until the connection takes them over.
     pub(crate) events: Option<broadcast::Receiver<News>>,
     commands: SyncSender<Received>,
     protected: Arc<AtomicBool>,
@@ -90,13 +91,13 @@ struct Received {
 pub(crate) struct Surplus;
 
 impl Seat {
-    /// Lets nobody hurt the player any more, or anybody again, from the next tick on.
+    /// Protects the player from harm from the next tick on, or ends the protection.
     pub(crate) fn protect(&self, protected: bool) {
         self.protected.store(protected, Ordering::Relaxed);
     }
 
-    /// Passes commands on to the tick thread, without ever waiting. `view` says how
-    /// far back their shots may meet others.
+    /// Passes commands on to the tick thread, without ever waiting. `view` limits how far back
+    /// their shots are judged.
     pub(crate) fn send(
         &self,
         datagram: CommandDatagram,
@@ -104,7 +105,8 @@ impl Seat {
         view: ViewLimit,
     ) -> Result<(), Surplus> {
         match self.commands.try_send(Received { datagram, arrival, view }) {
-            // A match that is gone needs no commands; the stop signal says so.
+            // A match that is gone needs no commands. The stop signal tells the connection that it
+            // is gone.
             Ok(()) | Err(TrySendError::Disconnected(_)) => Ok(()),
             Err(TrySendError::Full(_)) => Err(Surplus),
         }
@@ -114,9 +116,9 @@ impl Seat {
 /// The tick thread's side of all seats.
 pub(crate) struct Seats {
     tick_rate: NonZeroU16,
-    /// Farthest back that a shot may meet others, as commands say it.
+    /// Farthest back that a shot is judged, in sixteenths of a tick, as commands give it.
     most_view_age: u16,
-    /// Players who are to drive hovertanks.
+    /// How many players are to drive hovertanks.
     tanks: usize,
     requests: Receiver<JoinRequest>,
     taken: Vec<Taken>,
@@ -132,9 +134,9 @@ struct Taken {
     protected: Arc<AtomicBool>,
     steered: Arc<Steered>,
     buffer: JitterBuffer,
-    /// How far back the player's shots may meet others; `None` before a command came.
+    /// How far back the player's shots are judged at most. `None` until a command came.
     view: Option<ViewLimit>,
-    /// Whether the last tick had another command than the client's own for it.
+    /// Whether the last tick used another command in place of the client's own for it.
     command_substituted: bool,
     /// The last tick in which the player was pushed.
     pushed: Option<Tick>,
@@ -143,8 +145,8 @@ struct Taken {
 }
 
 impl Seats {
-    /// No seats taken yet; requests come from `requests`. Shots meet others
-    /// where their shooter saw them, but at most `rewind` ago.
+    /// Seats of which none is taken yet. Requests to join come from `requests`. A shot meets others
+    /// where its shooter saw them, but at most `rewind` ago.
     pub(crate) fn new(
         tick_rate: NonZeroU16,
         rewind: Duration,
@@ -163,23 +165,23 @@ impl Seats {
         Self { tanks: tanks.into(), ..self }
     }
 
-    /// Takes in the commands that arrived, takes out who has left, and lets in
-    /// who asked. `tick` is the last one simulated.
+    /// Receives the commands that arrived, takes out players who have left, and lets in players who
+    /// asked. `tick` is the last one simulated.
     pub(crate) fn receive(
         &mut self,
         simulation: &mut dyn RunningMatch,
         tick: Tick,
         level: &Arc<Level>,
     ) {
-        // The wishes first: whoever asks after a seat was given up finds it
-        // free, however the two threads happen to interleave.
+        // The requests are read first. So a client that asks after a seat was given up finds it
+        // free, however the two threads interleave.
         let requests: Vec<_> = self.requests.try_iter().collect();
         self.hear(simulation);
         self.let_in(requests, simulation, tick, level);
     }
 
-    /// Takes everybody out: the match goes on in another world, and whoever goes there
-    /// asks for a seat in it.
+    /// Takes everybody out, because the match goes on in another world. Clients that follow it ask
+    /// for a seat there.
     pub(crate) fn clear(&mut self) {
         for seat in self.taken.drain(..) {
             seat.steered.set(None);
@@ -187,7 +189,7 @@ impl Seats {
         }
     }
 
-    /// Takes in the commands that arrived, and takes out who has left.
+    /// Receives the commands that arrived, and takes out players who have left.
     fn hear(&mut self, simulation: &mut dyn RunningMatch) {
         let past = &mut self.past;
         self.taken.retain_mut(|seat| {
@@ -201,7 +203,7 @@ impl Seats {
         });
     }
 
-    /// Answers wishes to join.
+    /// Answers requests to join.
     fn let_in(
         &mut self,
         requests: Vec<JoinRequest>,
@@ -245,8 +247,8 @@ impl Seats {
                 });
                 seat
             });
-            // A client that no longer waits gets nothing: the seat is dropped with the answer,
-            // and given up like any other.
+            // If the client no longer waits, the seat is dropped with the answer, and so given up
+            // like any other.
             let _ = answer.send(seat);
         }
     }
@@ -268,8 +270,7 @@ impl Seats {
         self.taken.iter_mut().map(command).collect()
     }
 
-    /// Takes in that at `now` the match, having fallen behind the clock, left out
-    /// this many ticks' worth of time.
+    /// Notes that the match has fallen behind the clock, and dropped so many ticks at `now`.
     pub(crate) fn skip_time(&mut self, ticks: u64, now: Time) {
         self.taken.iter_mut().for_each(|seat| seat.buffer.skip_time(ticks, now));
     }
@@ -302,8 +303,8 @@ impl Seats {
         }
     }
 
-    /// How players stand of whom it is time to tell after `tick`, because it is
-    /// not what was told last.
+    /// The vitals that are due to be announced after `tick`, because they differ from the ones
+    /// announced last.
     pub(crate) fn standings(
         &mut self,
         simulation: &dyn RunningMatch,
@@ -311,7 +312,7 @@ impl Seats {
     ) -> Vec<MatchEvent> {
         let interval = u32::from((self.tick_rate.get() / STANDINGS_A_SECOND).max(1));
         let due = |seat: &mut Taken| {
-            // Not all in the same tick.
+            // The players take turns, so that not all are announced in the same tick.
             if !(tick.0 + u32::from(seat.player.slot)).is_multiple_of(interval) {
                 return None;
             }
@@ -329,10 +330,10 @@ impl Seats {
 }
 
 impl Taken {
-    /// Moves arrived commands into the buffer; false once the seat is given up.
+    /// Moves arrived commands into the buffer. Returns false once the seat is given up.
     fn receive(&mut self) -> bool {
-        // No more than fit the queue, so that a flood cannot hold the tick up;
-        // and a look beyond, where a full queue that was given up has its end.
+        // At most a full queue is read, so that a flood cannot delay the tick. One more read
+        // notices that a full queue was given up.
         for _ in 0..=WAITING_BATCHES {
             match self.commands.try_recv() {
                 Ok(Received { datagram, arrival, view }) => {

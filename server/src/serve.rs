@@ -1,4 +1,4 @@
-//! Serving from a command line: until the match is over, or a signal asks for its end.
+//! Serves from a command line, until the match is over or a signal asks for its end.
 
 use std::sync::Arc;
 
@@ -11,18 +11,19 @@ use crate::options::Options;
 use crate::server::Server;
 use crate::signals::{self, Signals};
 
-/// Makes sure that the system lets this process do its work, whatever that is.
+/// Prepares this process for any of its jobs: checks the limit of open files, and keeps a limit of
+/// file sizes from killing it.
 ///
 /// # Errors
-/// It allows too few open files, or signals cannot be handled.
+/// The system allows too few open files, or signals cannot be handled.
 pub fn prepare() -> Result<()> {
     descriptors::check()?;
     signals::survive_file_size_limit().map_err(|error| anyhow!("cannot handle signals: {error}"))
 }
 
-/// Serves until the match is over, or a signal asks for its end and the players have
-/// finished. Ctrl-C then ends the wait for them, and once more the goodbyes to them;
-/// other signals change nothing, for service managers send them again.
+/// Serves until the match is over, or until a signal asks for its end and the players have
+/// finished. After the signal, Ctrl-C ends the wait for the players, and another one ends the
+/// goodbyes to them. Other signals then change nothing, because service managers send them again.
 ///
 /// # Errors
 /// The server could not start, or ended because something failed.
@@ -30,8 +31,8 @@ pub fn serve(options: Options, game: impl AnyGame + 'static) -> Result<()> {
     let game = Arc::new(game);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
-        // Before anything says that the match runs: a supervisor that hears so may ask
-        // for its end at once.
+        // The signals are taken over before anything reports that the match runs, because a
+        // supervisor may ask for its end as soon as it does.
         let mut signals = Signals::new()?;
         let starting = tokio::task::spawn_blocking(move || {
             let running = Server::start_game(&options, game)?;
@@ -50,7 +51,7 @@ pub fn serve(options: Options, game: impl AnyGame + 'static) -> Result<()> {
                 info!(signal, "shutting down");
                 running.drain();
                 tokio::select! {
-                    // An end that has come already goes before a signal.
+                    // If the server is ending already, a signal does not count.
                     biased;
                     () = running.ending() => {}
                     () = signals.interrupted() => info!("interrupted: players are not waited for"),
@@ -69,7 +70,7 @@ pub fn serve(options: Options, game: impl AnyGame + 'static) -> Result<()> {
     ended
 }
 
-/// Prints what is served, and where.
+/// Logs the map, the matches and the addresses of the server.
 fn introduce(running: &Server, options: &Options) {
     info!("map {}, hash {}", running.map_name(), running.map_hash());
     info!(
@@ -87,7 +88,7 @@ fn introduce(running: &Server, options: &Options) {
     }
     info!("players join on UDP {}", running.local_addr());
     if let Some(address) = &options.advertise {
-        info!("advertised to them as {address}");
+        info!("advertised to players as {address}");
     }
     if let Some(address) = running.admin_addr() {
         info!("admin interface on http://{address}/");

@@ -1,5 +1,5 @@
-//! A running server. [`Server::start`] makes everything ready ([`setup`]) and starts the
-//! threads; the [`Server`] answers where it listens, drains, shuts down, and is waited for.
+//! A running server. [`Server::start`] makes everything ready ([`setup`]) and starts the threads;
+//! the [`Server`] tells its addresses, drains, shuts down, and can be waited for.
 
 mod builder;
 mod handle;
@@ -40,7 +40,7 @@ pub use match_builder::MatchBuilder;
 #[derive(Debug)]
 pub struct Server {
     description: Description,
-    /// Of each match.
+    /// The handle of each match.
     handles: Matches<ServerHandle>,
     stop: Stop,
     /// Time that players have left once the server is asked to drain.
@@ -88,7 +88,7 @@ impl Server {
         Self::start_all(options, game, &[])
     }
 
-    /// The same with these matches beside.
+    /// Starts a server of `game` that also plays the matches `others`.
     fn start_all(
         options: &Options,
         game: Arc<dyn AnyGame>,
@@ -111,7 +111,7 @@ impl Server {
             _exporter: setup.exporter,
         };
         let threads = &mut server.threads;
-        // The gate is that of the first match.
+        // The gate holds up the first match only.
         let mut gate = server.gate.clone();
         for each in setup.matches {
             each.start(threads, options.tick_rate, std::mem::take(&mut gate))?;
@@ -140,7 +140,7 @@ impl Server {
         self.handles.first().clone()
     }
 
-    /// The same of the match of this name, if there is one.
+    /// A handle of the match of this name, if there is one.
     pub fn match_handle(&self, name: &str) -> Option<ServerHandle> {
         self.handles.find(name).ok().cloned()
     }
@@ -180,7 +180,7 @@ impl Server {
         self.description.map.as_str()
     }
 
-    /// The hash of that map.
+    /// The hash of the first match's map.
     pub fn map_hash(&self) -> MapHash {
         self.description.map_hash
     }
@@ -215,7 +215,8 @@ impl Server {
     /// [`RunError::Hangs`] and [`RunError::DoesNotEnd`] threads are left behind that
     /// nobody can wait for: the process should end.
     pub fn join(mut self) -> Result<(), RunError> {
-        // The network thread first: it says whether the tick thread can be waited for.
+        // If a thread is left behind, the recordings are not waited for: a tick thread that hangs
+        // never closes them.
         let outcome = std::mem::take(&mut self.threads).join(&self.stop);
         if outcome.as_ref().is_err_and(RunError::leaves_threads) {
             return outcome;
@@ -223,8 +224,8 @@ impl Server {
         self.recordings.iter().fold(outcome, |outcome, recordings| outcome.and(recordings.join()))
     }
 
-    /// Makes the tick thread of the first match hang before its next tick until what is returned is
-    /// dropped: for tests of what a server says of a hang.
+    /// Makes the tick thread of the first match hang before its next tick, until the returned value
+    /// is dropped. It serves tests of how a server reports a hang.
     #[doc(hidden)]
     pub fn hold_ticks(&self) -> TicksHeld<'_> {
         self.gate.hold()

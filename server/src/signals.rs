@@ -1,15 +1,15 @@
-//! Signals: those by which a person, a terminal or a service manager asks this
-//! process to end, and one that would kill it without need.
+//! Signals by which a person, a terminal or a service manager asks this process to end, and one
+//! that would kill it without need.
 
 use std::io;
 
-/// Waits for signals, from when it is made.
+/// Receives signals, from when it is made.
 pub(crate) struct Signals {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
-    /// `None` if whoever started this process wants it to outlive the terminal.
+    /// `None` if this process was started to outlive its terminal.
     #[cfg(unix)]
     hang_up: Option<tokio::signal::unix::Signal>,
 }
@@ -32,7 +32,7 @@ impl Signals {
         Ok(Self {})
     }
 
-    /// Waits for the next wish to end, and gives the signal's name.
+    /// Waits for the next signal that asks for the end, and returns its name.
     #[cfg(unix)]
     pub(crate) async fn next(&mut self) -> &'static str {
         let hang_up = async {
@@ -60,7 +60,7 @@ impl Signals {
         self.next().await;
     }
 
-    /// The same where there is only Ctrl-C.
+    /// Waits for the next Ctrl-C, the only such signal of this system.
     #[cfg(not(unix))]
     pub(crate) async fn next(&mut self) -> &'static str {
         if tokio::signal::ctrl_c().await.is_err() {
@@ -70,8 +70,8 @@ impl Signals {
     }
 }
 
-/// Whether this process was started to ignore that its terminal is gone, as
-/// `nohup` does; taking the signal over would undo that.
+/// Whether this process was started to ignore SIGHUP, as `nohup` does. Handling the signal would
+/// undo that.
 #[cfg(target_os = "linux")]
 fn is_hang_up_ignored() -> bool {
     /// SIGHUP, the first signal, in a mask of signals.
@@ -80,22 +80,22 @@ fn is_hang_up_ignored() -> bool {
     status.is_ok_and(|status| status.sigign & HANG_UP != 0)
 }
 
-/// The same where the system does not tell.
+/// This system does not tell whether SIGHUP is ignored.
 #[cfg(all(unix, not(target_os = "linux")))]
 fn is_hang_up_ignored() -> bool {
     false
 }
 
-/// Makes a file that may not grow any more (`ulimit -f`) an error of whoever
-/// writes it. By default the system would kill the process with SIGXFSZ.
+/// Turns a limit of file sizes (`ulimit -f`) into an error of the write that exceeds it. By
+/// default, the system would kill the process with SIGXFSZ.
 pub(crate) fn survive_file_size_limit() -> io::Result<()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let _context = runtime.enter();
-        // The handler stays for as long as the process lives; what it notes is
-        // of no use to anybody.
+        // The handler stays for as long as the process lives. Nobody needs the signals that it
+        // receives.
         drop(signal(SignalKind::from_raw(libc::SIGXFSZ))?);
     }
     Ok(())

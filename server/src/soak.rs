@@ -1,12 +1,13 @@
-//! The soak: a whole match without a network, played by scripts as fast as
-//! one thread can, and held to the promise while it runs.
+//! The soak: a whole match without a network, played by scripts as fast as one thread can, and
+//! audited while it runs.
 //!
-//! [`Script`] is what a player does, who struggles once that leads nowhere; [`soak`] sets up the match, feeds it the
-//! scripts' commands, times each tick by itself and has what comes out judged:
-//! overlaps, ways through things, and what is where nobody put it by [`obsp_sim::audit`], players
-//! who cannot get away by [`StuckWatch`], bodies that get out of the map by [`Outside`]. The [`Report`] has every
-//! figure, and what the game told its players ([`Outcome`]); a [`Dump`] writes down where
-//! everything was, so that anybody can judge for themselves.
+//! [`Script`] plays one player, and lets the player struggle where the plan leads nowhere. [`soak`]
+//! sets up the match, feeds it the scripts' commands, times each tick by itself, and has the result
+//! judged. [`obsp_sim::audit`] finds overlaps, paths that led through things, and bodies that are
+//! where nobody put them. [`StuckWatch`] finds players who cannot get away, and [`Outside`] finds
+//! bodies that leave the map. The [`Report`] has every figure, and what the game told its players
+//! ([`Outcome`]). A [`Dump`] writes down where everything was, so that anybody can judge for
+//! themselves.
 
 mod dump;
 mod options;

@@ -1,9 +1,10 @@
-//! Spans: what took how long, for an OpenTelemetry collector.
+//! Spans: how long single joins, transfers, ticks and requests took, for an OpenTelemetry
+//! collector.
 //!
-//! Metrics tell how a server does on the whole; a span tells of one joining, one map
-//! transfer, one tick. They are exported by OTLP over HTTP (`--otlp`) from a thread of
-//! their own, whose queue is bounded: a collector that is slow or gone costs spans,
-//! never the match. Without `--otlp` recording one is a test for `None`.
+//! Metrics describe a server as a whole; a span describes one join, one map transfer or one tick.
+//! Spans are exported by OTLP over HTTP (`--otlp`) from a thread of their own, whose queue is
+//! bounded: a collector that is slow or gone costs spans, never the match. Without `--otlp`,
+//! recording a span is a test for `None`.
 
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
@@ -19,20 +20,20 @@ use tracing::warn;
 
 use crate::telemetry::TickPhases;
 
-/// Where a collector takes traces, beneath its address (OTLP, "OTLP/HTTP Request").
+/// The path, beneath a collector's address, that takes traces (OTLP, "OTLP/HTTP Request").
 const TRACES: &str = "/v1/traces";
 
 /// How long the collector may take to answer, and how long the end of the server waits
 /// for the last spans.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Every how many ticks one is told of: one in ten seconds at 60 Hz.
+/// One in so many ticks is recorded as a span: one in ten seconds at 60 Hz.
 const TICKS_A_SPAN: u32 = 600;
 
 /// Why spans cannot be exported.
 #[derive(Debug, Error)]
 pub enum OtlpError {
-    /// Not the address of a collector.
+    /// The value is not the address of a collector.
     #[error(
         "--otlp {url:?} is no address of a collector: it must begin with http://, as in \
          http://127.0.0.1:4318"
@@ -44,7 +45,7 @@ pub enum OtlpError {
     /// The exporter cannot be made.
     #[error("cannot export spans to {url}: {source}")]
     Exporter {
-        /// Where to.
+        /// The address of the collector.
         url: String,
         /// The reason.
         source: ExporterBuildError,
@@ -81,7 +82,7 @@ impl Exporter {
         Ok(Self { provider })
     }
 
-    /// By which spans are recorded.
+    /// The recorder of the spans that are exported.
     pub(crate) fn spans(&self) -> Spans {
         Spans { tracer: Some(self.provider.tracer("server")) }
     }
@@ -95,16 +96,17 @@ impl Drop for Exporter {
     }
 }
 
-/// Records spans, or nothing.
+/// Records spans, if they are exported.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spans {
     tracer: Option<SdkTracer>,
 }
 
 impl Spans {
-    /// A connection from its first packet until it was in the match, `handshake` of which
-    /// the handshake took, or until it was refused for a `reason`. Gives what belongs to
-    /// it later, such as the transfer of the map.
+    /// Records the joining of a connection: from its first packet until it was in the match, or
+    /// until it was refused for a reason. `handshake` is the part of the time that the handshake
+    /// took. Returns the context of the span, for later spans that belong to it, such as the
+    /// transfer of the map.
     pub(crate) fn join(
         &self,
         connection: u64,
@@ -130,8 +132,8 @@ impl Spans {
         Some(span.span_context().clone())
     }
 
-    /// A map of so many bytes that was sent in `time` to a client that has joined by
-    /// `join`, or was not.
+    /// Records the transfer of a map of so many bytes, which took `time`, to the client with the
+    /// span `join`. `is_sent` is false if the transfer was aborted.
     pub(crate) fn map_transfer(
         &self,
         join: Option<SpanContext>,
@@ -163,7 +165,8 @@ impl Spans {
         span.end_with_timestamp(end);
     }
 
-    /// A tick that has just ended, and its phases; recorded now and then.
+    /// Records a tick that has just ended, and its phases. Only one in [`TICKS_A_SPAN`] ticks is
+    /// recorded.
     pub(crate) fn tick(&self, tick: u32, phases: &TickPhases) {
         let Some(tracer) = &self.tracer else { return };
         if !tick.is_multiple_of(TICKS_A_SPAN) {
@@ -183,7 +186,7 @@ impl Spans {
     }
 }
 
-/// When what has just ended after so long began, and now.
+/// The begin and the end of something that took `time` and has just ended.
 fn last(time: Duration) -> [SystemTime; 2] {
     let now = SystemTime::now();
     [now - time, now]
@@ -200,13 +203,14 @@ fn span(
     tracer.build_with_context(builder, parent)
 }
 
-/// Marks a span as that of something that went wrong.
+/// Marks a span as failed.
 fn fail(span: &mut impl Span, reason: &'static str) {
     span.set_attribute(KeyValue::new("arena.reason", reason));
     span.set_status(Status::error(reason));
 }
 
-/// A number; those that do not fit OpenTelemetry's are the largest there is.
+/// An attribute that is a number. A number that does not fit OpenTelemetry's type becomes the
+/// largest that does.
 fn number(name: &'static str, value: impl TryInto<i64>) -> KeyValue {
     KeyValue::new(name, value.try_into().unwrap_or(i64::MAX))
 }

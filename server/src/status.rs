@@ -1,5 +1,5 @@
-//! The status line: every ten seconds the log says how the match is doing, and warns of
-//! late ticks and of lost input ([`input_losses`]).
+//! The status line: every ten seconds, the log shows how the match is doing. It also warns of late
+//! ticks and of lost input ([`input_losses`]).
 
 mod input_losses;
 
@@ -12,14 +12,13 @@ use crate::match_handle::MatchHandle;
 use crate::telemetry::TickSummary;
 use input_losses::{Counts, InputLosses, Loss};
 
-/// Time between two status lines, and between two clearings of what the
-/// histograms have collected.
+/// Time between two status lines, and after which the histograms are cleared.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// Of how many ticks one may be late without a warning.
+/// One tick in so many may be late without a warning.
 const LATE_ONE_OF: u64 = 100;
 
-/// Says every now and then how the match is doing, for as long as it is polled.
+/// Logs a status line every [`INTERVAL`], for as long as it is polled.
 pub(crate) async fn report(game: Arc<MatchHandle>) {
     let (telemetry, prefix) = (&game.telemetry, game.prefix());
     let mut since = Instant::now();
@@ -53,7 +52,7 @@ pub(crate) async fn report(game: Arc<MatchHandle>) {
                 late = ticks.overruns,
                 dropped = ticks.dropped,
                 ticks = ticks.ticks,
-                "{prefix}in {seconds:.0} s {:.1} % of the ticks were late and {} left out: this machine is \
+                "{prefix}in {seconds:.0} s {:.1} % of the ticks were late and {} dropped; this machine may be \
                  too slow for so many players and objects, or busy with something else",
                 100.0 * ticks.overruns as f64 / ticks.ticks.max(1) as f64,
                 ticks.dropped,
@@ -62,9 +61,9 @@ pub(crate) async fn report(game: Arc<MatchHandle>) {
     }
 }
 
-/// Whether players felt how late the ticks were: time was left out, or more than
-/// now and then a tick was not done when the next one was due. A single late one is
-/// caught up, and clients buffer more than that.
+/// Whether players felt that ticks were late: ticks were dropped, or more than one in
+/// [`LATE_ONE_OF`] was not done when the next one was due. A single late tick is caught up, and
+/// clients buffer more than that.
 fn is_slow(ticks: &TickSummary) -> bool {
     ticks.dropped > 0 || ticks.overruns * LATE_ONE_OF > ticks.ticks
 }

@@ -8,13 +8,13 @@ use tokio::sync::watch;
 enum Phase {
     /// Players come and go.
     Serving,
-    /// Those who play may finish, until this moment; nobody else may join.
+    /// Players may finish until this moment; nobody else may join.
     Draining(Instant),
-    /// All end, since this moment.
+    /// All threads have to end, since this moment.
     Stopping(Instant),
 }
 
-/// The wish to end, shared by all threads of a server. It is never taken back.
+/// The request to end, shared by all threads of a server. It is never taken back.
 #[derive(Clone, Debug)]
 pub(crate) struct Stop(Arc<watch::Sender<Phase>>);
 
@@ -23,7 +23,7 @@ impl Stop {
         Self(Arc::new(watch::Sender::new(Phase::Serving)))
     }
 
-    /// Asks all to end.
+    /// Asks all threads to end.
     pub(crate) fn request(&self) {
         self.0.send_if_modified(|phase| {
             let is_first = !matches!(phase, Phase::Stopping(_));
@@ -34,7 +34,7 @@ impl Stop {
         });
     }
 
-    /// Asks to let nobody join any more. Those who play have this long; of two calls
+    /// Asks the server to let nobody join any more. Players have so long to finish; of two calls,
     /// the earlier end counts.
     pub(crate) fn drain(&self, time: Duration) {
         self.0.send_if_modified(|phase| {
@@ -51,12 +51,12 @@ impl Stop {
         });
     }
 
-    /// Whether somebody asked all to end.
+    /// Whether all threads were asked to end.
     pub(crate) fn is_requested(&self) -> bool {
         self.asked_at().is_some()
     }
 
-    /// When somebody first asked all to end.
+    /// When all threads were first asked to end.
     pub(crate) fn asked_at(&self) -> Option<Instant> {
         match *self.0.borrow() {
             Phase::Stopping(since) => Some(since),
@@ -64,7 +64,7 @@ impl Stop {
         }
     }
 
-    /// Time that is left to those who play, while nobody else may join.
+    /// The time that players have left, while nobody else may join.
     pub(crate) fn draining(&self) -> Option<Duration> {
         match *self.0.borrow() {
             Phase::Draining(until) => Some(until.saturating_duration_since(Instant::now())),
@@ -72,19 +72,19 @@ impl Stop {
         }
     }
 
-    /// Waits until somebody asks all to end.
+    /// Waits until all threads are asked to end.
     pub(crate) async fn requested(&self) {
         // The sender lives in `self`, so waiting cannot fail.
         let _ = self.0.subscribe().wait_for(|phase| matches!(phase, Phase::Stopping(_))).await;
     }
 
-    /// Waits until nobody may join any more, or all are to end.
+    /// Waits until nobody may join any more, or all threads are asked to end.
     pub(crate) async fn drain_requested(&self) {
         let _ = self.0.subscribe().wait_for(|phase| *phase != Phase::Serving).await;
     }
 
-    /// A guard that asks all to end when it goes out of scope, so that no
-    /// thread outlives another that returned or crashed.
+    /// A guard that asks all threads to end when it is dropped, so that no thread outlives another
+    /// that returned or crashed.
     pub(crate) fn when_dropped(&self) -> StopWhenDropped {
         StopWhenDropped(self.clone())
     }

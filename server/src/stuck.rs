@@ -1,9 +1,9 @@
 //! Detection of stuck players, one definition for the soak and for `/metrics`.
 //!
-//! A player is *stuck* who asks to move in each of sixteen directions and jumps, for two seconds
-//! in all, and does not move: who comes no farther than four units, measured on the ground, and
-//! neither rises above what a jump reaches nor sinks. To jump up and down on the spot is not to
-//! move, and who merely stands, or pushes against a wall, is not stuck.
+//! A player is *stuck* if they ask to move in each of sixteen directions and jump, for two seconds
+//! in all, and do not move. A player has not moved if they come no farther than four units,
+//! measured on the ground, rise no higher than a jump reaches, and do not sink. Jumping up and down
+//! on the spot is not moving. A player who merely stands, or pushes against a wall, is not stuck.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,30 +13,30 @@ use obsp_sim::{Buttons, Command, EntityId, MovementParameters, State};
 /// A player who has come fewer units than this has not moved.
 const AWAY: f64 = 4.0;
 
-/// For so many seconds in all a player must have asked to move before they are called stuck.
+/// A player must have asked to move for so many seconds in all before they count as stuck.
 const PATIENCE: u32 = 2;
 
-/// Directions in each of which they must have asked to.
+/// Directions, in each of which a player must have asked to move.
 pub(crate) const DIRECTIONS: u32 = 16;
 
-/// Ticks a second in which a direction must be asked for without a pause: a free player is away
-/// by then, and one who merely spins round does not count.
+/// A direction counts once it is asked for without a pause for one twentieth of a second. A free
+/// player has moved by then, and a player who merely spins round does not count.
 const RUNS_A_SECOND: u32 = 20;
 
-/// An ask to move of less than this, of 127, is not counted.
+/// A command that asks to move by less than this, of 127, does not count.
 const PUSHING: i32 = 60;
 
 /// Finds players who are stuck.
 #[derive(Debug)]
 pub struct StuckWatch {
     tick_rate: u32,
-    /// How high a player may be above where they stood and not have moved.
+    /// How far a player may rise and still not have moved.
     rise: f64,
     players: BTreeMap<EntityId, Trial>,
     ever: BTreeSet<EntityId>,
 }
 
-/// The attempts of a player to move since they last did.
+/// The attempts of a player to move, since the player last moved.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     place: DVec3,
@@ -71,15 +71,15 @@ impl Trial {
 }
 
 impl StuckWatch {
-    /// A watch over a match with so many ticks per second, whose players move by these numbers.
+    /// A watch over a match with so many ticks per second, whose players move by these parameters.
     pub fn new(tick_rate: u32, movement: &MovementParameters) -> Self {
-        // Without gravity a jump leads anywhere, and to rise is to move.
+        // Without gravity, a jump leads anywhere, so rising counts as moving.
         let jump = if movement.gravity > 0.0 { movement.jump_height() } else { 0.0 };
         Self { tick_rate, rise: jump + AWAY, players: BTreeMap::new(), ever: BTreeSet::new() }
     }
 
-    /// Sees what players asked for and where that has led them. Returns those
-    /// who are found to be stuck now, and were not before.
+    /// Takes the commands of a tick and the state after it. Returns the players who are found stuck
+    /// now, and were not before.
     pub fn see(&mut self, state: &State, commands: &[(EntityId, Command)]) -> Vec<EntityId> {
         let mut found = Vec::new();
         let mut before = std::mem::take(&mut self.players);
@@ -111,13 +111,13 @@ impl StuckWatch {
         self.ever.len()
     }
 
-    /// How many players are stuck: who were found to be, and have not moved since.
+    /// How many players are stuck now: they were found stuck, and have not moved since.
     pub fn now(&self) -> usize {
         self.players.values().filter(|trial| trial.is_stuck).count()
     }
 
-    /// Whether a player has asked to move for so many seconds in vain, and it is not known yet
-    /// whether they are stuck.
+    /// Whether a player has asked to move for so many seconds in vain, and is not known to be stuck
+    /// yet.
     pub(crate) fn is_in_doubt(&self, player: EntityId, seconds: f64) -> bool {
         let asked = seconds * f64::from(self.tick_rate);
         self.players
@@ -135,7 +135,7 @@ fn direction(command: &Command) -> Option<u8> {
     // Left is a quarter turn counter-clockwise from ahead.
     let turn = f64::from(-right).atan2(f64::from(forward)) / std::f64::consts::TAU;
     let heading = f64::from(command.yaw) / 65_536.0 + turn;
-    // Each is the middle of its sixteenth: keys alone ask for eight of them.
+    // Each direction is the middle of its sixteenth of a turn. Keys alone ask for eight of them.
     Some(((heading * f64::from(DIRECTIONS)).round() as i64).rem_euclid(DIRECTIONS.into()) as u8)
 }
 

@@ -1,13 +1,11 @@
 //! The metrics behind `/metrics`, and the figures of the status line.
 //!
-//! Each server has a recorder of its own, so two in one process never mix.
-//! Every series is registered at the start: a counter that never moved reads
-//! zero instead of being absent. What the simulation counts by itself is read
-//! from the published state on request ([`Telemetry::observe`]), not copied every tick.
-//! What a server has once is in `server_telemetry`; each match has a [`Telemetry`], whose
-//! series carry its name (`match_label`) where the server has several.
-//! `deploy/METRICS.md` describes each metric, and a
-//! test holds the two together.
+//! Each server has a recorder of its own, so two in one process never mix. Every series is
+//! registered at the start: a counter that never moved reads zero instead of being absent. The
+//! simulation's own counters are read from the published state on request ([`Telemetry::observe`]),
+//! not copied every tick. The metrics that a server has once are in `server_telemetry`. Each match
+//! has a [`Telemetry`], whose series carry its name (`match_label`) if the server has several.
+//! `deploy/METRICS.md` describes each metric, and a test compares the two.
 
 mod admin_metrics;
 mod catalogue;
@@ -88,12 +86,12 @@ impl Telemetry {
         })
     }
 
-    /// Whether the series carry the name of the match: the server has several.
+    /// Whether the series carry the name of the match, because the server has several.
     pub(crate) fn is_labelled(&self) -> bool {
         self.label.is_some()
     }
 
-    /// The match goes on in another world, on this map.
+    /// Notes that the match goes on in another world, on this map.
     pub(crate) fn enters(&self, map: &str, map_hash: &str, load_time: Duration) {
         let recorder = MatchLabel::new(&self.server.recorder, self.label.as_ref());
         metrics::with_local_recorder(&recorder, || {
@@ -101,13 +99,13 @@ impl Telemetry {
         });
     }
 
-    /// Takes over how the match was when it was `published`.
+    /// Updates the metrics from a published state.
     pub(crate) fn observe(&self, published: &PublishedState) {
         let PublishedState { state, counters, commands, stuck_players, .. } = published;
         self.observe_match(state, counters, commands, *stuck_players);
     }
 
-    /// The same of a match as these have it.
+    /// Updates the metrics from these parts of a published state.
     fn observe_match(
         &self,
         state: &State,
@@ -219,10 +217,10 @@ mod tests {
         ] {
             assert!(page.contains(series), "{series}{page}");
         }
-        // As many of one as of the other, but for the map that the second went on to.
+        // Both matches have the same series, but for the map that the second went on to.
         let count = |name| page.matches(&format!("match=\"{name}\"")).count();
         assert_eq!(count("main") + 1, count("duel"));
-        // What the server has once has no such label, and what a match has is never without.
+        // A series that the server has once has no such label. A match's series always has it.
         let alone = exported(&self::page());
         let both = exported(&page);
         let labelled = both.iter().filter(|(_, (_, labels))| labels.contains("match"));

@@ -1,5 +1,5 @@
-//! The threads of a server, and how they end: each by itself once that is asked for,
-//! and those that do not are left behind after a while.
+//! The threads of a server. Each ends by itself once it is asked to. A thread that does not end is
+//! left behind after a while.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use crate::error::{RunError, StartError};
 use crate::stop::Stop;
 
-/// Time that threads have to end, from when they are asked to. The network thread's
-/// goodbyes take most of it at worst, and service managers should not have to kill.
+/// Time that threads have to end, from when they are asked to. The network thread's goodbyes take
+/// most of it at worst, and service managers should not have to kill the process.
 const END_LIMIT: Duration = Duration::from_millis(4500);
 
-/// Time between two looks at whether a thread has ended.
+/// Time between two checks whether a thread has ended.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// The threads of a server, in the order in which they were begun.
+/// The threads of a server, in the order in which they were started.
 #[derive(Debug, Default)]
 pub(crate) struct Threads(Vec<Thread>);
 
@@ -24,12 +24,13 @@ pub(crate) struct Threads(Vec<Thread>);
 struct Thread {
     part: &'static str,
     handle: JoinHandle<Result<(), RunError>>,
-    /// Whether it may be in the middle of something long that nobody needs any more, or hang.
+    /// Whether nobody waits for the thread: it may be busy with something long that nobody needs
+    /// any more, or hang.
     is_dispensable: Arc<AtomicBool>,
 }
 
 impl Threads {
-    /// Begins a thread that ends once it is asked to.
+    /// Starts a thread that ends once it is asked to.
     pub(crate) fn spawn(
         &mut self,
         part: &'static str,
@@ -38,7 +39,7 @@ impl Threads {
         self.spawn_until_left(part, &Arc::default(), work)
     }
 
-    /// The same for one that may take long to end, and that nobody waits for.
+    /// Starts a thread that may take long to end, and that nobody waits for.
     pub(crate) fn spawn_dispensable(
         &mut self,
         part: &'static str,
@@ -47,7 +48,7 @@ impl Threads {
         self.spawn_until_left(part, &Arc::new(AtomicBool::new(true)), work)
     }
 
-    /// The same for one that nobody waits for once it `is_left_behind`.
+    /// Starts a thread that nobody waits for once it `is_left_behind`.
     pub(crate) fn spawn_until_left(
         &mut self,
         part: &'static str,
@@ -62,13 +63,14 @@ impl Threads {
         Ok(())
     }
 
-    /// Waits until all have ended. The one that was begun last is waited for as long as
-    /// it takes: the network thread, which never waits for another. The others have
+    /// Waits until all threads have ended. The thread that was started last is waited for as long
+    /// as it takes: the network thread, which never waits for another. The others have
     /// [`END_LIMIT`] from when they were asked to end.
     ///
     /// # Errors
-    /// The first that failed, crashed, or did not end; the last is left behind. Unless
-    /// one does not end, all are waited for: players are told goodbye whatever failed.
+    /// The first thread that failed, crashed or did not end. A thread that does not end is left
+    /// behind, and no further one is waited for. Otherwise all are waited for, so that players are
+    /// told goodbye whatever failed.
     pub(crate) fn join(self, stop: &Stop) -> Result<(), RunError> {
         let mut outcome = Ok(());
         let mut deadline = None;
@@ -83,17 +85,17 @@ impl Threads {
                 return ended;
             }
             outcome = outcome.and(ended);
-            // A thread that ends asks all others to.
+            // A thread that ends asks all others to end.
             deadline = deadline.or_else(|| Some(stop.asked_at()? + END_LIMIT));
         }
         outcome
     }
 }
 
-/// Waits for what a thread returns, but not beyond `deadline`.
+/// Waits for the result of a thread, but not beyond `deadline`.
 ///
 /// # Errors
-/// It crashed, or has not ended by then.
+/// The thread crashed, or has not ended by then.
 pub(crate) fn join_until<T>(
     part: &'static str,
     thread: JoinHandle<T>,
@@ -131,7 +133,7 @@ mod tests {
         let begin = Instant::now();
         let ended = threads.join(&stop);
         assert!(matches!(ended, Err(RunError::DoesNotEnd { part: "second" })), "{ended:?}");
-        // A machine that is busy lets it wait for longer, but not for as long as this.
+        // On a busy machine the wait is longer, but not as long as this.
         assert!((END_LIMIT..4 * END_LIMIT).contains(&begin.elapsed()));
         drop(hold);
     }

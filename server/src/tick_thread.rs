@@ -25,7 +25,7 @@ use crate::stuck::StuckWatch;
 use crate::telemetry::TickPhases;
 use crate::watchdog::Gate;
 
-/// The level that is played, and what the match had counted when it began.
+/// The current level, and the counts of the match when the level began.
 struct CurrentLevel {
     level: Arc<Level>,
     /// Ticks simulated in earlier levels.
@@ -55,13 +55,13 @@ pub(crate) struct NextWorld {
     pub(crate) recorder: Option<LiveRecorder>,
 }
 
-/// The match as the tick thread runs it: alone, and never waiting for anyone.
+/// The match as the tick thread runs it. No other thread touches it, and it never waits for one.
 pub(crate) struct Match {
     simulation: Box<dyn RunningMatch>,
     seats: Seats,
     current: CurrentLevel,
     next_worlds: Receiver<NextWorld>,
-    /// Where worlds go that are no longer played: to drop one takes too long here.
+    /// The channel for worlds that are no longer played. Dropping one here would take too long.
     over: SyncSender<Box<dyn RunningMatch>>,
     tick: Tick,
     latest: watch::Sender<Arc<PublishedState>>,
@@ -71,9 +71,9 @@ pub(crate) struct Match {
 }
 
 impl Match {
-    /// A match in `world` that players join by `requests`, that goes on in each world
-    /// that `worlds` brings, and in which a shot meets others where its shooter saw
-    /// them, at most `rewind` ago. Worlds that are over go back to `worlds`.
+    /// A match on a prepared level. Players join by `requests`. The match goes on in each world
+    /// that `next_worlds` brings, and hands the old one to `over`. A shot meets others where its
+    /// shooter saw them, at most `rewind` ago.
     pub(crate) fn new(
         Prepared { simulation, level, .. }: Prepared,
         rewind: Duration,
@@ -108,18 +108,18 @@ impl Match {
         self.states.subscribe()
     }
 
-    /// The same match, recorded from its first tick.
+    /// Records the match from its first tick, if there is a recorder.
     pub(crate) fn recorded_by(self, recorder: Option<LiveRecorder>) -> Self {
         Self { recorder, ..self }
     }
 
-    /// The same match, with this many hovertanks for those who join first.
+    /// Gives this many hovertanks to the players who join first.
     pub(crate) fn with_tanks(self, tanks: u16) -> Self {
         Self { seats: self.seats.with_tanks(tanks), ..self }
     }
 
-    /// Ticks on time until the server stops, or the match has failed: this thread hung, and was
-    /// given up meanwhile.
+    /// Ticks on time until the server stops, or until the match has failed because this thread hung
+    /// and was given up.
     pub(crate) fn run(
         &mut self,
         tick_rate: u32,
@@ -149,7 +149,8 @@ impl Match {
         Ok(())
     }
 
-    /// One tick: who joins and leaves, what each player wants, the simulation.
+    /// Runs one tick: joins and leaves, the command of each player, the simulation, and the
+    /// publication.
     fn tick(&mut self, now: Time) -> Result<TickPhases, RunError> {
         let begin = Instant::now();
         if let Ok(next) = self.next_worlds.try_recv() {
@@ -194,7 +195,7 @@ impl Match {
         })
     }
 
-    /// Goes on in another world, in which nobody is yet.
+    /// Enters another world, in which there are no players yet.
     fn enter(&mut self, NextWorld { simulation, level, recorder }: NextWorld) {
         self.seats.clear();
         let over = std::mem::replace(&mut self.simulation, simulation);
@@ -202,8 +203,8 @@ impl Match {
         earlier.add_earlier(over.world().counters());
         self.current = CurrentLevel::new(level, &*self.simulation, (self.tick.0.into(), earlier));
         self.recorder = recorder;
-        // The thread that drops worlds ends after this one; if its queue is full, the
-        // world is dropped here.
+        // The thread that drops worlds ends after this one. If its queue is full, the world is
+        // dropped here.
         let _ = self.over.try_send(over);
     }
 
@@ -263,7 +264,7 @@ fn published_state(
     })
 }
 
-/// Lets nobody move or shoot: they may look about.
+/// Keeps players from moving and shooting. They may look about.
 fn hold_still(commands: &mut [(EntityId, Command)]) {
     for (_, command) in commands {
         let Command { yaw, pitch, .. } = *command;

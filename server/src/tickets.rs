@@ -1,5 +1,5 @@
-//! Reconnection: a player whose connection is lost keeps body, score and place for a
-//! while (`--rejoin`), and the ticket of its hello gives them back.
+//! Reconnection: a player whose connection is lost keeps body, score and place for a while
+//! (`--rejoin`). The ticket in the player's hello gives them back.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,48 +8,48 @@ use std::time::{Duration, Instant};
 use obsp_proto::control::Ticket;
 use ring::rand::{SecureRandom, SystemRandom};
 
-/// Tickets of players: those who are connected, and those who are away with what they
-/// left behind (`A`).
+/// The tickets of players. `C` is the connection of a player who is connected; `A` is what a player
+/// who is away has left behind.
 #[derive(Debug)]
 pub(crate) struct Tickets<A, C> {
-    /// How long what was left behind is kept.
+    /// How long the body and the places of a player who is away are kept.
     keep: Duration,
     table: Mutex<HashMap<Ticket, State<A, C>>>,
 }
 
 #[derive(Debug)]
 enum State<A, C> {
-    /// Somebody plays with it, by this connection.
+    /// The player is connected, by this connection.
     Here(Arc<C>),
     /// The connection is lost.
     Away { left: A, until: Instant },
 }
 
-/// The state of a ticket.
+/// The answer to a client that presents a ticket.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Presented<A, C> {
-    /// Nothing: it is unknown, or too old.
+    /// The ticket is unknown, or too old.
     Unknown,
     /// The body that its player left.
     Back(A),
-    /// Its player seems to be connected still: the older connection is to end, and
-    /// then leaves behind what the newer one takes over.
+    /// Its player still seems to be connected. The older connection has to end first, and then
+    /// leaves behind what the newer one takes over.
     Here(Arc<C>),
 }
 
 impl<A, C> Tickets<A, C> {
-    /// Keeps what was left behind for so long; zero for not at all.
+    /// A table that keeps for so long what players leave behind; zero means not at all.
     pub(crate) fn new(keep: Duration) -> Self {
         Self { keep, table: Mutex::default() }
     }
 
-    /// How long what was left behind is kept.
+    /// How long the body and the places of a player who is away are kept.
     pub(crate) fn keep(&self) -> Duration {
         self.keep
     }
 
-    /// Draws a ticket for who has just come; none if nobody may come back, or the
-    /// system gives no random bytes.
+    /// Draws a ticket for a player who has just come. Returns [`Ticket::NONE`] if nobody may come
+    /// back, or if the system gives no random bytes.
     pub(crate) fn draw(&self, connection: &Arc<C>) -> Ticket {
         let mut bytes = [0; 16];
         if self.keep.is_zero() || SystemRandom::new().fill(&mut bytes).is_err() {
@@ -60,13 +60,13 @@ impl<A, C> Tickets<A, C> {
         ticket
     }
 
-    /// The player of a ticket is back, by this connection. The ticket stays the same: the
-    /// connection may be lost before its client could be told of another one.
+    /// Notes that the player of a ticket is back, by this connection. The ticket stays the same,
+    /// because the connection may be lost before the client is told of another one.
     pub(crate) fn renew(&self, ticket: Ticket, connection: &Arc<C>) {
         self.lock().insert(ticket, State::Here(Arc::clone(connection)));
     }
 
-    /// Somebody comes with a ticket. What was left behind is given out once.
+    /// Answers a client that presents a ticket. What its player left behind is given out once.
     pub(crate) fn present(&self, ticket: Ticket, now: Instant) -> Presented<A, C> {
         let mut table = self.lock();
         match table.get(&ticket) {
@@ -80,8 +80,8 @@ impl<A, C> Tickets<A, C> {
         }
     }
 
-    /// The connection of a ticket is lost. Gives back what it leaves behind if that
-    /// cannot be kept.
+    /// Notes that the connection of a ticket is lost, and keeps what it leaves behind. Returns it
+    /// if it cannot be kept.
     pub(crate) fn lose(&self, ticket: Ticket, left: A, now: Instant) -> Option<A> {
         let mut table = self.lock();
         match table.get_mut(&ticket) {
@@ -93,12 +93,12 @@ impl<A, C> Tickets<A, C> {
         }
     }
 
-    /// The player of a ticket has left for good.
+    /// Notes that the player of a ticket has left for good.
     pub(crate) fn forget(&self, ticket: Ticket) {
         self.lock().remove(&ticket);
     }
 
-    /// The bodies whose players did not come back in time.
+    /// Takes out the bodies whose players did not come back in time.
     pub(crate) fn expired(&self, now: Instant) -> Vec<A> {
         let is_old = |_: &Ticket, state: &mut State<A, C>| matches!(state, State::Away { until, .. } if now >= *until);
         let old = self.lock().extract_if(is_old).collect::<Vec<_>>();
@@ -109,7 +109,7 @@ impl<A, C> Tickets<A, C> {
         old.into_iter().filter_map(|(_, state)| left(state)).collect()
     }
 
-    /// The bodies of players who may not come back.
+    /// Takes out the bodies of players who may not come back.
     pub(crate) fn withdraw(&self, is_unwanted: impl Fn(&A) -> bool) -> Vec<A> {
         let mut table = self.lock();
         let unwanted = table.extract_if(|_, state| match state {
@@ -152,7 +152,11 @@ mod tests {
         tickets.lose(other, "seat", now);
         assert_eq!(tickets.present(Ticket::NONE, now), Presented::Unknown);
         assert_eq!(tickets.present(other, now + KEEP), Presented::Unknown, "too late");
-        assert_eq!(tickets.expired(now + KEEP), ["seat"], "who comes too late loses nothing");
+        assert_eq!(
+            tickets.expired(now + KEEP),
+            ["seat"],
+            "a body whose player comes too late is given up"
+        );
         assert_eq!(tickets.present(other, now + KEEP), Presented::Unknown);
     }
 
@@ -179,8 +183,8 @@ mod tests {
         assert_eq!(none.draw(&Arc::new(1)), Ticket::NONE);
     }
 
-    /// Random operations in any order: a body is given back once, to the client that comes in
-    /// time or else to nobody, as a model says that remembers everything.
+    /// Random operations in any order: each body is given back once, to the client that comes in
+    /// time, or else it expires. A model that remembers everything says which.
     #[test]
     fn a_hundred_thousand_operations_agree_with_a_model() {
         let seed = 29;
@@ -201,7 +205,10 @@ mod tests {
             match random.below(8) {
                 0 | 1 if model.len() < 50 => {
                     let ticket = tickets.draw(&Arc::new(number));
-                    assert!(model.insert(ticket, None).is_none(), "{at}: drawn twice");
+                    assert!(
+                        model.insert(ticket, None).is_none(),
+                        "{at}: the ticket was drawn twice"
+                    );
                     known.push(ticket);
                 }
                 2 | 3 => {
@@ -234,7 +241,7 @@ mod tests {
                     assert_eq!(expired, expected, "{at}");
                     given[1] += expired.len();
                 }
-                // Only who is connected says goodbye.
+                // Only a player who is connected says goodbye.
                 6 if expected == Some(None) => {
                     tickets.forget(ticket);
                     model.remove(&ticket);

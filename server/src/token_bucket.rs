@@ -10,7 +10,7 @@ pub(crate) struct Rate {
     pub(crate) burst: f64,
 }
 
-/// A token bucket: what was used of a [`Rate`] and has not been regained yet.
+/// A token bucket: the part of a [`Rate`] that was used and has not been regained yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TokenBucket {
     used: f64,
@@ -23,7 +23,7 @@ impl TokenBucket {
         Self { used: 0.0, last: now }
     }
 
-    /// Takes `amount` if there is as much.
+    /// Takes `amount` if the bucket holds as much. Returns whether it did.
     pub(crate) fn take(&mut self, rate: Rate, amount: f64, now: Instant) -> bool {
         let is_there = self.used(rate, now) + amount <= rate.burst;
         if is_there {
@@ -32,7 +32,7 @@ impl TokenBucket {
         is_there
     }
 
-    /// Takes `amount` whether it is there or not.
+    /// Takes `amount` whether the bucket holds as much or not.
     pub(crate) fn charge(&mut self, rate: Rate, amount: f64, now: Instant) {
         self.used = self.used(rate, now) + amount;
     }

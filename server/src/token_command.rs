@@ -36,11 +36,11 @@ pub struct TokenOptions {
     #[arg(long, default_value = "player")]
     pub name: String,
 
-    /// How long the token is good, at most 1h
+    /// How long the token is valid, at most 1h
     #[arg(long, value_name = "D", default_value = "1m", value_parser = parse_expiry)]
     pub expires: Duration,
 
-    /// Server that it is good for, HOST:PORT as clients reach it; for any without
+    /// Server that the token is valid for, HOST:PORT as clients reach it; without it, any server
     #[arg(long, value_name = "ADDR")]
     pub server: Vec<String>,
 
@@ -60,9 +60,9 @@ pub enum TokenCommandError {
     #[error(transparent)]
     Key(#[from] StartError),
     /// The key cannot be written.
-    #[error("{}: {source}; a key that exists is kept: use it, or name another file", .path.display())]
+    #[error("{}: {source}; an existing file is kept: use its key, or name another file", .path.display())]
     Write {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The system's error.
         source: std::io::Error,
@@ -75,11 +75,11 @@ pub enum TokenCommandError {
     Token(#[from] TokenError),
 }
 
-/// How long a token may be good, for the command line.
+/// Parses how long a token is valid: at most [`LONGEST`].
 fn parse_expiry(text: &str) -> Result<Duration, String> {
     let expires = parse_duration(text)?;
     if expires.as_secs() > LONGEST {
-        return Err("servers refuse a token that is good for more than 1h".to_owned());
+        return Err("servers refuse a token that is valid for more than 1h".to_owned());
     }
     Ok(expires)
 }
@@ -87,7 +87,7 @@ fn parse_expiry(text: &str) -> Result<Duration, String> {
 /// Makes a token, in hexadecimal, or a key.
 ///
 /// # Errors
-/// A file cannot be read or written, or what is asked for does not fit.
+/// A file cannot be read or written, or the claims do not fit into a token.
 pub fn token(options: &TokenOptions) -> Result<String, TokenCommandError> {
     if let Some(path) = &options.new_key {
         let write = |source| TokenCommandError::Write { path: path.clone(), source };

@@ -1,5 +1,5 @@
-//! Connect tokens at the door (`--join-key`): each is opened, judged and used up
-//! before anything else is done for who carries it.
+//! Checks connect tokens (`--join-key`). Each token is opened, judged and used up before anything
+//! else is done for its client.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,8 +11,8 @@ use thiserror::Error;
 /// connection that is about to be made. It bounds what must be remembered.
 pub(crate) const LONGEST: u64 = 3600;
 
-/// Tokens that are remembered as used. With more, no other is taken until some have
-/// ended: to forget one would let it be used again.
+/// Most used tokens that are remembered. With so many, no other token is accepted until some have
+/// expired, because a token that was forgotten could be used again.
 const REMEMBERED: usize = 65_536;
 
 /// Judges tokens.
@@ -23,7 +23,7 @@ pub(crate) struct TokenGate {
     used: Mutex<HashMap<[u8; 16], u64>>,
 }
 
-/// Why a token is not taken.
+/// Why a token is not accepted.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub(crate) enum Rejected {
     /// It cannot be opened.
@@ -47,7 +47,7 @@ pub(crate) enum Rejected {
 }
 
 impl TokenGate {
-    /// Takes tokens that were sealed with this key.
+    /// A gate for tokens that were sealed with this key.
     pub(crate) fn new(key: JoinKey) -> Self {
         Self { key, used: Mutex::default() }
     }
@@ -85,7 +85,7 @@ impl TokenGate {
         Ok(opened)
     }
 
-    /// Lets a token be used again whose client found no place, through no fault of it.
+    /// Lets a token be used again, because its client found no place through no fault of its own.
     pub(crate) fn give_back(&self, token: &OpenedToken) {
         self.used.lock().unwrap_or_else(PoisonError::into_inner).remove(&token.id);
     }
@@ -146,8 +146,8 @@ mod tests {
         assert_eq!(gate.used.lock().unwrap().len(), 1);
     }
 
-    /// Random operations in any order: tokens are made, changed, used, given back and grow
-    /// old: one is taken if and only if a model that remembers everything says so.
+    /// Random operations in any order: tokens are made, changed, used, given back and grow old. A
+    /// token is accepted if and only if a model that remembers everything says so.
     #[test]
     fn a_hundred_thousand_operations_agree_with_a_model() {
         let seed = 13;

@@ -1,38 +1,39 @@
-//! The limit on how far back a player's shots may meet others: no farther than
-//! acknowledgements and round trip explain.
+//! The limit on how far back a player's shots are judged: no farther than the acknowledgements and
+//! the round trip explain.
 
 use std::num::NonZeroU16;
 use std::time::Duration;
 
 use obsp_proto::Tick;
 
-/// Parts of a tick that a view's age is told in.
+/// Parts of a tick in which the age of a view is given.
 const PARTS: f64 = 16.0;
 
-/// Ticks that clients show late on a perfect line, beyond those between two snapshots.
+/// Ticks by which clients show the match late on a perfect line, beyond the interval between two
+/// snapshots.
 const INTERPOLATION: f64 = 1.0;
 
-/// Slowest snapshots that a line is adapted to, a second.
+/// Fewest snapshots a second that a client is sent, however narrow its line is.
 const SLOWEST_SNAPSHOTS: f64 = 20.0;
 
-/// Most ticks from the arrival of commands to the tick that is played: whoever sends
-/// none for longer is shown nothing older by that.
+/// Most ticks that count from the arrival of commands to the tick that is played. A client that
+/// sends no commands for longer does not get an older view by that.
 const MOST_AHEAD: f64 = 4.0;
 
-/// Ticks of slack for whatever clocks and rounding add, and the share of the round
-/// trip by which a line may come late now and then, for which clients wait longer.
+/// Ticks of slack for clocks and rounding.
 const SLACK: f64 = 2.0;
+/// Share of the round trip by which packets may be late now and then. Clients wait so much longer.
 const JITTER: f64 = 0.5;
 
-/// How far back in time a shot may meet others, as far as the server can tell what its
-/// shooter was shown: no older than what the client acknowledges, and no older than its
-/// round trip, each with the delay of interpolation and a slack. A client that claims
-/// to have seen more, or keeps acknowledgements back, gains nothing by it.
+/// How far back in time a shot is judged, by what the server knows of the shooter's view. The view
+/// is no older than the snapshot that the client acknowledged last, and no older than the round
+/// trip, each with the delay of interpolation and a slack. A client that claims an older view, or
+/// keeps acknowledgements back, gains nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ViewLimit {
     /// The last tick simulated when the commands arrived.
     tick: Tick,
-    /// How far before it the view may be, in ticks.
+    /// How far before that tick the view may be, in ticks.
     behind: f64,
 }
 
@@ -64,7 +65,7 @@ impl ViewLimit {
         Self { tick: known.tick, behind }
     }
 
-    /// The greatest age that a command for `tick` may tell of its view.
+    /// The greatest age of the view that a command for `tick` may claim.
     pub(crate) fn at(&self, tick: Tick) -> u16 {
         let ahead = (tick.distance(self.tick).max(0) as f64).min(MOST_AHEAD);
         // `as` saturates.
@@ -78,7 +79,8 @@ mod tests {
 
     const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
 
-    /// Ticks that the next command may look back: others have come since it arrived.
+    /// Ticks that a command for the next tick may look back, if its client has not acknowledged the
+    /// last `acknowledged` ticks.
     fn ticks(acknowledged: u32, milliseconds: u64) -> f64 {
         let known = Known {
             tick: Tick(1000),
@@ -93,8 +95,8 @@ mod tests {
     fn a_view_is_as_old_as_its_line_makes_it_and_not_as_it_is_claimed() {
         // A near player sees the state of a moment ago: 100 ms, of which 2 ticks are slack.
         assert!((6.0..=7.2).contains(&ticks(1, 1)), "{}", ticks(1, 1));
-        // An honest client a round trip of 100 ms away is shown what is 10 or 11 ticks
-        // old: 2 ahead, 6 to 7 on the way, 2 of interpolation.
+        // An honest client with a round trip of 100 ms is shown a state that is 10 or 11 ticks old:
+        // 2 ticks ahead, 6 to 7 on the path, 2 of interpolation.
         assert!((11.0..=16.0).contains(&ticks(7, 100)), "{}", ticks(7, 100));
     }
 
@@ -125,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_long_round_trip_without_proof_of_it_gains_nothing() {
-        // Whose acknowledgements come at once is not far away, whatever QUIC measures.
+        // A client whose acknowledgements come at once is near, whatever round trip QUIC measures.
         assert!(ticks(1, 180) < 12.0, "{}", ticks(1, 180));
     }
 }

@@ -1,6 +1,5 @@
-//! The watchdog: says when the tick thread has not finished a tick for a second
-//! or more, and gives up a match whose tick thread never will; with the last of them it ends
-//! the server.
+//! The watchdog logs when a tick thread has not finished a tick for a second or more. It gives up a
+//! match whose tick thread hangs for too long. If that was the last match, it ends the server.
 //!
 //! The tick thread notes the end of each tick in its heartbeat
 //! ([`Stall`](crate::telemetry::Stall)). The watchdog runs on the network
@@ -10,8 +9,8 @@
 //! the machine slept or had no processor to spare. Time in which the watchdog
 //! itself did not run is never counted as a hang.
 //!
-//! The service manager, if there is one, is told the same: that the server is
-//! ready once it ticks, a sign of life as long as it does, and when it ends.
+//! The watchdog also reports to the service manager, if there is one: that the server is ready once
+//! it ticks, a sign of life as long as it ticks, and that it ends.
 
 mod gate;
 mod service_manager;
@@ -32,12 +31,12 @@ use crate::matches::Matches;
 use crate::telemetry::{STALL, Stall};
 use service_manager::Ticking;
 
-/// Time between two looks at the heartbeat: a hang is told at most this much
-/// later than [`STALL`].
+/// Time between two looks at the heartbeat. A hang is reported at most this much later than
+/// [`STALL`].
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Most of the time between two looks that counts as watched: beyond it the
-/// watchdog itself did not run.
+/// At most this much of the time between two looks counts as watched. In the rest, the watchdog
+/// itself did not run.
 const WATCHED: Duration = Duration::from_millis(500);
 
 /// The finding of a look at the heartbeat.
@@ -49,11 +48,11 @@ enum Finding {
     HangsForGood,
     /// The tick thread hung and ticks again.
     Recovered(Stall),
-    /// No tick was finished for a while, which is over already.
+    /// No tick was finished for a while, but ticks come again.
     Stalled {
-        /// How long.
+        /// The time without ticks.
         stall: Stall,
-        /// The watchdog did not run either.
+        /// Whether the watchdog did not run either.
         whole_process: bool,
     },
 }
@@ -61,16 +60,16 @@ enum Finding {
 /// The watchdog's memory from one look to the next. It reads no clock.
 #[derive(Debug)]
 struct Watchdog {
-    /// How long a hang may last; for ever if `None`.
+    /// How long a hang may last. `None` means for ever.
     limit: Option<Duration>,
     /// When it last looked.
     looked: Instant,
-    /// Time between the two looks before that one.
+    /// Time between that look and the one before it.
     last_gap: Duration,
     /// Time for which it has watched that no tick was finished.
     watched: Duration,
     hangs: bool,
-    /// The last stall that was told.
+    /// The last stall that was reported.
     told: Option<Stall>,
 }
 
@@ -99,8 +98,8 @@ impl Watchdog {
         let hung = std::mem::take(&mut self.hangs);
         let stall = last_stall.filter(|stall| self.told != Some(*stall))?;
         self.told = Some(stall);
-        // A process that stood still had its watchdog stand still as long; the
-        // look that came late may have been the one before the first tick.
+        // If the whole process stood still, so did the watchdog. The look that came late may be the
+        // one before the first tick.
         let whole_process = widest_gap * 2 > stall.lasted;
         Some(if hung {
             Finding::Recovered(stall)
@@ -110,9 +109,9 @@ impl Watchdog {
     }
 }
 
-/// Watches the tick thread of each match for as long as it is polled. One that has hung for
-/// `limit` will not go on, and nobody can end it: its match is over. Returns with the last match,
-/// for only a restart helps then.
+/// Watches the tick thread of each match for as long as it is polled. A tick thread that has hung
+/// for `limit` will not go on, and nobody can end it, so its match is given up. Returns once the
+/// last match is given up, because only a restart helps then.
 pub(crate) async fn watch(
     games: &Matches<Arc<MatchHandle>>,
     limit: Option<Duration>,
@@ -127,7 +126,7 @@ pub(crate) async fn watch(
         let age = |game: &MatchHandle| game.telemetry.tick.age(now);
         let ticks =
             |game: &Arc<MatchHandle>| age(game) < STALL && game.latest.borrow().state.tick > 0;
-        // One that has failed has been told of, and nobody waits for its ticks.
+        // A match that has failed was reported when it failed, and nobody waits for its ticks.
         let ticking = match games.played().any(ticks) {
             true if games.played().all(ticks) => Ticking::All,
             true => Ticking::Some,
@@ -151,10 +150,11 @@ pub(crate) async fn watch(
             if finding == Finding::HangsForGood {
                 let seconds = age.as_secs();
                 let why = format!(
-                    "the tick thread hangs: no tick was finished for {seconds} s; nobody can end \
-                     it, and it is left behind"
+                    "the tick thread hangs: no tick was finished for {seconds} s; a thread cannot be \
+                     ended, so it is left behind"
                 );
-                // First: once the match has failed, the thread that goes on takes it back.
+                // The flag is set before the match fails. If the thread comes back, it sees the
+                // failure and clears the flag.
                 game.is_left_behind.store(true, Ordering::Relaxed);
                 if !game.fail(&why) {
                     return RunError::Hangs { seconds };
@@ -167,7 +167,7 @@ pub(crate) async fn watch(
 }
 
 impl Finding {
-    /// Says in the log what was found of a match.
+    /// Logs the finding of a match.
     fn tell(self, game: &MatchHandle, age: Duration) {
         let prefix = game.prefix();
         match self {
@@ -240,7 +240,7 @@ mod tests {
             findings
         }
 
-        /// The same while ticks come.
+        /// Looks as often as the watchdog does, for so long, while ticks come.
         fn play(&mut self, milliseconds: u64) -> Vec<Finding> {
             let mut findings = Vec::new();
             for _ in 0..milliseconds / 250 {
@@ -266,7 +266,7 @@ mod tests {
         let findings = stage.play(2000);
         let [Finding::Recovered(stall)] = findings[..] else { panic!("{findings:?}") };
         assert_eq!(stall.lasted, Duration::from_millis(4250));
-        // And the next one anew.
+        // The next hang is reported anew.
         assert_eq!(stage.watch(2000), [Finding::Hangs]);
     }
 

@@ -1,9 +1,9 @@
 /**
- * The page: joins the match as a spectator and shows it, plays in it, or plays a recording.
+ * The page. It joins the match as a spectator and shows it, plays in it, or plays a recording.
  *
- * Snapshots come in by `link/`, are kept by `match/` (a recording's states come from
- * `replay/`), drawn by `draw/` with what
- * `layers/` add, seen through `camera/`, and told about by `hud/`.
+ * `link/` receives the snapshots and `match/` keeps them; the states of a recording come from
+ * `replay/`. `draw/` draws them with the additions of `layers/`, `camera/` decides the view, and
+ * `hud/` shows the texts and figures.
  */
 
 import { Camera } from "./camera/camera.js";
@@ -37,11 +37,11 @@ import { fetchScene, playersOf } from "./match/scene.js";
 import { Play } from "./play/play.js";
 import { Replay } from "./replay/replay.js";
 
-/** Milliseconds between two looks at the metrics, and between two updates of tables. */
+/** Milliseconds between two requests for metrics, and between two updates of tables. */
 const METRICS_EVERY = 2000;
 const TABLES_EVERY = 200;
 
-/** Everything that the page knows. */
+/** The state of the page. */
 class Page {
   constructor() {
     this.camera = new Camera();
@@ -69,7 +69,7 @@ class Page {
       next: (step) => this.followNext(step),
       changed: () => this.showLegend(),
     });
-    // A player sees shots whatever was switched for looking on.
+    // A player sees shots even if that layer is off for spectators.
     const isOn = (name) => this.switches.isOn(name) || (name === "hits" && this.play !== null);
     this.layers = new Layers(this.renderer, isOn, () => this.newestTick());
     this.layers.effects.seen = (effect) => this.play?.saw(effect, this.shown);
@@ -85,7 +85,7 @@ class Page {
       event: (event) => this.roster.take(event),
       snapshot: (snapshot) => this.take(snapshot),
       status: (status) => {
-        // Why a player is out of the match is said even where nobody may look on.
+        // The reason why a player left the match is shown even if the server takes no spectators.
         const why = status.state === "lost" && this.farewell;
         this.status.show(why ? { ...status, message: why, advice: status.message } : status);
         document.body.classList.toggle("live", status.state === "live");
@@ -93,11 +93,11 @@ class Page {
       },
     });
     this.recordings = new Recordings((bytes) => this.openReplay(bytes));
-    /** @type {?Replay} what is played instead of the match */
+    /** @type {?Replay} the recording that is shown instead of the match */
     this.replay = null;
-    /** @type {?Play} who plays in the match, instead of looking on */
+    /** @type {?Play} the own player; null for a spectator */
     this.play = null;
-    /** The tick that is shown to whoever plays; null before there is one. */
+    /** The tick that is shown to the own player; null before there is one. */
     this.playedTick = null;
     this.settings = new Settings();
     this.joining = document.querySelector("#join");
@@ -108,17 +108,17 @@ class Page {
     /** @type {import("./match/motion.js").Shown[]} */
     this.shown = [];
     this.followed = null;
-    // The browser's graphics process may end and take the context with it. The browser
-    // restores only a context whose loss was answered; everything on it has to be made
-    // again, and so the page starts again.
+    // The browser's graphics process may end, and the context with it. The browser restores only a
+    // context whose loss was handled. Everything in a restored context has to be made again, so the
+    // page reloads.
     this.picture.addEventListener("webglcontextlost", (event) => event.preventDefault());
     this.picture.addEventListener("webglcontextrestored", () => location.reload());
-    // A page that was left while it played, and is shown again, has left the match.
+    // A page that was left while it played, and is shown again, is out of the match.
     addEventListener("pageshow", () => this.play?.player.isOver && this.lookOn());
     this.measure();
     addEventListener("resize", () => this.measure());
     this.frames = { count: 0, since: performance.now(), script: 0, worst: 0 };
-    /** What drawing took of late: frames a second, and milliseconds of script in one. */
+    /** The latest cost of drawing: frames a second, and milliseconds of script in one. */
     this.paint = { rate: 0, script: 0, worst: 0 };
     this.panels = new Panels();
     this.matches = new Matches();
@@ -145,8 +145,8 @@ class Page {
   }
 
   /**
-   * Asks for the metrics again and again, at the same moments as every other page
-   * whose clock is right: the server works them out once for all.
+   * Requests the metrics again and again, at the same moments as every other page whose clock is
+   * right, so that the server computes them once for all.
    */
   askForMetrics() {
     setTimeout(() => {
@@ -159,14 +159,14 @@ class Page {
   async rewind() {
     try {
       const bytes = await this.recordings.lastSeconds();
-      // A visitor who plays by now does not want to look back.
+      // A visitor who has begun to play meanwhile does not want the replay.
       if (!this.play) this.openReplay(bytes, true);
     } catch (error) {
       this.roster.news.push({ what: "announced", text: `Cannot rewind: ${error.message}`, at: performance.now() / 1000 });
     }
   }
 
-  /** Returns from a recording to the match. */
+  /** Returns from a replay to the match. */
   goLive() {
     this.replay.close();
     this.replay = null;
@@ -178,7 +178,7 @@ class Page {
     this.watcher.start();
   }
 
-  /** Plays a recording from now on; from its end, if it is of the match that is watched. */
+  /** Plays a recording from now on: from its end if `atEnd`, else from its beginning. */
   openReplay(bytes, atEnd = false) {
     this.stopPlaying();
     this.replay?.close();
@@ -191,7 +191,8 @@ class Page {
       opened: ({ map, hash }) => this.prepare({ map, map_hash: hash }).catch((error) => this.fail(error.message)),
       failed: (message) => this.fail(message),
     }, atEnd);
-    // An address that asks for a recording is left by another one.
+    // If the address of the page asks for a recording, the way to the match is a link to another
+    // address.
     const live = !new URLSearchParams(location.search).has("replay");
     this.timeline = new Timeline(this.replay, live ? () => this.goLive() : null);
     this.shown = [];
@@ -225,7 +226,7 @@ class Page {
     });
   }
 
-  /** Leaves the match, and looks on. */
+  /** Leaves the match and watches it as a spectator. */
   lookOn() {
     this.stopPlaying();
     this.roster.reset();
@@ -233,16 +234,16 @@ class Page {
     this.watcher.start();
   }
 
-  /** The page is a player no longer. */
+  /** Ends the own player, if there is one. */
   stopPlaying() {
     this.play?.close();
     this.play = null;
     this.joining.textContent = "Play";
   }
 
-  /** A recording cannot be played. */
+  /** Shows that a recording cannot be played. */
   fail(message) {
-    this.status.show({ state: "unsupported", message, advice: this.timeline ? "Live, beside the timeline, leads back to the match." : "The match is at this address without ?replay= and what follows." });
+    this.status.show({ state: "unsupported", message, advice: this.timeline ? "The link Live beside the timeline leads back to the match." : "Remove ?replay=… from the address to see the match." });
   }
 
   /** The newest tick of the match that is watched; null in a replay. */
@@ -251,20 +252,20 @@ class Page {
     return this.play ? this.playedTick : (this.watcher.connection?.history?.latest ?? null);
   }
 
-  /** Takes in what the server says of itself. */
+  /** Takes over the server's description of itself. */
   learn(info) {
     this.info = { ...this.info, ...info };
     this.matches.show(info);
-    // What is for operators is not asked for, and not shown.
+    // A page that is not for operators requests and shows no metrics.
     document.body.classList.toggle("public", this.info.for_operators === false);
   }
 
-  /** Fetches the scene of a map, unless it is the one that is there. */
+  /** Fetches the scene of a map, unless it is already shown. */
   async prepare(info) {
     this.learn(info);
     if (this.scene?.hash === info.map_hash) return;
     const scene = await fetchScene(this.replay || this.play ? info.map_hash : null);
-    // The match may have gone on to another map meanwhile.
+    // The match may have changed to another map meanwhile.
     if (this.info.map_hash !== info.map_hash) return;
     this.scene = scene;
     this.renderer.show(scene);
@@ -285,7 +286,7 @@ class Page {
     this.farewell = null;
   }
 
-  /** The match goes on in another world, whose map may be another. */
+  /** The match goes on in another world, perhaps on another map. */
   newWorld({ map, mapName }) {
     const hash = map.map((byte) => byte.toString(16).padStart(2, "0")).join("");
     this.prepare({ ...this.info, map: mapName, map_hash: hash }).catch((error) => console.error(error));
@@ -296,7 +297,7 @@ class Page {
     this.motion.take(snapshot);
   }
 
-  /** Changes the view; to follow needs somebody, and takes the best. */
+  /** Changes the view. The view that follows needs a player, and takes the best by default. */
   look(mode) {
     if (mode === "follow" && !this.isThere(this.followed)) {
       this.followed = this.roster.ranking().find(({ slot }) => this.isThere(slot))?.slot ?? null;
@@ -323,17 +324,17 @@ class Page {
     return this.shown.some((entity) => entity.slot === slot && entity.isPlayer);
   }
 
-  /** Follows whom one clicks on; in a replay, asks why a body is as it is. */
+  /** Follows the player that is clicked. In a replay it also asks why a body moves or rests. */
   click(x, y) {
     if (!this.matrix) return;
-    // In a replay any body may be asked about.
+    // In a replay any body can be asked about.
     const clickable = this.replay ? this.shown : this.shown.filter(({ isPlayer }) => isPlayer);
     const best = nearest(clickable, this.matrix, [x, y], this.picture);
     if (best) this.replay?.why.ask(best.slot);
     if (best?.isPlayer) this.follow(best.slot);
   }
 
-  /** Lets the recorded match go on. */
+  /** Advances the replay. */
   advanceReplay(now, passed) {
     const { replay } = this;
     const tick = replay.advance(passed);
@@ -341,7 +342,7 @@ class Page {
     this.shown = replay.shown();
     this.roster.assign(replay.players());
     const { elsewhere, events, news } = replay.happened();
-    // What was seen to happen is not there, and what was told of it.
+    // After a jump, effects and news of the former place are dropped.
     if (elsewhere) {
       this.layers.reset();
       this.roster.news = [];
@@ -355,7 +356,7 @@ class Page {
     this.layers.advance(tick, this.shown, now);
   }
 
-  /** Plays on. */
+  /** Advances the match for the own player. */
   advancePlay(now, passed) {
     const view = this.play.advance(now, passed, this.scene?.players ?? playersOf([]), this.camera.sight);
     if (!view) return;
@@ -364,7 +365,7 @@ class Page {
     this.layers.advance(view.tick, this.shown, now);
   }
 
-  /** Lets the match go on. */
+  /** Advances the match, the replay or the own player. */
   advance(now, passed) {
     if (this.play) return this.advancePlay(now, passed);
     if (this.replay) return this.advanceReplay(now, passed);
@@ -375,13 +376,13 @@ class Page {
     this.layers.advance(tick, this.shown, now);
   }
 
-  /** The screen, or what panels leave free of it, has another size. */
+  /** Measures the screen and the part of it that panels leave free. */
   measure() {
     this.renderer.measure();
     this.free = freeOf(this.picture);
   }
 
-  /** One picture. */
+  /** Draws one frame. */
   frame(at, passed) {
     const begin = performance.now();
     const now = at / 1000;
@@ -418,7 +419,7 @@ class Page {
     this.legend.show(entries, this.switches.isOn("onion"), this.layers.height, this.scene?.bounds);
   }
 
-  /** Once a second: how many pictures there were, and what the script took of each. */
+  /** Once a second, computes how many frames there were and how long the script took for each. */
   countFrame(at) {
     const { frames } = this;
     frames.count++;
@@ -439,7 +440,7 @@ class Page {
     this.measure();
     this.status.advance(performance.now());
     this.showLegend();
-    // No pictures are drawn of a page that is hidden, but its clock goes on.
+    // A hidden page draws nothing, but its clock goes on.
     if (document.hidden) this.advance(performance.now() / 1000, TABLES_EVERY / 1000);
     else this.score.show(this.roster, this.play ? this.play.slot : this.followed, performance.now() / 1000);
     const history = this.play || this.replay ? null : this.watcher.connection?.history;
@@ -454,13 +455,13 @@ class Page {
 }
 
 try {
-  /** The page, for tests and for the curious. */
+  /** The page, for tests and for the browser's console. */
   globalThis.arena = new Page();
   globalThis.arena.run();
 } catch (error) {
   const trouble = document.querySelector("#trouble");
   trouble.hidden = false;
   trouble.querySelector("strong").textContent = error.message;
-  trouble.querySelector("p").textContent = "Drawing needs WebGL 2: switch hardware acceleration on, or use another browser.";
+  trouble.querySelector("p").textContent = "The page needs WebGL 2: switch on hardware acceleration in the browser, or use another browser.";
   trouble.querySelector("button").hidden = true;
 }

@@ -1,5 +1,4 @@
-// Holds what the page computes without a browser to what it must be:
-// `node --test`.
+// Tests of what the page computes without a browser: `node --test`.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -95,7 +94,7 @@ test("the clock goes on steadily, behind the newest snapshot, whatever the line 
   for (let frame = 0; frame < 1200; frame++) {
     const now = 100 + frame / 60;
     random = (random * 48271) % 2147483647;
-    // Every third tick a snapshot, up to 30 ms late.
+    // A snapshot comes every third tick, up to 30 ms late.
     if (frame % 3 === 0) clock.arrived(5000 + frame, now + (random / 2147483647) * 0.03);
     const tick = clock.advance(now, 1 / 60);
     if (last !== null) assert.ok(tick >= last && tick - last < 2.5, `${last} to ${tick}`);
@@ -200,7 +199,7 @@ test("a verdict tells of what is wrong beside the ticks as log, metric and alert
   // Lines dropped by a rate limit are dropped on purpose.
   assert.equal(grows('game_log_lines_lost_total{reason="rate_limited"}', 30).word, "On time");
 
-  // One player of whom nothing comes has 60 such ticks a second.
+  // A player who sends nothing has 60 such ticks a second.
   const neutral = 'game_command_ticks_total{source="neutral"}';
   assert.deepEqual(said(grows(neutral, 120)), ["warn", "Commands unused"]);
   assert.equal(grows(neutral, 60).word, "On time");
@@ -235,7 +234,7 @@ test("a box has twelve edges, however its faces are cut", () => {
   const corner = (x, y, z) => [x * 64, y * 64, z * 64];
   const face = (fixed, value, flip) => {
     const at = (a, b) => corner(...[[value, a, b], [a, value, b], [a, b, value]][fixed]);
-    // Each face as three pieces with a joint in the shape of a T.
+    // Each face is three pieces with a T-junction.
     const pieces = [
       [at(0, 0), at(1, 0), at(1, 0.5), at(0, 0.5)],
       [at(0, 0.5), at(0.5, 0.5), at(0.5, 1), at(0, 1)],
@@ -256,7 +255,7 @@ test("every view has all of the map in the middle of what is free", () => {
   const points = [[-400, -900, 0], [1000, -900, 0], [1000, 500, 0], [-400, 500, 0], [-400, -900, 300]];
   const camera = new Camera();
   camera.frame(bounds, [points]);
-  // And back again.
+  // The views change there and back again.
   for (const mode of ["orbit", "top", "orbit"]) {
     camera.look(mode);
     const { matrix } = camera.view(1.6, 60, null, free);
@@ -267,14 +266,14 @@ test("every view has all of the map in the middle of what is free", () => {
       assert.ok(Math.abs((least + most) / 2 - middle) < 2e-3, `${mode}: ${least} to ${most}`);
       assert.ok(most - least <= share * 2, `${mode}: ${least} to ${most}`);
     }
-    // And as large as it can be.
+    // The map is as large as it can be.
     const reach = [0, 1].map((axis) => Math.max(...seen.map((at) => at[axis])) - Math.min(...seen.map((at) => at[axis])));
     assert.ok(reach[0] > 0.6 * 2 * 0.85 || reach[1] > 0.7 * 2 * 0.85, `${mode}: only ${reach}`);
   }
 });
 
 test("no wall hides whom one follows", () => {
-  // A wall across X at -100, that looks towards the player, 200 wide and high.
+  // A wall across X at -100, which faces the player, 200 wide and high.
   const wall = [[-100, -100, 0], [-100, 100, 0], [-100, 100, 200], [-100, -100, 200]];
   const sight = new Sight([wall]);
   assert.equal(sight.reach([0, 0, 50], [-200, 0, 50]), 0.5);
@@ -313,7 +312,8 @@ test("an inverse undoes its matrix", () => {
 });
 
 test("fewer pixels are drawn where that helps, and only there", () => {
-  // Seconds of a machine whose frames take so long, most of it for pixels.
+  // Simulates seconds of a machine whose frames take `fixed` seconds and `pixels` more at full
+  // detail.
   const settle = (fixed, pixels, seconds = 60, screen = 60) => {
     const detail = new Detail();
     const shares = Array.from({ length: seconds }, () => {
@@ -323,13 +323,13 @@ test("fewer pixels are drawn where that helps, and only there", () => {
     return shares.slice(-20);
   };
   assert.deepEqual(new Set(settle(0.002, 0.008)), new Set([1]));
-  // Draws all pixels in 1/25 s, and as many as it can in a sixtieth.
+  // This machine draws all pixels in 1/25 s, so fewer pixels help.
   assert.ok(settle(0.002, 0.038).every((share) => share < 0.8));
   assert.ok(settle(0.01, 0.4).every((share) => share === COARSEST));
-  // Another reason is not helped by fewer pixels: now and then it is tried.
+  // Fewer pixels do not help against another cause: they are tried only now and then.
   const other = settle(0.03, 0.001, 300);
   assert.ok(other.filter((share) => share === 1).length >= 18, `${other}`);
-  // Nor is a screen that shows thirty frames.
+  // Fewer pixels do not help a screen that shows thirty frames a second.
   const slow = settle(0.002, 0.002, 300, 30);
   assert.ok(slow.filter((share) => share === 1).length >= 18, `${slow}`);
   // Detail recovers after a slow while.
@@ -354,7 +354,7 @@ test("everything that is read can be read: contrasts of 4.5 and more (WCAG 2.2, 
     const [dark, light] = [a, b].map((colour) => luminance(colour.map((value) => value / 255))).sort((x, y) => x - y);
     return (light + 0.05) / (dark + 0.05);
   };
-  // Panels are seen through: white below them is the worst that there may be.
+  // Panels are transparent: white below them is the worst case.
   const panel = over(parsed(variable("ground")), [255, 255, 255]);
   for (const name of ["ink", "dim", "good", "warn", "bad", "accent"]) {
     const ratio = contrast(parsed(variable(name)).slice(0, 3), panel);
@@ -362,17 +362,17 @@ test("everything that is read can be read: contrasts of 4.5 and more (WCAG 2.2, 
   }
   const pressed = contrast(parsed("#0b1220").slice(0, 3), parsed(variable("accent")).slice(0, 3));
   assert.ok(pressed >= 4.5, `a pressed button: ${pressed.toFixed(1)}`);
-  // Names stand on a dark rim; discs, dots and bodies on the darkest and lightest floor.
+  // Names have a dark rim. Discs, dots and bodies lie on the darkest and the lightest floor.
   const rim = [8, 11, 17];
   for (let slot = 0; slot < 64; slot++) {
     const name = hueColour(hueOf(slot), 0.8, 0.78).map((value) => value * 255);
     const ratio = contrast(name, rim);
     assert.ok(ratio >= 4.5, `the name of slot ${slot}: ${ratio.toFixed(1)}`);
-    // Nothing here stands on its colour alone: 3 is what shapes need (1.4.11).
+    // Nothing here is told by its colour alone: shapes need a contrast of 3 (1.4.11).
     const dot = slotColour(slot).map((value) => value * 255);
     assert.ok(contrast(dot, panel) >= 3, `the dot of slot ${slot}: ${contrast(dot, panel).toFixed(1)}`);
   }
-  // And one is told from another: hues of a full match are apart.
+  // The hues of a full match differ from one another.
   const hues = Array.from({ length: 32 }, (_, slot) => hueOf(slot)).sort((a, b) => a - b);
   hues.forEach((hue, i) => assert.ok(i === 0 || hue - hues[i - 1] > 0.01, `${hue}`));
 });
@@ -402,8 +402,9 @@ test("the answer to why names what a body touches, what stopped it and why it sl
     assert.ok(said.includes(part), `${part} in ${said}`);
   }
   const awake = { ...found, asleep: false, island: [], speed: 12, rests: [0, 0, 0], touching: [], moves: true };
-  // Symptom: of a body that lay since the recording began, 15 s before, it said "two minutes or
-  // more". Cause: what was not found was taken for long ago. Cure: it says since when.
+  // Symptom: the panel said "two minutes or more" of a body that had not moved since the recording
+  // began, 15 s before. Cause: a search without a result counted as long ago. Cure: the panel says
+  // since which tick.
   for (const [last, part] of [[null, "looking back for the tick"], [{ moved: null, since: 0 }, "has not moved since tick 0, with which the recording begins"]]) {
     const told = lines({ tick: 180, slot: 2, found, last }, 60).join("\n");
     assert.ok(told.includes(part), told);
@@ -417,7 +418,8 @@ test("the answer to why names what a body touches, what stopped it and why it sl
   assert.ok(of(stopped).includes("stopped by crate 12 at 40 % of its motion: plane 0.00 0.00 -1.00"), of(stopped).join("\n"));
   assert.ok(of({ ...stopped, other: null, solid: 7 }).some((line) => line.startsWith("stopped by the world's solid 7 at")));
   assert.ok(of({ ...stopped, other: null }).some((line) => line.startsWith("stopped by something that has gone at")));
-  // Symptom: of players it said "still for 0 of 9 ticks". Cause: they do not sleep, so nobody counts. Cure: it says so.
+  // Symptom: the panel said "still for 0 of 9 ticks" of players. Cause: players do not sleep, so
+  // nothing counts their ticks. Cure: the panel says so.
   for (const [sleeps, because] of [["never_player", "players do not sleep"], ["never_missile", "missiles do not sleep"], ["without_velocity", "its game moves it"]]) {
     const told = lines({ tick: 180, slot: 2, found: { ...awake, sleeps } }, 60).join("\n");
     assert.ok(told.includes(`awake: ${because}`) && told.includes("moves at 12.0") && !told.includes("still for"), told);
@@ -445,7 +447,7 @@ test("another match is looked on at the same page, whatever was played or replay
   assert.equal(addressOf({ href: "http://127.0.0.1:8080/" }, "main"), "?match=main");
 });
 
-// A replay at a tick, of one player in slot 3, whose frames have an event each.
+// A replay at a tick, with one player in slot 3 and an event in each frame.
 async function replayAt(at, recording = {}) {
   const { Replay } = await import("./replay/replay.js");
   const anything = new Proxy(() => {}, { get: () => anything, apply: () => anything, set: () => true });
@@ -477,7 +479,8 @@ test("nothing that happens in a replay is lost, however many ticks a picture is 
   assert.deepEqual(happened(0.01), [81.8, true, 78, 79, 80, 81]);
 });
 
-// Symptom: who had just joined had died several times. Cause: deaths were counted by slot, which another had before.
+// Symptom: a player who had just joined had died several times. Cause: deaths were counted by slot,
+// which another player had before.
 test("a newcomer of a replay has not died as often as who had the slot before", async () => {
   const recording = { names: [[1, 3, "Ann"], [100, 3, "Bob"]], deaths: [20, 60, 100, 140].map((tick) => [tick, 3, 4]) };
   for (const [at, name, deaths] of [[50, "Ann", 1], [99, "Ann", 2], [100, "Bob", 1], [140, "Bob", 2]]) {

@@ -1,12 +1,13 @@
-//! A long match: whether a server that has played for an hour is the one that began.
+//! A long match: does a server that has played for an hour still use as much memory and as many
+//! descriptors as after its first minutes, and does its recording replay to the same digests?
 //!
 //! `cargo bench -p tests --bench endurance | tee tests/results/endurance.txt`, or
 //! for a few minutes: `cargo bench -p tests --bench endurance -- --minutes 5`
 //!
-//! A server in a process of its own records the match. Bots fight in it, and a few
-//! more join and leave all the time. Memory and descriptors are those of the server
-//! once it has warmed up and at the end; the recording is replayed then. A figure that
-//! misses its bar is marked, and the exit code is 1 then.
+//! A server in a process of its own records the match. Bots fight in it, and a few more join and
+//! leave all the time. The server's memory and descriptors are compared: once it has warmed up,
+//! and at the end. Then the recording is replayed. A figure that misses its bar is marked, and
+//! the exit code is 1 if there is one.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,7 +21,7 @@ use client_bot::swarm::{Report, Swarm};
 use server::replay::{ReplayOptions, replay};
 use tests::harness::{ServerProcess, own_map};
 
-/// Play a long match and see whether memory, descriptors and truth stay what they are.
+/// Play a long match and check the server's memory, descriptors and recording.
 #[derive(Debug, Parser)]
 struct Options {
     /// How long the match lasts
@@ -31,7 +32,7 @@ struct Options {
     #[arg(long, value_name = "N", default_value_t = 12)]
     bots: u32,
 
-    /// Bots that join and leave all the time, besides
+    /// Further bots, which join and leave all the time
     #[arg(long, value_name = "N", default_value_t = 4)]
     guests: u32,
 
@@ -39,34 +40,34 @@ struct Options {
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 
-    /// What cargo says to every benchmark
+    /// The flag that cargo passes to every benchmark; ignored
     #[arg(long, hide = true)]
     bench: bool,
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Time between two looks at the server.
+/// Time between two readings of the server's memory and descriptors.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// Looks of which the median counts: memory goes up and down with who is there.
+/// Readings in a median. A single one depends on how many bots are in the match just then.
 const MEDIAN_OF: usize = 12;
 
-/// Time in which buffers, allocator and metrics grow to what the match needs, or a
-/// quarter of a match that is shorter.
+/// Time in which buffers, allocator and metrics grow to the size that the match needs. In a
+/// match shorter than four times this, it is a quarter of the match.
 const WARM_UP: Duration = Duration::from_secs(300);
 
 /// How long a guest stays.
 const VISIT: Duration = Duration::from_secs(20);
 
-/// By how much memory and descriptors may grow.
+/// How much memory, in megabytes, and how many descriptors may be added after the warm-up.
 const MEMORY_BAR: f64 = 2.0;
 const DESCRIPTOR_BAR: usize = 0;
 
 fn main() -> ExitCode {
     let options = Options::parse();
     let recording = Path::new(env!("CARGO_TARGET_TMPDIR")).join("endurance.obsr");
-    // The server overwrites none.
+    // The server refuses to overwrite a recording.
     let _ = std::fs::remove_file(&recording);
     let map = own_map("arena.obsp").to_string_lossy().into_owned();
     let file = recording.to_string_lossy();
@@ -117,7 +118,7 @@ fn main() -> ExitCode {
     .fold(ExitCode::SUCCESS, |code, is_met| if is_met { code } else { ExitCode::FAILURE })
 }
 
-/// Prints a figure, marked if it misses its bar; gives whether it does not.
+/// Prints a figure, marked if it misses its bar. Returns `is_met`.
 fn row(name: &str, figure: String, is_met: bool) -> bool {
     println!("{name:<20}{figure}{}", if is_met { "" } else { "   MISSED" });
     is_met
@@ -129,7 +130,7 @@ fn play(server: &ServerProcess, bots: u32, seed: u64, minutes: u32) -> JoinHandl
     std::thread::spawn(move || send(&swarm))
 }
 
-/// Sends bots that come for a while, and others when those have gone.
+/// Sends bots that play for [`VISIT`] and leave, then the next group, until `stop` is set.
 fn visit(
     server: &ServerProcess,
     options: &Options,
@@ -158,12 +159,12 @@ fn fighters(server: &ServerProcess, bots: u32, seed: u64, duration: Duration) ->
 
 fn send(swarm: &Swarm) -> Report {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.expect("there are descriptors");
+    let runtime = runtime.expect("a runtime for the bots starts");
     let report = runtime.block_on(swarm.run(std::future::pending(), |_| {}));
     report.expect("bots can be sent")
 }
 
-/// What a server holds.
+/// One reading of the server's resources.
 #[derive(Clone, Copy)]
 struct Look {
     /// In megabytes.
@@ -171,14 +172,14 @@ struct Look {
     descriptors: usize,
 }
 
-/// Looks at the server until the match is over, and prints it each minute.
+/// Reads the server's resources until the match is over, and prints them each minute.
 fn watch(server: &ServerProcess, minutes: u32) -> Vec<Look> {
     let begin = Instant::now();
     let mut looks = Vec::new();
     while begin.elapsed() < MINUTE * minutes {
         std::thread::sleep(LOOK_EVERY);
-        let [memory, _] = server.memory().expect("the system tells");
-        let descriptors = server.descriptors().expect("the system tells");
+        let [memory, _] = server.memory().expect("the memory of the server can be read");
+        let descriptors = server.descriptors().expect("the descriptors can be counted");
         looks.push(Look { memory: memory as f64 / 1e6, descriptors });
         if looks.len() % MEDIAN_OF == 0 {
             let minute = begin.elapsed().as_secs() / 60;
@@ -191,7 +192,7 @@ fn watch(server: &ServerProcess, minutes: u32) -> Vec<Look> {
     looks
 }
 
-/// The median once warm, and that of the end.
+/// The medians of the first and the last [`MEDIAN_OF`] readings after the warm-up.
 fn grown(looks: &[Look], warm: usize, value: impl Fn(&Look) -> f64) -> [f64; 2] {
     let median = |looks: &[Look]| {
         let mut values: Vec<f64> = looks.iter().map(&value).collect();
@@ -203,7 +204,7 @@ fn grown(looks: &[Look], warm: usize, value: impl Fn(&Look) -> f64) -> [f64; 2] 
     [median(&after[..few]), median(&after[after.len() - few..])]
 }
 
-/// Prints how the recording went when it was replayed; gives whether it is equal.
+/// Replays the recording and prints the outcome. Returns whether the replay is equal.
 fn is_replayed(file: PathBuf, map: String) -> bool {
     match replay(&ReplayOptions { map: Some(map), ..ReplayOptions::new(file) }) {
         Ok(outcome) => {

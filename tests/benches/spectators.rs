@@ -1,15 +1,14 @@
-//! Whether spectators cost players: the server's tick with ten of them and with
-//! none.
+//! The cost of spectators: the server's tick with ten of them, beside the tick with none.
 //!
 //! `cargo bench -p tests --bench spectators`
 //!
-//! 32 bots play the arena; ten spectators come over WebTransport, look on and
-//! go, turn by turn, so that whatever else the machine does hits both alike. The
-//! figures are those of the server's own metrics. All run on one machine here,
-//! spectators and bots too, and share its processors with the tick.
+//! 32 bots play the arena. Turns with ten spectators, which come over WebTransport and leave, and
+//! turns without alternate, so that other load on the machine affects both alike. The figures
+//! are differences of the server's own metrics. Spectators and bots run on the server's machine
+//! and share its processors with the tick.
 
 #[path = "../tests/spectators/spectator.rs"]
-#[expect(dead_code, reason = "the test of spectators asks more of them")]
+#[expect(dead_code, reason = "only the test uses the rest")]
 mod spectator;
 
 use std::net::SocketAddr;
@@ -28,7 +27,7 @@ const SPECTATORS: usize = 10;
 const TURNS: usize = 6;
 const TURN: Duration = Duration::from_secs(5);
 
-/// What the server has noted so far: sums of seconds, and ticks.
+/// The server's metrics so far: sums of seconds, and the number of ticks.
 #[derive(Clone, Copy, Default)]
 struct Noted {
     ticks: f64,

@@ -1,15 +1,18 @@
-//! What telemetry costs beside the ticks that it tells of.
+//! The cost of telemetry, beside the ticks that it describes.
 //!
 //! `cargo bench -p tests --bench telemetry`
 //!
-//! The arena with 32 players and 500 objects, tick by tick; after each, what a
-//! server notes of such a tick and of telling all players, every five seconds a
-//! scrape by Prometheus, every ten what a status line takes. Beside that, what an
-//! open page adds by asking for the same every two seconds, and what all that there
-//! may be add at most: the page of metrics is worked out four times a second,
-//! whoever asks. They take turns, and medians are compared, so the ratio holds on a
-//! machine that does other things too. Exits with 1 if it is above 2 %, or if all
-//! pages together add more than that.
+//! The arena with 32 players and 500 objects is played tick by tick. Telemetry is all that the
+//! server does besides: it notes each tick and its messages to all players, answers a scrape by
+//! Prometheus every five seconds, and works out a status line every ten.
+//!
+//! Two more lines tell the cost of HTTP pages that show the metrics: of one, which asks every two
+//! seconds, and of any number of them, because the server renders the metrics for them at most
+//! once a second.
+//!
+//! Ticks and telemetry alternate and medians are compared, so other load on the machine hardly
+//! changes the ratio. The exit code is 1 if telemetry costs more than 2 % of the tick, or if all
+//! pages together do.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -31,12 +34,12 @@ const WARM_UP: u32 = 60;
 /// Ticks between two scrapes that are timed.
 const SCRAPE_EVERY: u32 = TICK_RATE;
 
-/// Ticks between two scrapes as `deploy/prometheus` has them, and between two of
-/// a page.
+/// Ticks between two scrapes by Prometheus, as `deploy/prometheus` sets it up, and between two
+/// requests of a page.
 const PROMETHEUS_EVERY: u32 = TICK_RATE * 5;
 const PAGE_EVERY: u32 = TICK_RATE * 2;
 
-/// Ticks between two times that what pages ask for is worked out, however many ask.
+/// Ticks between two times that the metrics are rendered for pages, however many ask.
 const AT_MOST_EVERY: u32 = TICK_RATE;
 
 /// Ticks between two status lines.
@@ -82,7 +85,7 @@ fn main() -> ExitCode {
     let (tick, note) = (median(ticks), median(notes));
     let scrape = median(scrapes);
     let prometheus = scrape / f64::from(PROMETHEUS_EVERY);
-    // Too seldom for a median.
+    // This is done too seldom for a median, so the mean counts.
     let tidy = tidying.as_secs_f64() / f64::from(TICKS);
     let line = |label: &str, time: f64| {
         println!("{label:12}{:9.1}  {:6.2} %", time * 1e6, time / tick * 100.0);

@@ -1,14 +1,14 @@
-//! Calls of public functions with numbers that nobody means: zeros, denormals, numbers whose
-//! squares or products overflow, infinities and none at all, alone and in pairs.
+//! Calls of public functions with extreme numbers: zeros, denormals, numbers whose squares or
+//! products overflow, infinities and NaN, alone and in pairs.
 //!
-//! Which functions there are is read from the sources of a crate, so that a new one which takes
-//! numbers is noticed: the test that includes this file has no call for it. Beside the standard
-//! library this file depends on nothing, because crates of all floors include it.
+//! The list of a crate's functions is read from its sources. So the test that includes this file
+//! notices a new function that takes numbers, because it has no call for it. This file depends on
+//! the standard library alone, because crates of all layers include it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The numbers.
+/// The extreme numbers.
 pub(crate) const EXTREMES: [f64; 24] = [
     0.0,
     -0.0,
@@ -37,21 +37,21 @@ pub(crate) const EXTREMES: [f64; 24] = [
     f64::NAN,
 ];
 
-/// Random pairs that each function is called with.
+/// The number of random pairs with which each function is called.
 const PAIRS: u64 = 200;
 
-/// The numbers of a call: the usual ones, but for some.
+/// The numbers of a call: usual ones, of which some are replaced by extreme ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
-    /// Which numbers, in the order in which the call asks for them, are which ones.
+    /// The numbers to replace, by their positions in the order in which the call asks for them.
     odd: Vec<(usize, f64)>,
-    /// All are this one.
+    /// Replaces all numbers.
     all: Option<f64>,
     asked: usize,
 }
 
 impl Numbers {
-    /// The call's next number, usually this one.
+    /// The call's next number: `usual`, unless it is replaced.
     pub(crate) fn f64(&mut self, usual: f64) -> f64 {
         let index = self.asked;
         self.asked += 1;
@@ -59,39 +59,40 @@ impl Numbers {
         odd.or(self.all).unwrap_or(usual)
     }
 
-    /// As above for `f32`, which has none as far apart.
+    /// [`Self::f64`] rounded to `f32`: the largest numbers become infinite, the least zero.
     pub(crate) fn f32(&mut self, usual: f32) -> f32 {
         self.f64(usual.into()) as f32
     }
 
-    /// Three numbers.
+    /// The next three numbers.
     pub(crate) fn three(&mut self, usual: [f64; 3]) -> [f64; 3] {
         usual.map(|usual| self.f64(usual))
     }
 
-    /// Three of `f32`.
+    /// The next three numbers as `f32`.
     pub(crate) fn three_f32(&mut self, usual: [f32; 3]) -> [f32; 3] {
         usual.map(|usual| self.f32(usual))
     }
 
-    /// Four numbers.
+    /// The next four numbers.
     pub(crate) fn four(&mut self, usual: [f64; 4]) -> [f64; 4] {
         usual.map(|usual| self.f64(usual))
     }
 
-    /// A whole number up to `most`: zero for those that are small or none.
+    /// The next number, truncated to a whole one up to `most`: zero if it is negative or NaN.
     pub(crate) fn whole(&mut self, usual: u64, most: u64) -> u64 {
         (self.f64(usual as f64) as u64).min(most)
     }
 
-    /// Whether the numbers are the usual ones.
+    /// Whether no number is replaced.
     pub(crate) fn are_usual(&self) -> bool {
         self.odd.is_empty() && self.all.is_none()
     }
 }
 
-/// Calls `call` with the usual numbers, with each of them odd alone, with all of them, and with
-/// random pairs. The message of a panic is preceded by the numbers.
+/// Calls `call` with the usual numbers, then with each extreme number in place of each one alone
+/// and of all together, then with random pairs replaced. If a call panics, its numbers are
+/// printed.
 pub(crate) fn exercise(name: &str, seed: u64, mut call: impl FnMut(&mut Numbers)) {
     let mut run = |numbers: Numbers| {
         let mut numbers = numbers;
@@ -101,7 +102,7 @@ pub(crate) fn exercise(name: &str, seed: u64, mut call: impl FnMut(&mut Numbers)
         numbers.asked
     };
     let count = run(Numbers::default());
-    assert!(count > 0, "{name} is called with a number");
+    assert!(count > 0, "the call of {name} asks for no number");
     for number in EXTREMES {
         for at in 0..count {
             run(Numbers { odd: vec![(at, number)], ..Numbers::default() });
@@ -123,7 +124,7 @@ pub(crate) fn exercise(name: &str, seed: u64, mut call: impl FnMut(&mut Numbers)
     }
 }
 
-/// Tells the numbers of a call that panics.
+/// Prints the numbers of a call that panics.
 struct Told<'a> {
     name: &'a str,
     numbers: Numbers,
@@ -140,22 +141,22 @@ impl Drop for Told<'_> {
 /// A public function that takes numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Function {
-    /// Its name, after that of its type if it is a method: `World::sweep`.
+    /// Its name, with the type's name before a method's: `World::sweep`.
     pub(crate) name: String,
-    /// Its parameters as they are written.
+    /// Its parameters as they stand in the source.
     pub(crate) parameters: String,
 }
 
-/// The public functions in the sources of a crate, `src` aside what is below one of `skipped`,
-/// whose parameters name one of `types`. Trait methods are not public by themselves, and left out.
+/// The public functions in a crate's `src`, other than below the paths `skipped`, whose parameters
+/// name one of `types`. Methods of traits are left out.
 pub(crate) fn functions(crate_folder: &str, skipped: &[&str], types: &[&str]) -> Vec<Function> {
     let mut files = Vec::new();
     let source = Path::new(crate_folder).join("src");
     collect(&source, &mut files);
     let mut found = BTreeSet::new();
     for file in files {
-        let inside = file.strip_prefix(&source).expect("a file of the folder");
-        let inside = inside.to_str().expect("a name of a source");
+        let inside = file.strip_prefix(&source).expect("the file is in the folder");
+        let inside = inside.to_str().expect("the name of a source is UTF-8");
         if skipped.iter().any(|skipped| inside.starts_with(skipped)) {
             continue;
         }
@@ -166,8 +167,8 @@ pub(crate) fn functions(crate_folder: &str, skipped: &[&str], types: &[&str]) ->
 }
 
 fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a folder of sources") {
-        let path = entry.expect("an entry").path();
+    for entry in std::fs::read_dir(folder).expect("the folder of sources can be read") {
+        let path = entry.expect("the entry of the folder can be read").path();
         if path.is_dir() {
             collect(&path, files);
         } else if path.extension().is_some_and(|ending| ending == "rs") {
@@ -176,7 +177,7 @@ fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// Adds the functions of a source.
+/// Adds the functions in the text of a source.
 fn read(text: &str, types: &[&str], found: &mut BTreeSet<Function>) {
     let mut owner = String::new();
     let mut rest = text;
@@ -203,7 +204,7 @@ fn read(text: &str, types: &[&str], found: &mut BTreeSet<Function>) {
     }
 }
 
-/// The text behind `fn` in the declaration of a public function.
+/// The text after `fn` in the declaration of a public function.
 fn declaration(line: &str) -> Option<&str> {
     let after = line.strip_prefix("pub ")?;
     let words = ["const ", "async ", "unsafe ", "extern \"C\" "];
@@ -214,11 +215,11 @@ fn declaration(line: &str) -> Option<&str> {
     after.strip_prefix("fn ")
 }
 
-/// The type whose block of methods begins on a line.
+/// The type of the `impl` block that begins on this line.
 fn owner_of(line: &str) -> String {
     let after = line.trim_start_matches("impl");
     let after = match after.strip_prefix('<') {
-        // Parameters of the block itself, which have no such brackets of their own.
+        // The block's own parameters, in which no angle brackets are nested.
         Some(generic) => generic.split_once('>').map_or("", |(_, after)| after),
         None => after,
     };

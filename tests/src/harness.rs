@@ -31,21 +31,20 @@ pub fn own_map(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../maps").join(name)
 }
 
-/// A map of another project, by its path inside `../shared/maps/` beside
-/// the checkout. These maps are not part of the repository; where they are absent, this
-/// prints what is not tested and returns `None`.
+/// A map of another project, by its path inside `../shared/maps/` beside the checkout. These maps
+/// are not part of the repository. If the map is absent, this prints that nothing was tested on it
+/// and returns `None`.
 ///
 /// # Panics
-/// If it is absent and `ARENA_NEED_SHARED=1` says that it must not be.
+/// If it is absent and `ARENA_NEED_SHARED=1` is set.
 pub fn foreign_map(name: &str) -> Option<PathBuf> {
     shared(&format!("maps/{name}"))
 }
 
-/// A file or folder inside `../shared/` beside the checkout; for the rest as
-/// [`foreign_map`].
+/// A file or folder inside `../shared/` beside the checkout; otherwise like [`foreign_map`].
 ///
 /// # Panics
-/// If it is absent and `ARENA_NEED_SHARED=1` says that it must not be.
+/// If it is absent and `ARENA_NEED_SHARED=1` is set.
 pub fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared").join(name);
     if path.exists() {
@@ -54,15 +53,16 @@ pub fn shared(name: &str) -> Option<PathBuf> {
     let skipped = format!("there is no {}; nothing was tested on it", path.display());
     let needed = std::env::var_os("ARENA_NEED_SHARED").is_some_and(|value| value == "1");
     assert!(!needed, "{skipped}");
-    // Not `eprintln!`, which is captured and not shown for tests that pass.
+    // `eprintln!` would be captured, and not shown for tests that pass.
     let _ = writeln!(std::io::stderr(), "SKIPPED: {skipped}");
     None
 }
 
-/// A number that the environment may set, to run a test for longer than after every push.
+/// The number in an environment variable, or `default`. With larger numbers a test runs longer
+/// than CI lets it.
 ///
 /// # Panics
-/// If it is set to anything but a number.
+/// If the variable is set and not a number.
 pub fn setting(name: &str, default: usize) -> usize {
     std::env::var(name).map_or(default, |value| {
         value.parse().unwrap_or_else(|_| panic!("{name}={value}: not a number"))

@@ -1,9 +1,9 @@
 //! The parts that tests share: oracles, harness, and the faulty line `badline`.
 //!
-//! [`oracle`] says what is true, slowly and exactly, without a line of the
-//! code it judges; [`laws`] says how bodies move, by formula; [`harness`] is what the integration tests in `tests/tests/`
-//! share: seeded randomness, maps, and a crowd of players. [`badline`] is a faulty
-//! UDP proxy, a program of its own too.
+//! [`oracle`] computes correct answers slowly and exactly, without any of the code that it judges.
+//! [`laws`] has the formulas by which bodies must move. [`harness`] is for the integration tests in
+//! `tests/tests/`: seeded randomness, maps, server processes and a crowd of players. [`badline`] is
+//! a faulty UDP proxy, which is a program of its own, too.
 
 pub mod badline;
 pub mod harness;

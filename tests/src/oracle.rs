@@ -1,10 +1,10 @@
-//! The truth, by brute force and exact arithmetic.
+//! Correct answers by brute force and exact arithmetic, to judge the other crates.
 //!
-//! [`map_text`] reads `.map` files, [`brushes`] decides which points and which
-//! parts of a segment are inside expanded brushes, and [`verify`] judges a
-//! compiled world by them (all three are the crate `obsp-oracle`, which `mapc
-//! verify` uses too); [`bodies`] decides whether two polyhedra interpenetrate. Nothing here shares code with `obsp` or `obsp-sim`: a mistake there must
-//! not be able to agree with itself here.
+//! [`map_text`] reads `.map` files, [`brushes`] decides which points and which parts of a segment
+//! are inside expanded brushes, and [`verify`] judges a compiled world by them. These three come
+//! from the crate `obsp-oracle`, which `mapc verify` uses, too. [`bodies`] decides whether two
+//! polyhedra interpenetrate. Nothing here shares code with `obsp` or `obsp-sim`, so that a mistake
+//! there is not repeated here.
 
 pub mod bodies;
 

@@ -1,6 +1,6 @@
-//! The client library for C: its example, compiled by the system's C compiler, plays on a
-//! real server. Where the compiler has AddressSanitizer, it watches the example and, through
-//! the allocator, what the library hands out and takes back.
+//! The client library for C: its example, compiled by the system's C compiler, plays on a real
+//! server. If the compiler has AddressSanitizer, it checks the example and, through the allocator,
+//! all memory that the library hands out and takes back.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,8 @@ fn compile(compiler: &str, source: &Path, to: &Path, options: &[&str]) -> Option
     command.output().ok()
 }
 
-/// The example, compiled once for all tests; `None`, and says so, without a C compiler.
+/// The example, compiled once for all tests. Without a C compiler, it prints that and returns
+/// `None`.
 fn example() -> Option<&'static Path> {
     static EXAMPLE: OnceLock<Option<PathBuf>> = OnceLock::new();
     EXAMPLE.get_or_init(compile_example).as_deref()
@@ -60,13 +61,13 @@ fn the_c_example_plays_and_leaves_and_nothing_leaks() {
     let server = ServerProcess::start(&["--map", arena.to_str().unwrap()]);
     let address = server.udp.to_string();
     let maps = own_map("");
-    // With the map from a folder, and from the server.
+    // The map comes from a folder, then from the server.
     for folder in [Some(maps.to_str().unwrap()), None] {
         let arguments: Vec<&str> = [Some(&*address), folder].into_iter().flatten().collect();
         let (code, said) = walk(example, &arguments);
         assert_eq!(code, Some(0), "{said}");
         for expected in ["joined on the map arena", "walker is in the match", "all agreed"] {
-            assert!(said.contains(expected), "no {expected:?}:\n{said}");
+            assert!(said.contains(expected), "the example does not print {expected:?}:\n{said}");
         }
         assert!(said.contains("prop ") && said.ends_with("left\n"), "{said}");
     }
@@ -84,7 +85,7 @@ fn the_c_example_says_what_is_wrong() {
     assert!(code == Some(1) && said.contains("no server answers"), "{said}");
 }
 
-/// The header is C++ too, for Unreal and Godot.
+/// The header must also compile as C++, for Unreal and Godot.
 #[test]
 fn the_header_compiles_as_cpp() {
     let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("header.cpp");

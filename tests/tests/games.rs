@@ -37,7 +37,7 @@ fn map(name: &str) -> String {
     examples.join(name).to_string_lossy().into_owned()
 }
 
-/// Plays a minute by scripts, twice with one seed and once with another.
+/// Lets scripts play for a minute, twice with one seed and once with another.
 fn plays_clean(game: &dyn AnyGame, name: &str) {
     let options = SoakOptions {
         players: 8,
@@ -85,7 +85,7 @@ fn a_ball_that_is_bowled_at_the_pins_scores() {
     let player = lane.join_as(PlayerKind::Box).unwrap();
     let mut told = Vec::new();
     for tick in 0..1_200 {
-        // Straight on, once the player has walked to the middle of the lane.
+        // The player bowls straight ahead, after walking to the middle of the lane.
         let fires = tick == 300;
         let buttons = if fires { Buttons::PRIMARY } else { Buttons::default() };
         let state = lane.world().entity(player).unwrap();
@@ -102,9 +102,9 @@ fn a_ball_that_is_bowled_at_the_pins_scores() {
     assert_eq!(told.len(), 1, "{told:?}");
 }
 
-/// Symptom: nobody was told what a game announced when somebody joined. Cause: a tick began
-/// by forgetting all events, and players join between two ticks. Cure: a tick forgets only
-/// what the one before it told.
+/// Symptom: nobody got the announcement that a game made when somebody joined. Cause: a tick began
+/// by forgetting all events, and players join between two ticks. Cure: a tick forgets only the
+/// events that the tick before it has told.
 #[test]
 fn announcements_of_a_joining_player_are_told_once_with_the_next_tick() {
     let source = Source::read(map("king_of_the_hill.map").as_ref()).unwrap();
@@ -117,7 +117,7 @@ fn announcements_of_a_joining_player_are_told_once_with_the_next_tick() {
     };
     hill.step(&[]);
     hill.join_as(PlayerKind::Box).unwrap();
-    assert_eq!(announced(&hill), 0, "the last tick told nothing");
+    assert_eq!(announced(&hill), 0, "an announcement came before the next tick");
     hill.step(&[]);
     assert_eq!(announced(&hill), 1);
     hill.step(&[]);
@@ -138,11 +138,13 @@ impl Game for Nowhere {
     }
 }
 
-/// Symptom: a player who was out of a round could not be kicked. Cause: the client of a
-/// player was looked for among the entities in the world. Cure: it is looked for among the
-/// players who have a client. Symptom: nor could one who had joined less than a second before.
-/// Cause: clients were found by measurements that are taken twice a second. Cure: the tick
-/// thread tells a client which entity it steers before a state shows it.
+/// Symptom: a player who was out of a round could not be kicked. Cause: a player's client was
+/// looked up among the entities in the world. Cure: it is looked up among the players who have a
+/// client.
+///
+/// Symptom: a player who had joined less than a second before could not be kicked either. Cause:
+/// clients were found by measurements that are taken twice a second. Cure: the tick thread tells a
+/// client which entity it steers before a state shows that entity.
 #[tokio::test]
 async fn a_player_outside_of_the_world_can_be_kicked() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -157,15 +159,15 @@ async fn a_player_outside_of_the_world_can_be_kicked() {
             let update = handle.next().await.expect("the match goes on");
             assert_eq!(update.state().entities.iter().filter(|e| e.kind.is_player()).count(), 0);
             let Some(player) = update.players().next() else { continue };
-            // At once: not only when the client has been there for a while.
-            handle.kick(player, "out is out").expect("whoever is in a state can be removed");
+            // The kick must work at once, however short the client has been there.
+            handle.kick(player, "out is out").expect("a player of the state can be kicked");
             break;
         }
         while handle.next().await.expect("the match goes on").players().next().is_some() {}
         drop(done);
     };
     let (_, kicked) = tokio::join!(playing, timeout(HANG, watching));
-    kicked.expect("somebody joins, and goes");
+    kicked.expect("the bot joins and is kicked");
     handle.shutdown();
     tokio::task::spawn_blocking(|| server.join()).await.unwrap().unwrap();
 }
@@ -203,8 +205,8 @@ async fn bots_play_sumo_on_a_server_that_a_program_builds_and_steers() {
     tokio::task::spawn_blocking(|| server.join()).await.unwrap().unwrap();
 }
 
-/// A client that knows nothing of the game walks onto the hill, and reads by name what the
-/// game says of it: who holds it and for how long, their team, their own kick, and the event.
+/// A client without any code of the game walks onto the hill. It reads the game's values by name:
+/// the holder of the hill and for how long, the player's team, their own kick, and the event.
 #[tokio::test]
 async fn a_client_reads_the_values_and_events_of_a_game_by_name() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -221,7 +223,7 @@ async fn a_client_reads_the_values_and_events_of_a_game_by_name() {
     let walk = async {
         loop {
             if let ClientEvent::CommandDue = client.next().await.unwrap() {
-                // To the middle of the room, and a kick at nothing on the way.
+                // The player walks to the middle of the room, and kicks at nothing on the way.
                 let (away, fires) = match client.motion() {
                     Some((tick, motion)) => (motion.position, tick.0.is_multiple_of(60)),
                     None => (Default::default(), false),
@@ -259,12 +261,12 @@ async fn a_client_reads_the_values_and_events_of_a_game_by_name() {
     tokio::task::spawn_blocking(|| server.join()).await.unwrap().unwrap();
 }
 
-/// A game that tells each player a secret of their own, and how often all have been told.
+/// A game that sends a secret to each player, and to all players the number of secrets so far.
 #[derive(Clone, Debug)]
 struct Secrets;
 
 impl Game for Secrets {
-    /// Ticks in which both were there, and how often they were told.
+    /// The number of ticks with both players, and of secrets sent to each.
     type State = (u32, u32);
 
     fn set_up(&self, _: &mut WorldMut<'_>) -> (u32, u32) {
@@ -278,7 +280,7 @@ impl Game for Secrets {
     fn tick(&self, (ticks, told): &mut (u32, u32), world: &mut WorldMut<'_>) {
         let players = world.players();
         *ticks += u32::from(players.len() == 2);
-        // A player who has just joined hears from then on.
+        // Events reach a player only some time after joining, so the game waits.
         if *ticks > 120 && *told < 50 {
             for player in players {
                 world.send_to(player, "secret", &(player.slot, *told)).unwrap();
@@ -289,8 +291,7 @@ impl Game for Secrets {
     }
 }
 
-/// What a game sends to one player arrives there, in order with what all are sent, and nobody
-/// else is sent it.
+/// An event for one player reaches this player alone, in order with the events for all.
 #[tokio::test]
 async fn a_private_event_reaches_its_player_alone_and_in_order() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -319,13 +320,13 @@ async fn a_private_event_reaches_its_player_alone_and_in_order() {
         client
     };
     let both = async { tokio::join!(hear("Ann"), hear("Bob")) };
-    let (ann, bob) = timeout(HANG, both).await.expect("all events");
+    let (ann, bob) = timeout(HANG, both).await.expect("all events arrive");
     drop((ann, bob));
     server.handle().shutdown();
     tokio::task::spawn_blocking(|| server.join()).await.unwrap().unwrap();
 }
 
-/// The models of a game's own code come to its clients, which predict by their shapes.
+/// The models in a game's code reach its clients, which predict with their shapes.
 #[tokio::test]
 async fn a_client_has_the_shapes_of_a_games_own_models() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -346,8 +347,8 @@ async fn a_client_has_the_shapes_of_a_games_own_models() {
     tokio::task::spawn_blocking(|| server.join()).await.unwrap().unwrap();
 }
 
-/// A designer's `game.toml` beside the map makes players faster and lighter; a client fetches
-/// it when it joins, and predicts by the same numbers.
+/// A designer's `game.toml` beside the map makes players faster and lighter. A client fetches it
+/// when it joins, and predicts with the same numbers.
 #[tokio::test]
 async fn a_client_predicts_by_the_numbers_of_the_game_file_beside_the_map() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("game_file");
@@ -371,8 +372,8 @@ async fn a_client_predicts_by_the_numbers_of_the_game_file_beside_the_map() {
     let name = PlayerName::new("Ann").unwrap();
     let mut client = timeout(HANG, connector.join(&name, MapHash::ANY)).await.unwrap().unwrap();
     let map = Arc::clone(client.prediction().unwrap().map());
-    let hash = client.session().hello().unwrap().game.expect("the game has a file");
-    // A page gets the same bytes by HTTP.
+    let hash = client.session().hello().unwrap().game.expect("the hello names the game's file");
+    // A web page gets the same bytes by HTTP.
     let page = get(server.http_addr(), &format!("/games/{hash}")).await;
     assert_eq!(page.status, 200);
     assert_eq!(GameData::from_bytes(&page.bytes).unwrap().hash(), Some(hash));
@@ -394,15 +395,19 @@ async fn a_client_predicts_by_the_numbers_of_the_game_file_beside_the_map() {
                 ClientEvent::Snapshot { error, .. } => {
                     errors.extend(error.filter(|error| !error.disturbed).map(|error| error.units));
                 }
-                ClientEvent::NewWorld => panic!("there is one world"),
+                ClientEvent::NewWorld => panic!("the match has one world"),
             }
             let velocity = client.motion().map(|(_, motion)| motion.velocity);
             fastest = fastest.max(velocity.unwrap_or_default().truncate().length());
         }
     };
-    timeout(HANG, run).await.expect("five seconds");
-    assert!(fastest > 400.0, "nobody ran faster than usual: {fastest}");
-    // A busy machine may bring some commands too late, and barrels are in the way.
+    timeout(HANG, run).await.expect("the client plays for five seconds");
+    assert!(
+        fastest > 400.0,
+        "the player ran at {fastest} units a second, no faster than without the file"
+    );
+    // On a busy machine some commands come too late, and barrels are in the way, so the median
+    // counts.
     errors.sort_by(f64::total_cmp);
     assert!(errors.len() > 20, "{errors:?}");
     assert_eq!(errors[errors.len() / 2], 0.0, "{errors:?}");

@@ -1,5 +1,5 @@
-//! The guide in `server/game/README.md`: the program of each of its ten steps compiles (here,
-//! as a module), and is played clean. `build.rs` assembles them from the page.
+//! The guide in `server/game/GUIDE.md`: the program of each of its ten steps compiles, here as a
+//! module, and its game is played without faults. `build.rs` assembles the programs from the page.
 
 use std::path::PathBuf;
 
@@ -42,12 +42,13 @@ fn each_step_of_the_guide_is_played_clean() {
         let report = play(&*game(), 600);
         let faults = (report.interpenetrations, report.tunnelled, report.emergency_replacements);
         assert_eq!(faults, (0, 0, 0), "step {}: {:?}", index + 1, report.findings);
-        // The crates come with step 3, as many as find room.
+        // Step 3 adds the crates, as many as there is room for.
         assert_eq!(report.objects > 3, index >= 2, "step {}", index + 1);
     }
 }
 
-/// Rounds come and go: in step 7 all end in the pit, in step 8 they come back.
+/// In step 7 all players end in the pit. In step 8 they come back for the next round, so the match
+/// goes another way.
 #[test]
 fn the_last_step_is_a_game_that_goes_on() {
     assert_ne!(play(&*STEPS[6](), 3_600).digest, play(&*STEPS[7](), 3_600).digest);

@@ -22,10 +22,10 @@ use tokio::time::timeout;
 /// Far longer than anything here takes: only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(20);
 
-/// How long the bots of the match play.
+/// Time for which the bots play.
 const MATCH: Duration = Duration::from_secs(4);
 
-/// Where the version lies in a framed hello: after the length and the tag.
+/// Position of the version in a framed hello: after the length and the tag.
 const VERSION_BYTE: usize = 3;
 
 fn options(max_players: u16) -> Options {
@@ -38,8 +38,7 @@ fn serve(max_players: u16) -> Server {
     Server::start(&options(max_players)).unwrap()
 }
 
-/// Ends the server, while the clients' tasks go on: they still have goodbyes
-/// to answer.
+/// Ends the server. The clients' tasks go on meanwhile, because they must answer its goodbyes.
 async fn end(running: Server) {
     running.shutdown();
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
@@ -57,7 +56,7 @@ async fn join(running: &Server, text: &str) -> Result<Client, JoinError> {
     connector(running).join(&name(text), MapHash::ANY).await
 }
 
-/// What a server says first to a client that begins the control stream so.
+/// The server's first message to a client that begins its control stream with these bytes.
 async fn answer_to(running: &Server, beginning: &[u8]) -> Option<ServerMessage> {
     let connection = connector(running).connect().await.unwrap();
     let (mut send, mut receive) = connection.open_bi().await.unwrap();
@@ -78,8 +77,8 @@ async fn eight_bots_play_and_see_what_the_server_means_and_it_replays() {
     let options = Options { record: Some(recording.clone()), objects: 40, ..options(8) };
     let running = Server::start(&options).unwrap();
     let swarm = Swarm { duration: Some(MATCH), ..Swarm::new(running.local_addr(), 8) };
-    // Once all play, and not after some time: how long they take to join is up
-    // to whatever else this machine is doing.
+    // The metrics are read once all bots play. The time that they need to join depends on the
+    // machine's load.
     let (all_play, mut play) = tokio::sync::watch::channel(false);
     let looking = async {
         play.wait_for(|all| *all).await.unwrap();
@@ -101,9 +100,8 @@ async fn eight_bots_play_and_see_what_the_server_means_and_it_replays() {
     let report = report.unwrap();
     assert!(report.passed(), "{report}");
     assert_eq!((report.joined, report.dropped, report.digest_mismatches), (8, 0, 0), "{report}");
-    // One comes with every sixteenth snapshot, so some four times a second and
-    // bot. That the rate holds is for `.ci/run` to judge, which lets nothing
-    // else run beside: here other tests share the processors.
+    // A digest comes with every sixteenth snapshot, about four times a second for each bot. Here
+    // other tests share the processors, so the bar is low; `.ci/run` judges the full rate.
     assert!(report.digests >= 8 * 2, "{report}");
     assert!((8.0..66.0).contains(&report.snapshots_per_second.min), "{report}");
     assert!(report.entities_seen_min >= running.props() + 8, "{report}");
@@ -200,8 +198,14 @@ async fn a_server_is_believed_by_the_authority_that_vouches_for_it() {
         connector.join(&name("a"), MapHash::ANY).await
     };
     let refused = |joined| matches!(joined, Err(JoinError::Connection(_)));
-    assert!(refused(join("other.pem", "arena.example").await), "another authority");
-    assert!(refused(join("own.pem", "elsewhere.example").await), "another name");
+    assert!(
+        refused(join("other.pem", "arena.example").await),
+        "a certificate of another authority is accepted"
+    );
+    assert!(
+        refused(join("own.pem", "elsewhere.example").await),
+        "a certificate for another name is accepted"
+    );
     join("own.pem", "arena.example").await.unwrap().leave().await;
     end(running).await;
     std::fs::remove_dir_all(folder).unwrap();
@@ -215,7 +219,7 @@ async fn a_full_server_says_so_until_somebody_leaves() {
     let full = RefusalReason::Full { limit: 1 };
     assert!(matches!(&refused, JoinError::Refused(reason) if *reason == full), "{refused}");
     first.leave().await;
-    // The goodbye has been answered, so the place is free by the next tick.
+    // The server has answered the goodbye, so the place is free by the next tick.
     join(&running, "third").await.unwrap().leave().await;
     end(running).await;
 }
@@ -223,7 +227,7 @@ async fn a_full_server_says_so_until_somebody_leaves() {
 #[tokio::test]
 async fn a_client_that_vanishes_frees_its_place() {
     let running = serve(1);
-    // Dropped without a goodbye: QUIC closes the connection.
+    // The client is dropped without a goodbye, so QUIC closes the connection.
     drop(join(&running, "first").await.unwrap());
     let again = async {
         while let Err(error) = join(&running, "second").await {
@@ -265,7 +269,8 @@ async fn an_unfit_name_is_refused() {
     let running = serve(1);
     let hello = ClientMessage::Hello(ClientHello::new(MapHash::ANY, &name("bell")));
     let mut bytes = encode_client_message(&hello);
-    // Behind the name are the length of the token, the ticket, and that of the match.
+    // The name is followed by the length of the token, the ticket, and the length of the match's
+    // name.
     let last = bytes.len() - 1 - 18;
     bytes[last] = 0x07;
     let expected = ServerMessage::Refused(RefusalReason::BadName);
@@ -277,14 +282,14 @@ async fn an_unfit_name_is_refused() {
 async fn a_client_that_breaks_the_protocol_is_dropped_and_nobody_else_notices() {
     let running = serve(2);
     let mut good = join(&running, "good").await.unwrap();
-    // A frame above every limit, and the connection is gone without an answer.
+    // After a frame above every limit, the server closes the connection without an answer.
     assert_eq!(answer_to(&running, &[0xff, 0xff, 0]).await, None);
-    // A player who sends what is no command loses the place.
+    // A player who sends a datagram that is not a command loses the place.
     let hello = ClientMessage::Hello(ClientHello::new(MapHash::ANY, &name("bad")));
     let connection = connector(&running).connect().await.unwrap();
     let (mut send, _receive) = connection.open_bi().await.unwrap();
     send.write_all(&encode_client_message(&hello)).await.unwrap();
-    // The first snapshot tells that the player is in.
+    // After the first snapshot the player is in the match.
     timeout(HANG, connection.read_datagram()).await.unwrap().unwrap();
     connection.send_datagram(vec![0xff; 40].into()).unwrap();
     timeout(HANG, connection.closed()).await.unwrap();

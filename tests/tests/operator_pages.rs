@@ -1,5 +1,5 @@
-//! What an operator's programs see of a real server: its pages, that the audit of
-//! a served match finds nothing, and what is said of a tick thread that hangs.
+//! A real server as an operator's programs see it: its pages, the audit of a served match, which
+//! finds nothing, and the signs of a tick thread that hangs.
 #![cfg(unix)]
 
 use std::collections::BTreeSet;
@@ -32,7 +32,7 @@ fn serve() -> Server {
     Server::start(&Options { audit_every: 10, ..options() }).unwrap()
 }
 
-/// A stand-in for systemd, behind the socket that it would name.
+/// A stand-in for systemd's notification socket.
 struct ServiceManager {
     socket: UnixDatagram,
     path: PathBuf,
@@ -51,13 +51,13 @@ impl ServiceManager {
         ServiceOptions { notify_socket, watchdog_usec: Some(10_000_000), watchdog_pid: None }
     }
 
-    /// The messages that the manager receives, up to and including this one.
+    /// Waits for a message that contains `words`; returns the messages up to and including it.
     fn is_told(&self, words: &str) -> Vec<String> {
         let mut told = Vec::<String>::new();
         let mut buffer = [0; 500];
         while !told.last().is_some_and(|last| last.contains(words)) {
             let length = self.socket.recv(&mut buffer).unwrap_or_else(|error| {
-                panic!("never told {words:?} in {told:?}: {error}");
+                panic!("no message with {words:?} among {told:?}: {error}");
             });
             told.push(String::from_utf8(buffer[..length].into()).unwrap());
         }
@@ -71,7 +71,7 @@ impl Drop for ServiceManager {
     }
 }
 
-/// Whether `server health` finds the server healthy, and what it says.
+/// Whether `server health` finds the server healthy, and its output.
 async fn health(address: SocketAddr) -> (bool, String) {
     let asked = tokio::task::spawn_blocking(move || {
         let program = harness::program("server");
@@ -81,7 +81,7 @@ async fn health(address: SocketAddr) -> (bool, String) {
     (output.status.success(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }
 
-/// What all servers of this process have logged.
+/// The log of all servers of this process.
 static LOG: Mutex<String> = Mutex::new(String::new());
 
 /// Writes to [`LOG`].
@@ -98,17 +98,17 @@ impl Write for Log {
     }
 }
 
-/// Keeps what all servers of this process log from now on.
+/// Keeps the log of all servers of this process in [`LOG`] from now on.
 fn keep_log() {
     static ONCE: std::sync::Once = std::sync::Once::new();
-    // Whichever test comes first does it for all, and the others wait for it.
+    // The first test sets this up for all, and the others wait for it.
     ONCE.call_once(|| {
         let log = tracing_subscriber::fmt().with_ansi(false).with_target(false);
         log.with_writer(|| Log).init();
     });
 }
 
-/// Asks for a page until its answer is as wanted.
+/// Asks for a page until `is_wanted` accepts the answer.
 async fn until(address: SocketAddr, path: &str, is_wanted: impl Fn(&Answer) -> bool) -> Answer {
     let begin = Instant::now();
     loop {
@@ -116,7 +116,7 @@ async fn until(address: SocketAddr, path: &str, is_wanted: impl Fn(&Answer) -> b
         if is_wanted(&answer) {
             return answer;
         }
-        assert!(begin.elapsed() < HANG, "{path} stays {} {}", answer.status, answer.body);
+        assert!(begin.elapsed() < HANG, "{path} keeps answering {} {}", answer.status, answer.body);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -147,11 +147,11 @@ async fn a_server_tells_who_it_is_and_that_it_is_ready() {
         if metric(&page, "game_audits_total") >= 2.0 {
             break page;
         }
-        assert!(begin.elapsed() < HANG, "no audit");
+        assert!(begin.elapsed() < HANG, "no audit is counted");
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     assert_eq!(metric(&page, "game_audit_failures_total"), 0.0);
-    // Pages that look on share what was worked out for one of them.
+    // All pages share the figures that were worked out for one of them.
     let shared = get(address, "/figures").await.body;
     assert_eq!(get(address, "/figures").await.body, shared);
     let names = |page: &str| -> BTreeSet<String> {
@@ -196,7 +196,7 @@ async fn a_page_finds_all_that_it_asks_for() {
         let corners = polygon.as_array().unwrap().len();
         assert!(corners >= 9 && corners % 3 == 0, "{polygon}");
     }
-    // Walls that face the void would hide the arena from above.
+    // Faces towards the void would hide the arena from above, so the scene must not have them.
     let highest = scene["bounds"]["max"][2].as_f64().unwrap();
     let on_top = |polygon: &&serde_json::Value| {
         polygon.as_array().unwrap().chunks(3).all(|corner| corner[2] == highest)
@@ -238,7 +238,7 @@ async fn a_hung_tick_thread_is_told_by_log_metrics_probes_and_silence_and_so_is_
         assert!(answer.body.starts_with("the last tick was "), "{path}: {}", answer.body);
     }
     let logged = |words: &str| LOG.lock().unwrap().contains(words);
-    // It is counted before it is logged.
+    // The stall is counted before it is logged.
     let begin = Instant::now();
     while !logged("ERROR the tick thread hangs: no tick was finished for ") {
         assert!(begin.elapsed() < HANG, "{LOG:?}");
@@ -247,14 +247,14 @@ async fn a_hung_tick_thread_is_told_by_log_metrics_probes_and_silence_and_so_is_
 
     let (healthy, said) = health(address).await;
     assert!(!healthy && said.contains("the last tick was "), "{said}");
-    // Signs of life end with the ticks, and come again with them.
+    // Signs of life stop with the ticks, and come again with them.
     let told = manager.is_told("STATUS=no tick was finished for ");
     assert!(!told.last().unwrap().contains("WATCHDOG=1"), "{told:?}");
 
     drop(held);
     manager.is_told("WATCHDOG=1");
     until(address, "/healthz", |answer| answer.status == 200).await;
-    // Players are not sent at once to where there was no tick a moment ago.
+    // The server is not ready at once, so that no players are sent to a match that just hung.
     let answer = get(address, "/readyz").await;
     assert_eq!(answer.status, 503);
     assert!(answer.body.starts_with("no tick was finished for "), "{}", answer.body);
@@ -272,7 +272,7 @@ async fn a_hung_tick_thread_is_told_by_log_metrics_probes_and_silence_and_so_is_
     assert!(!health(address).await.0);
 }
 
-/// A certificate that ended long ago, and its key, in files of a new folder.
+/// A certificate that expired long ago, and its key, in files of a new folder.
 fn expired_certificate() -> [PathBuf; 3] {
     let own = KeyPair::generate().unwrap();
     let mut parameters = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
@@ -311,15 +311,16 @@ async fn a_certificate_that_has_expired_is_told_by_log_and_metrics() {
 async fn a_server_whose_tick_thread_hangs_for_good_ends_and_says_why() {
     let options = Options { hang_limit: Duration::from_secs(2), ..options() };
     let running = Server::start(&options).unwrap();
-    // Never let go: the gate lives as long as the process.
+    // The tick thread is held until the process ends.
     std::mem::forget(running.hold_ticks());
     let ended = tokio::task::spawn_blocking(|| running.join());
-    let error = tokio::time::timeout(HANG, ended).await.expect("it ends").unwrap().unwrap_err();
+    let error =
+        tokio::time::timeout(HANG, ended).await.expect("the server ends").unwrap().unwrap_err();
     assert!(matches!(error, RunError::Hangs { seconds: 2.. }), "{error}");
     assert!(error.to_string().contains("start the server anew"), "{error}");
 }
 
-/// The server waited for the tick thread for ever, and for its players to finish.
+/// The server once waited for the tick thread for ever, and for its players to finish.
 #[tokio::test]
 async fn a_server_whose_tick_thread_hangs_ends_when_it_is_asked_to() {
     keep_log();
@@ -338,7 +339,7 @@ async fn a_server_whose_tick_thread_hangs_ends_when_it_is_asked_to() {
             }
         }
     };
-    let lost = tokio::time::timeout(HANG, goodbye).await.expect("a goodbye");
+    let lost = tokio::time::timeout(HANG, goodbye).await.expect("the server says goodbye");
     let begin = Instant::now();
     assert!(matches!(lost, Disconnected::Closed(ClosingReason::ShuttingDown)), "{lost}");
     let ended = tokio::task::spawn_blocking(|| running.join()).await.unwrap();
@@ -382,9 +383,9 @@ async fn everybody_may_open_the_page_over_https_but_not_what_is_for_operators() 
     }
     let own = get(running.http_addr(), "/info").await.body;
     assert!(own.contains("\"for_operators\":true"), "{own}");
-    // Whoever typed the address without `https` is sent there.
+    // A visitor who typed the address without `https` is redirected.
     assert_eq!(get(address, "/?play=Ann").await.status, 308);
-    // Whoever says nothing, or nonsense, keeps nobody out.
+    // Connections that stay silent or send nonsense keep nobody out.
     let mut silent = Vec::new();
     for _ in 0..100 {
         let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();

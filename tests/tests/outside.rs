@@ -1,6 +1,5 @@
-//! A game that is made outside of the workspace: `tests/outside/gravity_gun` depends on the
-//! crates by their paths and changes nothing in them. It has tests of its own, which compile
-//! and play it.
+//! A game outside the workspace: `tests/outside/gravity_gun` depends on the crates by their paths
+//! and changes nothing in them. It has tests of its own, which compile and play it.
 
 use std::path::Path;
 use std::process::Command;
@@ -18,5 +17,5 @@ fn a_weapon_and_a_body_from_outside_of_the_workspace_are_played() {
         .expect("cargo runs");
     let told = [run.stdout, run.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
     assert!(run.status.success(), "{}\n{}", told[0], told[1]);
-    assert!(told[0].contains("2 passed"), "both matches are played: {}", told[0]);
+    assert!(told[0].contains("2 passed"), "the game's own two tests must pass: {}", told[0]);
 }

@@ -1,6 +1,6 @@
-//! A fight that the native build plays has the same digests in the page's WebAssembly, at every
-//! tick. `ARENA_FIGHT_TICKS=36000` makes it ten minutes of 32 players, whose recording is also
-//! weighed, and gone to everywhere in.
+//! The native build plays a fight, and the page's WebAssembly replays it to the same digest at
+//! every tick. `ARENA_FIGHT_TICKS=36000` makes it ten minutes of 32 players. Then the size of the
+//! recording and the time of seeks in it are checked, too.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,18 +9,18 @@ use std::process::Command;
 use server::soak::{SoakOptions, soak};
 use tests::harness::{compile, foreign_map, own_map, setting};
 
-/// Ticks of ten minutes, for which the bounds are, and those that are played unless more are
-/// asked for.
+/// Ticks of ten minutes, for which the bars are set, and the number of ticks played by default.
 const TEN_MINUTES: u64 = 36_000;
 const SHORT: usize = 600;
 
-/// Bytes that the recording of ten minutes with 32 players may have.
+/// Most bytes of the recording of ten minutes with 32 players.
 const MOST_BYTES: u64 = 6_000_000;
 
-/// Milliseconds that a seek may take anywhere in it, verified or not.
+/// Longest time of a seek to anywhere in that recording, in milliseconds, verified or not.
 const SEEK_LIMIT: u64 = 200;
 
-/// Whether Node is here, which runs WebAssembly; it is said loudly if not.
+/// Whether Node is installed, which runs the WebAssembly. If not, this prints that the test is
+/// skipped.
 fn has_node() -> bool {
     let is_there = Command::new("node").arg("--version").output().is_ok();
     if !is_there {
@@ -32,14 +32,14 @@ fn has_node() -> bool {
     is_there
 }
 
-/// Records a fight on `map`, and has Node play it.
+/// Records a fight on `map`, and lets Node replay it.
 fn fights(map: &Path, name: &str) {
     let ticks = setting("ARENA_FIGHT_TICKS", SHORT) as u64;
     let is_long = ticks == TEN_MINUTES;
     let folder = std::env::temp_dir().join(format!("digests-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let [recording, compiled] = ["fight.obsr", "map.obsp"].map(|file| folder.join(file));
-    // What the recording names by its hash is what the page is given.
+    // Node gets exactly the compiled map whose hash the recording has.
     let bytes = match map.extension().is_some_and(|suffix| suffix == "obsp") {
         true => std::fs::read(map).unwrap(),
         false => compile(map).to_bytes(),

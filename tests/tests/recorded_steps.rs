@@ -1,5 +1,5 @@
-//! Recorded steps of people on `dm4`: the compiled `dm4` blocks no step that the exact
-//! brushes leave free.
+//! Recorded steps of people on `dm4`: the compiled map must block no step that the exact brushes
+//! leave free.
 
 use tests::harness::{OneSize, compile, foreign_map, shared};
 use tests::oracle::brushes::Brushes;
@@ -9,10 +9,10 @@ use tests::oracle::verify::{Answer, Subject};
 /// Offset from the origin of Quake's player box to its centre.
 const CENTRE: f32 = 4.0;
 
-/// Half extents of Quake's box of 32 × 32 × 56, the size `standing`.
+/// Half extents of Quake's player box of 32 × 32 × 56 units, the size `standing`.
 const HALF: [f64; 3] = [16.0, 16.0, 28.0];
 
-/// Greatest time between two records of a player that are one step, in seconds.
+/// Greatest time between two records of one step, in seconds.
 const STEP: f64 = 0.25;
 
 struct Record {
@@ -41,7 +41,8 @@ fn no_recorded_step_is_blocked_that_was_free() {
     let world = compile(&map);
     let size = world.size("standing").expect("a default size");
     let subject = OneSize { world: &world, size };
-    let records = records(&std::fs::read_to_string(&trace).expect("the folder has it"));
+    let records =
+        records(&std::fs::read_to_string(&trace).expect("the recorded steps can be read"));
     let (mut free, mut others) = (0, 0);
     let mut blocked = Vec::new();
     for (i, from) in records.iter().enumerate() {
@@ -49,7 +50,7 @@ fn no_recorded_step_is_blocked_that_was_free() {
         let Some(to) = next.filter(|to| to.time - from.time <= STEP) else { continue };
         let [a, b] = [from.centre, to.centre].map(|p| p.map(f64::from));
         if brushes.holds(a) || brushes.first_entry(a, b).is_some() {
-            // The player was on a lift or in a door, or made two steps in one record.
+            // The player was on a lift or in a door, or made two steps between the records.
             others += 1;
             continue;
         }

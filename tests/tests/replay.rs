@@ -1,6 +1,5 @@
-//! Recordings: a match run again is the same match, bit for bit, alone or
-//! beside others; and the one that is committed guards against change that
-//! nobody meant.
+//! Recordings: a replayed match is the same bit for bit, alone or beside others. The recording in
+//! the repository guards against unintended changes of the simulation.
 
 use std::path::{Path, PathBuf};
 
@@ -28,27 +27,28 @@ fn the_committed_match_is_still_the_same() {
     if std::env::var_os("RENEW_RECORDING").is_some() {
         let map = own_map("arena.obsp").to_string_lossy().into_owned();
         let (players, objects, ticks, seed) = (12, 60, 900, 4);
-        // A soak overwrites nothing.
+        // A soak does not overwrite a recording, so the old one is removed.
         let _ = std::fs::remove_file(committed());
         let record = Some(committed());
         let renew = SoakOptions { players, objects, ticks, seed, record, ..SoakOptions::new(map) };
-        soak(&renew).expect("a match that can be recorded");
+        soak(&renew).expect("the match can be played and recorded");
     }
     let outcome = run(&committed());
     if let Some(difference) = &outcome.difference {
         panic!(
             "tests/recordings/arena.obsr: {difference}.\n\
-             The simulation no longer does what it did. If nothing was to change, this is a \
-             defect: see what was touched since it last passed, and replay with `cargo run \
-             --release -p server -- replay tests/recordings/arena.obsr`. At tick 0 it is the \
-             setup (map, models, placing, settling), later it is a tick. If the change is meant, \
-             renew the recording and say so in the commit: {RENEW}"
+             The simulation computes something else than when this was recorded. If no change was \
+             intended, this is a defect: look at the changes since the test last passed, and \
+             replay with `cargo run --release -p server -- replay tests/recordings/arena.obsr`. A \
+             difference at tick 0 comes from the setup (map, models, placing, settling), a later \
+             one from a tick. If the change is intended, renew the recording and say so in the \
+             commit: {RENEW}"
         );
     }
     assert_eq!((outcome.ticks, outcome.verified), (900, 901));
 }
 
-/// Makes the committed recording anew.
+/// The command that renews the recording in the repository.
 const RENEW: &str = "RENEW_RECORDING=1 cargo test -p tests --test replay still_the_same";
 
 #[test]
@@ -62,11 +62,11 @@ fn the_committed_match_is_the_same_on_every_one_of_four_threads() {
     });
 }
 
-/// A replay needs no `game.toml` beside its map: the numbers and models are in the recording.
+/// A replay needs no `game.toml` beside its map, because the recording has the numbers and models.
 #[test]
 fn a_match_by_a_game_file_is_replayed_without_it() {
     let folder = std::env::temp_dir().join(format!("replay-game-file-{}", std::process::id()));
-    std::fs::create_dir_all(folder.join("models")).expect("a folder");
+    std::fs::create_dir_all(folder.join("models")).expect("the folder can be made");
     let copy = |from: &str, to: &str| std::fs::copy(own_map(from), folder.join(to));
     copy("arena.obsp", "arena.obsp").and(copy("models/star.obj", "models/gem.obj")).expect("files");
     let text = "[movement]\ngravity = 300\njump_speed = 500\n[player]\nhealth = 30\n\
@@ -85,9 +85,10 @@ fn a_match_by_a_game_file_is_replayed_without_it() {
     let outcome = replay(&options).unwrap_or_else(|error| panic!("{error}"));
     assert!(outcome.passed(), "{outcome}");
     assert_eq!((outcome.verified, &outcome.digest), (301, &report.digest));
-    // With the usual numbers, the same players go elsewhere.
+    // With the default numbers, the same players go elsewhere.
     let map = own_map("arena.obsp").to_string_lossy().into_owned();
-    let usual = soak(&SoakOptions { map, record: None, ..played }).expect("the same");
+    let usual =
+        soak(&SoakOptions { map, record: None, ..played }).expect("the arena can be played");
     assert_ne!(usual.digest, report.digest);
     std::fs::remove_dir_all(folder).expect("the folder is there");
 }
@@ -110,7 +111,7 @@ fn the_first_tick_that_differs_is_named() {
     assert_eq!((same.ticks, same.verified), (60, 61));
     assert_eq!(same.digest, report.digest);
 
-    // The same with one key pressed otherwise, and all digests as they were.
+    // A copy of the recording has one changed command, and all digests unchanged.
     let whole = Recording::open(&file).expect("a recording");
     let changed = temporary("replay-changed");
     let mut writer =
@@ -137,14 +138,14 @@ fn the_first_tick_that_differs_is_named() {
     let elsewhere = Outcome { recorded_by: "0.0.9 (executable 12)".into(), ..outcome.clone() };
     let advice = "recorded by build 0.0.9 (executable 12), and this is 0.1.0";
     assert!(elsewhere.to_string().contains(advice), "{elsewhere}");
-    let difference = outcome.difference.expect("one command is another");
+    let difference = outcome.difference.expect("the changed command is found");
     assert_eq!((difference.tick, difference.equal_at), (41, Some(40)), "{difference}");
     for file in [file, changed] {
         let _ = std::fs::remove_file(file);
     }
 }
 
-/// A soak used to write over the file of an earlier recording.
+/// A soak once overwrote the file of an earlier recording.
 #[test]
 fn a_soak_overwrites_no_recording() {
     let file = temporary("kept");
@@ -153,8 +154,8 @@ fn a_soak_overwrites_no_recording() {
     let record = Some(file.clone());
     let options =
         SoakOptions { players: 1, objects: 0, ticks: 10, record, ..SoakOptions::new(map) };
-    let report = soak(&options).expect("a match that can be recorded");
-    let recorded = report.recorded.expect("it was recorded");
+    let report = soak(&options).expect("the match can be played and recorded");
+    let recorded = report.recorded.expect("the report names the recording");
     assert_eq!(recorded, file.with_extension("obsr.1"));
     assert_eq!(run(&recorded).ticks, 10);
     assert_eq!(std::fs::read(&file).expect("the file"), b"kept");
@@ -163,14 +164,14 @@ fn a_soak_overwrites_no_recording() {
     }
 }
 
-/// Every keyframe is where a stretch begins, and all threads together find what one does.
+/// A replay can start at any keyframe, and many threads find the same as one.
 #[test]
 fn a_match_is_verified_from_any_keyframe_and_audited() {
     let map = Some(own_map("arena.obsp").to_string_lossy().into_owned());
     let options = ReplayOptions { map, audit: true, ..ReplayOptions::new(committed()) };
     let whole = replay(&options).unwrap_or_else(|error| panic!("{error}"));
     assert!(whole.passed(), "{whole}");
-    assert_eq!(whole.audited, 900, "every tick");
+    assert_eq!(whole.audited, 900, "every tick is audited");
     let one = ReplayOptions { threads: std::num::NonZeroUsize::new(1), ..options.clone() };
     assert_eq!(replay(&one).unwrap_or_else(|error| panic!("{error}")), whole);
     let later = ReplayOptions { from: 700, ..options };
@@ -180,7 +181,7 @@ fn a_match_is_verified_from_any_keyframe_and_audited() {
     assert_eq!(later.digest, whole.digest);
 }
 
-/// A keyframe that is not the match at its tick is found, whatever its hashes say.
+/// A keyframe that differs from the match at its tick is found, even if its hashes are right.
 #[test]
 fn a_keyframe_of_another_match_is_named() {
     let whole = Recording::open(&committed()).expect("a recording");
@@ -196,13 +197,13 @@ fn a_keyframe_of_another_match_is_named() {
     }
     writer.finish().expect("a file");
     let outcome = run(&swapped);
-    let why = outcome.incomplete.expect("it is found");
-    assert!(why.contains("the keyframe at tick 100 is another match"), "{why}");
+    let why = outcome.incomplete.expect("the wrong keyframe is found");
+    assert!(why.contains("the keyframe at tick 100 differs from the ticks before it"), "{why}");
     let _ = std::fs::remove_file(swapped);
 }
 
-/// Ten minutes with 32 players take no more than 6 MB. `RECORDED_TICKS=36000` records as many;
-/// by itself, the test records 20 seconds and the keyframes that belong to them.
+/// The recording of ten minutes with 32 players has no more than 6 MB. By default, the test records
+/// 20 seconds with their keyframes; `RECORDED_TICKS=36000` records ten minutes.
 #[test]
 fn a_recording_is_small() {
     let ticks = setting("RECORDED_TICKS", 1_200) as u64;
@@ -217,7 +218,7 @@ fn a_recording_is_small() {
         ..SoakOptions::new(own_map("arena.obsp").to_string_lossy())
     };
     soak(&options).expect("the arena can be played");
-    let bytes = std::fs::metadata(&file).expect("it was written").len();
+    let bytes = std::fs::metadata(&file).expect("the recording exists").len();
     let _ = std::fs::remove_file(&file);
     let ten_minutes = bytes * 36_000 / ticks;
     println!("{ticks} ticks take {bytes} bytes, ten minutes {ten_minutes}");

@@ -1,5 +1,5 @@
-//! A match that goes on from map to map: nobody is dropped, and what clients decode is
-//! what the server means, on each of them.
+//! A match that goes on from map to map: nobody is dropped, and on each map clients decode the
+//! server's state exactly.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -40,8 +40,8 @@ async fn end(running: Server) {
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
 }
 
-/// The maps of the long rotation: three of this project, and one that nobody here drew,
-/// which is compiled while the others are played.
+/// The maps of the long rotation: three of this project, and a foreign one, which is compiled while
+/// the others are played.
 fn rotation() -> Vec<String> {
     let mut rotation = maps(&["arena.obsp", "warren.obsp", "terrain.obsp"]);
     let foreign = foreign_map("id-gpl/dm4.map");
@@ -49,7 +49,7 @@ fn rotation() -> Vec<String> {
     rotation
 }
 
-/// Waits until so many players are in the world, and have loaded its map, which all have.
+/// Waits until this many players are in the world, with its map loaded.
 async fn until_in_the_world(http: SocketAddr, players: f64) {
     let inside = "game_entities{kind=\"player\"}";
     while metric(&get(http, "/metrics").await.body, inside) < players {
@@ -66,18 +66,18 @@ async fn a_full_match_goes_through_all_maps_and_nobody_is_dropped() {
         ["--maps", &list, "--round-time", "6s", "--intermission", "1s", "--objects", "40"];
     let mut server = ServerProcess::start(&arguments);
     let swarm = Swarm { seed: 3, ..Swarm::new(server.udp, 32) };
-    // Until they have been on each map for a round and are on the first one again: how
-    // long that takes is up to whatever else this machine is doing.
+    // The bots play until each map has had its round and the first one comes again. The time that
+    // this takes depends on the machine's load.
     let http = server.http;
     let all_maps = async {
         let worlds = rotation.len() as f64;
         while metric(&get(http, "/metrics").await.body, "game_levels_total") < worlds {
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
-        // All of them follow once more.
+        // All bots must follow to the first map, too.
         until_in_the_world(http, 32.0).await;
     };
-    let stop = async { timeout(2 * HANG, all_maps).await.expect("all maps were played") };
+    let stop = async { timeout(2 * HANG, all_maps).await.expect("all maps are played in time") };
     let report = swarm.run(stop, |_| ()).await.unwrap();
     println!("{report}");
     assert_eq!((report.joined, report.refused, report.dropped), (32, 0, 0), "{report}");
@@ -94,10 +94,10 @@ async fn a_full_match_goes_through_all_maps_and_nobody_is_dropped() {
     assert_eq!(metric(&page, "game_joins_total"), 32.0);
     server.signal("TERM");
     let code = tokio::task::spawn_blocking(move || server.wait()).await.unwrap();
-    assert_eq!(code, Some(0), "the same process to its end");
+    assert_eq!(code, Some(0), "the server process ends without an error");
 }
 
-/// Plays until `done` has seen what it waits for.
+/// Plays until `done` returns true.
 async fn play_until(
     client: &mut Client,
     mut done: impl FnMut(&Client, Option<&MatchEvent>) -> bool,
@@ -117,7 +117,7 @@ async fn play_until(
             }
         }
     };
-    timeout(HANG, playing).await.expect("it never came");
+    timeout(HANG, playing).await.expect("the awaited event comes in time");
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn a_round_begins_after_the_warm_up_and_ends_with_an_intermission() {
     let phases: Vec<_> = seen.iter().map(|(phase, _)| *phase).collect();
     use RoundPhase::{Intermission, Playing, WarmUp};
     assert_eq!(phases, [WarmUp, Playing, Intermission, Playing], "{seen:?}");
-    // The same connection, another world of the same map, and ticks went on.
+    // The connection is the same, the world is another one of the same map, and ticks went on.
     let last = client.session().hello().unwrap();
     assert_eq!((last.map, last.ticket), (first.map, first.ticket));
     assert!(last.tick > first.tick, "{} {}", first.tick, last.tick);
@@ -155,7 +155,7 @@ async fn a_round_begins_after_the_warm_up_and_ends_with_an_intermission() {
     end(running).await;
 }
 
-/// A map that cannot be played was a warning when the match came to it, and left out.
+/// A map that cannot be played was once left out with a warning, only when the match came to it.
 #[test]
 fn a_rotation_with_a_map_that_cannot_be_played_does_not_start() {
     let folder = std::env::temp_dir().join(format!("rotation-check-{}", std::process::id()));
@@ -205,7 +205,7 @@ async fn players_vote_for_a_map_and_go_there() {
     end(running).await;
 }
 
-/// `client-bot --vote-map warren` is how an operator tries votes.
+/// An operator tests votes with `client-bot --vote-map warren`.
 #[tokio::test]
 async fn bots_vote_for_a_map_and_go_there() {
     let rounds = RoundOptions {
@@ -247,7 +247,7 @@ async fn a_server_that_drains_ends_after_the_round() {
         http: any_port,
         max_players: 2,
         rounds,
-        // A test that waits for that fails.
+        // The drain is longer than the test waits for anything.
         drain: Some(Duration::from_secs(600)),
         ..Options::new(String::new())
     };
@@ -273,10 +273,10 @@ async fn a_server_that_drains_ends_after_the_round() {
             }
         }
     };
-    let lost = timeout(HANG, playing).await.expect("it never ends");
+    let lost = timeout(HANG, playing).await.expect("the server ends after the round");
     assert!(matches!(lost, Disconnected::Closed(ClosingReason::ShuttingDown)), "{lost}");
     assert_eq!(seen.last(), Some(&RoundPhase::Intermission), "{seen:?}");
     assert!(told[0].contains("600 s, or after this round"), "{told:?}");
-    timeout(HANG, running.ending()).await.expect("it ends");
+    timeout(HANG, running.ending()).await.expect("the server ends");
     end(running).await;
 }

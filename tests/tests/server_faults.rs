@@ -1,6 +1,5 @@
-//! What can go wrong around a server process, and must not cost a match: a log
-//! that cannot be written, signals, a system that grants too little, and options
-//! that are misspelt.
+//! Faults around a server process that must not cost a match: a log that cannot be written,
+//! signals, a system that grants too little, and misspelt options.
 #![cfg(target_os = "linux")]
 
 use std::fs::File;
@@ -27,7 +26,7 @@ async fn join(process: &ServerProcess) -> (Connector, Client) {
     let connector = Connector::new(process.udp, Trust::Loopback).unwrap();
     let name = PlayerName::new("witness").unwrap();
     let client = timeout(HANG, connector.join(&name, MapHash::ANY)).await;
-    let client = client.expect("the server hangs").unwrap();
+    let client = client.expect("the server answers in time").unwrap();
     (connector, client)
 }
 
@@ -41,10 +40,10 @@ async fn play(client: &mut Client, snapshots: u64) {
             }
         }
     };
-    timeout(HANG, played).await.expect("no snapshots come");
+    timeout(HANG, played).await.expect("snapshots come in time");
 }
 
-/// Plays until the server ends it.
+/// Plays until the server ends the connection, and returns the reason.
 async fn play_to_the_end(client: &mut Client) -> Disconnected {
     let lost = async {
         loop {
@@ -53,16 +52,16 @@ async fn play_to_the_end(client: &mut Client) -> Disconnected {
             }
         }
     };
-    timeout(HANG, lost).await.expect("the server does not end it")
+    timeout(HANG, lost).await.expect("the server ends the connection in time")
 }
 
 async fn lost_lines(process: &ServerProcess, reason: &str) -> f64 {
-    let page = timeout(HANG, get(process.http, "/metrics")).await.expect("the server hangs");
+    let page =
+        timeout(HANG, get(process.http, "/metrics")).await.expect("the server answers in time");
     metric(&page.body, &format!("game_log_lines_lost_total{{reason=\"{reason}\"}}"))
 }
 
-/// Plays a moment, leaves, and ends the server, which must not notice that it
-/// cannot log.
+/// Plays for a moment, leaves, and ends the server. That it cannot log must not disturb it.
 async fn is_unharmed(mut process: ServerProcess) {
     let (connector, mut client) = join(&process).await;
     play(&mut client, 30).await;
@@ -70,7 +69,7 @@ async fn is_unharmed(mut process: ServerProcess) {
     connector.close().await;
     let begin = Instant::now();
     while lost_lines(&process, "unwritable").await < 2.0 {
-        assert!(begin.elapsed() < HANG, "joining and leaving are logged");
+        assert!(begin.elapsed() < HANG, "the lost lines about joining and leaving are not counted");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     process.signal("TERM");
@@ -91,15 +90,15 @@ async fn a_log_whose_reader_is_gone_costs_nothing_but_its_lines() {
     is_unharmed(process).await;
 }
 
-/// A server that logs whatever its libraries have to say, which nobody reads:
-/// pipe and queue are full.
+/// A server that logs everything, also from its libraries, to a log that nobody reads. Its pipe and
+/// its queue are full.
 async fn overflowing() -> ServerProcess {
     let process = ServerProcess::start_unread(&["--map", &arena()], &[("RUST_LOG", "trace")]);
     let noise = UdpSocket::bind("127.0.0.1:0").unwrap();
     let begin = Instant::now();
     while lost_lines(&process, "queue_full").await == 0.0 {
-        assert!(begin.elapsed() < HANG, "the queue never fills");
-        // Each is at least a line.
+        assert!(begin.elapsed() < HANG, "the queue of the log does not fill");
+        // Each datagram causes at least one line.
         for _ in 0..500 {
             noise.send_to(&[0x40; 60], process.udp).unwrap();
         }
@@ -133,7 +132,7 @@ async fn the_end_does_not_wait_for_a_log_that_nobody_reads() {
 
 #[tokio::test]
 async fn a_terminal_that_is_gone_ends_the_match_with_a_goodbye() {
-    // Else these tests could not be run by nohup, whose children ignore the signal.
+    // Under nohup, child processes ignore SIGHUP, so its default is restored for this one.
     let heeding = ["env", "--default-signal=HUP"];
     let mut process = ServerProcess::start_within(&heeding, &["--map", &arena(), "--drain", "0"]);
     let (connector, mut client) = join(&process).await;
@@ -148,7 +147,7 @@ async fn a_terminal_that_is_gone_ends_the_match_with_a_goodbye() {
 
 #[tokio::test]
 async fn a_server_that_was_told_to_outlive_its_terminal_does() {
-    // As nohup does.
+    // The shell ignores the signal for its child, as nohup does.
     let shell = ["sh", "-c", "trap '' HUP; exec \"$0\" \"$@\""];
     let mut process = ServerProcess::start_within(&shell, &["--map", &arena()]);
     process.signal("HUP");
@@ -163,7 +162,7 @@ async fn a_server_that_was_told_to_outlive_its_terminal_does() {
 #[tokio::test]
 async fn an_interrupt_after_the_drain_ends_the_server_at_once() {
     let mut process = ServerProcess::start(&["--map", &arena(), "--drain", "0"]);
-    // A client that does not hear the goodbye is waited for.
+    // The server waits for this client, which does not answer the goodbye.
     let (_connector, _client) = join(&process).await;
     process.signal("TERM");
     process.logged("shutting down signal=\"SIGTERM\"");
@@ -177,7 +176,7 @@ fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Runs a server that does not come so far as to serve.
+/// Runs a server that fails before it serves, with this exit code, and returns its output.
 fn fails(command: &mut std::process::Command, code: i32) -> String {
     let output = command.stdin(Stdio::null()).output().unwrap();
     let told = told(&output);

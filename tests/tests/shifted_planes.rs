@@ -1,5 +1,5 @@
-//! Shifted planes against the true distance of every brush: a body never passes through
-//! a solid, and the distance by which it stops too early is measured, per bevel angle.
+//! Shifted planes compared with the exact distance from every brush. A body never passes through a
+//! solid. The distance by which it stops too early is measured for each bevel angle.
 //!
 //! `SHIFT_SAMPLES` sets the number of segments for each body on each map.
 
@@ -14,18 +14,17 @@ use oracle::map_text::{self, Entity};
 use oracle::sweep::{Body, Solids};
 use tests::harness::{foreign_map, own_map};
 
-/// Depth in a solid from which on a body counts as inside, in units: `f32` at 4,096 units
-/// is exact to 1/2048.
+/// A body that is deeper in a solid than this, in units, counts as inside: `f32` at 4,096 units is
+/// exact to 1/2048.
 const SHELL: f64 = 0.01;
 
 /// Tolerance of a contact along the segment, in units.
 const ALONG: f64 = 0.02;
 
-/// Corners where bevels meet may give a normal that is far from the true one
-/// once in this many segments.
+/// Once in this many segments, a corner where bevels meet may give a normal far from the true one.
 const STRAY_NORMALS: usize = 500;
 
-/// Gaps are measured up to this many units.
+/// Greatest gap that is measured, in units.
 const FAR: f64 = 4096.0;
 
 struct Judge {
@@ -42,7 +41,7 @@ impl Judge {
         let bevel_angle = BevelAngle::new(angle).expect("in range");
         let options = Options { bevel_angle, ..Options::default() };
         let source = Source::read(path).unwrap_or_else(|error| panic!("{error}"));
-        // One small size, because the onion is not tested here.
+        // One small size suffices, because the onion is not tested here.
         let spaces = Spaces::parse("[[size]]\nname = \"point\"\nhalf_extents = [0, 0, 0]\n");
         let spaces = spaces.unwrap_or_else(|error| panic!("{error}"));
         let compiled = obsp::compile(&source, &spaces, &options, &mut |_, _, _| {});
@@ -51,7 +50,7 @@ impl Judge {
         Self { name: format!("{} at {angle}°", world.name()), world, solids, entities }
     }
 
-    /// A random start: half are near the map's entities, half anywhere.
+    /// A random start. Half of them are near the map's entities, half anywhere.
     fn start(&self, random: &mut Random) -> Vec3 {
         let origins: Vec<_> = self.entities.iter().filter_map(Entity::origin).collect();
         let (min, max) = self.solids.bounds();
@@ -63,8 +62,8 @@ impl Judge {
         Vec3::from(at.map(|x| x as f32))
     }
 
-    /// Casts a body along random segments, and judges the answers by `truth`,
-    /// the same body for the oracle.
+    /// Casts a body along random segments, and judges the answers with the oracle. `truth` is the
+    /// same body for the oracle.
     fn judge(
         &self,
         name: &str,
@@ -91,18 +90,28 @@ impl Judge {
             let (a, b) = (wide(start), wide(end));
             let contact = self.solids.first_contact(&certain, a, b);
             if contact == Some(0.0) {
-                assert_eq!(trace, Trace::StartSolid, "{}: starts inside", place());
+                assert_eq!(
+                    trace,
+                    Trace::StartSolid,
+                    "{}: the cast starts in solid, but does not say so",
+                    place()
+                );
             }
             let (time, at) = match trace {
                 Trace::Clear => {
-                    assert_eq!(contact, None, "{}: told clear", place());
+                    assert_eq!(
+                        contact,
+                        None,
+                        "{}: the cast is clear, but the body meets a solid",
+                        place()
+                    );
                     early.clear += 1;
                     continue;
                 }
                 Trace::StartSolid => (0.0, start),
                 Trace::Hit(hit) => {
                     let rest = self.solids.distance(&certain, wide(hit.end), 1.0);
-                    assert!(rest > 0.0, "{}: ends in solid {hit:?}", place());
+                    assert!(rest > 0.0, "{}: the body ends in solid: {hit:?}", place());
                     assert!(hit.normal.dot(motion) < 0.0, "{}: {hit:?}", place());
                     early.judge_normal(&self.solids, &truth, &hit);
                     (hit.time, hit.point)
@@ -111,7 +120,11 @@ impl Judge {
             let length = f64::from(motion.length());
             if let Some(contact) = contact {
                 let late = (f64::from(time) - contact) * length;
-                assert!(late < ALONG, "{}: {late} units late: {trace:?}", place());
+                assert!(
+                    late < ALONG,
+                    "{}: the body stops {late} units too late: {trace:?}",
+                    place()
+                );
             }
             let gap = self.solids.distance(&truth, wide(at), FAR);
             early.gaps.push(gap);
@@ -120,7 +133,10 @@ impl Judge {
         eprintln!("{:18} {name:14} {early}", self.name);
         let rare = early.stray * STRAY_NORMALS <= samples;
         assert!(rare, "{}, {name}, seed {seed}: {} stray normals", self.name, early.stray);
-        assert!(early.clear > samples / 20 && early.gaps.len() > samples / 20, "too one-sided");
+        assert!(
+            early.clear > samples / 20 && early.gaps.len() > samples / 20,
+            "too few casts are clear, or too few are stopped"
+        );
         early
     }
 }
@@ -129,8 +145,7 @@ fn wide(v: Vec3) -> [f64; 3] {
     v.to_array().map(f64::from)
 }
 
-/// Distances of bodies from the solids that they were said to have hit, in units,
-/// ascending.
+/// Distances of stopped bodies from the nearest solids, in units, ascending.
 #[derive(Default)]
 struct Early {
     gaps: Vec<f64>,
@@ -140,10 +155,10 @@ struct Early {
 }
 
 impl Early {
-    /// The normal of a ball's contact is that of a face or of a bevel, which
-    /// is within the limit angle of the true one.
+    /// Counts the normal as stray if it is far from the true one. The normal of a contact is that
+    /// of a face or of a bevel, so it should be within the limit angle.
     fn judge_normal(&mut self, solids: &Solids, truth: &Body, hit: &Hit) {
-        // Moved back until it is certainly apart.
+        // The body is moved back until it is certainly apart.
         let (at, normal) = (hit.point + hit.normal * 0.05, wide(hit.normal));
         let touches = solids.distance(truth, wide(at), 1.0) < 0.1;
         if touches && solids.agreement(truth, wide(at), normal, 0.1) < 0.5 {
@@ -176,9 +191,9 @@ fn samples(default: usize) -> usize {
     std::env::var("SHIFT_SAMPLES").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// Greatest distance, in radii, of a ball from the solid that stops it: where planes
-/// are the limit angle apart at an edge, or three of them at a corner, less
-/// the half degree that the compiler tolerates.
+/// Greatest distance of a ball from the solid that stops it, in radii. It occurs at an edge between
+/// two planes at the limit angle, or at a corner of three such planes. The compiler's tolerance of
+/// half a degree is included.
 fn bound(angle: f64) -> f64 {
     let slack = 0.011;
     let edge = (angle.to_radians() / 2.0).cos() - slack;
@@ -193,7 +208,11 @@ fn bodies_stop_in_time(path: &Path, angle: f64, samples: usize, seed: u64) {
         let name = format!("ball {radius}");
         let early = judge.judge(&name, &ball, Body::Ball(f64::from(radius)), samples, seed);
         let most = bound(angle) * f64::from(radius) + SHELL;
-        assert!(early.greatest() <= most, "{} is more than {most}", early.greatest());
+        assert!(
+            early.greatest() <= most,
+            "a ball stops {} units too early, more than {most}",
+            early.greatest()
+        );
     }
     let cylinder = Cylinder::new(16.0, 28.0).expect("in range");
     judge.judge("cylinder", &cylinder, Body::Cylinder(16.0, 28.0), samples, seed);
@@ -205,7 +224,7 @@ fn bodies_stop_in_time(path: &Path, angle: f64, samples: usize, seed: u64) {
     let sides = sides.map(|side| wide(turn * side));
     judge.judge(
         "turned box",
-        &cuboid.turned(turn).expect("a turn"),
+        &cuboid.turned(turn).expect("the turn is a rotation"),
         Body::Cuboid(sides),
         samples,
         seed,
@@ -228,8 +247,7 @@ fn bodies_never_pass_through_solids_on_foreign_maps() {
     }
 }
 
-/// A box has an offset surface that is exact in integers: a box is stopped neither later
-/// than there, nor past it.
+/// The surface at which a box must stop is exact in integers. A box must not stop later.
 fn boxes_stop_in_time(path: &Path, samples: usize, seed: u64) {
     let judge = Judge::new(path, 95.0);
     let exact = Brushes::new(&judge.entities, [16.0, 16.0, 28.0]);
@@ -237,7 +255,7 @@ fn boxes_stop_in_time(path: &Path, samples: usize, seed: u64) {
     let mut random = Random::new(seed);
     let (mut early, mut hits) = (0, 0);
     for sample in 0..samples {
-        // On integers, where planes and edges are.
+        // Starts and motions are whole, because planes and edges are at whole coordinates.
         let start = judge.start(&mut random).round();
         let motion = Vec3::from([(); 3].map(|()| random.between(-64.0, 64.0) as f32)).round();
         let (a, b) = (wide(start), wide(start + motion));
@@ -251,7 +269,7 @@ fn boxes_stop_in_time(path: &Path, samples: usize, seed: u64) {
         };
         let late = surely.map_or(0.0, |surely| (time - surely) * length);
         let place = || format!("{}, seed {seed}, {sample}: {start} by {motion}", judge.name);
-        assert!(late < ALONG, "{}: {late} units late", place());
+        assert!(late < ALONG, "{}: the box stops {late} units too late", place());
         hits += usize::from(time <= 1.0);
         early += usize::from(time <= 1.0 && possibly.is_none_or(|p| (p - time) * length > ALONG));
     }

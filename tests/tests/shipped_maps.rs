@@ -1,5 +1,5 @@
-//! The shipped maps: their `.obsp` files are what the compiler makes of the sources, and
-//! they suit a match.
+//! The shipped maps: their `.obsp` files are up to date with their sources, and a match can be
+//! played on them.
 
 use std::sync::Arc;
 
@@ -16,8 +16,7 @@ const OBSP_LIMIT: usize = 1 << 20;
 const PLAYERS: u16 = 16;
 const TICKS: u64 = 600;
 
-/// Least extent of a player's positions in a match, in units: a stuck player stays within
-/// less.
+/// Least extent of a player's positions in a match, in units. A stuck player stays within less.
 const MOVED: f64 = 100.0;
 
 fn suits_a_match(name: &str, props: usize, triggers: usize) {
@@ -49,20 +48,26 @@ fn the_warren_suits_a_match() {
 fn only_crouching_players_fit(map: &ShippedMap, from: [f32; 3], to: [f32; 3]) {
     let world = map.world();
     let [crouching, standing] =
-        ["crouching", "standing"].map(|name| world.size(name).expect("players have it"));
+        ["crouching", "standing"].map(|name| world.size(name).expect("the map has this size"));
     let (from, to) = (Vec3::from(from), Vec3::from(to));
     let steps = (from.distance(to) / 16.0).ceil() as u16;
     for step in 0..=steps {
         let feet = from.lerp(to, f32::from(step) / f32::from(steps)) + Vec3::Z * 2.0;
-        assert!(!world.is_solid(crouching, feet + Vec3::Z * 18.0), "ducked at {feet}");
-        assert!(world.is_solid(standing, feet + Vec3::Z * 28.0), "upright at {feet}");
+        assert!(
+            !world.is_solid(crouching, feet + Vec3::Z * 18.0),
+            "a crouching player does not fit at {feet}"
+        );
+        assert!(
+            world.is_solid(standing, feet + Vec3::Z * 28.0),
+            "a standing player fits at {feet}"
+        );
     }
 }
 
 #[test]
 fn only_crouching_players_fit_in_the_tunnel_of_the_arena() {
     let arena = ShippedMap::read("arena");
-    // From the pit to the cellar.
+    // The tunnel leads from the pit to the cellar.
     only_crouching_players_fit(&arena, [0.0, -544.0, -128.0], [0.0, -192.0, -128.0]);
 }
 
@@ -82,8 +87,8 @@ fn only_crouching_players_fit_in_the_crawlways_of_the_warren() {
     }
 }
 
-/// A short match with the map's own props: nothing ever interpenetrates, and no player is
-/// stuck at the spawn point.
+/// Plays a short match with the map's own props. Nothing must ever interpenetrate, and no player
+/// must be stuck at their spawn point.
 fn a_crowd_runs_about(name: &str, seed: u64) {
     let map = ShippedMap::read(name);
     let models = shipped();
@@ -105,17 +110,18 @@ fn a_crowd_runs_about(name: &str, seed: u64) {
         assert!(overlaps.is_empty(), "{name}, seed {seed}, tick {tick}: {overlaps:?}");
         for (wanderer, (low, high)) in crowd.iter().zip(&mut reach) {
             let here = state.entities.iter().find(|entity| entity.id == wanderer.id());
-            let here = here.unwrap_or_else(|| panic!("{name}, seed {seed}, tick {tick}: lost"));
+            let here =
+                here.unwrap_or_else(|| panic!("{name}, seed {seed}, tick {tick}: player is gone"));
             (*low, *high) = (low.min(here.position), high.max(here.position));
         }
         let commands: Vec<_> = crowd.iter_mut().map(Wanderer::next_command).collect();
         world.step(&commands);
     }
     let least = reach.iter().map(|(low, high)| low.distance(*high)).fold(f64::INFINITY, f64::min);
-    assert!(least > MOVED, "{name}, seed {seed}: someone stayed within {least} units");
+    assert!(least > MOVED, "{name}, seed {seed}: a player stayed within {least} units");
     let drawn = map.of_class("prop").count();
     let kept = world.state().entities.len() - crowd.len();
-    assert_eq!(kept, drawn, "{name}: props came to be or got lost");
+    assert_eq!(kept, drawn, "{name}: the number of props changed");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a body and a player do, in maps drawn for one question each.
+//! The behaviour of bodies and players, in maps that are built for one question each.
 
 use std::sync::Arc;
 
@@ -27,14 +27,19 @@ fn props(world: &World) -> Vec<EntityState> {
 }
 
 fn find(world: &World, id: EntityId) -> EntityState {
-    *world.state().entities.iter().find(|entity| entity.id == id).expect("still there")
+    *world
+        .state()
+        .entities
+        .iter()
+        .find(|entity| entity.id == id)
+        .expect("the entity is in the world")
 }
 
 fn forward(yaw: u16) -> Command {
     Command { forward: 127, yaw, ..Command::default() }
 }
 
-/// Heading along +X, +Y.
+/// Headings along +X and +Y.
 const EAST: u16 = 0;
 const NORTH: u16 = 16384;
 
@@ -210,7 +215,7 @@ fn a_new_player_stands_at_the_free_spawn_point_farthest_from_all_others() {
         })
     };
     assert_eq!(arrivals(&drawing), [[-800, 0], [800, 500], [700, 0]]);
-    // A stack so high that nobody is lifted onto it.
+    // The stack is so high that no player is put on top of it.
     let stack = [17.0, 50.0, 83.0, 116.0].into_iter();
     let taken = stack.fold(drawing, |d, z| d.prop("crate", [700.0, 0.0, z], 0.0));
     assert_eq!(arrivals(&taken), [[-800, 0], [800, 500], [-700, 0]]);
@@ -271,7 +276,7 @@ fn the_same_commands_give_the_same_digests_and_other_commands_others() {
             world.digest()
         };
         let mut digests: Vec<_> = (0..200).map(|_| step(&mut world)).collect();
-        // The last tick has the same command for all: what differs is history.
+        // The last tick has the same command in all runs, so only the history differs.
         world.step(&[(id, forward(EAST))]);
         digests.push(world.digest());
         digests
@@ -285,7 +290,8 @@ fn a_full_match_lets_nobody_in_until_somebody_leaves() {
     let mut world = start(&MapBuilder::floor());
     let ids: Vec<_> = (0..4).map(|_| world.join().expect("there is room")).collect();
     assert!(world.join().is_err());
-    // One spawn point for four: the others wait in limbo or beside it.
+    // There is one spawn point for four players. The others wait outside the world or stand beside
+    // it.
     world.leave(ids[1]);
     let newcomer = world.join().expect("a place is free again");
     assert!(!ids.contains(&newcomer), "an id was used twice");

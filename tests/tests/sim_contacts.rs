@@ -1,9 +1,8 @@
-//! The contacts of bodies that are about to touch do not depend on how the
-//! question is put: which filters are on, which body comes first, and where in
-//! the world all of it is.
+//! The contacts of bodies that are about to touch do not depend on the filters that are on, on the
+//! order of the bodies, or on the place of the scene in the world.
 //!
-//! `SIM_PAIRS=1000000 cargo test -p tests --release --test sim_contacts` goes
-//! through as many scenes of either test; `SIM_PAIRS_SEED` makes them others.
+//! `SIM_PAIRS=1000000 cargo test -p tests --release --test sim_contacts` tests this many scenes for
+//! each of the two tests. `SIM_PAIRS_SEED` chooses other scenes.
 
 use std::sync::Arc;
 
@@ -14,45 +13,46 @@ use obsp_sim::{ModelId, Stage, Stages};
 use tests::harness::near::{Figure, direction, touching_distance, turn};
 use tests::harness::{MapBuilder, Random, setting};
 
-/// Scenes looked at when nobody asks for more: a few seconds.
+/// Default number of scenes, which take a few seconds.
 const SAMPLE: usize = 3_000;
 
 const TICK: f64 = 1.0 / 60.0;
 
-/// What positions and gaps may differ by, in units, where a scene is shifted or its bodies are
-/// swapped: a ten-thousandth of the rest gap. A shift rounds every coordinate anew, to 2⁻⁴¹ of a
-/// unit where these scenes lie. The search for the least distance divides that by gaps down to
-/// the guard's margin of 1/128 and by faces up to 512 units wide: normals tilt by up to 1e-8.
-/// (The most that was seen in 100,000 scenes of two bodies was 6e-9; beside wide brushes, 1.3e-6.)
-/// With other filters nothing may differ at all.
+/// Greatest difference of positions and gaps, in units, between a scene and its copy that is
+/// shifted or has its bodies swapped: a ten-thousandth of the rest gap. With other filters nothing
+/// may differ at all.
+///
+/// A shift rounds every coordinate again, to 2⁻⁴¹ of a unit in these scenes. The search for the
+/// least distance divides this error by gaps, which may be as small as the guard's margin of 1/128,
+/// and faces are up to 512 units wide. So normals tilt by up to 1e-8. The largest difference in
+/// 100,000 scenes of two bodies was 6e-9, and beside wide brushes 1.3e-6.
 const ROUNDING: f64 = 1e-5;
 
-/// What normals may differ by where nothing else bounds them. Edges that cross at a small angle
-/// divide the rounding by that, too: 1.8e-7 was seen once in 500,000 scenes.
+/// Greatest difference of normals if the gap is wide. Edges that cross at a small angle also divide
+/// the rounding by that angle: 1.8e-7 was seen once in 500,000 scenes.
 const TILT: f64 = 1e-6;
 
-/// Spacing of doubles at the coordinates of these scenes, 1,024 to 2,048 units. A gap lies between
-/// two of them, each rounded by half of it.
+/// Spacing of doubles at the coordinates of these scenes, 1,024 to 2,048 units. A gap is the
+/// difference of two coordinates, each of which is rounded by up to half of this.
 const SPACING: f64 = 1.0 / (1_u64 << 42) as f64;
 
-/// Width of the widest brush in units. A gap is measured along the normal over all the width, so
-/// it may differ by as much more as the normals that were found differ over it.
+/// Width of the widest brush, in units. If two normals differ, gaps may differ by this tilt times
+/// the width, too.
 const WIDTH: f64 = 512.0;
 
-/// Sets of filters, of which the first is the usual one.
+/// Sets of filters. The first is the default.
 fn filters() -> impl Iterator<Item = Stages> {
     let sets = [Stages::default(), Stages::ALL, Stages::EXACT, Stages::EXACT.with(Stage::BspHard)];
     sets.into_iter().chain(Stage::ALL.map(|stage| Stages::ALL.without(stage)))
 }
 
-/// Where two edges run along each other, every point of them is a closest one, and
-/// which comes out is left to rounding; and where the search for the least distance
-/// is ended by rounding, it has the plane, but not always the points. A manifold of
-/// a single point may then have it elsewhere, the plane and the gap being the same.
-/// Of a thousand scenes this may be so in one; it was in 2 of 60,000.
+/// One scene in this many may have a single contact point elsewhere on the same plane, with the
+/// same gap. Rounding may decide the point: if two edges are parallel, all their points are equally
+/// close, and if rounding ends the search for the least distance, the plane is found but not always
+/// the points. This was seen in 2 of 60,000 scenes.
 const ELSEWHERE: usize = 1_000;
 
-/// Whether two manifolds are such single points.
+/// Whether two manifolds of a single point differ only in where it is, as [`ELSEWHERE`] allows.
 fn is_elsewhere(a: &Manifold, b: &Manifold) -> bool {
     let ([(at, gap)], [(other, left)]) = (a.points.as_slice(), b.points.as_slice()) else {
         return false;
@@ -62,8 +62,8 @@ fn is_elsewhere(a: &Manifold, b: &Manifold) -> bool {
         && a.normal.distance(b.normal) < ROUNDING
 }
 
-/// The first list with the single points of the second that are elsewhere, and
-/// whether there are any.
+/// The first list, with single points that are elsewhere taken from the second, and whether there
+/// are any.
 fn aligned(ours: &[Manifold], theirs: &[Manifold]) -> (Vec<Manifold>, bool) {
     let mut any = false;
     let pick = |(a, b): (&Manifold, &Manifold)| {
@@ -77,7 +77,7 @@ fn aligned(ours: &[Manifold], theirs: &[Manifold]) -> (Vec<Manifold>, bool) {
     (ours.iter().zip(theirs).map(pick).collect(), any)
 }
 
-/// In what two lists of manifolds differ, if they do.
+/// Describes the first difference of two lists of manifolds, if there is one.
 fn difference(ours: &[Manifold], theirs: &[Manifold]) -> Option<String> {
     let between = |list: &[Manifold]| list.iter().map(|m| m.between).collect::<Vec<_>>();
     if between(ours) != between(theirs) {
@@ -89,10 +89,11 @@ fn difference(ours: &[Manifold], theirs: &[Manifold]) -> Option<String> {
         };
         list.iter().any(same)
     };
-    // The search for the least distance ends where rounding hides what is left of it. A normal that
-    // is turned by t has g t²/2 more of a gap g, so edges that run nearly along each other leave it
-    // open as far as that is less than the spacing: by 3.9e-6 at a gap of 0.03, where 2.6e-6 was seen
-    // once in 500,000 scenes. However small the gap, normals differ by no more than points do.
+    // The search for the least distance ends when rounding hides any further decrease. A normal
+    // that is turned by t lengthens a gap g by g t²/2. If this is less than the spacing, edges that
+    // are nearly parallel do not determine the normal any better: at a gap of 0.03 it is known to
+    // 3.9e-6, and 2.6e-6 was seen once in 500,000 scenes. Even at small gaps, normals must agree as
+    // well as points.
     let known_to = |manifold: &Manifold| {
         let gaps = manifold.points.iter().map(|&(_, gap)| gap);
         let least = gaps.reduce(f64::min).unwrap_or(f64::INFINITY);
@@ -108,7 +109,7 @@ fn difference(ours: &[Manifold], theirs: &[Manifold]) -> Option<String> {
     ours.iter().zip(theirs).find(differ).map(|(a, b)| format!("{a:?} and {b:?}"))
 }
 
-/// The manifold as the other body has it.
+/// The manifold with its two bodies swapped.
 fn swapped(manifold: &Manifold) -> Manifold {
     let Touching { parts: (ours, theirs), .. } = manifold.between;
     Manifold {
@@ -118,7 +119,7 @@ fn swapped(manifold: &Manifold) -> Manifold {
     }
 }
 
-/// The manifold with its points moved by what `by` makes of their gaps.
+/// The manifold with each point moved by `by` of its gap.
 fn shifted(manifold: &Manifold, by: impl Fn(f64) -> DVec3) -> Manifold {
     let points = manifold.points.iter().map(|&(at, gap)| (at + by(gap), gap)).collect();
     Manifold { points, ..manifold.clone() }
@@ -128,35 +129,39 @@ fn list(contacts: &Contacts) -> Vec<Manifold> {
     contacts.manifolds().collect()
 }
 
-/// What the usual filters find, once it is shown that all others find the same,
-/// in the first tick and in the next one, which begins with what is known.
+/// The contacts found with the default filters. Asserts that all other sets of filters find the
+/// same, in the first tick and in the next one, which starts from the contacts of the first. `None`
+/// if the bodies overlap.
 fn with_any_filters(search: &ContactSearch, things: &[Thing]) -> Option<Vec<Manifold>> {
     let find = |before: &Contacts, stages| search.find(things, before, TICK, stages);
     let first = find(&Contacts::default(), Stages::default())?;
-    let second = find(&first, Stages::default()).expect("they stand where they stood");
+    let second =
+        find(&first, Stages::default()).expect("bodies that have not moved do not overlap");
     for stages in filters() {
-        let found = find(&Contacts::default(), stages).expect("filters let nobody in");
+        let found = find(&Contacts::default(), stages)
+            .expect("whether bodies overlap does not depend on the filters");
         assert_eq!(list(&found), list(&first), "{stages:?}: {things:?}");
-        let found = find(&first, stages).expect("filters let nobody in");
-        assert_eq!(list(&found), list(&second), "{stages:?}, once more: {things:?}");
+        let found =
+            find(&first, stages).expect("whether bodies overlap does not depend on the filters");
+        assert_eq!(list(&found), list(&second), "{stages:?}, next tick: {things:?}");
     }
     Some(list(&first))
 }
 
-/// An integer vector of a length that maps have.
+/// A random integer vector within the extent of a map.
 fn whole(random: &mut Random) -> IVec3 {
     let mut one = || random.between(-2_000.0, 2_000.0) as i32;
     IVec3::new(one(), one(), one())
 }
 
-/// A model on its way, at rest in every other scene.
+/// A moving body; in half of the scenes it is at rest.
 fn moving(model: usize, at: At, random: &mut Random) -> Thing {
     let speed = if random.one_in(2) { 0.0 } else { random.between(0.0, 300.0) };
     let (velocity, angular) = (direction(random) * speed, direction(random) * (speed * 0.02));
     Thing { model: ModelId(model as u8), at, velocity, angular }
 }
 
-/// From hardly more than the guard's margin to beyond where contacts are made.
+/// A random gap, from hardly more than the guard's margin to more than contacts may have.
 fn gap(random: &mut Random) -> f64 {
     10.0_f64.powf(random.between(-2.2, -0.3))
 }
@@ -174,7 +179,7 @@ impl Tally {
         (Self { seed, scenes: 0, touching: 0, elsewhere: 0 }, Random::new(seed))
     }
 
-    /// In what the manifolds of the same scene differ, if they do.
+    /// Describes the first difference of two lists of manifolds of the same scene, if there is one.
     fn compare(&mut self, ours: &[Manifold], theirs: &[Manifold]) -> Option<String> {
         let (ours, elsewhere) = aligned(ours, theirs);
         self.elsewhere += usize::from(elsewhere);
@@ -185,10 +190,13 @@ impl Tally {
         let Self { seed, scenes, touching, elsewhere } = self;
         eprintln!(
             "seed {seed}: {touching} of {scenes} scenes have contacts, {elsewhere} of them \
-             with a single point that is elsewhere"
+             with a single point elsewhere"
         );
-        assert!(elsewhere <= 1 + scenes / ELSEWHERE, "{elsewhere} of {scenes} are elsewhere");
-        assert!(touching > scenes / 4, "not near contact: {touching} of {scenes}");
+        assert!(
+            elsewhere <= 1 + scenes / ELSEWHERE,
+            "in {elsewhere} of {scenes} scenes a single point is elsewhere"
+        );
+        assert!(touching > scenes / 4, "only {touching} of {scenes} scenes have contacts");
     }
 }
 
@@ -196,7 +204,8 @@ impl Tally {
 fn two_bodies_have_the_same_contacts_whatever_the_filters_their_order_and_the_place() {
     let models = Figure::shipped();
     let empty = MapBuilder::default().block([-64, -64, -16_384], [64, 64, -16_320]);
-    let search = ContactSearch::new(Arc::new(empty.compile()), &shipped()).expect("a match");
+    let search =
+        ContactSearch::new(Arc::new(empty.compile()), &shipped()).expect("a match can be set up");
     let (mut tally, mut random) = Tally::begin();
     while tally.scenes < setting("SIM_PAIRS", SAMPLE) {
         tally.scenes += 1;
@@ -211,16 +220,18 @@ fn two_bodies_have_the_same_contacts_whatever_the_filters_their_order_and_the_pl
         let told = |how: &str| {
             format!("seed {seed}, scene {scenes}, {how}: {} and {}: {things:?}", a.name, b.name)
         };
-        // Hollows can hold a body where they were entered sideways: no pose of a match.
+        // In a hollow that was entered sideways the bodies may overlap. No match has such poses.
         let Some(usual) = with_any_filters(&search, &things) else { continue };
         let [first, second] = things;
-        let other = with_any_filters(&search, &[second, first]).expect("both are still free");
+        let other =
+            with_any_filters(&search, &[second, first]).expect("swapped bodies do not overlap");
         let mut other: Vec<Manifold> = other.iter().map(swapped).collect();
         other.sort_by_key(|manifold| manifold.between);
         assert_eq!(tally.compare(&usual, &other), None, "{}", told("swapped"));
         let by = whole(&mut random).as_dvec3();
         let away = things.map(|thing| Thing { at: (thing.at.0 + by, thing.at.1), ..thing });
-        let other = with_any_filters(&search, &away).unwrap_or_else(|| panic!("{}", told("gone")));
+        let other = with_any_filters(&search, &away)
+            .unwrap_or_else(|| panic!("{}", told("they overlap once shifted")));
         let other: Vec<Manifold> = other.iter().map(|m| shifted(m, |_| -by)).collect();
         assert_eq!(tally.compare(&usual, &other), None, "{}", told(&format!("shifted by {by}")));
         tally.touching += usize::from(!usual.is_empty());
@@ -243,7 +254,8 @@ fn scenery(at: IVec3) -> MapBuilder {
 fn a_body_has_the_same_contacts_with_the_world_whatever_the_filters_and_the_place() {
     let models = Figure::shipped();
     let search = |at: IVec3| {
-        ContactSearch::new(Arc::new(scenery(at).compile()), &shipped()).expect("a match")
+        ContactSearch::new(Arc::new(scenery(at).compile()), &shipped())
+            .expect("a match can be set up")
     };
     let (mut tally, mut random) = Tally::begin();
     let home = search(IVec3::ZERO);
@@ -263,7 +275,7 @@ fn a_body_has_the_same_contacts_with_the_world_whatever_the_filters_and_the_plac
             let found = home.find(&[at(distance)], &Contacts::default(), TICK, Stages::default());
             found.is_some()
         };
-        // Down in steps smaller than anything in the way, then ever finer.
+        // The body goes down in steps smaller than any brush, then the step is halved.
         let mut steps = (0..).map(|step| f64::from(step) * 4.0).take_while(|&far| far < 400.0);
         let Some(mut held) = steps.find(|&far| !is_free(far)) else { continue };
         let mut free = held - 4.0;
@@ -285,11 +297,11 @@ fn a_body_has_the_same_contacts_with_the_world_whatever_the_filters_and_the_plac
         tally.touching += usize::from(!usual.is_empty());
         met.extend(usual.iter().map(|manifold| manifold.between.other));
     }
-    assert_eq!(met, (0..5).map(Touched::Solid).collect(), "some brushes were never touched");
+    assert_eq!(met, (0..5).map(Touched::Solid).collect(), "some brushes were not touched");
     tally.end();
 }
 
-/// The comparison is complete: it sees a nudge of a thousandth of the rest gap.
+/// The comparison finds any difference, down to a thousandth of the rest gap.
 #[test]
 fn a_difference_is_seen() {
     let between = Touching { body: 0, other: Touched::Thing(1), parts: (0, 0) };
@@ -308,7 +320,7 @@ fn a_difference_is_seen() {
     assert!(differs(&|other| other.normal = -other.normal));
     assert!(differs(&|other| other.normal = DVec3::new(3e-6, 0.0, 1.0).normalize()));
     assert!(differs(&|other| other.between.parts = (1, 0)));
-    // A gap that is hardly there excuses no more than rounding.
+    // At a tiny gap, normals may differ by no more than rounding.
     let near = Manifold { points: vec![(DVec3::ZERO, 1e-9)], ..usual.clone() };
     let tilted = Manifold { normal: DVec3::new(1e-4, 0.0, 1.0).normalize(), ..near.clone() };
     assert!(difference(&[near], &[tilted]).is_some());

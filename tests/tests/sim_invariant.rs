@@ -1,5 +1,5 @@
-//! The promise itself: after every tick of a crowded match nothing reaches
-//! into anything else, by a judge that knows nothing of the simulation.
+//! The invariant itself: after every tick of a crowded match, no body reaches into anything else.
+//! The judge shares no code with the simulation.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use tests::oracle::map_text;
 /// Ticks of a long match: 100 seconds.
 const TICKS: u64 = 6_000;
 
-/// Ticks of each of the many short ones.
+/// Ticks of a short match.
 const SHORT: u64 = 1_200;
 const PLAYERS: u16 = 32;
 const WEAPONS: [Buttons; 3] = [Buttons::PRIMARY, Buttons::SECONDARY, Buttons::TERTIARY];
 const OBJECTS: u32 = 300;
 
-/// Mean ticks between two shots of a player; `None` where nobody shoots.
+/// Mean number of ticks between two shots of a player; `None` if nobody shoots.
 type Shots = Option<usize>;
 
 fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots) {
@@ -45,7 +45,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
     let props = |state: &obsp_sim::State| {
         state.entities.iter().filter(|e| matches!(e.kind, Kind::Prop { .. })).count()
     };
-    // A map may be too small for the last few of those that are scattered.
+    // A map may be too small for the last few of the scattered props.
     let drawn = entities.iter().filter(|e| e.get("classname") == Some("prop")).count();
     let scattered = props(&start).saturating_sub(drawn);
     assert!(scattered >= OBJECTS as usize * 85 / 100, "{scattered} props beside {drawn} drawn");
@@ -95,18 +95,18 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
     let mean_speed = walked / f64::from(PLAYERS) / (ticks as f64 / 60.0);
     let counters = game.world().counters();
     eprintln!(
-        "{}: {} props, {shoved} ended elsewhere; players went {mean_speed:.0} units/s; {counters:?}",
+        "{}: {} props, {shoved} were moved; players ran at {mean_speed:.0} units/s; {counters:?}",
         map.display(),
         props(&before),
     );
     assert!(mean_speed > 50.0, "the players hardly moved: {mean_speed} units/s");
-    assert!(shoved > 20, "nothing was shoved: {shoved}");
+    assert!(shoved > 20, "only {shoved} props were moved");
     if shots.is_some() {
         assert!(counters.emergency_replacements == 0, "{counters:?}");
         return;
     }
-    // A player without a free spawn point at first has found one since.
-    assert_eq!(before.entities.len(), props(&start) + usize::from(PLAYERS), "someone got lost");
+    // A player who waited for a free spawn point must have found one by now.
+    assert_eq!(before.entities.len(), props(&start) + usize::from(PLAYERS), "an entity is missing");
 }
 
 #[test]
@@ -114,9 +114,9 @@ fn in_the_arena() {
     nothing_ever_interpenetrates(&own_map("arena.map"), 41, TICKS, None);
 }
 
-/// Seeds that once ended with a player a hair inside a slanted wall, because
-/// a free way may end at any distance beside one and `f32` called that empty;
-/// players now keep clear of surfaces by more than rounding.
+/// With these seeds, a player once ended slightly inside a slanted wall. A free path may end at any
+/// distance beside a wall, and `f32` rounded it to empty. Players now keep a distance from surfaces
+/// that is larger than rounding.
 #[test]
 fn beside_slanted_walls() {
     for seed in [100, 101, 103, 104, 105] {

@@ -1,8 +1,8 @@
-//! Pairs of the shipped models, just touching or just not, judged by exact
-//! triangles: what the simulation says of them is true outside its margins.
+//! Pairs of the shipped models that just touch or just do not. An oracle of exact triangles judges
+//! the simulation's verdicts, which must be right outside its margins.
 //!
-//! `SIM_PAIRS=1000000 cargo test -p tests --release --test sim_pairs` judges a
-//! million; without the variable it is a sample.
+//! `SIM_PAIRS=1000000 cargo test -p tests --release --test sim_pairs` judges a million pairs. The
+//! default is a small sample.
 
 use glam::DVec3;
 use obsp_sim::query::{At, MARGIN, are_clear, separation};
@@ -11,11 +11,11 @@ use tests::harness::Random;
 use tests::harness::near::{Figure, direction, touching_distance, turn};
 use tests::oracle::bodies::interpenetrate;
 
-/// Pairs judged when nobody asks for more: a few seconds.
+/// Default number of pairs, which take a few seconds.
 const SAMPLE: u64 = 20_000;
 
-/// Nearer than this, in units, the simulation may take a gap for contact, as
-/// [`separation`] states: less than an eightieth of the guard's margin.
+/// The simulation may take a gap smaller than this, in units, for contact, as [`separation`]
+/// states. It is less than an eightieth of the guard's margin.
 const TOUCHING: f64 = 1e-4;
 
 #[test]
@@ -32,7 +32,7 @@ fn the_verdicts_of_the_simulation_on_near_pairs_are_true() {
         let at_a = (home, turn(&mut random));
         let (turn_b, way) = (turn(&mut random), direction(&mut random));
         let contact = touching_distance((a, at_a), (b, turn_b), way);
-        // Around the contact at every scale, from rounding to a whole unit.
+        // Poses around the contact differ from it by any scale, from rounding to a whole unit.
         for _ in 0..PER_CONTACT {
             let offset = 10.0_f64.powf(random.between(-6.0, 0.0));
             let sign = if random.one_in(2) { -1.0 } else { 1.0 };
@@ -50,27 +50,30 @@ fn the_verdicts_of_the_simulation_on_near_pairs_are_true() {
         }
     }
     eprintln!("{pair} pairs, seed {seed}: {touching} touching, {apart} apart");
-    assert!(touching > pair / 10 && apart > pair / 10, "not near contact: {touching} of {pair}");
+    assert!(touching > pair / 10 && apart > pair / 10, "too one-sided: {touching} of {pair} touch");
 }
 
-/// Poses tried around each contact that was searched for.
+/// Poses tried around each contact.
 const PER_CONTACT: u32 = 16;
 
-/// Whether the simulation says that the two are apart, or in what it is wrong.
+/// Whether the two are apart for the simulation, or a description of its mistake.
 fn judge(a: &Figure, at_a: At, b: &Figure, at_b: At, nudge: DVec3) -> Result<bool, String> {
     let body = a.placed(at_a);
     let meets = |by: DVec3| interpenetrate(&body, &b.placed((at_b.0 + by, at_b.1)));
     let said = separation(&a.solid, at_a, &b.solid, at_b);
     let truly_meet = meets(DVec3::ZERO);
     if let Some(gap) = said.filter(|_| truly_meet) {
-        return Err(format!("said to be {gap} apart, and they interpenetrate"));
+        return Err(format!("the simulation finds a gap of {gap}, but they interpenetrate"));
     }
     if said.is_none() && !truly_meet && !nudges().any(|nudge| meets(nudge * TOUCHING)) {
-        return Err(format!("said to overlap, and they are more than {} apart", TOUCHING * 0.5));
+        return Err(format!(
+            "the simulation finds an overlap, but they are more than {} apart",
+            TOUCHING * 0.5
+        ));
     }
-    // No motion shorter than the gap brings them together.
+    // No motion shorter than the gap may make them meet.
     if let Some(gap) = said.filter(|gap| meets(nudge * (gap * 0.999))) {
-        return Err(format!("said to be {gap} apart, and less than that joins them"));
+        return Err(format!("the simulation finds a gap of {gap}, but they meet after less"));
     }
     let clear = said.is_some_and(|gap| gap > MARGIN);
     for stages in [Stages::ALL, Stages::default(), Stages::EXACT.with(Stage::BspHard)] {
@@ -80,7 +83,7 @@ fn judge(a: &Figure, at_a: At, b: &Figure, at_b: At, nudge: DVec3) -> Result<boo
         ] {
             if answer != clear && !said.is_some_and(|gap| (gap - MARGIN).abs() < 1e-9) {
                 return Err(format!(
-                    "{order}cascade {stages:?} says clear: {answer}; gap {said:?}"
+                    "{order}cascade {stages:?} finds them clear: {answer}; gap {said:?}"
                 ));
             }
         }
@@ -88,7 +91,7 @@ fn judge(a: &Figure, at_a: At, b: &Figure, at_b: At, nudge: DVec3) -> Result<boo
     Ok(said.is_some())
 }
 
-/// Unit steps in all directions: one of them is within 28 degrees of any.
+/// Unit vectors in many directions: one of them is within 28 degrees of any direction.
 fn nudges() -> impl Iterator<Item = DVec3> {
     (0..27)
         .filter(|i| *i != 13)

@@ -1,14 +1,12 @@
-//! Times of impact, judged by exact triangles: bodies that are known to reach
-//! into each other at some moment of a tick are stopped before that moment, and
-//! hardly sooner than the guard's margin has it.
+//! Times of impact, judged by an oracle of exact triangles. Bodies that overlap at a known moment
+//! of a tick must be stopped before that moment, and hardly sooner than the guard's margin demands.
 //!
-//! Each case is made from the moment of overlap: two bodies are put into each
-//! other by a stated depth, and their ways lead through that moment. So however
-//! thin and fast they are, and however soon they part again, the oracle knows
-//! that they have met without having to look for the moment.
+//! Each case is built from the moment of overlap: two bodies are put into each other by a given
+//! depth, and their paths lead through these poses. So the oracle knows that they meet and need not
+//! search for the moment, however thin and fast they are, and however soon they part again.
 //!
-//! `SIM_PASSAGES=100000 cargo test -p tests --release --test sim_passage` judges
-//! more; `SIM_PAIRS_SEED` makes them others.
+//! `SIM_PASSAGES=100000 cargo test -p tests --release --test sim_passage` judges this many cases.
+//! `SIM_PAIRS_SEED` chooses other cases.
 
 use glam::{DQuat, DVec3};
 use obsp_sim::query::{MARGIN, Passing, Way, passing, separation};
@@ -17,12 +15,12 @@ use tests::harness::near::{Figure, direction, touching_distance, turn};
 use tests::harness::{Random, setting};
 use tests::oracle::bodies::interpenetrate;
 
-/// Cases judged when nobody asks for more: a few seconds.
+/// Default number of cases, which take a few seconds.
 const SAMPLE: usize = 2_000;
 
-/// How early bodies may be stopped, as shortest intervals of the fastest approach,
-/// at the 99th percentile: one that cannot be told apart, and one for where the
-/// search gives up creeping.
+/// 99th percentile of how early bodies may be stopped, in shortest intervals of the time bisection
+/// at the fastest approach. One interval is the resolution of the bisection. The other is for
+/// searches that end because they advance only in tiny steps.
 const EARLY: f64 = 2.0;
 
 /// Moments before the impact at which the oracle looks for an overlap.
@@ -31,7 +29,7 @@ const LOOKS: u32 = 24;
 struct Case<'a> {
     figures: [&'a Figure; 2],
     ways: [Way; 2],
-    /// When the two are known to overlap.
+    /// The moment at which the two are known to overlap.
     moment: f64,
 }
 
@@ -51,26 +49,25 @@ impl Case<'_> {
         passing(side(i), side(j), stages, Resolution::default())
     }
 
-    /// No point of the one is faster than this as the other sees it, in units a
-    /// tick.
+    /// An upper bound of the relative speed of any two points of the bodies, in units a tick.
     fn fastest(&self) -> f64 {
         let travel = |i: usize| self.ways[i].to.0 - self.ways[i].from.0;
         let turning = |i: usize| {
             let angle = self.ways[i].from.1.angle_between(self.ways[i].to.1);
-            // Quaternions are blended evenly: the middle of a turn is faster.
+            // Orientations are interpolated linearly, so the middle of a turn is faster.
             1.3 * angle * self.figures[i].radius
         };
         travel(0).distance(travel(1)) + turning(0) + turning(1)
     }
 }
 
-/// A way of a body that turns from one orientation to another and is at `place`
-/// at `moment`.
+/// The path of a body that turns from one orientation to another and is at `place` at `moment`.
 fn way(travel: DVec3, [from, to]: [DQuat; 2], place: DVec3, moment: f64) -> Way {
     Way { from: (place - travel * moment, from), to: (place + travel * (1.0 - moment), to) }
 }
 
-/// Two turns, as far apart as a body may spin within a tick, and beyond.
+/// The orientations of a body at the start and the end of a tick. They differ by as much as a body
+/// may spin in a tick, or more.
 fn turns(random: &mut Random) -> [DQuat; 2] {
     let first = turn(random);
     let angle = match random.below(4) {
@@ -86,14 +83,14 @@ fn case<'a>(figures: &'a [Figure], random: &mut Random) -> Case<'a> {
     let pair = [(); 2].map(|()| &figures[random.below(figures.len())]);
     let moment = random.between(0.02, 1.0);
     let spins = [turns(random), turns(random)];
-    // From a crawl to 300 units a tick: across a room.
+    // Bodies move from 0.1 to 300 units in the tick, which is across a room.
     let mut travel = || direction(random) * 10.0_f64.powf(random.between(-1.0, 2.5));
     let travels = [travel(), travel()];
     let home = direction(random) * random.between(0.0, 3_000.0);
     let turned = spins.map(|spin| way(DVec3::ZERO, spin, DVec3::ZERO, 0.0).at(moment).1);
     let approach = direction(random);
     let distance = touching_distance((pair[0], (home, turned[0])), (pair[1], turned[1]), approach);
-    // From a graze by rounding to right inside.
+    // The depth is from hardly more than rounding to three units.
     let depth = 10.0_f64.powf(random.between(-5.0, 0.5));
     let places = [home, home + approach * (distance - depth)];
     let ways = [0, 1].map(|i| way(travels[i], spins[i], places[i], moment));
@@ -110,7 +107,7 @@ fn bodies_that_meet_within_a_tick_are_stopped_before_they_do_and_hardly_sooner()
     let (mut judged, mut parted, mut early) = (0, 0, Vec::new());
     for number in 0..cases {
         let case = case(&figures, &mut random);
-        // Nothing is committed that overlaps: ways begin where bodies are apart.
+        // In a match, bodies are apart at the start of every tick.
         let first = if case.meet(0.0) { None } else { case.gap(0.0) };
         let Some(first) = first.filter(|_| case.meet(case.moment)) else { continue };
         judged += 1;
@@ -128,15 +125,19 @@ fn bodies_that_meet_within_a_tick_are_stopped_before_they_do_and_hardly_sooner()
         ] {
             let answer = case.passing(stages, order);
             let Passing::Until(time) = answer else { panic!("{}", told(&format!("{answer:?}"))) };
-            assert!(time < case.moment, "{}", told(&format!("free until {time}")));
+            assert!(
+                time < case.moment,
+                "{}",
+                told(&format!("they are said to be free until {time}"))
+            );
             for look in 0..LOOKS {
                 let looked = time * f64::from(look) / f64::from(LOOKS - 1);
-                let met = format!("they meet at {looked}, free until {time}");
+                let met = format!("they meet at {looked}, but are said to be free until {time}");
                 assert!(!case.meet(looked), "{}", told(&met));
             }
             if first > MARGIN {
                 let gap = case.gap(time).filter(|&gap| gap > MARGIN);
-                let gap = gap.unwrap_or_else(|| panic!("{}", told("nearer than the margin")));
+                let gap = gap.unwrap_or_else(|| panic!("{}", told("stopped within the margin")));
                 early.push((gap - MARGIN) / case.fastest() * 4_096.0);
             }
         }
@@ -150,5 +151,5 @@ fn bodies_that_meet_within_a_tick_are_stopped_before_they_do_and_hardly_sooner()
          {worst:.2} at worst"
     );
     assert!(judged > cases / 2 && parted > cases / 4, "{judged} judged, {parted} part again");
-    assert!(late < EARLY, "stopped too early: {late} shortest intervals");
+    assert!(late < EARLY, "bodies are stopped {late} shortest intervals too early");
 }

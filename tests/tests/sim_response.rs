@@ -1,5 +1,5 @@
-//! How bodies answer forces: what people would accept in a game. Each test
-//! goes through several seeds; `SIM_SEEDS=20` asks for more of them.
+//! The response of bodies to forces, as players of a game would accept it. Each test runs with
+//! several seeds; `SIM_SEEDS=20` runs more of them.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ fn start(drawing: &MapBuilder) -> World {
         .expect("the map can be played")
 }
 
-/// The same with the weapons of the arena, and a player.
+/// A match of the arena game, with its weapons, and a player in it.
 fn start_arena(drawing: &MapBuilder) -> (Match<Arena>, EntityId) {
     let map = Arc::new(drawing.compile());
     let mut game = Match::new(Arena, map, CONFIG).expect("the map can be played");
@@ -45,8 +45,7 @@ fn props(world: &World) -> Vec<EntityState> {
     world.state().entities.into_iter().filter(is_prop).collect()
 }
 
-/// Walls around the floor, `half` units from the middle, so that nothing
-/// rolls away.
+/// A floor with walls around it, `half` units from the middle, so that nothing rolls away.
 fn pen(half: i32) -> MapBuilder {
     let out = half + 32;
     MapBuilder::floor()
@@ -62,9 +61,9 @@ fn flatness(body: &EntityState) -> f64 {
     axes.iter().map(|&axis| (body.orientation * axis).z.abs()).fold(0.0, f64::max)
 }
 
-/// The bodies that nothing holds: lowered a little, they would overlap nothing, and
-/// no two opposite directions are both blocked, between which friction could hold
-/// them. The judge is the exact oracle.
+/// The bodies that nothing holds, by the exact oracle. Lowered a little, such a body would overlap
+/// nothing; and there are no two opposite directions in which it is blocked, so that no friction
+/// between them could hold it.
 fn hanging(drawing: &MapBuilder, world: &World) -> Vec<EntityState> {
     let entities = map_text::parse(&drawing.text()).expect("the drawing can be read");
     let mut audit = Audit::new(&entities, crowd_shapes(&shipped()));
@@ -76,7 +75,8 @@ fn hanging(drawing: &MapBuilder, world: &World) -> Vec<EntityState> {
         let mut is_free = |shift: DVec3| {
             let mut near = near.clone();
             audit.judge(&near);
-            let thing = near.iter_mut().find(|thing| thing.id == own).expect("it is there");
+            let thing =
+                near.iter_mut().find(|thing| thing.id == own).expect("the body is near itself");
             thing.position += shift;
             audit.judge(&near).is_empty()
         };
@@ -90,11 +90,12 @@ fn hanging(drawing: &MapBuilder, world: &World) -> Vec<EntityState> {
     props(world).into_iter().filter(|body| hangs(body)).collect()
 }
 
-/// A body that is clamped is a tenth of a unit away from what clamps it.
+/// Distance by which a body is moved aside to find out whether it is clamped, in units: bodies in
+/// contact are a tenth of a unit apart.
 const ASIDE: f64 = 0.2;
 
-/// Bodies rest a tenth of a unit above what carries them, and lean on each
-/// other by more where they are aslant.
+/// Distance by which a body is lowered to find out what carries it, in units. Bodies rest a tenth
+/// of a unit above their support, and more where they are tilted.
 const LOWER: f64 = 0.5;
 
 #[test]
@@ -118,17 +119,17 @@ fn dropped_boxes_come_to_rest_flat() {
     }
 }
 
-/// The friction of everything on everything: the angle is 31 degrees.
+/// The coefficient of friction of all bodies, whose friction angle is 31 degrees.
 const RUBBING: f64 = 0.6;
 
-/// How far, in units, boxes fall at most until they lie on a ramp beneath them.
+/// Greatest height from which boxes fall onto a ramp, in units.
 const FALL: f64 = 16.0;
 
 #[test]
 fn boxes_stay_on_ramps_below_the_friction_angle_and_slide_above_it() {
     for seed in seeds(6) {
         let mut random = Random::new(seed);
-        // Rise over 1,000 units: 10 to 29 degrees, and 33 to 40 degrees.
+        // The rise over 1,000 units: slopes of 10 to 29 degrees, and of 33 to 40 degrees.
         for (rise, stays) in [(176, true), (400, true), (554, true), (650, false), (840, false)] {
             let slope = f64::from(rise) / 1000.0;
             let (x, angle) = (random.between(300.0, 700.0) - 500.0, random.between(0.0, 360.0));
@@ -145,7 +146,7 @@ fn boxes_stay_on_ramps_below_the_friction_angle_and_slide_above_it() {
             let body = props(&world)[0];
             let told = format!("seed {seed}, {model} on {rise}: {before:?} then {body:?}");
             if stays {
-                // Rubbing eats what the fall gave, and then it lies for good.
+                // Friction uses up the energy of the fall, and then the box stays in its place.
                 let (sine, cosine) = (slope / slope.hypot(1.0), 1.0 / slope.hypot(1.0));
                 let farthest = FALL / (RUBBING * cosine - sine);
                 assert!((body.position.x - x).abs() < farthest, "slid on {farthest}: {told}");
@@ -184,10 +185,9 @@ fn a_stack_of_five_stands_for_a_minute() {
     }
 }
 
-/// Five hundred mixed bodies rain into a pen. The match begins after at most
-/// ten seconds of settling, so ten more are left of the twenty. With seed 10 a
-/// body once slept in the air: what it lay on was woken after the last search for
-/// contacts, and had moved away before the next one.
+/// Five hundred mixed bodies rain into a pen. The match begins after at most ten seconds of
+/// settling, so ten of the twenty seconds are left. With seed 10, a body once slept in the air: its
+/// support was woken after the last search for contacts, and moved away before the next one.
 #[test]
 fn five_hundred_dropped_bodies_all_sleep_within_twenty_seconds() {
     for seed in seeds(1).chain([10]) {
@@ -211,12 +211,17 @@ fn five_hundred_dropped_bodies_all_sleep_within_twenty_seconds() {
         assert!(awake.is_empty(), "seed {seed}: {} awake: {:?}", awake.len(), &awake[..1]);
         eprintln!("seed {seed}: all asleep {ticks} ticks after the match began");
         let hanging = hanging(&drawing, &world);
-        assert!(hanging.is_empty(), "seed {seed}: {} hang: {:?}", hanging.len(), &hanging[..1]);
+        assert!(
+            hanging.is_empty(),
+            "seed {seed}: {} hang in the air: {:?}",
+            hanging.len(),
+            &hanging[..1]
+        );
         assert_eq!(world.counters().emergency_replacements, 0, "seed {seed}");
     }
 }
 
-/// A body at rest keeps still until it sleeps: nothing trembles.
+/// A body at rest keeps still until it sleeps, and does not tremble.
 #[test]
 fn nothing_trembles_before_it_sleeps() {
     for seed in seeds(4) {
@@ -228,7 +233,7 @@ fn nothing_trembles_before_it_sleeps() {
             let origin = [across(), across(), random.between(40.0, 300.0)];
             drawing = drawing.prop(model, origin, random.between(0.0, 360.0));
         }
-        // The very tick at which somebody wakes them, all are awake again.
+        // The player fires rockets, which wake the bodies.
         let (mut game, player) = start_arena(&drawing);
         let rocket = Command { buttons: obsp_sim::Buttons::SECONDARY, ..Default::default() };
         for _ in 0..TICK_RATE {
@@ -242,7 +247,7 @@ fn nothing_trembles_before_it_sleeps() {
             let now = props(game.world());
             for (old, new) in last.iter().zip(&now).filter(|(old, new)| old.id == new.id) {
                 let slow = |body: &EntityState| body.velocity.length() < 20.0;
-                // A jerk to and fro of what hardly moves.
+                // A slow body that reverses its velocity jerks to and fro.
                 let back = old.velocity.dot(new.velocity) < -16.0;
                 turned_back += u32::from(slow(old) && slow(new) && back);
             }
@@ -258,7 +263,7 @@ fn nothing_trembles_before_it_sleeps() {
 fn sleepers_wake_by_touch_by_blast_and_when_their_support_leaves() {
     let pile = |z: f64| MapBuilder::floor().spawn([-300, 0, 1]).prop("crate", [0.0, 0.0, z], 0.0);
     let forward = Command { forward: 127, ..Default::default() };
-    // At the floor before the crate: eight degrees down.
+    // The rocket is aimed eight degrees down, at the floor in front of the crate.
     let rocket =
         Command { buttons: obsp_sim::Buttons::SECONDARY, pitch: -1_500, ..Default::default() };
     for (what, command, ticks) in [("touch", forward, 80), ("blast", rocket, 40)] {
@@ -274,7 +279,7 @@ fn sleepers_wake_by_touch_by_blast_and_when_their_support_leaves() {
         }
         assert!(woke, "{what} did not wake {before:?}");
     }
-    // A tower whose lowest crate is pushed out from under it.
+    // The lowest crate of a tower is pushed away from under it.
     let mut drawing = pile(17.0);
     for i in 1..4 {
         drawing = drawing.prop("crate", [0.0, 0.0, 17.0 + 33.0 * f64::from(i)], 0.0);
@@ -291,10 +296,10 @@ fn sleepers_wake_by_touch_by_blast_and_when_their_support_leaves() {
     }
     assert!(props(&world).iter().all(|body| body.asleep), "{:?}", props(&world));
     let hanging = hanging(&drawing, &world);
-    assert!(hanging.is_empty(), "in the air: {hanging:?}");
+    assert!(hanging.is_empty(), "bodies hang in the air: {hanging:?}");
 }
 
-/// A body is as flat as it looks: a turn about any axis is seen.
+/// [`flatness`] finds a tilt.
 #[test]
 fn flatness_tells_a_tilt() {
     let tilted = EntityState {

@@ -1,6 +1,5 @@
-//! The stages of the cascade cost and save work; they decide nothing: the
-//! same match comes out whichever are on, timed or not, and so it does with any number of
-//! threads.
+//! The stages of the cascade only save work. The match is the same whichever stages are on, timed
+//! or not, and with any number of threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +15,8 @@ const SEED: u64 = 11;
 /// Digests of a short match of players who run into things.
 fn play(map: &Arc<obsp::World>, set_up: impl Fn(&mut World)) -> (Vec<u64>, Counters) {
     let config = Config { tick_rate: 60, seed: SEED, objects: 150, max_players: PLAYERS };
-    let mut world = World::new(Arc::clone(map), shipped().into(), config).expect("a match");
+    let mut world =
+        World::new(Arc::clone(map), shipped().into(), config).expect("a match can be set up");
     let before = *world.counters();
     set_up(&mut world);
     let players: Vec<EntityId> =
@@ -49,28 +49,28 @@ fn a_match_does_not_depend_on_the_stages_that_are_on() {
     let (usual, counters) = play(&map, |_| {});
     for stage in Stage::ALL.into_iter().filter(|&stage| stage != Stage::BspHard) {
         let counter = counters.cascade[stage as usize];
-        assert!(counter.definitive > 0, "{} had no part in it: {counter:?}", stage.name());
-        assert_eq!(counter.nanoseconds, 0, "{} was timed by nothing", stage.name());
+        assert!(counter.definitive > 0, "{} decided nothing: {counter:?}", stage.name());
+        assert_eq!(counter.nanoseconds, 0, "{} was timed without a clock", stage.name());
     }
     let sets = [Stages::ALL, Stages::EXACT, Stages::EXACT.with(Stage::BspHard)];
     let sets = sets.into_iter().chain(Stage::ALL.map(|stage| Stages::ALL.without(stage)));
     for stages in sets {
         let (digests, _) = play(&map, |world| world.set_stages(stages));
         let differs = usual.iter().zip(&digests).position(|(a, b)| a != b);
-        assert_eq!(differs, None, "seed {SEED}: the tick that differs, with {stages:?}");
+        assert_eq!(differs, None, "seed {SEED}: a tick differs with {stages:?}");
     }
 }
 
-/// For the long match of a release: `SIM_TICKS=12000`, and `--release`.
+/// `SIM_TICKS=12000` with `--release` plays the long match that is due before a release.
 #[test]
 fn a_match_does_not_depend_on_the_number_of_threads() {
     let ticks = std::env::var("SIM_TICKS").map_or(60, |ticks| ticks.parse().expect("a number"));
     let map = Arc::new(compile(&own_map("arena.map")));
     let config = Config { tick_rate: 60, seed: SEED, objects: 600, max_players: PLAYERS };
-    // The props begin in the air: work is shared out only where hundreds are awake.
+    // The props start in the air, because threads share the work only if hundreds are awake.
     let mut worlds = [1, 2, 3, 8].map(|threads| {
         let world = World::unsettled(Arc::clone(&map), shipped().into(), config);
-        let mut world = world.expect("a match");
+        let mut world = world.expect("a match can be set up");
         world.set_threads(threads);
         world
     });
@@ -96,7 +96,7 @@ fn a_match_does_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn time_is_told_and_changes_nothing() {
-    /// A clock without time: every reading is one later.
+    /// A clock for the test, which advances by one at each reading.
     fn reading() -> u64 {
         static READINGS: AtomicU64 = AtomicU64::new(0);
         READINGS.fetch_add(1, Ordering::Relaxed)
@@ -110,7 +110,7 @@ fn time_is_told_and_changes_nothing() {
     assert_eq!(untimed, timed);
     for stage in Stage::ALL {
         let counter = counters.cascade[stage as usize];
-        assert!(counter.tests > 0, "{} was not asked", stage.name());
+        assert!(counter.tests > 0, "{} tested nothing", stage.name());
         let mean = counter.mean_nanoseconds().expect("there were tests");
         assert!(mean > 0.0 && mean <= 1.0, "{}: {counter:?}", stage.name());
         assert!(counter.share().is_some_and(|share| (0.0..=1.0).contains(&share)));

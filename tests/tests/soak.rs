@@ -1,5 +1,5 @@
-//! The soak, as an operator runs it: clean on the arena, repeatable, and
-//! open to anybody's own audit.
+//! The soak, as an operator runs it. It is clean on the arena and repeatable, and its dump can be
+//! audited by other programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -30,7 +30,8 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
     let report = soak(&short(seed)).expect("the arena can be played");
     assert!(report.is_clean(), "seed {seed}: {report}");
     assert_eq!((report.ticks, report.players, report.limbo), (600, 16, 0));
-    // Before the first tick, 120 of the first, and every tenth after.
+    // An audit takes place before the first tick, after each of the first 120, and after every
+    // tenth tick from then on.
     assert_eq!(report.audits, 1 + 120 + 48);
     assert!(report.awake_mean > 1.0 && report.time_of_impact.queries > 1_000, "{report}");
     // The report has every key that scripts read.
@@ -46,7 +47,7 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
          interpenetrations unsound deepest tunnelled emergency_replacements limbo stuck_players digest cascade time_of_impact",
     );
     assert!(report.asleep_share > 0.0 && report.asleep_share < 1.0, "{}", report.asleep_share);
-    // Objects are those of the last tick: some dozens of grenades come and go.
+    // The report counts the objects of the last tick; up to some dozens of grenades may be more.
     let awake = report.awake_because.values().sum::<f64>();
     assert!(awake > 0.0 && awake <= report.objects as f64 + 40.0, "{awake} awake");
     told(&json["tick_us"], "p50 p90 p99 max");
@@ -59,8 +60,7 @@ fn a_soak_on_the_arena_is_clean_and_repeats_itself() {
     assert_ne!(other.digest, report.digest);
 }
 
-/// A match from outside: the dump, the models as files and the map's source are
-/// all that is looked at.
+/// An independent audit. It uses only the dump, the models' files and the map's source.
 struct Stranger {
     audit: Audit,
     /// Indices of the shapes, by model or by half extents of a box.
@@ -68,7 +68,7 @@ struct Stranger {
 }
 
 impl Stranger {
-    /// One who has read all lines of a dump and the models in `folder`.
+    /// Reads all lines of a dump, the models in `folder` and the map's source.
     fn new(lines: &[Value], folder: &Path, map: &Path) -> Self {
         let source = std::fs::read_to_string(map).expect("the map's source");
         let map = map_text::parse(&source).expect("the map can be read");
@@ -111,7 +111,7 @@ fn entities(lines: &[Value]) -> impl Iterator<Item = &Value> {
     lines.iter().flat_map(|line| line["entities"].as_array().expect("entities"))
 }
 
-/// What an entity fills space with, as text.
+/// The shape of an entity as text: a player's box or a model's name.
 fn form(entity: &Value) -> String {
     let form = if entity["kind"] == "player" { &entity["box"] } else { &entity["model"] };
     assert!(!form.is_null(), "{entity}");
@@ -134,7 +134,7 @@ fn a_dump_and_the_models_are_all_that_a_stranger_needs() {
     soak(&options).expect("the arena can be played");
     write_models(&ModelsOptions { obj: folder.clone() }).expect("the models can be written");
 
-    let text = std::fs::read_to_string(&dump).expect("the dump");
+    let text = std::fs::read_to_string(&dump).expect("the dump can be read");
     let mut lines: Vec<Value> =
         text.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
     let ticks: Vec<_> = lines.iter().filter_map(|line| line["tick"].as_u64()).collect();
@@ -146,7 +146,7 @@ fn a_dump_and_the_models_are_all_that_a_stranger_needs() {
     for line in &lines {
         assert_eq!(stranger.judge(line), [], "tick {}", line["tick"]);
     }
-    // The judge is not blind: a body put into its neighbour is found.
+    // The audit finds a body that is put into its neighbour.
     let last = lines.last_mut().expect("the last line");
     let place = last["entities"][1]["position"].clone();
     last["entities"][0]["position"] = place;

@@ -1,5 +1,5 @@
-//! Peers that mean harm, one kind a test: the match goes on for everybody else
-//! as if nothing were there, and the offender is dropped and counted.
+//! Hostile peers, one kind in each test. The match goes on for everybody else undisturbed, and the
+//! offender is dropped and counted.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
@@ -15,23 +15,22 @@ use tokio::time::timeout;
 /// Far longer than anything here takes.
 const HANG: Duration = Duration::from_secs(20);
 
-/// How long the witness plays while somebody does harm.
+/// Time for which the witness plays and measures.
 const WATCH: Duration = Duration::from_secs(2);
 
-/// How long threads may have to wait on a machine whose figures count, and how often figures
-/// of another are taken again.
+/// Figures count only if the machine let threads wait no longer than `PROMPT`. Else they are
+/// measured again, at most `ATTEMPTS` times in all.
 const PROMPT: Duration = Duration::from_millis(30);
 const ATTEMPTS: u32 = 5;
 
-/// These tests measure rates: one at a time.
+/// These tests measure rates, so only one runs at a time.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
-/// Bytes of memory that no offender, nor ten thousand of them, may cost the
-/// server: twice what the worst of them was seen to take, and what forty players
-/// take, at some 200 KiB each.
+/// Most bytes of memory that any number of offenders may cost the server. It is twice the most that
+/// was measured, and as much as forty players take, at about 200 KiB each.
 const MOST_MEMORY: u64 = 8 << 20;
 
-/// A server process, and what it held before anybody did harm.
+/// A server process, and its memory before any offence.
 struct Server {
     process: ServerProcess,
     memory: Option<u64>,
@@ -48,21 +47,21 @@ fn serve() -> Server {
     Server { process: ServerProcess::start(&["--map", &map]), memory: None }
 }
 
-/// Ends the server, whose memory has stayed within bounds all the while.
+/// Ends the server, and asserts that its memory stayed within bounds.
 async fn end(mut running: Server) {
     if cfg!(target_os = "linux") {
-        let before = running.memory.expect("nothing was noted of memory before the harm");
-        let [_, most] = running.process.memory().expect("nothing is known of memory");
+        let before = running.memory.expect("the memory before the offence is known");
+        let [_, most] = running.process.memory().expect("the memory of the server can be read");
         let grown = most.saturating_sub(before);
         println!("memory grew by {} KiB from {} KiB", grown >> 10, before >> 10);
-        assert!(grown < MOST_MEMORY, "{grown} bytes more than {before}");
+        assert!(grown < MOST_MEMORY, "the server's memory grew by {grown} bytes from {before}");
     }
     running.process.signal("TERM");
     let code = tokio::task::spawn_blocking(move || running.process.wait()).await.unwrap();
     assert_eq!(code, Some(0));
 }
 
-/// The value of one series now.
+/// The current value of a series.
 async fn metric(running: &Server, series: &str) -> f64 {
     pages::metric(&pages::get(running.process.http, "/metrics").await.body, series)
 }
@@ -71,11 +70,11 @@ fn connector(running: &Server) -> Connector {
     Connector::new(running.udp(), Trust::Loopback).unwrap()
 }
 
-/// A player who means no harm; from now on the server's memory is watched.
+/// Lets an honest player join, then notes the server's memory.
 async fn witness(running: &mut Server) -> Client {
     let name = PlayerName::new("witness").unwrap();
     let mut client = connector(running).join(&name, MapHash::ANY).await.unwrap();
-    // What a player takes for themself is taken by then.
+    // By then, the memory for this player is allocated.
     while client.session().stats().snapshots < 60 {
         let occasion = timeout(HANG, client.next()).await.unwrap().unwrap();
         if matches!(occasion, ClientEvent::CommandDue) {
@@ -86,8 +85,8 @@ async fn witness(running: &mut Server) -> Client {
     client
 }
 
-/// Plays for a while; whoever sees the match limp fails the test. Where the machine lets
-/// threads wait, the match limps for that, and it is looked at again.
+/// Plays for a while, and asserts that ticks and snapshots come at their rates. If the machine lets
+/// threads wait meanwhile, it measures again.
 async fn sees_nothing_amiss(client: &mut Client, running: &Server) {
     let machine = Lateness::watch();
     for attempt in 1.. {
@@ -102,7 +101,7 @@ async fn sees_nothing_amiss(client: &mut Client, running: &Server) {
     }
 }
 
-/// Ticks and snapshots a second, played for a while.
+/// Plays for a while, and returns the ticks and snapshots a second.
 async fn rates(client: &mut Client, running: &Server) -> (f64, f64) {
     let ticks = metric(running, "game_ticks_total").await;
     let begin = Instant::now();
@@ -127,7 +126,7 @@ async fn rates(client: &mut Client, running: &Server) -> (f64, f64) {
 /// A player that speaks the protocol by hand.
 struct Offender {
     connection: quinn::Connection,
-    /// Kept open; the server would take its end for a goodbye.
+    /// This stream is kept open, because the server would take its end for a goodbye.
     send: quinn::SendStream,
     _receive: quinn::RecvStream,
 }
@@ -138,7 +137,7 @@ impl Offender {
         let (mut send, receive) = connection.open_bi().await.unwrap();
         let hello = ClientHello::new(MapHash::ANY, &PlayerName::new("offender").unwrap());
         send.write_all(&encode_client_message(&ClientMessage::Hello(hello))).await.unwrap();
-        // The first snapshot tells that the offender is in.
+        // After the first snapshot the offender is in the match.
         timeout(HANG, connection.read_datagram()).await.unwrap().unwrap();
         Self { connection, send, _receive: receive }
     }
@@ -148,7 +147,7 @@ impl Offender {
     }
 }
 
-/// A datagram of a command for the tick, which acknowledges `latest`.
+/// A datagram with a command for the tick, which acknowledges the snapshot of `latest`.
 fn command(tick: u32, forward: i8, latest: Option<u32>) -> Vec<u8> {
     let command = Command { forward, ..Command::default() };
     let batch = CommandBatch::new(Tick(tick), vec![command]).unwrap();
@@ -191,7 +190,7 @@ async fn garbage_from_strangers_is_no_more_than_noise() {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let mut random = Random::new(2);
     for count in 0..10_000 {
-        // Half of them are of no length at all.
+        // Half of the datagrams are empty.
         let length = if count % 2 == 0 { 0 } else { (random.unit() * 1400.0) as usize };
         let bytes: Vec<u8> = (0..length).map(|_| (random.unit() * 256.0) as u8).collect();
         let _ = socket.send_to(&bytes, running.udp());
@@ -220,7 +219,7 @@ async fn oversized_truncated_and_late_messages_end_the_session() {
         let after = metric(&running, "game_refusals_total{reason=\"malformed\"}").await;
         assert_eq!(after, before + 1.0, "{bytes:?}");
     }
-    // A peer that is a player already is not refused but dropped.
+    // A peer that is already a player is dropped instead of refused.
     let mut offender = Offender::join(&running).await;
     offender.send.write_all(&hello).await.unwrap();
     offender.is_dropped().await;
@@ -234,7 +233,7 @@ async fn a_stream_that_never_finishes_is_cut_off() {
     let _turn = TURN.lock().await;
     let mut running = serve();
     let mut good = witness(&mut running).await;
-    // Half a hello, and silence; and a connection without any stream.
+    // One connection sends half a hello and falls silent, another opens no stream.
     let half = connector(&running).connect().await.unwrap();
     let (mut send, _receive) = half.open_bi().await.unwrap();
     send.write_all(&[40, 0, 0]).await.unwrap();
@@ -256,7 +255,7 @@ async fn streams_that_are_filled_and_never_finished_hold_next_to_nothing() {
     for _ in 0..8 {
         let offender = Offender::join(&running).await;
         let mut streams = Vec::new();
-        // As many as the server allows: the next one is never opened.
+        // Streams are opened until the server allows no more.
         while let Ok(opened) =
             timeout(Duration::from_millis(300), offender.connection.open_bi()).await
         {
@@ -268,11 +267,11 @@ async fn streams_that_are_filled_and_never_finished_hold_next_to_nothing() {
             }
             taken += MEGABYTE - rest.len();
             streams.push((send, receive));
-            assert!(streams.len() < 16, "there is no end of streams");
+            assert!(streams.len() < 16, "the server does not limit the number of streams");
         }
         offenders.push((offender, streams));
     }
-    println!("{taken} bytes were taken of 8 offenders");
+    println!("the server accepted {taken} bytes of 8 offenders");
     assert!(taken < 8 * MEGABYTE / 2, "{taken} bytes");
     sees_nothing_amiss(&mut good, &running).await;
     drop(offenders);
@@ -326,7 +325,7 @@ async fn a_client_that_never_acknowledges_gets_no_more_than_the_budget() {
         bytes as f64 / begin.elapsed().as_secs_f64()
     };
     let (bytes, ()) = tokio::join!(bytes, sees_nothing_amiss(&mut good, &running));
-    // A budget of 16,000 bytes a second, and what was saved up.
+    // The budget is 16,000 bytes a second, and some more was saved up.
     assert!(bytes < 25_000.0, "{bytes} bytes a second");
     // A client that sends nothing at all is dropped after the idle time-out.
     let plays = async {
@@ -338,7 +337,7 @@ async fn a_client_that_never_acknowledges_gets_no_more_than_the_budget() {
     };
     tokio::select! {
         () = offender.is_dropped() => {}
-        () = plays => unreachable!("it has no end"),
+        () = plays => unreachable!("this player never stops"),
     }
     assert_eq!(metric(&running, "game_disconnects_total{reason=\"timed_out\"}").await, 1.0);
     end(running).await;
@@ -364,17 +363,21 @@ async fn claiming_every_tick_twice_gains_nothing() {
         }
     };
     tokio::select! {
-        () = cheating => unreachable!("it has no end"),
+        () = cheating => unreachable!("this player never stops"),
         () = sees_nothing_amiss(&mut good, &running) => {}
     }
     let conflicting = metric(&running, "game_commands_total{outcome=\"conflicting\"}").await;
     assert!(conflicting > 50.0, "{conflicting}");
-    // Two players have had no more than a command a tick each, and those to come.
+    // Each of the two players got at most one command accepted for each tick, and for the ticks to
+    // come.
     const TO_COME: f64 = 2.0 * 16.0;
     let accepted = metric(&running, ACCEPTED).await - before;
     let ticks = metric(&running, "game_ticks_total").await - ticks;
-    assert!(accepted > ticks, "{accepted} in {ticks} ticks: none of the offender's");
-    assert!(accepted <= 2.0 * ticks + TO_COME, "{accepted} in {ticks} ticks");
+    assert!(
+        accepted > ticks,
+        "only {accepted} commands in {ticks} ticks: none of the offender's is accepted"
+    );
+    assert!(accepted <= 2.0 * ticks + TO_COME, "{accepted} commands are accepted in {ticks} ticks");
     assert_eq!(metric(&running, "game_players").await, 2.0);
     end(running).await;
 }
@@ -386,7 +389,7 @@ async fn ten_thousand_half_open_attempts_are_asked_to_prove_their_address() {
     let mut running = serve();
     let mut good = witness(&mut running).await;
     let server = running.udp();
-    // On a thread of its own, so as not to slow the witness down itself.
+    // The flood has a thread of its own, so that it does not slow down the witness itself.
     let flood = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
@@ -405,19 +408,22 @@ async fn ten_thousand_half_open_attempts_are_asked_to_prove_their_address() {
     }
     flood.join().unwrap();
     let retries = metric(&running, "game_retries_total").await;
-    assert!(retries > f64::from(ATTEMPTS) * 0.9, "{retries} of {ATTEMPTS}");
+    assert!(
+        retries > f64::from(ATTEMPTS) * 0.9,
+        "only {retries} of {ATTEMPTS} attempts were asked to prove their address"
+    );
     let mut open = 0.0;
     for state in ["opening", "playing", "watching", "closing"] {
         open += metric(&running, &format!("game_connections{{state=\"{state}\"}}")).await;
     }
     assert!(open <= 1.0 + 16.0, "{open} connections are held open");
-    // A client that can be reached still joins.
+    // A client that can be reached can still join.
     let late = PlayerName::new("late").unwrap();
     connector(&running).join(&late, MapHash::ANY).await.unwrap().leave().await;
     end(running).await;
 }
 
-/// An address from which everything reaches the server and nothing comes back.
+/// An address whose datagrams reach the server, and to which no answer comes back.
 async fn one_way(server: SocketAddr) -> SocketAddr {
     let front = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let back = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();

@@ -1,16 +1,14 @@
-//! Maps as editors save them: rotated off the grid, rounded to a few decimals, with
-//! faces saved twice or as triangles, with brushes thinner than a unit, nearly
-//! parallel, and by the hundred. The compiled world must match every brush as it is
-//! written.
+//! Maps as editors save them: rotated off the grid, rounded to a few decimals, with faces saved
+//! twice or as triangles, and with hundreds of brushes that are thinner than a unit or nearly
+//! parallel. The compiled world must match the text of every brush.
 //!
-//! By default the samples are few. `WORLD_WORLDS=200 WORLD_POINTS=200000
-//! WORLD_TRACES=50000 WORLD_TURNS=12 WORLD_RESULTS=FILE cargo test --release -p
-//! tests --test world_editors -- --nocapture` produces the full figures, which take
-//! hours: every outcome is appended to FILE, and maps that it contains are not tested
-//! again. Maps with faults are written to the folder `WORLD_KEEP`. `WORLD_SEED`
-//! chooses other samples, and `WORLD_MAP` selects the maps whose path contains it. Maps are
-//! tested unrotated first, then with one rotation each, then with a second, the smallest
-//! first.
+//! By default the samples are few. `WORLD_WORLDS=200 WORLD_POINTS=200000 WORLD_TRACES=50000
+//! WORLD_TURNS=12 WORLD_RESULTS=FILE cargo test --release -p tests --test world_editors --
+//! --nocapture` produces the full figures, which takes hours. Every outcome is appended to FILE,
+//! and maps that FILE contains are not tested again. Maps with faults are written to the folder
+//! `WORLD_KEEP`. `WORLD_SEED` chooses other samples, and `WORLD_MAP` selects the maps whose path
+//! contains it. All maps are tested unrotated first, then with one rotation each, then with a
+//! second, each time the smallest first.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -24,7 +22,7 @@ use oracle::map_text;
 use oracle::verify::{Judge, SHELL, Subject, casts, judge_sums, shell};
 use tests::harness::{OneSize, Random, setting, shared};
 
-/// Number of points and segments for each size.
+/// Numbers of points and segments for each size.
 #[derive(Clone, Copy)]
 struct Samples {
     points: usize,
@@ -36,7 +34,7 @@ fn faults(name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
     faults_for(&Spaces::default(), name, text, samples, seed)
 }
 
-/// As [`faults`], for these sizes.
+/// Like [`faults`], for these sizes.
 fn faults_for(spaces: &Spaces, name: &str, text: &str, samples: Samples, seed: u64) -> Vec<String> {
     let entities =
         map_text::parse_with_curves(text).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -50,14 +48,15 @@ fn faults_for(spaces: &Spaces, name: &str, text: &str, samples: Samples, seed: u
     let mut faults = Vec::new();
     for (id, size) in spaces.iter() {
         let half_extents = size.half_extents.to_array().map(f64::from);
-        let expansion = Expansion::new(&source, size, &options).expect("it was compiled");
+        let expansion =
+            Expansion::new(&source, size, &options).expect("the map was compiled for this size");
         faults.extend(judge_sums(&solids, half_extents, &sums(&expansion)));
         let subject = OneSize { world: &compiled.world, size: id };
         let judge = Judge::new(&entities, &solids, half_extents);
         let mut random = Random::new(seed << 8 | id.index() as u64);
         let points = judge.points(&subject, samples.points, &mut random);
         let traces = judge.traces(&subject, samples.traces, &mut random);
-        // A size that has room nowhere is asked for no trace.
+        // For a size without room anywhere, no trace is asked.
         let asked = [points.asked, traces.asked];
         if points.asked != samples.points || ![0, samples.traces].contains(&traces.asked) {
             faults.push(format!("{}: only {asked:?} points and traces asked", size.name));
@@ -70,7 +69,7 @@ fn faults_for(spaces: &Spaces, name: &str, text: &str, samples: Samples, seed: u
             .extend(wrong_sealing(&judge, sealing).map(|fault| format!("{}: {fault}", size.name)));
         for solid in solids.iter().filter(|solid| !(solid.clip && size.is_point())) {
             let middle = solid.polyhedron.middle();
-            // Brushes thinner than the shell about surfaces have no judged middle.
+            // The middle of a brush thinner than the shell about surfaces is not judged.
             let is_judged = solid.polyhedron.depth(middle) > shell(&[middle]);
             if is_judged && !subject.is_solid(middle.map(|x| x as f32)) {
                 faults.push(format!("{}: brush of line {} is empty", size.name, solid.line));
@@ -92,26 +91,29 @@ fn faults_for(spaces: &Spaces, name: &str, text: &str, samples: Samples, seed: u
     let mut random = Random::new(seed ^ 0x5eed);
     let bodies = casts(&entities, &Bodies(&compiled.world), samples.traces / 4, &mut random);
     faults.extend(bodies.wrong.shown);
-    // A map that is sealed for a size is sealed for every larger one.
+    // A map that is sealed for a size must be sealed for every larger one.
     let pairs = spaces.iter().flat_map(|a| spaces.iter().map(move |b| (a, b)));
     for ((smaller, small), (larger, large)) in pairs {
         let fits = small.half_extents.cmple(large.half_extents).all();
         let [sealed, other] = [smaller, larger].map(|id| &compiled.report.sealings[id.index()]);
         if fits && *sealed == Sealing::Sealed && matches!(other, Sealing::Leaks(_)) {
-            faults.push(format!("sealed for {:?} and not for {:?}", small.name, large.name));
+            faults.push(format!(
+                "the map is sealed for {:?}, but not for the larger {:?}",
+                small.name, large.name
+            ));
         }
     }
     faults.into_iter().map(|fault| format!("{name}: {fault}")).collect()
 }
 
-/// Share of the points of which the oracle may be unable to tell whether they are outside.
+/// Greatest share of points for which the oracle cannot tell whether they are outside.
 const DOUBTFUL: f64 = 0.01;
 
-/// The fault of the answer whether a size can get out of the map, if it has one: a path that is
-/// not free, or a map called sealed that the oracle's flood gets out of.
+/// The fault, if any, of the compiler's answer whether a size can get out of the map: the leak's
+/// path is not free, or the oracle's flood gets out of a map that is called sealed.
 fn wrong_sealing(judge: &Judge, sealing: &Sealing) -> Option<String> {
     match sealing {
-        Sealing::Sealed => judge.flood().leaks().then(|| "called sealed, and leaks".to_owned()),
+        Sealing::Sealed => judge.flood().leaks().then(|| "called sealed, but leaks".to_owned()),
         Sealing::Unoccupied => None,
         Sealing::Leaks(leak) => {
             let path: Vec<[f64; 3]> = leak.path.iter().map(|&point| point.into()).collect();
@@ -123,8 +125,8 @@ fn wrong_sealing(judge: &Judge, sealing: &Sealing) -> Option<String> {
                 (0..3).any(|axis| end[axis] < min[axis] || end[axis] > max[axis])
             });
             match blocked {
-                Some(step) => Some(format!("called leaking through the solid at {step:?}")),
-                None if !is_beyond => Some("called leaking by a path that ends inside".to_owned()),
+                Some(step) => Some(format!("the leak's path crosses a solid at {step:?}")),
+                None if !is_beyond => Some("the leak's path ends inside".to_owned()),
                 None => None,
             }
         }
@@ -147,8 +149,8 @@ fn brush(faces: &[[[f64; 3]; 3]]) -> String {
     text + "}\n}\n"
 }
 
-/// Its planes come in pairs that are the same but for the sixth decimal. The box was left
-/// out, and a map of such boxes was full of holes.
+/// The planes of this box come in pairs that differ only in the sixth decimal. The box was once
+/// left out, so a map of such boxes was full of holes.
 #[test]
 fn a_rotated_box_of_triangles_is_kept() {
     let [a, b, c, d] = [
@@ -180,8 +182,7 @@ fn a_rotated_box_of_triangles_is_kept() {
     is_true("a turned box of triangles", &brush(&faces));
 }
 
-/// A repeated plane removed the face of a bevel, and the sum extended 94 units
-/// too far.
+/// A repeated plane once removed the face of a bevel, so that the sum extended 94 units too far.
 #[test]
 fn a_rotated_plank_with_two_decimals_is_not_larger_than_written() {
     let [a, b, c, d] = [
@@ -211,8 +212,8 @@ fn a_rotated_plank_with_two_decimals_is_not_larger_than_written() {
     is_true("a turned plank with two decimals", &brush(&faces));
 }
 
-/// Faces that are doubled a hundredth of a unit apart meet in corners closer than
-/// rounding can distinguish: the sum with a box did not close.
+/// Faces that are doubled a hundredth of a unit apart meet in corners that are closer than rounding
+/// can distinguish. The sum with a box once did not close.
 #[test]
 fn a_brush_with_doubled_faces_has_a_sum_that_closes() {
     let faces = [
@@ -235,8 +236,8 @@ fn a_brush_with_doubled_faces_has_a_sum_that_closes() {
     is_true("a brush with doubled faces", &brush(&faces));
 }
 
-/// A quarter of a pipe, and a dome with a side that is a point, rotated and written with
-/// three decimals.
+/// A quarter of a pipe, and a dome of which one side is a point, rotated and written with three
+/// decimals.
 #[test]
 fn curves_are_as_solid_as_brushes() {
     let arc = |y: f64| [[-60.0, y, 90.0], [-60.0, y, 0.0], [30.0, y, 0.0]];
@@ -268,8 +269,7 @@ fn curves_are_as_solid_as_brushes() {
     }
 }
 
-/// The faults that `judge` finds in the map with this name and text, or those that
-/// `WORLD_RESULTS` has for it.
+/// The faults that `judge` finds in the map with this name and text, or those in `WORLD_RESULTS`.
 fn recorded(name: &str, text: &str, judge: impl FnOnce() -> Vec<String>) -> Vec<String> {
     let faults = remembered(name, judge);
     if let Some(folder) = std::env::var_os("WORLD_KEEP")
@@ -300,7 +300,7 @@ fn remembered(name: &str, judge: impl FnOnce() -> Vec<String>) -> Vec<String> {
     let seconds = begun.elapsed().as_secs();
     let mut outcome = format!("{head}{} faults ({seconds} s)\n", faults.len());
     for fault in &faults {
-        writeln!(outcome, "    {fault}").expect("a string grows");
+        writeln!(outcome, "    {fault}").expect("writing to a String cannot fail");
     }
     eprint!("{outcome}");
     let file = std::fs::File::options().create(true).append(true).open(&path);
@@ -313,8 +313,8 @@ fn samples() -> Samples {
     Samples { points: setting("WORLD_POINTS", 1_500), traces: setting("WORLD_TRACES", 800) }
 }
 
-/// The sizes of `spaces.toml`, or others: up to five, in any order, some as flat as a plank,
-/// and not always with a point.
+/// The default sizes, or up to five random ones in any order. Some of these are as flat as a plank,
+/// and the bare point may be missing.
 fn some_sizes(random: &mut Random) -> Spaces {
     if random.one_in(2) {
         return Spaces::default();
@@ -327,7 +327,7 @@ fn some_sizes(random: &mut Random) -> Spaces {
             _ => [(); 3].map(|()| (random.between(0.5, 48.0) * 4.0).round() / 4.0),
         };
         writeln!(text, "[[size]]\nname = \"size {index}\"\nhalf_extents = [{x}, {y}, {z}]")
-            .expect("a string grows");
+            .expect("writing to a String cannot fail");
     }
     Spaces::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
@@ -350,7 +350,7 @@ fn generated_worlds_match_their_brushes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Maps of a folder, the smallest first: the chosen ones, or all if `WORLD_TURNS` is set.
+/// The chosen maps of a folder, or all of them if `WORLD_TURNS` is set, the smallest first.
 fn maps_of(folder: &Path, chosen: &[&str]) -> Vec<PathBuf> {
     let wanted = std::env::var("WORLD_MAP").unwrap_or_default();
     let files = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
@@ -364,14 +364,14 @@ fn maps_of(folder: &Path, chosen: &[&str]) -> Vec<PathBuf> {
     maps
 }
 
-/// Judges the maps of a folder unrotated, and `WORLD_TURNS` times rotated
-/// and written with 2, 3, 6 and 9 decimals in turn.
+/// Judges the maps of a folder unrotated, and `WORLD_TURNS` times rotated. Rotated maps are written
+/// with 2, 3, 6 and 9 decimals in turn.
 fn turned_maps_are_true(folder: &Path, chosen: &[&str]) {
     let turns = setting("WORLD_TURNS", 0);
     let seed = setting("WORLD_SEED", 1) as u64;
     let maps = maps_of(folder, chosen);
     let mut wrong = Vec::new();
-    // By default the unrotated maps are skipped: `world_truth` judges those.
+    // By default the unrotated maps are skipped, because `world_truth` judges them.
     for round in usize::from(turns == 0)..=turns.max(1) {
         for path in &maps {
             let bytes = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));

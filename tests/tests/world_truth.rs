@@ -1,11 +1,10 @@
-//! The compiled world against the exact brushes, on every available map: the
-//! same points are solid, segments hit the same surfaces, and a mover that
-//! slides along walls never ends up inside one.
+//! The compiled world compared with the exact brushes, on every available map. The same points must
+//! be solid, segments must hit the same surfaces, and a mover that slides along walls must never
+//! end up inside one.
 //!
-//! By default the samples are few. The full figures are those of
-//! `WORLD_POINTS=1000000 WORLD_TRACES=100000 WORLD_MOVES=1000000 cargo test
-//! -p tests --test world_truth -- --nocapture`, for each size of each
-//! map; `WORLD_SEED` chooses other samples, and `WORLD_MAP` selects the maps whose path
+//! By default the samples are few. `WORLD_POINTS=1000000 WORLD_TRACES=100000 WORLD_MOVES=1000000
+//! cargo test -p tests --test world_truth -- --nocapture` produces the full figures, for each size
+//! of each map. `WORLD_SEED` chooses other samples, and `WORLD_MAP` selects the maps whose path
 //! contains it.
 
 use std::path::{Path, PathBuf};
@@ -15,13 +14,13 @@ use tests::oracle::brushes::Solids;
 use tests::oracle::map_text;
 use tests::oracle::verify::{Judge, Wrong};
 
-/// Greatest share of points that are solid where the flood cannot decide whether they are
-/// outside: narrow gaps that it does not enter.
+/// Greatest share of solid points for which the flood cannot decide whether they are outside. They
+/// are in narrow gaps that it does not enter.
 const DOUBTFUL: f64 = 0.01;
 
-/// Greatest share of a mover's traces with the normal of a plane that is a few thousandths
-/// of a unit off any face. A mover that slides along surfaces reaches points where several
-/// planes meet but for rounding. The time is right, and the mover stays free.
+/// Greatest share of a mover's traces with the normal of a plane that is a few thousandths of a
+/// unit off any face. They occur at points where several planes meet within rounding, which a mover
+/// that slides along surfaces reaches. The time of such a trace is right, and the mover stays free.
 const STRAY_MOVES: f64 = 1e-5;
 
 fn percent(part: usize, of: usize) -> f64 {
@@ -41,7 +40,7 @@ fn is_true(path: &Path) {
     let mut faults = Vec::new();
     for size in world.sizes() {
         let name = format!("{} {}, seed {seed}", path.display(), size.name);
-        let id = world.size(&size.name).expect("it is in the list");
+        let id = world.size(&size.name).expect("the map has all its sizes");
         let subject = OneSize { world: &world, size: id };
         let judge = Judge::new(&entities, &solids, size.half_extents.to_array().map(f64::from));
         let mut random = Random::new(seed << 8 | id.index() as u64);
@@ -128,9 +127,10 @@ fn ericw_test_maps_match_their_brushes() {
     }
 }
 
-/// A point 0.06 units deep in the wall of q1_mountain was empty, in a needle of four thousandths
-/// of a unit along a dividing plane: behind it the tree is divided by a plane that crosses it
-/// at an angle of a few degrees and so near that both counted as passing through the point.
+/// A point 0.06 units deep in the wall of q1_mountain was once empty. It was in an empty needle,
+/// four thousandths of a unit thick, along a dividing plane. Behind this plane, the tree is divided
+/// by another one, which crosses it at a few degrees and so near that both planes counted as
+/// passing through the point.
 #[test]
 fn a_point_beside_two_dividing_planes_at_an_angle_is_solid() {
     let Some(path) = foreign_map("ericw-tools/q1_mountain.map") else { return };

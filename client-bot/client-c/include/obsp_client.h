@@ -44,37 +44,37 @@
 // Walk instead of run.
 #define OBSP_BUTTON_WALK 8
 
-// The second: in the arena, launch a rocket.
+// The second button of the game's own: in the arena, launch a rocket.
 #define OBSP_BUTTON_SECONDARY 16
 
-// The third: in the arena, throw a grenade.
+// The third button of the game's own: in the arena, throw a grenade.
 #define OBSP_BUTTON_TERTIARY 32
 
 // Bytes of a player's name, its zero byte included.
 #define OBSP_NAME_BYTES 100
 
-// What happened to the connection.
+// The kind of an event of the connection.
 typedef enum {
   // The client is in the match and controls `player`. It needs the map called `text` with
   // the hash `map`, and before it the data of the game if `has_game`: see
   // `obsp_client_use_map` and `obsp_client_use_game`. A client of `obsp_connect` gets both
   // by itself.
   OBSP_EVENT_KIND_JOINED,
-  // The match continues in another world, with the map called `text`: all that was known
-  // of the old one is void, and `OBSP_EVENT_KIND_JOINED` follows.
+  // The match continues in another world, with the map called `text`. Everything known of
+  // the old one is void, and `OBSP_EVENT_KIND_JOINED` follows.
   OBSP_EVENT_KIND_NEW_WORLD,
   // The client is no longer in the match; `text` is the reason. If it is final, rejoining
   // is pointless.
   OBSP_EVENT_KIND_DISCONNECTED,
 } ObspEventKind;
 
-// What happened in the match.
+// The kind of an event of the match.
 typedef enum {
   // `player` joined, or was in the match before; `text` is the name.
   OBSP_MATCH_EVENT_KIND_JOINED,
   // `player` left.
   OBSP_MATCH_EVENT_KIND_LEFT,
-  // `player` was killed by `other`, possibly the same.
+  // `player` was killed by `other`, which may be the same player.
   OBSP_MATCH_EVENT_KIND_DIED,
   // The health or score of `player` changed.
   OBSP_MATCH_EVENT_KIND_VITALS,
@@ -98,19 +98,19 @@ typedef enum {
   OBSP_PHASE_INTERMISSION,
 } ObspPhase;
 
-// How a call went.
+// The outcome of a call.
 typedef enum {
-  // It did what it says.
+  // The call succeeded.
   OBSP_STATUS_OK,
   // A pointer is null, a text is not UTF-8, or a value is out of range.
   OBSP_STATUS_INVALID_ARGUMENT,
-  // The bytes are not the map of the match.
+  // The bytes are not the map or the game's data of the match, or the client has not joined.
   OBSP_STATUS_WRONG_MAP,
   // A defect of the library. Free the client.
   OBSP_STATUS_PANICKED,
 } ObspStatus;
 
-// What an entity is.
+// The kind of an entity.
 typedef enum {
   // A player on foot: a box of 32 x 32 x 56 units, 36 high while crouching.
   OBSP_ENTITY_KIND_PLAYER,
@@ -120,7 +120,7 @@ typedef enum {
   OBSP_ENTITY_KIND_PROP,
 } ObspEntityKind;
 
-// The next message that the caller has to send.
+// The kind of a task for the caller's transport.
 typedef enum {
   // Write the bytes to the control stream, in order.
   OBSP_TRANSMIT_KIND_STREAM,
@@ -135,7 +135,7 @@ typedef enum {
 // One player in a match. Any thread may use it, but only one at a time.
 typedef struct ObspClient ObspClient;
 
-// What a client identifies itself with when it joins.
+// The means by which a client identifies itself when it joins, and the match that it wants.
 typedef struct {
   // The player's name, in UTF-8: at most 24 characters.
   const char *name;
@@ -151,17 +151,17 @@ typedef struct {
   const char *match_name;
 } ObspIdentity;
 
-// An entity's id, for as long as anything refers to it.
+// An entity's id. Entities that use a slot one after another differ in their generation.
 typedef struct {
   // The entity's place; `OBSP_NO_SLOT` in an id that names nobody.
   uint16_t slot;
-  // How often the slot was given to another before.
+  // How often the slot was given to another entity before.
   uint16_t generation;
 } ObspId;
 
-// Something that happened to the connection.
+// An event of the connection.
 typedef struct {
-  // What happened.
+  // The kind of the event.
   ObspEventKind kind;
   // The own player; nobody for a spectator.
   ObspId player;
@@ -179,25 +179,25 @@ typedef struct {
   char text[OBSP_TEXT_BYTES];
 } ObspEvent;
 
-// Something that happened in the match.
+// An event of the match.
 typedef struct {
-  // What happened.
+  // The kind of the event.
   ObspMatchEventKind kind;
   // The tick in which it happened.
   uint32_t tick;
-  // To whom it happened, or who did it.
+  // The player whom it happened to, or who did it.
   ObspId player;
-  // The other one.
+  // The player who killed `player`; nobody in events of other kinds.
   ObspId other;
   // Health left; zero while dead.
   uint16_t health;
-  // Others killed, less own deaths by the own hand.
+  // Kills of others, less suicides.
   int16_t score;
   // The phase that has begun.
   ObspPhase phase;
-  // The tick in which the phase ends by time; 0 if it does not.
+  // The tick in which the phase ends by time; 0 if it does not end by time.
   uint32_t ends;
-  // The name, or what was said.
+  // The name, or the line that was said.
   char text[OBSP_TEXT_BYTES];
   // Bytes of the content of a game's event.
   uint16_t data_length;
@@ -215,7 +215,7 @@ typedef struct {
   uint16_t yaw;
   // Elevation, up positive; 65,536 steps a turn, a quarter turn at most.
   int16_t pitch;
-  // Keys held down: the sum of some `OBSP_BUTTON_`.
+  // Keys held down: the sum of their `OBSP_BUTTON_` constants.
   uint8_t buttons;
 } ObspCommand;
 
@@ -235,10 +235,9 @@ typedef struct {
 typedef struct {
   // Its id.
   ObspId id;
-  // What it is.
+  // Its kind.
   ObspEntityKind kind;
-  // Which model a vehicle or prop has: an index into the list of `SHIPPED` in
-  // maps/src/model.rs.
+  // The model of a vehicle or prop: an index into the list `SHIPPED` in maps/src/model.rs.
   uint8_t model;
   // Whether a player on foot crouches.
   bool is_crouching;
@@ -246,7 +245,7 @@ typedef struct {
   bool is_asleep;
   // Centre of a player's box, or centre of mass, in units.
   double position[3];
-  // The quaternion x, y, z, w; of a player on foot the heading.
+  // The quaternion x, y, z, w; for a player on foot its heading.
   double orientation[4];
   // Units per second.
   double velocity[3];
@@ -258,7 +257,7 @@ typedef struct {
   ObspId id;
   // Health left; zero while dead, and until it is known.
   uint16_t health;
-  // Others killed, less own deaths by the own hand.
+  // Kills of others, less suicides.
   int16_t score;
   // The player's name.
   char name[OBSP_NAME_BYTES];
@@ -268,27 +267,27 @@ typedef struct {
 typedef struct {
   // Snapshots that have arrived.
   uint64_t snapshots;
-  // Digests in them that were compared with what was decoded.
+  // Digests in snapshots that were compared with the decoded state.
   uint64_t digests;
-  // Those that did not agree: a defect of the library or of the server.
+  // Digests that did not agree: a defect of the library or of the server.
   uint64_t digest_mismatches;
   // Motions of the own player that the server has sent and that had been predicted.
   uint64_t predictions;
-  // Those that were predicted wrongly, by however little.
+  // Motions that were predicted wrongly, by however little.
   uint64_t corrections;
   // The tick of the latest snapshot; 0 before the first.
   uint32_t latest_tick;
 } ObspStats;
 
-// Something to be sent.
+// A task for the caller's transport.
 typedef struct {
-  // What to do.
+  // The kind of the task.
   ObspTransmitKind kind;
   // QUIC's application error code, to close with.
   uint32_t code;
   // The bytes, valid until the next call with this client.
   const uint8_t *bytes;
-  // How many bytes.
+  // The number of bytes.
   size_t length;
 } ObspTransmit;
 
@@ -298,21 +297,21 @@ extern "C" {
 
 // A client that connects to `server`, such as "127.0.0.1:4433", by a thread of its own.
 // `pin` is the SHA-256 of the server's certificate, which the server prints when it starts;
-// null is enough for a server on this machine. `maps` is a folder with compiled maps; a map
-// that is not there, or all if it is null, the server sends. Call `obsp_client_tick` every
-// frame: it receives and sends. That no server answers is an event. Free the client with
-// `obsp_client_free`. Null if it fails.
+// null is enough for a server on this machine. `maps` is a folder with compiled maps, or null.
+// The server sends a map that is not there. Call `obsp_client_tick` every frame: it receives
+// and sends. If no server answers, an event says so. Free the client with `obsp_client_free`.
+// Returns null if it fails.
 ObspClient *obsp_connect(const char *server,
                          const char *pin,
                          const char *maps,
                          const ObspIdentity *identity,
                          double now);
 
-// Takes what happened to the connection next; false if nothing has.
+// Takes the next event of the connection; false if there is none.
 bool obsp_client_poll_event(ObspClient *client, ObspEvent *event);
 
-// Takes what happened in the match next, up to the moment that is shown at `now`; false if
-// nothing has. `obsp_client_players` changes by it, so take all of them every frame.
+// Takes the next event of the match, up to the moment that is shown at `now`; false if there
+// is none. The call updates `obsp_client_players`, so take all events every frame.
 bool obsp_client_next_match_event(ObspClient *client, double now, ObspMatchEvent *event);
 
 // Why the latest call in this thread failed; empty if none has. The text is valid until the
@@ -323,12 +322,12 @@ const char *obsp_last_error(void);
 uint32_t obsp_protocol_version(void);
 
 // A client for a connection of the caller's: QUIC with the protocol "obsp/1", on which the
-// caller has opened one bidirectional stream. Free it with `obsp_client_free`. Null if it
-// fails.
+// caller has opened one bidirectional stream. Free it with `obsp_client_free`. Returns null
+// if it fails.
 ObspClient *obsp_client_new(const ObspIdentity *identity, double now);
 
-// Frees a client, and closes its connection if the library made it, which may take two
-// seconds. Null is ignored.
+// Frees a client, and closes its connection if the library made it, which may take two and a
+// half seconds. Null is ignored.
 void obsp_client_free(ObspClient *client);
 
 // Copies the ticket with which to rejoin as the same player after the connection was lost:
@@ -336,10 +335,10 @@ void obsp_client_free(ObspClient *client);
 // has joined.
 bool obsp_client_ticket(ObspClient *client, uint8_t *ticket);
 
-// Lets time pass: sends the command if a tick is due, and predicts the own player. Call it
-// every frame, or at `obsp_client_next_tick_at`; twice a second at least. Returns whether a
-// command was sent: remember a key that was pressed until then. A client of
-// `obsp_connect` also receives what has arrived.
+// Sends the command if a tick is due, and predicts the own player. Call it every frame, or at
+// `obsp_client_next_tick_at`; twice a second at least. Returns whether a command was sent:
+// remember a key that was pressed until then. A client of `obsp_connect` also handles the
+// bytes that have arrived.
 bool obsp_client_tick(ObspClient *client, const ObspCommand *command, double now);
 
 // When the next tick is due, in seconds; negative while the client has not joined.
@@ -351,8 +350,8 @@ ObspStatus obsp_client_say(ObspClient *client, const char *line);
 // Says goodbye: the player leaves the match at once. Free the client next.
 ObspStatus obsp_client_leave(ObspClient *client);
 
-// Copies the value that the field `name` of an entity has at `now`, also of the own player.
-// False if the client knows no such entity, or the game gives it no such field.
+// Copies the value that the field `name` of an entity has at `now`. The own player may be
+// asked for too. False if the client knows no such entity, or the game gives it no such field.
 bool obsp_client_value(ObspClient *client,
                        double now,
                        ObspId entity,
@@ -374,15 +373,15 @@ bool obsp_client_own_player(ObspClient *client, double now, ObspOwnPlayer *playe
 // player on foot, and while it is not in the world or the map is not loaded.
 bool obsp_client_own_vehicle(ObspClient *client, double now, ObspEntity *vehicle);
 
-// Copies all entities but the own player as they are to be drawn at `now`, as many as
-// `capacity`; returns how many there are.
+// Copies all entities but the own player as they are to be drawn at `now`, at most `capacity`
+// of them; returns how many there are.
 size_t obsp_client_entities(ObspClient *client,
                             double now,
                             ObspEntity *entities,
                             size_t capacity);
 
-// Copies the players in the match, the own one included, as many as `capacity`; returns how
-// many there are.
+// Copies the players in the match, the own one included, at most `capacity` of them; returns
+// how many there are.
 size_t obsp_client_players(ObspClient *client, ObspPlayer *players, size_t capacity);
 
 // Copies the counters of a client.
@@ -400,39 +399,39 @@ ObspStatus obsp_client_handle_datagram(ObspClient *client,
                                        size_t length,
                                        double now);
 
-// Takes note that the connection has ended, or could not be made; `reason` is a text for
-// `OBSP_EVENT_KIND_DISCONNECTED`.
+// Tells the client that the connection has ended, or could not be made. `reason` is a text
+// for `OBSP_EVENT_KIND_DISCONNECTED`.
 ObspStatus obsp_client_handle_closed(ObspClient *client, const char *reason);
 
 // Keeps the data of the game, once `OBSP_EVENT_KIND_JOINED` has named them, for the call of
 // `obsp_client_use_map` that follows.
 ObspStatus obsp_client_use_game(ObspClient *client, const uint8_t *bytes, size_t length);
 
-// The same for data that the server sends: open a bidirectional stream, write the four bytes
-// "game", finish it, and pass on what arrives, with `is_end` at its end.
+// Keeps the data of the game as the server sends them. Open a bidirectional stream, write the
+// four bytes "game", finish it, and pass on the bytes that arrive, with `is_end` at the end.
 ObspStatus obsp_client_handle_game_stream(ObspClient *client,
                                           const uint8_t *bytes,
                                           size_t length,
                                           bool is_end);
 
 // Uses a compiled map, the content of an .obsp file, once `OBSP_EVENT_KIND_JOINED` has
-// named it: the own player is predicted from then on. If that event has data of a game, they
-// come first.
+// named it. The own player is predicted from then on. If that event names data of a game,
+// `obsp_client_use_game` comes first.
 ObspStatus obsp_client_use_map(ObspClient *client,
                                const uint8_t *bytes,
                                size_t length,
                                double now);
 
-// The same for a map that the server sends: open a bidirectional stream, write the three
-// bytes "map", finish it, and pass on what arrives, with `is_end` at its end.
+// Uses a map as the server sends it. Open a bidirectional stream, write the three bytes
+// "map", finish it, and pass on the bytes that arrive, with `is_end` at the end.
 ObspStatus obsp_client_handle_map_stream(ObspClient *client,
                                          const uint8_t *bytes,
                                          size_t length,
                                          bool is_end,
                                          double now);
 
-// Takes what is to be sent next; false if there is nothing. To be called until then after
-// all other calls with this client. A client of `obsp_connect` sends by itself.
+// Takes the next task for the transport; false if there is none. After every other call with
+// this client, call it until it returns false. A client of `obsp_connect` sends by itself.
 bool obsp_client_poll_transmit(ObspClient *client, ObspTransmit *transmit);
 
 #ifdef __cplusplus

@@ -14,10 +14,10 @@ use crate::raw;
 
 /// A client that connects to `server`, such as "127.0.0.1:4433", by a thread of its own.
 /// `pin` is the SHA-256 of the server's certificate, which the server prints when it starts;
-/// null is enough for a server on this machine. `maps` is a folder with compiled maps; a map
-/// that is not there, or all if it is null, the server sends. Call `obsp_client_tick` every
-/// frame: it receives and sends. That no server answers is an event. Free the client with
-/// `obsp_client_free`. Null if it fails.
+/// null is enough for a server on this machine. `maps` is a folder with compiled maps, or null.
+/// The server sends a map that is not there. Call `obsp_client_tick` every frame: it receives
+/// and sends. If no server answers, an event says so. Free the client with `obsp_client_free`.
+/// Returns null if it fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_connect(
     server: *const c_char,
@@ -34,17 +34,17 @@ pub unsafe extern "C" fn obsp_connect(
         let pin = if pin.is_null() {
             None
         } else {
-            // SAFETY: the same.
+            // SAFETY: the contract of the header.
             let pin = unsafe { raw::text(pin, "the pin")? };
             Some(pin.parse().map_err(Failure::invalid)?)
         };
         let folders = if maps.is_null() {
             Vec::new()
         } else {
-            // SAFETY: the same.
+            // SAFETY: the contract of the header.
             vec![PathBuf::from(unsafe { raw::text(maps, "the folder of maps")? })]
         };
-        // SAFETY: the same.
+        // SAFETY: the contract of the header.
         let mut client = unsafe { ObspClient::new(identity, now)? };
         let trust = Trust::new(server.ip(), pin, None).map_err(|_| {
             Failure::invalid(format!(

@@ -1,4 +1,4 @@
-//! What happened: to the connection, and in the match.
+//! Events of the connection, and of the match.
 
 use std::ffi::c_char;
 
@@ -22,13 +22,13 @@ const _: () = assert!(OBSP_EVENT_BYTES == MAX_EVENT_DATA, "every event fits");
 /// Slot of an id that names nobody.
 pub const OBSP_NO_SLOT: u16 = 65535;
 
-/// An entity's id, for as long as anything refers to it.
+/// An entity's id. Entities that use a slot one after another differ in their generation.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObspId {
     /// The entity's place; `OBSP_NO_SLOT` in an id that names nobody.
     pub slot: u16,
-    /// How often the slot was given to another before.
+    /// How often the slot was given to another entity before.
     pub generation: u16,
 }
 
@@ -42,7 +42,7 @@ impl From<EntityId> for ObspId {
     }
 }
 
-/// What happened to the connection.
+/// The kind of an event of the connection.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObspEventKind {
@@ -51,19 +51,19 @@ pub enum ObspEventKind {
     /// `obsp_client_use_map` and `obsp_client_use_game`. A client of `obsp_connect` gets both
     /// by itself.
     Joined,
-    /// The match continues in another world, with the map called `text`: all that was known
-    /// of the old one is void, and `OBSP_EVENT_KIND_JOINED` follows.
+    /// The match continues in another world, with the map called `text`. Everything known of
+    /// the old one is void, and `OBSP_EVENT_KIND_JOINED` follows.
     NewWorld,
     /// The client is no longer in the match; `text` is the reason. If it is final, rejoining
     /// is pointless.
     Disconnected,
 }
 
-/// Something that happened to the connection.
+/// An event of the connection.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ObspEvent {
-    /// What happened.
+    /// The kind of the event.
     pub kind: ObspEventKind,
     /// The own player; nobody for a spectator.
     pub player: ObspId,
@@ -81,7 +81,7 @@ pub struct ObspEvent {
     pub text: [c_char; OBSP_TEXT_BYTES],
 }
 
-/// Takes what happened to the connection next; false if nothing has.
+/// Takes the next event of the connection; false if there is none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_poll_event(
     client: *mut ObspClient,
@@ -92,12 +92,12 @@ pub unsafe extern "C" fn obsp_client_poll_event(
         let client = unsafe { raw::client(client)? };
         let Some(next) = client.client.poll_event() else { return Ok(false) };
         if let Event::Joined(_) = next {
-            // What has come so far belongs to the world before.
+            // Bytes received so far belong to the previous world.
             client.map_stream = Receiver::new(Download::Map);
             client.game_stream = Receiver::new(Download::Game);
             client.game.clear();
         }
-        // SAFETY: the same.
+        // SAFETY: the contract of the header.
         unsafe { raw::put(event, connection_event(&next))? };
         Ok(true)
     })
@@ -137,7 +137,7 @@ fn connection_event(event: &Event) -> ObspEvent {
     }
 }
 
-/// What happened in the match.
+/// The kind of an event of the match.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObspMatchEventKind {
@@ -145,7 +145,7 @@ pub enum ObspMatchEventKind {
     Joined,
     /// `player` left.
     Left,
-    /// `player` was killed by `other`, possibly the same.
+    /// `player` was killed by `other`, which may be the same player.
     Died,
     /// The health or score of `player` changed.
     Vitals,
@@ -171,27 +171,27 @@ pub enum ObspPhase {
     Intermission,
 }
 
-/// Something that happened in the match.
+/// An event of the match.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ObspMatchEvent {
-    /// What happened.
+    /// The kind of the event.
     pub kind: ObspMatchEventKind,
     /// The tick in which it happened.
     pub tick: u32,
-    /// To whom it happened, or who did it.
+    /// The player whom it happened to, or who did it.
     pub player: ObspId,
-    /// The other one.
+    /// The player who killed `player`; nobody in events of other kinds.
     pub other: ObspId,
     /// Health left; zero while dead.
     pub health: u16,
-    /// Others killed, less own deaths by the own hand.
+    /// Kills of others, less suicides.
     pub score: i16,
     /// The phase that has begun.
     pub phase: ObspPhase,
-    /// The tick in which the phase ends by time; 0 if it does not.
+    /// The tick in which the phase ends by time; 0 if it does not end by time.
     pub ends: u32,
-    /// The name, or what was said.
+    /// The name, or the line that was said.
     pub text: [c_char; OBSP_TEXT_BYTES],
     /// Bytes of the content of a game's event.
     pub data_length: u16,
@@ -199,8 +199,8 @@ pub struct ObspMatchEvent {
     pub data: [u8; OBSP_EVENT_BYTES],
 }
 
-/// Takes what happened in the match next, up to the moment that is shown at `now`; false if
-/// nothing has. `obsp_client_players` changes by it, so take all of them every frame.
+/// Takes the next event of the match, up to the moment that is shown at `now`; false if there
+/// is none. The call updates `obsp_client_players`, so take all events every frame.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_next_match_event(
     client: *mut ObspClient,
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn obsp_client_next_match_event(
             return Ok(false);
         };
         let schema = client.client.session().hello().map(|hello| &*hello.schema);
-        // SAFETY: the same.
+        // SAFETY: the contract of the header.
         unsafe { raw::put(event, match_event(tick.0, &next, schema))? };
         Ok(true)
     })

@@ -2,15 +2,15 @@ use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How a call went.
+/// The outcome of a call.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObspStatus {
-    /// It did what it says.
+    /// The call succeeded.
     Ok,
     /// A pointer is null, a text is not UTF-8, or a value is out of range.
     InvalidArgument,
-    /// The bytes are not the map of the match.
+    /// The bytes are not the map or the game's data of the match, or the client has not joined.
     WrongMap,
     /// A defect of the library. Free the client.
     Panicked,
@@ -34,7 +34,7 @@ impl Failure {
 }
 
 thread_local! {
-    /// What [`obsp_last_error`] returns in this thread.
+    /// The text that [`obsp_last_error`] returns in this thread.
     static LAST_ERROR: RefCell<CString> = RefCell::default();
 }
 
@@ -45,20 +45,19 @@ pub extern "C" fn obsp_last_error() -> *const c_char {
     LAST_ERROR.with_borrow(|text| text.as_ptr())
 }
 
-/// Runs `body`, so that neither an error nor a panic reaches C; then the result is
-/// `otherwise`.
+/// Runs `body`. Neither an error nor a panic reaches C: the result is `otherwise` then.
 pub(crate) fn guard<T>(otherwise: T, body: impl FnOnce() -> Result<T, Failure>) -> T {
     attempt(body).unwrap_or(otherwise)
 }
 
-/// The same for functions that return how they went.
+/// Runs `body` as [`guard`] does, for functions that return a status.
 pub(crate) fn guard_status(body: impl FnOnce() -> Result<(), Failure>) -> ObspStatus {
     attempt(body).err().unwrap_or(ObspStatus::Ok)
 }
 
 fn attempt<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, ObspStatus> {
-    // A client that a panic has left half changed is safe to free, and that is all that the
-    // caller is told to do with it.
+    // A panic may leave a client half changed. Such a client is safe to free, and the caller is
+    // told to do only that.
     let failure = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(failure)) => failure,

@@ -24,7 +24,7 @@ pub struct ObspClient {
     pub(crate) socket: Option<SocketThread>,
     /// The map, while it arrives in pieces.
     pub(crate) map_stream: Receiver,
-    /// The game's data, likewise.
+    /// The game's data, while they arrive in pieces.
     pub(crate) game_stream: Receiver,
     /// The data of the game that is played; empty if there are none, or not yet.
     pub(crate) game: Vec<u8>,
@@ -32,7 +32,7 @@ pub struct ObspClient {
     pub(crate) transmit: Vec<u8>,
 }
 
-/// What a client identifies itself with when it joins.
+/// The means by which a client identifies itself when it joins, and the match that it wants.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ObspIdentity {
@@ -56,19 +56,19 @@ impl ObspClient {
     pub(crate) unsafe fn new(identity: *const ObspIdentity, now: f64) -> Result<Self, Failure> {
         // SAFETY: as this function demands.
         let identity = unsafe { raw::structure(identity, "the identity")? };
-        // SAFETY: the same.
+        // SAFETY: as this function demands.
         let name = unsafe { raw::text(identity.name, "the name")? };
         let name = PlayerName::new(name).map_err(Failure::invalid)?;
-        // SAFETY: the same.
+        // SAFETY: as this function demands.
         let token = unsafe { raw::bytes(identity.token, identity.token_length)? }.to_owned();
         let mut credentials = Credentials { token, ..Credentials::default() };
         if !identity.ticket.is_null() {
-            // SAFETY: the same; the header demands a whole ticket.
+            // SAFETY: as this function demands; the header demands a whole ticket.
             let ticket = unsafe { raw::bytes(identity.ticket, OBSP_TICKET_BYTES)? };
             credentials.ticket = Ticket(ticket.try_into().map_err(Failure::invalid)?);
         }
         if !identity.match_name.is_null() {
-            // SAFETY: the same.
+            // SAFETY: as this function demands.
             let name = unsafe { raw::text(identity.match_name, "the match")? };
             credentials.match_name = Some(name.parse().map_err(Failure::invalid)?);
         }
@@ -83,7 +83,7 @@ impl ObspClient {
         })
     }
 
-    /// Sends what waits, if the connection is the library's own.
+    /// Sends the waiting output, if the connection is the library's own.
     pub(crate) fn flush(&mut self) {
         #[cfg(feature = "connect")]
         if let Some(socket) = &mut self.socket {
@@ -99,8 +99,8 @@ pub extern "C" fn obsp_protocol_version() -> u32 {
 }
 
 /// A client for a connection of the caller's: QUIC with the protocol "obsp/1", on which the
-/// caller has opened one bidirectional stream. Free it with `obsp_client_free`. Null if it
-/// fails.
+/// caller has opened one bidirectional stream. Free it with `obsp_client_free`. Returns null
+/// if it fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_new(
     identity: *const ObspIdentity,
@@ -113,8 +113,8 @@ pub unsafe extern "C" fn obsp_client_new(
     })
 }
 
-/// Frees a client, and closes its connection if the library made it, which may take two
-/// seconds. Null is ignored.
+/// Frees a client, and closes its connection if the library made it, which may take two and a
+/// half seconds. Null is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_free(client: *mut ObspClient) {
     guard((), || {
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn obsp_client_ticket(client: *mut ObspClient, ticket: *mu
         if own == Ticket::NONE {
             return Ok(false);
         }
-        // SAFETY: the same.
+        // SAFETY: the contract of the header.
         unsafe { raw::put(ticket.cast(), own.0)? };
         Ok(true)
     })

@@ -1,16 +1,16 @@
-//! The client library for C: what [`obsp_client`] does, behind opaque handles and plain
-//! structures. `include/obsp_client.h` is generated from this crate and says how to use it;
+//! The client library for C: [`obsp_client`] behind opaque handles and plain structures.
+//! `include/obsp_client.h` is generated from this crate and says how to use it;
 //! `examples/walk.c` is a complete client.
 //!
 //! Every function that does any work catches panics, because unwinding into C would abort the
-//! program; checks its pointers for null; and reports failures by its result and
+//! program. It checks its pointers for null, and reports failures by its result and
 //! `obsp_last_error`. `unsafe` is confined to this crate: the pointers of callers become
 //! references in `raw.rs`, and boxes in `handle.rs`.
 //!
 //! * [`handle`]: making and freeing clients; [`connect`]: with a socket of their own.
 //! * [`wire`]: bytes in and out, for callers with a connection of their own.
-//! * [`play`]: the player's input. [`events`]: what happened. [`view`]: what is seen.
-//!   [`values`]: what a game replicates of its own.
+//! * [`play`]: the player's input. [`events`]: events of the connection and of the match.
+//!   [`view`]: the entities to draw. [`values`]: the values of a game's own fields.
 
 #![expect(
     clippy::missing_safety_doc,

@@ -17,9 +17,9 @@ pub const OBSP_BUTTON_CROUCH: u8 = 2;
 pub const OBSP_BUTTON_PRIMARY: u8 = 4;
 /// Walk instead of run.
 pub const OBSP_BUTTON_WALK: u8 = 8;
-/// The second: in the arena, launch a rocket.
+/// The second button of the game's own: in the arena, launch a rocket.
 pub const OBSP_BUTTON_SECONDARY: u8 = 16;
-/// The third: in the arena, throw a grenade.
+/// The third button of the game's own: in the arena, throw a grenade.
 pub const OBSP_BUTTON_TERTIARY: u8 = 32;
 
 /// A player's input for one tick.
@@ -34,14 +34,14 @@ pub struct ObspCommand {
     pub yaw: u16,
     /// Elevation, up positive; 65,536 steps a turn, a quarter turn at most.
     pub pitch: i16,
-    /// Keys held down: the sum of some `OBSP_BUTTON_`.
+    /// Keys held down: the sum of their `OBSP_BUTTON_` constants.
     pub buttons: u8,
 }
 
-/// Lets time pass: sends the command if a tick is due, and predicts the own player. Call it
-/// every frame, or at `obsp_client_next_tick_at`; twice a second at least. Returns whether a
-/// command was sent: remember a key that was pressed until then. A client of
-/// `obsp_connect` also receives what has arrived.
+/// Sends the command if a tick is due, and predicts the own player. Call it every frame, or at
+/// `obsp_client_next_tick_at`; twice a second at least. Returns whether a command was sent:
+/// remember a key that was pressed until then. A client of `obsp_connect` also handles the
+/// bytes that have arrived.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_tick(
     client: *mut ObspClient,
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn obsp_client_tick(
     guard(false, || {
         // SAFETY: the contract of the header.
         let client = unsafe { raw::client(client)? };
-        // SAFETY: the same.
+        // SAFETY: the contract of the header.
         let command = *unsafe { raw::structure(command, "the command")? };
         let ObspCommand { forward, right, yaw, pitch, buttons } = command;
         let buttons = Buttons::from_bits(buttons)

@@ -1,4 +1,4 @@
-//! The pointers of callers, checked for what can be checked.
+//! Checks the pointers of callers, as far as they can be checked.
 
 use std::ffi::{CStr, c_char};
 use std::slice;
@@ -63,7 +63,7 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Failure> {
     if place.is_null() {
         return Err(Failure::invalid("there is no place for the result"));
     }
-    // SAFETY: the caller's promise; not null. What was there is not dropped: C has no drop.
+    // SAFETY: the caller's promise; not null. The old value is not dropped: C has no drop.
     unsafe { place.write(value) };
     Ok(())
 }
@@ -91,7 +91,7 @@ pub(crate) unsafe fn put_all<T>(
     Ok(count)
 }
 
-/// A moment in seconds; before the beginning, and not a number, are the beginning.
+/// A moment in seconds. A negative number, NaN, and a number beyond all durations count as 0.
 pub(crate) fn time(now: f64) -> Time {
     Time::since_start(Duration::try_from_secs_f64(now).unwrap_or_default())
 }

@@ -10,8 +10,8 @@ use crate::failure::guard;
 use crate::handle::ObspClient;
 use crate::raw;
 
-/// Copies the value that the field `name` of an entity has at `now`, also of the own player.
-/// False if the client knows no such entity, or the game gives it no such field.
+/// Copies the value that the field `name` of an entity has at `now`. The own player may be
+/// asked for too. False if the client knows no such entity, or the game gives it no such field.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_value(
     client: *mut ObspClient,
@@ -63,12 +63,12 @@ unsafe fn put_value(
     guard(false, || {
         // SAFETY: the caller's promise.
         let client = unsafe { raw::client(client)? };
-        // SAFETY: the same.
+        // SAFETY: the caller's promise.
         let name = unsafe { raw::text(name, "the name of the field")? };
         let Some(found) = find(client.client.view(raw::time(now)), name) else {
             return Ok(false);
         };
-        // SAFETY: the same.
+        // SAFETY: the caller's promise.
         unsafe { raw::put(value, found)? };
         Ok(true)
     })

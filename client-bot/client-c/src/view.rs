@@ -1,4 +1,4 @@
-//! What is seen: the own player as predicted, everything else as interpolated.
+//! The entities to draw: the own player as predicted, everything else as interpolated.
 
 use std::ffi::c_char;
 
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn obsp_client_own_player(
             is_crouching: motion.walker.posture == Posture::Crouching,
             is_grounded: motion.walker.grounded,
         };
-        // SAFETY: the same.
+        // SAFETY: the contract of the header.
         unsafe { raw::put(player, own)? };
         Ok(true)
     })
@@ -65,13 +65,13 @@ pub unsafe extern "C" fn obsp_client_own_vehicle(
         // SAFETY: the contract of the header.
         let view = unsafe { raw::client(client)? }.client.view(raw::time(now));
         let Some(own) = view.vehicle() else { return Ok(false) };
-        // SAFETY: the same.
+        // SAFETY: the contract of the header.
         unsafe { raw::put(vehicle, ObspEntity::from(own))? };
         Ok(true)
     })
 }
 
-/// What an entity is.
+/// The kind of an entity.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObspEntityKind {
@@ -89,10 +89,9 @@ pub enum ObspEntityKind {
 pub struct ObspEntity {
     /// Its id.
     pub id: ObspId,
-    /// What it is.
+    /// Its kind.
     pub kind: ObspEntityKind,
-    /// Which model a vehicle or prop has: an index into the list of `SHIPPED` in
-    /// maps/src/model.rs.
+    /// The model of a vehicle or prop: an index into the list `SHIPPED` in maps/src/model.rs.
     pub model: u8,
     /// Whether a player on foot crouches.
     pub is_crouching: bool,
@@ -100,7 +99,7 @@ pub struct ObspEntity {
     pub is_asleep: bool,
     /// Centre of a player's box, or centre of mass, in units.
     pub position: [f64; 3],
-    /// The quaternion x, y, z, w; of a player on foot the heading.
+    /// The quaternion x, y, z, w; for a player on foot its heading.
     pub orientation: [f64; 4],
     /// Units per second.
     pub velocity: [f64; 3],
@@ -126,8 +125,8 @@ impl From<EntityState> for ObspEntity {
     }
 }
 
-/// Copies all entities but the own player as they are to be drawn at `now`, as many as
-/// `capacity`; returns how many there are.
+/// Copies all entities but the own player as they are to be drawn at `now`, at most `capacity`
+/// of them; returns how many there are.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_entities(
     client: *mut ObspClient,
@@ -138,7 +137,7 @@ pub unsafe extern "C" fn obsp_client_entities(
     guard(0, || {
         // SAFETY: the contract of the header.
         let view = unsafe { raw::client(client)? }.client.view(raw::time(now));
-        // SAFETY: the same.
+        // SAFETY: the contract of the header.
         unsafe { raw::put_all(entities, capacity, view.entities().map(ObspEntity::from)) }
     })
 }
@@ -151,7 +150,7 @@ pub struct ObspPlayer {
     pub id: ObspId,
     /// Health left; zero while dead, and until it is known.
     pub health: u16,
-    /// Others killed, less own deaths by the own hand.
+    /// Kills of others, less suicides.
     pub score: i16,
     /// The player's name.
     pub name: [c_char; OBSP_NAME_BYTES],
@@ -168,8 +167,8 @@ impl From<&RosterEntry> for ObspPlayer {
     }
 }
 
-/// Copies the players in the match, the own one included, as many as `capacity`; returns how
-/// many there are.
+/// Copies the players in the match, the own one included, at most `capacity` of them; returns
+/// how many there are.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_players(
     client: *mut ObspClient,
@@ -180,7 +179,7 @@ pub unsafe extern "C" fn obsp_client_players(
         // SAFETY: the contract of the header.
         let view = unsafe { raw::client(client)? }.client.view(raw::time(0.0));
         let roster = view.roster().players().map(ObspPlayer::from);
-        // SAFETY: the same.
+        // SAFETY: the contract of the header.
         unsafe { raw::put_all(players, capacity, roster) }
     })
 }
@@ -191,13 +190,13 @@ pub unsafe extern "C" fn obsp_client_players(
 pub struct ObspStats {
     /// Snapshots that have arrived.
     pub snapshots: u64,
-    /// Digests in them that were compared with what was decoded.
+    /// Digests in snapshots that were compared with the decoded state.
     pub digests: u64,
-    /// Those that did not agree: a defect of the library or of the server.
+    /// Digests that did not agree: a defect of the library or of the server.
     pub digest_mismatches: u64,
     /// Motions of the own player that the server has sent and that had been predicted.
     pub predictions: u64,
-    /// Those that were predicted wrongly, by however little.
+    /// Motions that were predicted wrongly, by however little.
     pub corrections: u64,
     /// The tick of the latest snapshot; 0 before the first.
     pub latest_tick: u32,
@@ -223,7 +222,7 @@ pub unsafe extern "C" fn obsp_client_stats(
             corrections: prediction.corrections,
             latest_tick: client.session().latest_tick().map_or(0, |tick| tick.0),
         };
-        // SAFETY: the same.
+        // SAFETY: the contract of the header.
         unsafe { raw::put(stats, counted) }
     })
 }

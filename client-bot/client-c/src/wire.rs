@@ -44,8 +44,8 @@ pub unsafe extern "C" fn obsp_client_handle_datagram(
     })
 }
 
-/// Takes note that the connection has ended, or could not be made; `reason` is a text for
-/// `OBSP_EVENT_KIND_DISCONNECTED`.
+/// Tells the client that the connection has ended, or could not be made. `reason` is a text
+/// for `OBSP_EVENT_KIND_DISCONNECTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_handle_closed(
     client: *mut ObspClient,
@@ -74,8 +74,8 @@ pub unsafe extern "C" fn obsp_client_use_game(
     })
 }
 
-/// The same for data that the server sends: open a bidirectional stream, write the four bytes
-/// "game", finish it, and pass on what arrives, with `is_end` at its end.
+/// Keeps the data of the game as the server sends them. Open a bidirectional stream, write the
+/// four bytes "game", finish it, and pass on the bytes that arrive, with `is_end` at the end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_handle_game_stream(
     client: *mut ObspClient,
@@ -94,8 +94,8 @@ pub unsafe extern "C" fn obsp_client_handle_game_stream(
 }
 
 /// Uses a compiled map, the content of an .obsp file, once `OBSP_EVENT_KIND_JOINED` has
-/// named it: the own player is predicted from then on. If that event has data of a game, they
-/// come first.
+/// named it. The own player is predicted from then on. If that event names data of a game,
+/// `obsp_client_use_game` comes first.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_use_map(
     client: *mut ObspClient,
@@ -110,8 +110,8 @@ pub unsafe extern "C" fn obsp_client_use_map(
     })
 }
 
-/// The same for a map that the server sends: open a bidirectional stream, write the three
-/// bytes "map", finish it, and pass on what arrives, with `is_end` at its end.
+/// Uses a map as the server sends it. Open a bidirectional stream, write the three bytes
+/// "map", finish it, and pass on the bytes that arrive, with `is_end` at the end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_handle_map_stream(
     client: *mut ObspClient,
@@ -164,7 +164,7 @@ fn use_map(client: &mut ObspClient, bytes: &[u8], now: f64) -> Result<(), Failur
     client.use_map(Arc::new(map), raw::time(now)).map_err(Failure::wrong_map)
 }
 
-/// The next message that the caller has to send.
+/// The kind of a task for the caller's transport.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObspTransmitKind {
@@ -178,22 +178,22 @@ pub enum ObspTransmitKind {
     Close,
 }
 
-/// Something to be sent.
+/// A task for the caller's transport.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ObspTransmit {
-    /// What to do.
+    /// The kind of the task.
     pub kind: ObspTransmitKind,
     /// QUIC's application error code, to close with.
     pub code: u32,
     /// The bytes, valid until the next call with this client.
     pub bytes: *const u8,
-    /// How many bytes.
+    /// The number of bytes.
     pub length: usize,
 }
 
-/// Takes what is to be sent next; false if there is nothing. To be called until then after
-/// all other calls with this client. A client of `obsp_connect` sends by itself.
+/// Takes the next task for the transport; false if there is none. After every other call with
+/// this client, call it until it returns false. A client of `obsp_connect` sends by itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_poll_transmit(
     client: *mut ObspClient,
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn obsp_client_poll_transmit(
         client.transmit = bytes;
         let bytes = if client.transmit.is_empty() { ptr::null() } else { client.transmit.as_ptr() };
         let length = client.transmit.len();
-        // SAFETY: the same.
+        // SAFETY: the contract of the header.
         unsafe { raw::put(transmit, ObspTransmit { kind, code, bytes, length })? };
         Ok(true)
     })

@@ -150,8 +150,7 @@ fn a_server_that_sends_garbage_is_left() {
     unsafe { obsp_client_free(client) };
 }
 
-/// Times that nobody means, for all functions that take one: nothing panics, and what is told of
-/// the client stays finite.
+/// Nonsensical times in all functions that take one: nothing panics, and the results stay finite.
 #[test]
 fn odd_times_are_no_time_or_a_time() {
     let odd = [

@@ -10,7 +10,7 @@ const RENEW: &str = "RENEW_HEADER=1 cargo test -p obsp-client-c --test header";
 fn the_header_is_the_one_of_the_sources() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = Config::from_file(package.join("cbindgen.toml")).expect("a valid configuration");
-    // Its modules are found by it, in order.
+    // cbindgen finds the modules through this file, in order.
     let builder = Builder::new().with_src(package.join("src/lib.rs"));
     let bindings = builder.with_config(config).generate().expect("sources that can be read");
     let mut generated = Vec::new();

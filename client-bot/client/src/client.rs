@@ -19,19 +19,19 @@ use crate::{
     Disconnected, LoadedMap, MapError, Observed, Playout, Prediction, PredictionError, Roster, View,
 };
 
-/// Radius, in units on each axis, of the obstacles that a replay of pending commands
-/// takes into account: what the fastest body travels in a fifth of a second, and the
-/// size of the largest one.
+/// Entities within this many units of the player, on each axis, are obstacles when pending
+/// commands are replayed.
 const OBSTACLE_RADIUS: f64 = 256.0;
 
-/// Half of the size of the largest body and of the tallest player, in units, and the highest
-/// speed, in units a second: the radius for a single tick is the first, and one tick's worth of
-/// the second.
+/// Half the size of the largest body and half that of the tallest player, added up, in units.
 const LARGEST_BODY: f64 = 96.0;
+
+/// Highest speed of a body, in units per second, that a single tick allows for. Entities within
+/// [`LARGEST_BODY`] and one tick's way at this speed are its obstacles.
 const MAX_SPEED: f64 = 3840.0;
 
-/// Seconds after which a vehicle that stood still, and of which nothing was received since, is
-/// known to stand there still: a moving one is sent at least twice in that time.
+/// Seconds of silence after which a vehicle that was last reported at rest is known to be there
+/// still. The server sends a moving one at least twice in that time.
 const AT_REST: f64 = 0.2;
 
 /// Most datagrams that wait for [`Client::poll_transmit`]. Each repeats the commands of
@@ -41,7 +41,19 @@ const MAX_DATAGRAMS: usize = 4;
 /// Code of a connection that is closed without an error.
 const CLOSE_OK: u32 = 0;
 
-/// What a client identifies itself with when it joins.
+/// The means by which a client identifies itself when it joins, and the match that it wants.
+///
+/// ```
+/// use obsp_client::Credentials;
+/// use obsp_proto::control::Ticket;
+///
+/// let anonymous = Credentials::default();
+/// assert!(anonymous.token.is_empty() && anonymous.ticket == Ticket::NONE);
+///
+/// let duel = Credentials { match_name: Some("duel".parse()?), ..anonymous };
+/// assert_eq!(duel.match_name.unwrap().as_str(), "duel");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credentials {
     /// A connect token, good for one connection; empty if there is none.
@@ -59,15 +71,15 @@ impl Default for Credentials {
     }
 }
 
-/// What [`Client::poll_event`] reports.
+/// An event of the connection, as [`Client::poll_event`] returns it.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// The server accepted the client, which plays from now on. Load the map and the game's
     /// data that the hello names and pass them to [`Client::use_map`]; the own player is
     /// predicted from then on.
     Joined(ServerHello),
-    /// The match continues in another world: all that was known of the old one is void, no
-    /// entity or player keeps its id, and [`Event::Joined`] follows.
+    /// The match continues in another world. Everything known of the old one is void, and no
+    /// entity or player keeps its id. [`Event::Joined`] follows.
     NewWorld {
         /// The map of that world, which may be the same.
         map: MapHash,
@@ -78,7 +90,22 @@ pub enum Event {
     Disconnected(Disconnected),
 }
 
-/// What [`Client::poll_transmit`] asks the caller to send.
+/// A task for the caller's transport, as [`Client::poll_transmit`] returns it.
+///
+/// ```
+/// use obsp_client::{Client, Credentials, Transmit};
+/// use obsp_proto::Time;
+/// use obsp_proto::control::{MapHash, PlayerName};
+///
+/// let name = PlayerName::new("Ann")?;
+/// let mut client = Client::new(&name, MapHash::ANY, &Credentials::default(), Time::ZERO);
+/// client.leave();
+/// // The hello and the goodbye come first, then the end of the stream.
+/// assert!(matches!(client.poll_transmit(), Some(Transmit::Stream(bytes)) if !bytes.is_empty()));
+/// assert_eq!(client.poll_transmit(), Some(Transmit::Finish));
+/// assert_eq!(client.poll_transmit(), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transmit {
     /// Write these bytes to the control stream, in order.
@@ -99,22 +126,22 @@ pub enum Transmit {
 /// A snapshot that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Snapshot {
-    /// What it contains.
+    /// Its content.
     pub received: SnapshotReceived,
     /// The prediction error, if the snapshot carries the own player's motion and that tick
     /// had been predicted.
     pub error: Option<PredictionError>,
-    /// Whether its correction makes [`View::position`] jump: by more than four units in a
-    /// frame at 60 Hz besides the player's own motion.
+    /// Whether the correction of that error makes [`View::position`] jump: move by more than
+    /// four units in a frame at 60 Hz, besides the player's own motion.
     pub view_jumps: bool,
 }
 
 /// One player in a match.
 ///
-/// Pass on what arrives by [`Client::handle_stream`] and [`Client::handle_datagram`], call
-/// [`Client::tick`] with the player's input at [`Client::next_tick_at`] or every frame,
-/// and after any of these take all of [`Client::poll_event`] and
-/// [`Client::poll_transmit`]. Draw what [`Client::view`] returns.
+/// Pass on arriving bytes by [`Client::handle_stream`] and [`Client::handle_datagram`]. Call
+/// [`Client::tick`] with the player's input at [`Client::next_tick_at`] or every frame. After
+/// any of these take everything that [`Client::poll_event`] and [`Client::poll_transmit`]
+/// return. Draw the [`View`] that [`Client::view`] returns.
 #[derive(Debug)]
 pub struct Client {
     session: Session,
@@ -130,13 +157,26 @@ pub struct Client {
     roster: Roster,
     events: VecDeque<Event>,
     datagrams: VecDeque<Vec<u8>>,
-    /// How the connection ends, once everything before is sent.
+    /// How the connection is to end, once everything queued before is sent.
     end: Option<Transmit>,
 }
 
 impl Client {
-    /// A client that asks to join as `name`, with the map that it insists on or
-    /// [`MapHash::ANY`].
+    /// A client that asks to join as `name`. `map` is the only map that it accepts, or
+    /// [`MapHash::ANY`]. The hello to the server waits in [`Client::poll_transmit`].
+    ///
+    /// ```
+    /// use obsp_client::{Client, Credentials, Transmit};
+    /// use obsp_proto::Time;
+    /// use obsp_proto::control::{MapHash, PlayerName};
+    ///
+    /// let name = PlayerName::new("Ann")?;
+    /// let mut client = Client::new(&name, MapHash::ANY, &Credentials::default(), Time::ZERO);
+    /// assert!(matches!(client.poll_transmit(), Some(Transmit::Stream(_))));
+    /// assert!(client.poll_event().is_none(), "the server has not answered yet");
+    /// assert_eq!(client.next_tick_at(), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(name: &PlayerName, map: MapHash, credentials: &Credentials, now: Time) -> Self {
         let Credentials { token, ticket, match_name } = credentials;
         let match_name = match_name.as_ref();
@@ -175,22 +215,36 @@ impl Client {
         }
     }
 
-    /// Takes note that the connection has ended, or could not be made, for the transport's
-    /// `reason`.
+    /// Tells the client that the connection has ended, or could not be made. `reason` is the
+    /// transport's.
+    ///
+    /// ```
+    /// use obsp_client::{Client, Credentials, Disconnected, Event};
+    /// use obsp_proto::Time;
+    /// use obsp_proto::control::{MapHash, PlayerName};
+    ///
+    /// let name = PlayerName::new("Ann")?;
+    /// let mut client = Client::new(&name, MapHash::ANY, &Credentials::default(), Time::ZERO);
+    /// client.handle_closed("reset by peer");
+    /// let Some(Event::Disconnected(cause)) = client.poll_event() else { panic!("no event") };
+    /// assert!(matches!(&cause, Disconnected::Connection(reason) if reason == "reset by peer"));
+    /// assert!(!cause.is_final(), "the client may rejoin");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn handle_closed(&mut self, reason: &str) {
         self.handle_failure(Disconnected::Connection(reason.to_owned()));
     }
 
-    /// Takes note that the map of the match cannot be loaded, which ends the session.
+    /// Tells the client that the map of the match cannot be loaded. This ends the session.
     pub fn handle_no_map(&mut self, error: MapError) {
         self.handle_failure(error.into());
     }
 
-    /// Ends the session for a cause of the client's own side.
+    /// Ends the session for a cause on the client's own side.
     fn handle_failure(&mut self, cause: Disconnected) {
         if !self.session.is_over() {
             self.session.leave();
-            // The goodbye is for a connection that stands.
+            // The goodbye is discarded: the connection is gone, or is closed at once.
             self.session.stream_output();
             self.disconnect(cause, CLOSE_OK, "no longer needed");
         }
@@ -202,11 +256,12 @@ impl Client {
         self.session.hello().filter(|_| self.prediction.is_none())
     }
 
-    /// Uses the map and the game that [`Event::Joined`] has asked for: the own player is
+    /// Uses the map and the game that [`Event::Joined`] has asked for. The own player is
     /// predicted from now on.
     ///
     /// # Errors
-    /// They are not those of the match, which may have changed in the meantime.
+    /// The map or the game is not that of the match, which may have changed in the meantime, or
+    /// the client has not joined.
     pub fn use_map(&mut self, map: Arc<LoadedMap>, now: Time) -> Result<(), MapError> {
         map.check(self.session.hello().ok_or(MapError::Other)?)?;
         self.prediction = Some(Prediction::new(map, 1.0 / self.tick_rate()));
@@ -218,12 +273,32 @@ impl Client {
     }
 
     /// Sends `command` if a tick is due, and predicts the own player; returns that tick.
-    /// The server judges a shot in it by what [`Client::view`] shows now. Also notices
-    /// that the server is silent, so call it twice a second at least, in the match or not.
+    /// The server judges a shot of this command by the picture that [`Client::view`] shows
+    /// now. The call also notices that the server is silent, so make it at least twice a
+    /// second, in the match or not.
     ///
-    /// A caller with more frames than ticks remembers a key press until a tick is sent. One
-    /// with fewer frames loses nothing: for ticks without a command the last one is played
-    /// once more, here and on the server.
+    /// A caller with more frames than ticks remembers a key press until a tick is sent. A
+    /// caller with fewer frames loses nothing: in ticks without a command the last one is
+    /// played once more, here and on the server.
+    ///
+    /// ```
+    /// use obsp_client::{Client, Credentials, Disconnected, Event};
+    /// use obsp_proto::control::{MapHash, PlayerName};
+    /// use obsp_proto::{IDLE_TIMEOUT, Time};
+    /// use obsp_sim::Command;
+    ///
+    /// let name = PlayerName::new("Ann")?;
+    /// let mut client = Client::new(&name, MapHash::ANY, &Credentials::default(), Time::ZERO);
+    /// let mut now = Time::ZERO;
+    /// // No tick is due before the client has joined. A server that never answers is noticed.
+    /// while now.since(Time::ZERO) <= 2 * IDLE_TIMEOUT {
+    ///     assert_eq!(client.tick(Command::default(), now), None);
+    ///     now = now + std::time::Duration::from_millis(500);
+    /// }
+    /// let event = client.poll_event();
+    /// assert!(matches!(event, Some(Event::Disconnected(Disconnected::TimedOut))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn tick(&mut self, command: Command, now: Time) -> Option<Tick> {
         if let Some(event) = self.session.advance(now) {
             self.on_event(event);
@@ -237,7 +312,8 @@ impl Client {
                 let radius = LARGEST_BODY + MAX_SPEED / self.tick_rate();
                 self.obstacles_near(position, radius.min(OBSTACLE_RADIUS))
             }
-            // Where a vehicle may be before the server's next word of it.
+            // The full radius: a vehicle may get anywhere in it before the server next reports
+            // it.
             Some((Some(position), None)) => self.obstacles_near(position, OBSTACLE_RADIUS),
             _ => Vec::new(),
         };
@@ -256,7 +332,7 @@ impl Client {
         self.session.next_command_at()
     }
 
-    /// Takes what is to be sent next.
+    /// Takes the next task for the transport; `None` if nothing is to be sent.
     pub fn poll_transmit(&mut self) -> Option<Transmit> {
         let bytes = self.session.stream_output();
         if !bytes.is_empty() {
@@ -272,8 +348,8 @@ impl Client {
     }
 
     /// Takes the next match event up to the render tick of `now`, with the tick in which it
-    /// happened, so that events are shown together with what caused them. Updates
-    /// [`View::roster`].
+    /// happened. So events are shown together with the motion that caused them. The call
+    /// updates [`View::roster`].
     pub fn next_match_event(&mut self, now: Time) -> Option<(Tick, MatchEvent)> {
         let render_tick = self.playout.render_tick(now)?;
         let (tick, event) = self.session.next_event(Tick(render_tick as u32))?;
@@ -287,7 +363,7 @@ impl Client {
         self.session.say(line);
     }
 
-    /// Says goodbye.
+    /// Says goodbye, which ends the session.
     pub fn leave(&mut self) {
         if !self.session.is_over() {
             self.session.leave();
@@ -312,8 +388,9 @@ impl Client {
         self.prediction.as_ref()
     }
 
-    /// The ticket to rejoin with if the connection is lost: that of the server's hello, and
-    /// before it that of the credentials, so that an attempt that fails loses nothing.
+    /// The ticket to rejoin with if the connection is lost: the one of the server's hello.
+    /// Until the hello it is the one of the credentials, so that a failed attempt to join
+    /// loses nothing.
     pub fn ticket(&self) -> Ticket {
         self.ticket
     }
@@ -350,7 +427,7 @@ impl Client {
             client::Event::NewWorld { map, name } => {
                 (self.prediction, self.authoritative) = (None, None);
                 (self.smoothing, self.roster) = Default::default();
-                // What was reported of earlier worlds is void, and must not pile up.
+                // Events of earlier worlds are void, and must not pile up.
                 self.events.clear();
                 self.events.push_back(Event::NewWorld { map, name });
             }
@@ -415,8 +492,9 @@ impl Client {
         Some((error, view_jumps))
     }
 
-    /// The same with the latest state of the vehicle that the own player drives, if it does
-    /// and the state is news.
+    /// Reconciles the prediction with the latest state of the vehicle that the own player
+    /// drives; returns what [`Client::reconcile`] does. `None` for a player on foot, or if the
+    /// state is no newer than the last one used.
     fn reconcile_vehicle(&mut self, now: Time) -> Option<(PredictionError, bool)> {
         let known = self.prediction.as_ref()?.authoritative_tick();
         let id = self.session.player()?;
@@ -426,8 +504,8 @@ impl Client {
         }
         let (mut tick, _) = self.session.history(id).last()?;
         let latest = self.session.latest_tick()?;
-        // What stands still is not sent again: after a while that is news as well, for one
-        // that is predicted to move.
+        // The server does not send a vehicle at rest again. After a while its silence says that
+        // the vehicle is still there, which corrects a prediction that moves it.
         let silence = latest.distance(known.map_or(tick, |known| known.max(tick)));
         if state.velocity == DVec3::ZERO && silence as f64 / self.tick_rate() >= AT_REST {
             tick = latest;
@@ -442,7 +520,7 @@ impl Client {
     }
 
     /// Whether the own player is known to have left the world, by dying for example, since
-    /// its latest motion. An entity that no snapshot has told of yet has not left.
+    /// its latest motion. An entity that no snapshot has contained yet has not left.
     fn has_left_the_world(&self) -> bool {
         let since = self.session.player().and_then(|own| self.session.gone_since(own));
         let motion = self.authoritative.map(|(tick, _)| tick);

@@ -5,6 +5,16 @@ use thiserror::Error;
 use crate::MapError;
 
 /// Why a client is not, or no longer, in the match.
+///
+/// ```
+/// use obsp_client::Disconnected;
+/// use obsp_proto::control::{ChatLine, ClosingReason};
+///
+/// let banned = ClosingReason::Removed(ChatLine::new("spam")?);
+/// assert!(Disconnected::Closed(banned).is_final(), "do not rejoin");
+/// assert!(!Disconnected::TimedOut.is_final(), "rejoin with the ticket");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Error)]
 pub enum Disconnected {
     /// The server ended the session.
@@ -23,7 +33,7 @@ pub enum Disconnected {
     #[error("the connection was lost: {0}")]
     Connection(String),
     /// The server broke the protocol, or this client misreads it.
-    #[error("the server broke the protocol: {0}")]
+    #[error("the server broke the protocol, or this client misreads it: {0}")]
     Protocol(ProtocolError),
 }
 
@@ -34,8 +44,8 @@ impl From<ProtocolError> for Disconnected {
 }
 
 impl Disconnected {
-    /// Whether rejoining is pointless: the server does not want this client, or one
-    /// of the two breaks the protocol.
+    /// Whether rejoining is pointless: the server does not want this client, or one of the two
+    /// sides breaks the protocol.
     pub fn is_final(&self) -> bool {
         match self {
             Self::Closed(reason) => {

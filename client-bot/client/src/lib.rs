@@ -4,7 +4,7 @@
 //!
 //! * [`Client`]: one player in a match. Start here; [`View`] is what it shows.
 //! * [`Prediction`], [`Playout`] and [`Roster`]: its parts, which can be used alone.
-//! * `quic` (feature `quinn`): the same with a UDP socket of its own, on tokio.
+//! * `quic` (feature `quinn`): a client with a UDP socket of its own, on tokio.
 
 mod client;
 mod disconnected;

@@ -9,15 +9,31 @@ use obsp_proto::schema::Schema;
 use obsp_sim::{MovementParameters, Predictor, SetupError};
 use thiserror::Error;
 
-/// A map with the game that is played on it: what a client needs to predict movement.
-/// Clients of one process can share it.
+/// A map with the game that is played on it. A client needs both to predict movement. Clients of
+/// one process can share it.
+///
+/// ```
+/// use obsp_client::LoadedMap;
+/// use obsp_proto::game_data::GameData;
+/// use obsp_proto::schema::Schema;
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
+/// let world = obsp::World::load(std::path::Path::new(path))?;
+/// let hash = world.hash();
+/// // A game whose one body is the crate that ships. A hello of the server has the schema.
+/// let schema = Schema::of_models(["crate".to_owned()])?;
+/// let map = LoadedMap::new(world, &GameData::default(), &schema)?;
+/// assert_eq!(map.hash().0, hash);
+/// assert_eq!(map.models[0].name(), "crate");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct LoadedMap {
     /// The map.
     pub world: Arc<World>,
     /// The server's movement code on that map, among bodies of the game's models.
     pub predictor: Predictor,
-    /// The numbers by which players move.
+    /// The movement parameters of players.
     pub movement: MovementParameters,
     /// The models of bodies, in the order of their ids.
     pub models: Arc<[Model]>,
@@ -45,7 +61,7 @@ pub enum MapError {
     /// The transfer was cut off or malformed.
     #[error("the map or the game's data could not be fetched: {0}")]
     Transfer(DownloadError),
-    /// The map lacks what players need.
+    /// The map lacks something that players need.
     #[error("players cannot move on the server's map: {0}")]
     Setup(SetupError),
 }
@@ -63,7 +79,7 @@ impl From<SetupError> for MapError {
 }
 
 impl LoadedMap {
-    /// Prepares a map for prediction of a game, whose `schema` the server's hello has.
+    /// Prepares a map for the prediction of a game. `schema` is the one of the server's hello.
     ///
     /// # Errors
     /// The map lacks a size that players need, or the game has a model that is neither in its
@@ -79,13 +95,13 @@ impl LoadedMap {
         Ok(Self { world, predictor, movement, models, game: game.hash() })
     }
 
-    /// Prepares what the server's hello names: a compiled map (the content of an `.obsp` file,
-    /// or what the server sent), and the game's data, which are empty if the hello has no hash
-    /// of them.
+    /// Prepares the map and the game that the server's hello names. `map` is a compiled map: the
+    /// content of an `.obsp` file, or the bytes that the server sent. `game` are the game's data,
+    /// which are empty if the hello has no hash of them.
     ///
     /// # Errors
-    /// The bytes are no map or no data, or others than those of the hello, or players cannot
-    /// move on the map.
+    /// The bytes are no map or no game data, their hashes are not those of the hello, or players
+    /// cannot move on the map.
     pub fn from_bytes(map: &[u8], game: &[u8], hello: &ServerHello) -> Result<Self, MapError> {
         let world = World::from_bytes(map).map_err(|error| MapError::Invalid(error.to_string()))?;
         if world.hash() != hello.map.0 {
@@ -103,10 +119,11 @@ impl LoadedMap {
         MapHash(self.world.hash())
     }
 
-    /// Whether it is what a server's hello names.
+    /// Checks that this is the map and the game that a server's hello names.
     ///
     /// # Errors
-    /// [`MapError`] says what is another.
+    /// [`MapError::Other`] for another map, [`MapError::OtherGame`] for other data or other
+    /// models of the game.
     pub fn check(&self, hello: &ServerHello) -> Result<(), MapError> {
         if self.hash() != hello.map {
             return Err(MapError::Other);

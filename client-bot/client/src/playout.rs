@@ -1,6 +1,6 @@
 //! Playout: which moment of the match is rendered.
 //!
-//! [`Playout::arrived`] for every snapshot, [`Playout::render_tick`] for every rendered
+//! Call [`Playout::arrived`] for every snapshot, [`Playout::render_tick`] for every rendered
 //! frame, and [`interpolate`] for every entity of that frame.
 
 use std::time::Duration;
@@ -14,8 +14,8 @@ use obsp_sim::EntityState;
 /// does not oscillate on a bad one.
 const LATENESS_DECAY: f64 = 0.999;
 
-/// Ticks a snapshot by which the earliest arrival drifts towards later: a clock that
-/// is off by a ten-thousandth is followed.
+/// Ticks by which the earliest arrival moves later with each snapshot, so that playout follows
+/// a clock that is off by a ten-thousandth.
 const EARLIEST_DRIFT: f64 = 2e-4;
 
 /// Ticks of delay on a perfect connection, beyond the interval between two snapshots:
@@ -27,7 +27,8 @@ const MIN_DELAY: f64 = 1.0;
 /// rate is followed within a second.
 const INTERVAL_WEIGHT: f64 = 1.0 / 16.0;
 
-/// Lateness, in ticks, of a snapshot that is late: more than sends spread over a tick.
+/// Lateness, in ticks, above which a snapshot counts as late. The server spreads its sends over
+/// part of a tick, so they are less late than that.
 const LATE: f64 = 1.0;
 
 /// Greatest lateness, in ticks, that the delay allows for; snapshots that are later
@@ -41,34 +42,56 @@ const MAX_SPEED_CHANGE: f64 = 0.05;
 /// Error of the render tick, in ticks, beyond which it jumps instead.
 const JUMP_THRESHOLD: f64 = 15.0;
 
-/// Ticks later than the earliest arrival from which on a snapshot counts as outdated,
-/// and how many of those in a row mean that the server skipped time or the path became
-/// longer: a quarter of a second, an eighth of a second.
+/// A snapshot that arrives this many ticks after the earliest arrival, or later, counts as
+/// outdated: a quarter of a second at 60 Hz.
 const OUTDATED: f64 = 15.0;
+
+/// This many outdated snapshots in a row mean that the server skipped time or that the path
+/// became longer: an eighth of a second at 60 Hz.
 const MAX_OUTDATED: u32 = 8;
 
-/// Snapshots of which one at least did not wait for the caller: those of a second at 60 a second.
+/// Snapshots in a window: a second's worth at 60 Hz. At least one of so many did not wait for
+/// the caller.
 const RECENT: u32 = 60;
 
-/// Ticks by which a motion is extrapolated. The server sends a moving entity at least
+/// Most ticks by which a motion is extrapolated. The server sends a moving entity at least
 /// that often.
 const MAX_EXTRAPOLATION: f64 = 8.0;
 
 /// Chooses the render tick: as late as possible, but far enough in the past that the
 /// snapshots around it have arrived. The delay adapts to the jitter of the arrivals.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use obsp_client::Playout;
+/// use obsp_proto::{Tick, Time};
+///
+/// let mut playout = Playout::new(60.0);
+/// assert_eq!(playout.render_tick(Time::ZERO), None, "before the first snapshot");
+/// let mut now = Time::ZERO;
+/// for tick in 0..60 {
+///     playout.arrived(now, Tick(tick), Duration::ZERO);
+///     now = now + Duration::from_micros(16_667);
+/// }
+/// let render_tick = playout.render_tick(now).unwrap();
+/// assert!(render_tick > 50.0 && render_tick < 59.0, "{render_tick}");
+/// // On a perfect connection the delay is a little more than two ticks.
+/// assert!(playout.interpolation_delay() < 2.1);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Playout {
     tick_rate: f64,
     /// Least number of ticks by which a snapshot arrived after its tick, by a clock
     /// with an arbitrary origin.
     earliest: Option<f64>,
-    /// By how many ticks more than that snapshots may be late.
+    /// Ticks after the earliest arrival by which snapshots may be late.
     lateness: f64,
     /// How many outdated snapshots arrived in a row, and the lateness of the earliest
     /// of them.
     outdated: (u32, f64),
-    /// How many snapshots arrived in the present window, and the least time after its tick in
-    /// that window and the one before.
+    /// How many snapshots arrived in the present window, and the least number of ticks by which
+    /// one arrived after its tick: in that window, and in the one before.
     recent: (u32, [f64; 2]),
     /// The latest tick that arrived.
     latest: Option<Tick>,
@@ -79,8 +102,8 @@ pub struct Playout {
 }
 
 impl Playout {
-    /// A playout before the first snapshot, at 1 to 1,000 ticks per second: a rate beyond them
-    /// counts as the nearer of the two, and one that is no number as 1.
+    /// A playout before the first snapshot, at `tick_rate` ticks per second. The rate is clamped
+    /// to 1 to 1,000; NaN counts as 1.
     pub fn new(tick_rate: f64) -> Self {
         Self {
             tick_rate: if tick_rate.is_nan() { 1.0 } else { tick_rate.clamp(1.0, 1000.0) },
@@ -94,8 +117,9 @@ impl Playout {
         }
     }
 
-    /// Records that the snapshot of `tick` arrived at `now`, having waited for the caller for
-    /// up to `waited`. Returns whether it was late, by the line or by the caller.
+    /// Records that the snapshot of `tick` arrived at `now`. `waited` is the longest time for
+    /// which it may have waited for the caller. Returns whether it was late, because of the
+    /// network or of the caller.
     pub fn arrived(&mut self, now: Time, tick: Tick, waited: Duration) -> bool {
         let after = self.ticks(now) - f64::from(tick.0);
         let waited = waited.as_secs_f64() * self.tick_rate;
@@ -104,7 +128,7 @@ impl Playout {
             self.earliest.map_or(after, |earliest| (earliest + EARLIEST_DRIFT).min(after));
         let earliest = self.without_outdated(earliest, after);
         self.earliest = Some(earliest);
-        // Of the latest second, the snapshot that came soonest had not waited.
+        // The snapshot that came soonest in the latest second had not waited for the caller.
         let late = (after - waited).max(self.soonest(after)) - earliest;
         self.lateness = late.max(self.lateness * LATENESS_DECAY).min(MAX_LATENESS);
         let target = self.ticks(now) - earliest - self.interpolation_delay();
@@ -135,7 +159,8 @@ impl Playout {
         self.latest = self.latest.max(Some(tick));
     }
 
-    /// The least time after its tick of the latest [`RECENT`] snapshots, at most twice as many.
+    /// The least number of ticks by which a recent snapshot arrived after its tick. Recent are at
+    /// least the latest [`RECENT`] snapshots, and at most twice as many.
     fn soonest(&mut self, after: f64) -> f64 {
         let (count, least) = self.recent;
         self.recent = if count < RECENT {
@@ -146,7 +171,7 @@ impl Playout {
         self.recent.1[0].min(self.recent.1[1])
     }
 
-    /// The earliest arrival; measured anew once a whole run of snapshots came much
+    /// Returns the earliest arrival. It is measured anew once a whole run of snapshots came much
     /// later than that.
     fn without_outdated(&mut self, earliest: f64, after: f64) -> f64 {
         if after - earliest < OUTDATED {
@@ -168,7 +193,7 @@ impl Playout {
         Some((tick + now.since(since).as_secs_f64() * self.tick_rate).max(0.0))
     }
 
-    /// By how many ticks the render tick is behind the latest snapshot.
+    /// The number of ticks by which the render tick is behind the latest snapshot.
     pub fn interpolation_delay(&self) -> f64 {
         MIN_DELAY + self.interval + self.lateness
     }
@@ -178,10 +203,35 @@ impl Playout {
     }
 }
 
-/// An entity at `render_tick`: interpolated between the states before and after it,
-/// or extrapolated if no later state has arrived. A tick that is no number is that of the state
-/// before. Nothing is extrapolated at a rate that is not above zero and finite, nor by a velocity
-/// or an orientation of no such body.
+/// An entity at `render_tick`: interpolated between the states before and after it, or
+/// extrapolated if no later state has arrived.
+///
+/// A NaN `render_tick` counts as the tick of the state before. The position is not extrapolated
+/// if `tick_rate` is not finite and above zero, or if the result is not finite. If one of the
+/// orientations is not a unit quaternion, nothing is interpolated: the state after is returned
+/// once its tick is reached, the state before until then.
+///
+/// ```
+/// use glam::{DQuat, DVec3};
+/// use obsp_client::interpolate;
+/// use obsp_proto::Tick;
+/// use obsp_sim::{EntityId, EntityState, Kind, ModelId};
+///
+/// let before = EntityState {
+///     id: EntityId { slot: 1, generation: 0 },
+///     kind: Kind::Prop { model: ModelId(0) },
+///     position: DVec3::ZERO,
+///     orientation: DQuat::IDENTITY,
+///     velocity: DVec3::X * 60.0,
+///     asleep: false,
+/// };
+/// let after = EntityState { position: DVec3::X * 4.0, ..before };
+/// let between = interpolate(11.0, 60.0, (Tick(10), before), Some((Tick(14), after)));
+/// assert_eq!(between.position, DVec3::X);
+/// // The body goes on at 60 units per second, which is one unit per tick, for 8 ticks at most.
+/// let ahead = interpolate(12.0, 60.0, (Tick(10), before), None);
+/// assert_eq!(ahead.position, DVec3::X * 2.0);
+/// ```
 pub fn interpolate(
     render_tick: f64,
     tick_rate: f64,
@@ -292,7 +342,7 @@ mod tests {
                 assert!(render_tick >= last || tick < 110, "{render_tick} after {last}");
                 last = render_tick;
                 if tick > 900 {
-                    // The latest snapshot at any time is of this tick or a later one.
+                    // At any time the latest snapshot is of this tick or a later one.
                     assert!(render_tick < f64::from(tick) - 1.0 + 0.5, "{render_tick} at {tick}");
                 }
             }
@@ -316,11 +366,12 @@ mod tests {
         assert!(playout.interpolation_delay() < 2.1, "{}", playout.interpolation_delay());
     }
 
-    /// A page that draws eight pictures a second, on a line that becomes longer by so many ticks.
+    /// The delay of a page that draws eight frames a second. Halfway, the latency of its connection
+    /// grows by `longer` ticks.
     fn delay_of_a_slow_page(longer: f64) -> f64 {
         let (mut playout, mut stall) = (Playout::new(60.0), Stall::default());
         let mut waiting = (0..1200_u32).peekable();
-        // It is busy for 125 ms, draws, and takes in what has arrived meanwhile.
+        // The page is busy for 125 ms, draws, and handles what has arrived meanwhile.
         for picture in 1..160 {
             let now = f64::from(picture) * 7.5;
             stall.ended(at(now - 7.5), at(now));
@@ -339,7 +390,7 @@ mod tests {
         let (usual, longer) = (delay_of_a_slow_page(0.0), delay_of_a_slow_page(10.0));
         assert!(usual < 3.0, "{usual}");
         assert!((10.0..16.0).contains(&longer), "{longer}");
-        // Beyond that the earliest arrival is measured anew.
+        // With a greater increase the earliest arrival is measured anew.
         let skipped = delay_of_a_slow_page(30.0);
         assert!(skipped < 12.0, "{skipped}");
     }

@@ -1,9 +1,9 @@
 //! Client-side prediction and reconciliation of the own player.
 //!
-//! [`Prediction::play`] for every command sent, [`Prediction::reconcile`] for every
+//! Call [`Prediction::play`] for every command sent, [`Prediction::reconcile`] for every
 //! authoritative motion received, [`Prediction::reconcile_vehicle`] for every state of a
-//! vehicle that the player drives, [`Prediction::reset`] when the player leaves the
-//! world; [`Prediction::motion`] or [`Prediction::vehicle`] is the result at any time.
+//! vehicle that the player drives, and [`Prediction::reset`] when the player leaves the
+//! world. [`Prediction::motion`] or [`Prediction::vehicle`] is the result at any time.
 
 mod driving;
 mod shoved_props;
@@ -20,13 +20,13 @@ use obsp_sim::{Command, DrivenTank, EntityState, PlayerMotion, Predicted};
 use crate::LoadedMap;
 use shoved_props::{ServerUpdate, ShovedProps};
 
-/// Commands that may wait for the server's answer: two seconds at 60 Hz, after which
-/// the position of the own player is the least of a client's problems.
+/// Most commands that wait for the server's answer: two seconds at 60 Hz. A prediction further
+/// ahead than that is of no use.
 const MAX_PENDING: usize = 128;
 
 /// Seconds of pending commands beyond which props that the player shoves are no longer
-/// predicted: the result would be wrong by then, and a client that is late for lack of
-/// processor time must not spend more of it the later it is.
+/// predicted. The result would be wrong by then. A client may also be late for lack of processor
+/// time, and must not need more of it the later it is.
 const PROP_PREDICTION_LIMIT: f64 = 0.4;
 
 /// Errors below this many units are corrected too, but cannot be seen.
@@ -35,8 +35,8 @@ const VISIBLE_ERROR: f64 = 0.1;
 /// Most ticks by which the motion of another body is extrapolated.
 const MAX_EXTRAPOLATION: u32 = 12;
 
-/// Error, in units, beyond which the server has put the player elsewhere: more than
-/// anybody moves on foot in the tenth of a second between two authoritative motions.
+/// Error, in units, beyond which the server has put the player elsewhere. Nobody on foot moves
+/// that far in the tenth of a second between two authoritative motions.
 const RELOCATION_DISTANCE: f64 = 200.0;
 
 /// Moves the client's own player at once instead of a round trip later, with the
@@ -45,13 +45,46 @@ const RELOCATION_DISTANCE: f64 = 200.0;
 /// Every command sent is played here. When the server reports the player's motion
 /// after some tick, it is compared with the prediction for the same tick. If a single
 /// bit differs, the server is right: all later commands are played again from there.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use obsp_client::{LoadedMap, Prediction};
+/// use obsp_proto::Tick;
+/// use obsp_proto::client::CommandSent;
+/// use obsp_proto::game_data::GameData;
+/// use obsp_proto::schema::Schema;
+/// use obsp_proto::snapshot::AuthoritativeMotion;
+/// use obsp_sim::{Command, Config, World};
+///
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
+/// let world = obsp::World::load(std::path::Path::new(path))?;
+/// let schema = Schema::of_models(["crate".to_owned()])?;
+/// let map = Arc::new(LoadedMap::new(world, &GameData::default(), &schema)?);
+///
+/// // A server with one player, who stands still.
+/// let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 1 };
+/// let mut server = World::new(Arc::clone(&map.world), [].into(), config)?;
+/// let player = server.join().unwrap();
+/// let motion = server.player_motion(player).unwrap();
+///
+/// let mut prediction = Prediction::new(map, 1.0 / 60.0);
+/// prediction.reconcile(Tick(0), AuthoritativeMotion::new(motion, Tick(0), None), &[]);
+/// // The client plays a command at once; the server plays it later.
+/// let command = Command { forward: 127, ..Command::default() };
+/// let sent = CommandSent { tick: Tick(1), command, held: command, datagram: Vec::new() };
+/// prediction.play(&sent, &[]);
+/// server.step(&[(player, command)]);
+/// assert_eq!(prediction.motion(), Some((Tick(1), server.player_motion(player).unwrap())));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Prediction {
     map: Arc<LoadedMap>,
     /// Length of a tick, in seconds.
     seconds: f64,
-    /// The player by the server's latest word, from which the oldest pending command is
-    /// played.
+    /// The player as the server last reported it, and the tick of that report. The oldest pending
+    /// command is played from there.
     authoritative: Option<(Tick, Own)>,
     /// Commands for ticks after that, in order of their ticks.
     pending: VecDeque<PendingCommand>,
@@ -64,7 +97,7 @@ pub struct Prediction {
 #[derive(Clone, Debug)]
 enum Own {
     OnFoot(PlayerMotion),
-    /// With the bodies near the tank.
+    /// The tank, with the bodies near it.
     Driving(Box<DrivenTank>),
 }
 
@@ -99,8 +132,8 @@ struct PendingCommand {
 pub struct PredictionError {
     /// The distance in units, at the tick of the authoritative motion.
     pub units: f64,
-    /// By how much the correction moved the predicted position of the latest command,
-    /// in units: what [`crate::View::position`] smooths.
+    /// The vector by which the correction moved the predicted position of the latest command, in
+    /// units. [`crate::View::position`] smooths it.
     pub correction: DVec3,
     /// Whether something that the client cannot predict may have moved the player since
     /// the authoritative motion before: the server reports a push (a moving body was in
@@ -111,14 +144,22 @@ pub struct PredictionError {
 }
 
 /// Counters of a prediction.
+///
+/// ```
+/// use obsp_client::PredictionStats;
+///
+/// let mut all = PredictionStats { compared: 60, corrections: 1, ..PredictionStats::default() };
+/// all.add(&PredictionStats { compared: 40, ..PredictionStats::default() });
+/// assert_eq!((all.compared, all.corrections), (100, 1));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PredictionStats {
     /// Authoritative motions that could be compared with a prediction.
     pub compared: u64,
-    /// Those that differed from the prediction in at least one bit.
+    /// Compared motions that differed from the prediction in at least one bit.
     pub corrections: u64,
-    /// Those that put the player elsewhere: spawned, or teleported by something that
-    /// only the server knows of. They are not compared.
+    /// Authoritative motions that put the player elsewhere: spawned, or teleported by something
+    /// that only the server knows of. They are not compared.
     pub relocations: u64,
     /// Corrections of more than a tenth of a unit, which can be seen.
     pub visible_corrections: u64,
@@ -135,8 +176,8 @@ impl PredictionStats {
 }
 
 impl Prediction {
-    /// A prediction on this map, with ticks of this many seconds, more than 0 and at most 1; in
-    /// others nobody moves.
+    /// A prediction on this map, with ticks of `seconds`: more than 0 and at most 1. In ticks of
+    /// any other length nobody moves.
     pub fn new(map: Arc<LoadedMap>, seconds: f64) -> Self {
         Self {
             map,
@@ -155,13 +196,13 @@ impl Prediction {
         Some((tick, own.motion()?))
     }
 
-    /// The predicted place of the player, or of the vehicle that they drive, after the latest
+    /// The predicted position of the player, or of the vehicle that they drive, after the latest
     /// command.
     pub fn position(&self) -> Option<DVec3> {
         self.own()?.1.position()
     }
 
-    /// The tick of the server's latest word of the player that was reconciled.
+    /// The tick of the server's latest report of the player that was reconciled.
     pub fn authoritative_tick(&self) -> Option<Tick> {
         self.authoritative.as_ref().map(|(tick, _)| *tick)
     }
@@ -202,8 +243,10 @@ impl Prediction {
 
     /// Compares the authoritative motion after `tick` with the prediction for it, and
     /// replays later commands from it if they differ. `others` are the latest known
-    /// states of other entities. `None` if that tick had not been predicted, is older
-    /// than the latest, or the player was relocated; or the motion is none, such as one that is
+    /// states of other entities.
+    ///
+    /// Returns `None` if that tick had not been predicted or is no newer than the last one
+    /// reconciled, if the player was relocated, or if the motion is invalid, such as one that is
     /// not finite.
     pub fn reconcile(
         &mut self,
@@ -236,9 +279,9 @@ impl Prediction {
         self.compared(positions, predicted != motion, position_before, met || was_pushed)
     }
 
-    /// Counts a prediction that was compared: the positions that were predicted and found,
-    /// whether anything differed, and the position after the latest command before the
-    /// replay.
+    /// Counts a comparison of a prediction with the server's report. The arguments are the
+    /// predicted and the reported position, whether anything differed, the position after the
+    /// latest command before the replay, and whether the player may have been disturbed.
     fn compared(
         &mut self,
         [predicted, found]: [DVec3; 2],
@@ -259,8 +302,8 @@ impl Prediction {
         Some(PredictionError { units: error, correction, disturbed })
     }
 
-    /// Takes the commands until `tick` out of those that wait. Returns what was predicted
-    /// for that tick, and whether a moving body was predicted to be in the way until then.
+    /// Takes the commands until `tick` out of the pending ones. Returns the prediction for that
+    /// tick, and whether a moving body was predicted to be in the way until then.
     fn take_played(&mut self, tick: Tick) -> (Option<Own>, bool) {
         let (mut predicted, mut disturbed) = (None, false);
         while self.pending.front().is_some_and(|played| played.tick <= tick)
@@ -269,7 +312,7 @@ impl Prediction {
             predicted = played.after.filter(|_| played.tick == tick);
             disturbed |= played.disturbed;
         }
-        // Commands sent before the prediction began: the server played idle ones.
+        // The server plays idle commands in ticks before the first command that was sent.
         while let Some(first) = self.pending.front().map(|played| played.tick)
             && first > tick.after(1)
             && self.pending.len() < MAX_PENDING
@@ -293,7 +336,7 @@ impl Prediction {
         self.shoved.are_moving()
     }
 
-    /// What has been counted.
+    /// The counters of this prediction.
     pub fn stats(&self) -> &PredictionStats {
         &self.stats
     }
@@ -303,7 +346,7 @@ impl Prediction {
         &self.map
     }
 
-    /// Plays all commands that wait again, from `own`.
+    /// Plays all pending commands again, from `own`.
     fn replay(&mut self, mut own: Own, others: &[Observed]) {
         for index in 0..self.pending.len() {
             let mut played = std::mem::take(&mut self.pending[index]);

@@ -80,19 +80,19 @@ impl fmt::Debug for Client {
     }
 }
 
-/// What [`Client::next`] reports to the caller.
+/// An event that [`Client::next`] returns.
 #[expect(clippy::large_enum_variant, reason = "copied once a snapshot, never stored")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ClientEvent {
     /// A snapshot arrived.
     Snapshot {
-        /// What it contains.
+        /// Its content.
         snapshot: SnapshotReceived,
         /// The prediction error, if the snapshot carries the own player's motion and
         /// that tick had been predicted.
         error: Option<PredictionError>,
-        /// Whether its correction makes [`View::position`] jump: by more than four units
-        /// in a frame at 60 Hz besides the player's own motion.
+        /// Whether the correction of that error makes [`View::position`] jump: move by more
+        /// than four units in a frame at 60 Hz, besides the player's own motion.
         view_jumps: bool,
     },
     /// It is time to call [`Client::command`].
@@ -112,7 +112,7 @@ pub struct Traffic {
 }
 
 impl Client {
-    /// A client on a new connection and its control stream. `start` makes its session at
+    /// A client on a new connection and its control stream. `start` makes the sans-I/O client at
     /// the time that it is given.
     fn new(
         connection: Connection,
@@ -181,7 +181,7 @@ impl Client {
     /// Waits for the next event. Cancelling the wait loses nothing.
     ///
     /// # Errors
-    /// The client is no longer in the match; drop it, or rejoin by the connector.
+    /// The client is no longer in the match. Drop it, or call [`Connector::rejoin`].
     pub async fn next(&mut self) -> Result<ClientEvent, Disconnected> {
         let mut chunk = [0; CHUNK];
         loop {
@@ -220,15 +220,16 @@ impl Client {
                     if due.is_some() {
                         return Ok(ClientEvent::CommandDue);
                     }
-                    // Not in the match, so there is no tick to send.
+                    // The client is not in the match, so no tick is sent. The call notices a
+                    // silent server.
                     self.command(Command::default());
                 }
             }
         }
     }
 
-    /// Sends the command of the tick that is due; returns whether one was due. The
-    /// server judges a shot in it by what [`Client::view`] shows now.
+    /// Sends the command of the tick that is due; returns whether one was due. The server judges
+    /// a shot of this command by the picture that [`Client::view`] shows now.
     pub fn command(&mut self, command: Command) -> bool {
         let now = self.now();
         let sent = self.client.tick(command, now);
@@ -314,7 +315,7 @@ impl Client {
                     let (maps, connection) = (Arc::clone(&self.maps), self.connection.clone());
                     self.pending_map = Some(map_fetch::start(maps, connection, hello));
                 }
-                // A map that is still being loaded belongs to the world before.
+                // A map that is still being loaded belongs to the previous world.
                 Event::NewWorld { .. } => self.pending_map = None,
                 Event::Disconnected(cause) => return Err(cause),
             }
@@ -322,8 +323,8 @@ impl Client {
         Ok(())
     }
 
-    /// Sends what the client wants sent, without waiting. What QUIC does not accept of
-    /// the control stream now, at most a few bytes, is kept for the next call.
+    /// Sends everything that the client wants sent, without waiting. Bytes of the control stream
+    /// that QUIC does not accept now, at most a few, are kept for the next call.
     fn transmit(&mut self) {
         while let Some(transmit) = self.client.poll_transmit() {
             match transmit {
@@ -333,7 +334,7 @@ impl Client {
                 Transmit::Datagram(bytes) => {
                     let _ = self.connection.send_datagram(Bytes::from(bytes));
                 }
-                // `leave` waits for the bytes before.
+                // `leave` finishes the stream after the last bytes.
                 Transmit::Finish => {}
                 Transmit::Close { code, reason } => {
                     self.connection.close(VarInt::from_u32(code), reason.as_bytes());

@@ -4,6 +4,16 @@ use obsp_proto::control::{MatchEvent, PlayerName, Vitals};
 use obsp_sim::EntityId;
 
 /// The players in the match, as of the match events that the caller has taken.
+///
+/// ```
+/// use obsp_client::Roster;
+/// use obsp_sim::EntityId;
+///
+/// // A client has an empty roster until the match events name the players.
+/// let roster = Roster::default();
+/// assert_eq!(roster.players().count(), 0);
+/// assert_eq!(roster.get(EntityId { slot: 0, generation: 0 }), None);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Roster(BTreeMap<u16, RosterEntry>);
 
@@ -24,7 +34,7 @@ impl Roster {
         self.0.values()
     }
 
-    /// A player of the match.
+    /// The entry of a player; `None` if no player in the match controls this entity.
     pub fn get(&self, player: EntityId) -> Option<&RosterEntry> {
         self.0.get(&player.slot).filter(|entry| entry.player == player)
     }

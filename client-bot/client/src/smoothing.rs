@@ -18,7 +18,7 @@ const SNAP: f64 = 64.0;
 /// player's own motion, without being seen to jump: less than a running player covers.
 const VISIBLE: f64 = 4.0;
 
-/// Length of such a frame, in seconds.
+/// Length of a frame at 60 Hz, in seconds.
 const FRAME: f64 = 1.0 / 60.0;
 
 /// The difference between the smoothed view and the predicted position, which fades
@@ -30,9 +30,9 @@ pub(crate) struct Smoothing {
 }
 
 impl Smoothing {
-    /// Adds a correction of the predicted position, in units, made at `now`. Returns
-    /// whether it makes the view jump: by more than four units in a frame at 60 Hz,
-    /// together with what is left of corrections before, and not already because of those.
+    /// Adds a correction of the predicted position, in units, made at `now`. Returns whether the
+    /// view jumps because of it: whether it now moves by more than four units in a frame at
+    /// 60 Hz, the rest of earlier corrections included, and did not before.
     pub(crate) fn correct(&mut self, now: Time, correction: DVec3) -> bool {
         if correction == DVec3::ZERO {
             return false;

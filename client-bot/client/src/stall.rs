@@ -1,17 +1,18 @@
-//! How late the caller is. What arrives while it is busy waits for the caller, not on the
-//! line, and nothing was rendered meanwhile: so it is no reason to render later from then on.
+//! Measures how late the caller is. Snapshots that arrive while the caller is busy wait for the
+//! caller, not on the line. Their lateness says nothing about the network, so it is no reason to
+//! render later from then on.
 
 use std::time::Duration;
 
 use obsp_proto::Time;
 
-/// Time after a stall in which the caller has handled what arrived during it: a page reads one
-/// datagram at a time, and draws in between.
+/// Time after a stall by which the caller has handled everything that arrived during it. A web
+/// page takes a while for that: it reads one datagram at a time, and draws in between.
 const BACKLOG: Duration = Duration::from_secs(1);
 
-/// Stalls of at least three ticks at 60 a second add up, where the backlog of the first has not
-/// been handled when the next begins: what arrived in the first waited for both. Shorter ones
-/// are as usual as ticks, and would add up to what never was.
+/// Stalls of at least this length, three ticks at 60 Hz, add up if the backlog of the first has
+/// not been handled when the next begins: a snapshot that arrived in the first waited for both.
+/// Shorter stalls are as frequent as ticks, and would add up to a wait that never was.
 const LONG: Duration = Duration::from_millis(50);
 
 /// The caller's stalls whose backlog may not have been handled yet.
@@ -32,14 +33,14 @@ impl Stall {
         }
     }
 
-    /// For how long what the caller handles at `now` may have waited for it; `due` is when
-    /// its next command is due.
+    /// The longest time for which a snapshot that the caller handles at `now` may have waited for
+    /// it. `due` is when the caller's next command is due.
     pub(crate) fn waited(&self, due: Option<Time>, now: Time) -> Duration {
         let overdue = due.map_or(Duration::ZERO, |due| now.since(due));
         overdue.max(self.backlog(now))
     }
 
-    /// Records that something was handled that had not waited: nothing else waits either.
+    /// Records that the caller handled a snapshot that had not waited, so no other waits either.
     pub(crate) fn caught_up(&mut self) {
         self.length = Duration::ZERO;
     }

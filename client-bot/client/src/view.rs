@@ -6,6 +6,21 @@ use crate::{Client, Prediction, Roster, interpolate};
 
 /// The match as it is to be drawn at one moment: the own player, or the vehicle that it
 /// drives, as predicted, everything else interpolated at the render tick.
+///
+/// ```
+/// use obsp_client::{Client, Credentials};
+/// use obsp_proto::Time;
+/// use obsp_proto::control::{MapHash, PlayerName};
+///
+/// let name = PlayerName::new("Ann")?;
+/// let client = Client::new(&name, MapHash::ANY, &Credentials::default(), Time::ZERO);
+/// // Before the client has joined, there is nothing to draw.
+/// let view = client.view(Time::ZERO);
+/// assert_eq!(view.player(), None);
+/// assert_eq!(view.position(), None);
+/// assert_eq!(view.entities().count(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     client: &'a Client,
@@ -18,13 +33,13 @@ impl<'a> View<'a> {
         Self { client, now, render_tick: client.playout().render_tick(now) }
     }
 
-    /// The moment of the match that is shown, in ticks; it advances evenly, behind the
-    /// latest snapshot by [`View::interpolation_delay`]. `None` before the first.
+    /// The moment of the match that is shown, in ticks. It advances evenly, behind the latest
+    /// snapshot by [`View::interpolation_delay`]. `None` before the first snapshot.
     pub fn render_tick(self) -> Option<f64> {
         self.render_tick
     }
 
-    /// By how many ticks the render tick is behind the latest snapshot.
+    /// The number of ticks by which the render tick is behind the latest snapshot.
     pub fn interpolation_delay(self) -> f64 {
         self.client.playout().interpolation_delay()
     }
@@ -34,8 +49,8 @@ impl<'a> View<'a> {
         self.client.session().player()
     }
 
-    /// Where to draw the own player: the centre of its box as predicted, in units, with
-    /// corrections of the prediction spread over a tenth of a second. `None` while it is
+    /// The position at which to draw the own player: the predicted centre of its box, in units,
+    /// with corrections of the prediction spread over a tenth of a second. `None` while it is
     /// not in the world, or drives a [vehicle](View::vehicle).
     pub fn position(self) -> Option<DVec3> {
         let motion = self.motion()?;
@@ -60,7 +75,7 @@ impl<'a> View<'a> {
         matches!(own.kind, Kind::Vehicle { .. }).then_some(own)
     }
 
-    /// One entity.
+    /// An entity at the render tick; `None` if the client knows no such entity.
     pub fn entity(self, id: EntityId) -> Option<EntityState> {
         let render_tick = self.render_tick?;
         let tick = Tick(render_tick as u32);
@@ -74,7 +89,7 @@ impl<'a> View<'a> {
         others.filter(move |id| Some(*id) != self.player()).filter_map(move |id| self.entity(id))
     }
 
-    /// Those within `reach` units of `position` on each axis.
+    /// The entities within `reach` units of `position` on each axis, without the own player.
     pub fn entities_near(
         self,
         position: DVec3,
@@ -85,8 +100,9 @@ impl<'a> View<'a> {
         others.filter_map(move |id| self.entity(id))
     }
 
-    /// The value of an entity's field `name` at the render tick; also of the own player.
-    /// `None` if the client knows no such entity, or the game gives it no such field.
+    /// The value of the field `name` of an entity at the render tick. The own player may be
+    /// asked for too. `None` if the client knows no such entity, or the game gives it no such
+    /// field.
     pub fn value(self, id: EntityId, name: &str) -> Option<i32> {
         let session = self.client.session();
         let tick = Tick(self.render_tick? as u32);

@@ -21,7 +21,7 @@ const HEIGHTS: (f64, f64) = (60.0, 160.0);
 /// A target nearer than this, in units on the ground, has been reached.
 const REACHED: f64 = 60.0;
 
-/// A repair pad whose middle is nearer than this, in units on the ground, is landed in.
+/// A tank lands in a repair pad whose middle is nearer than this, in units on the ground.
 const LANDING_RADIUS: f64 = 8.0;
 
 /// Ticks until a target is given up: five seconds at 60 Hz.
@@ -56,12 +56,12 @@ pub struct Drive {
     climb_until: u64,
 }
 
-/// What a driver does next.
+/// A driver's plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Plan {
     /// Flies to a position.
     Fly(DVec3),
-    /// Has dropped its cargo here and waits until it becomes a pad.
+    /// Waits where it has dropped its cargo until the cargo becomes a pad.
     Await(DVec3),
     /// Lands in the pad near a position.
     Land(DVec3),

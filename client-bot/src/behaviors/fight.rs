@@ -10,8 +10,8 @@ use super::path_follower::PathFollower;
 /// Height of the eyes over the middle of a standing player, as a share of the player's height.
 const EYES: f64 = 22.0 / 56.0;
 
-/// A bot approaches an opponent farther off than the first, in units, and steps back
-/// from one nearer than the second.
+/// A bot approaches an opponent farther off than `FAR`, in units, and steps back from one nearer
+/// than `NEAR`.
 const FAR: f64 = 400.0;
 const NEAR: f64 = 120.0;
 
@@ -47,7 +47,7 @@ pub struct Fight {
     jumped: bool,
     /// Position at the last check of progress.
     checked_position: Option<DVec3>,
-    /// Tick until which it walks away from where it was stuck.
+    /// Tick until which it walks away from the place where it was stuck.
     evade_until: u64,
 }
 

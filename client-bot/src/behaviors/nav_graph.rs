@@ -23,20 +23,21 @@ const JUMPED: f64 = 0.88;
 /// Highest ledge, in units, that a jump is tried at, however high it would lead.
 const MAX_JUMP: f64 = 400.0;
 
-/// Deepest fall, in units, on an edge.
+/// Deepest fall, in units, along an edge of the graph.
 const MAX_FALL: f32 = 400.0;
 
-/// Seconds of a tick by which a flight is simulated, and most ticks that one may take: longer
-/// than most jump pads throw, in half of the usual gravity.
+/// Length, in seconds, of the ticks by which a flight is simulated.
 const TICK: f64 = 1.0 / 60.0;
+
+/// Most ticks of a flight: more than most jump pads' throws take in half the usual gravity.
 const MAX_FLIGHT: usize = 600;
 
 /// A player who stands still and yet moves this far in a tick, in units, is thrown by a
 /// jump pad or moved by a teleporter.
 const MIN_TRANSPORT: f32 = 1.0;
 
-/// Most nodes of a graph: a large map at this stride. In a larger one, bots know the
-/// surroundings of its spawn points.
+/// Most nodes of a graph: enough for a large map at this stride. On a larger map, bots know only
+/// the surroundings of its spawn points.
 const MAX_NODES: usize = 8192;
 
 /// The positions of a map that players can reach from its spawn points.
@@ -71,29 +72,29 @@ struct Explorer<'a> {
     map: &'a World,
     crouching: SizeId,
     standing: SizeId,
-    /// From the centre of the crouching box to that of the standing one.
+    /// The vector from the centre of the crouching box to that of the standing one.
     rise: Vec3,
-    /// Highest ledges, in units, that are walked up, and that a jump reaches.
+    /// The highest ledge that is walked up, and the highest that a jump reaches, in units.
     ledges: [f32; 2],
     /// The server's own movement code; without it jump pads and teleporters are ignored.
     predictor: Option<Predictor>,
     movement: &'a MovementParameters,
 }
 
-/// The highest ledge that is walked up, and the highest that a jump leads onto.
+/// The highest ledge that is walked up, and the highest that a jump reaches, in units.
 fn ledges(movement: &MovementParameters) -> [f32; 2] {
     let jumped = (JUMPED * movement.jump_height()).min(MAX_JUMP);
     [movement.step_height, jumped.max(movement.step_height)].map(|height| height as f32)
 }
 
 impl NavGraph {
-    /// The numbers by which players move on it.
+    /// The movement parameters of the players on it.
     pub(super) fn movement(&self) -> &MovementParameters {
         &self.movement
     }
 
-    /// Explores the map from its spawn points, by walking, jump pads and teleporters, as players
-    /// who move by these numbers.
+    /// Explores the map from its spawn points, by walking, jump pads and teleporters, for players
+    /// with these movement parameters.
     pub fn explore(map: &Arc<World>, movement: &MovementParameters) -> Self {
         let mut graph = Self { movement: *movement, ..Self::default() };
         let (Some(crouching), Some(standing)) = (map.size("crouching"), map.size("standing"))
@@ -203,7 +204,8 @@ impl NavGraph {
         nodes.copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
     }
 
-    /// The node at a position, and again if it is new.
+    /// The node at a position, which is added if there is none yet. The second value is the node
+    /// again if it is new.
     fn add(&mut self, explorer: &Explorer<'_>, position: Vec3) -> (u32, Option<u32>) {
         let cell = self.cells.entry(cell(position)).or_default();
         let same =
@@ -322,8 +324,8 @@ mod tests {
         map.entities().iter().find(carries).map(|entity| entity.classname())
     }
 
-    /// Whether nobody walks from one node to the other: neighbours are a stride apart,
-    /// and each may be anywhere within its cell.
+    /// Whether nobody can walk from one node to the other. Neighbours are a stride apart, and
+    /// each may be anywhere within its cell.
     fn is_flight(from: Vec3, to: Vec3) -> bool {
         let way = to - from;
         way.truncate().length() >= 3.0 * STRIDE
@@ -352,9 +354,9 @@ mod tests {
         assert!(["trigger_push", "trigger_teleport"].iter().all(|kind| taken.contains_key(kind)));
     }
 
-    /// Symptom: bots took ledges of 18 units for steps and of 40 for what a jump reaches,
-    /// whatever `game.toml` said. Cause: constants beside the parameters. Cure: ledges are
-    /// those of the game's own numbers.
+    /// Symptom: bots walked up ledges of 18 units and jumped onto ledges of 40, whatever
+    /// `game.toml` said. Cause: constants instead of the game's parameters. Cure: the heights of
+    /// ledges come from the game's own numbers.
     #[test]
     fn ledges_are_those_that_the_games_numbers_reach() {
         let with = |step_height, jump_speed, gravity| {

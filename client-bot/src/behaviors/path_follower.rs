@@ -1,6 +1,6 @@
 //! Follows a route of the navigation graph.
 //!
-//! [`PathFollower::go_to`] or [`PathFollower::go_anywhere`] first, then
+//! Call [`PathFollower::go_to`] or [`PathFollower::go_anywhere`] first, then
 //! [`PathFollower::next_command`] every tick for as long as it
 //! [`is_active`](PathFollower::is_active).
 
@@ -13,22 +13,23 @@ use super::nav_graph::{NavGraph, Waypoint};
 /// A waypoint nearer than this, in units on the ground, has been reached.
 const REACHED: f64 = 28.0;
 
-/// The same for a waypoint in a jump pad or teleporter, whose edge does not transport a
-/// player yet.
+/// A waypoint in a jump pad or teleporter nearer than this, in units on the ground, has been
+/// reached. A player at the edge of the pad is not transported yet.
 const ENTERED: f64 = 8.0;
 
-/// Waypoints farther apart than this, in units, are not connected on foot: a jump pad or
-/// a teleporter is in the first.
+/// Waypoints farther apart than this, in units, are not connected on foot: the first is in a
+/// jump pad or a teleporter.
 const TRANSPORT_DISTANCE: f64 = 144.0;
 
-/// A player this far above where a jump from a jump pad leads, in units, has been thrown by it.
+/// A player who is this many units higher above a jump pad than a jump reaches has been thrown
+/// by it.
 const THROWN: f64 = 15.0;
 
 /// Ticks within which the next waypoint must be reached: two seconds at 60 Hz, ten times
 /// what a free path takes.
 const WAYPOINT_TIMEOUT: u32 = 120;
 
-/// A bot jumps where a waypoint is higher by more than a step less this, in units.
+/// A bot jumps if the next waypoint is higher than a step less this many units.
 const BELOW_A_STEP: f64 = 1.0;
 
 /// Follows a route, waypoint by waypoint.

@@ -26,7 +26,7 @@ pub(super) struct ActivityRecorder {
     stuck_in_a_row: u64,
     longest_stuck: u64,
     pads: Vec<Aabb>,
-    /// Half of the sides of a standing player; a jump pad that they overlap is used.
+    /// Half of the sides of a standing player's box. A bot uses a jump pad that its box overlaps.
     half_extents: DVec3,
     on_pad: bool,
     pads_ridden: u64,
@@ -44,7 +44,7 @@ pub struct BotActivity {
     pub units_per_minute: f64,
     /// Share of the seconds in which a bot wanted to move and did not.
     pub stuck_share: f64,
-    /// Most such seconds in a row of any bot.
+    /// The longest run of such seconds of any bot.
     pub longest_stuck_seconds: u64,
     /// Share of the time spent crouching.
     pub crouched_share: f64,

@@ -23,11 +23,12 @@ use crate::behaviors::{BehaviorChoice, Drive, NavGraph, Perception};
 /// How far a bot perceives other entities, in units on each axis.
 const PERCEPTION_RADIUS: f64 = 1200.0;
 
-/// Ticks between two updates of what a bot perceives: a twentieth of a second at 60 Hz,
-/// faster than anybody reacts.
+/// Ticks between two updates of a bot's perception: a twentieth of a second at 60 Hz, faster
+/// than anybody reacts.
 const PERCEPTION_INTERVAL: u64 = 3;
 
-/// Snapshots between two samples of what is expensive to sample.
+/// Snapshots between two samples of the round-trip time and of the known entities, which take
+/// long to collect.
 const SAMPLE_INTERVAL: u64 = 30;
 
 /// Commands between two samples of the age of visible entities. Not counted in
@@ -338,12 +339,12 @@ impl Bot {
         record.arrivals = Some([record.arrivals.map_or(arrival, |[first, _]| first), arrival]);
     }
 
-    /// Calls the vote that is to be tried, if this is the bot to do it.
+    /// Calls the vote for the map, if votes are to be tried and this is the first bot.
     fn call_vote(&self, client: &mut Client) {
         let Some(map) = self.vote_map.as_ref().filter(|_| self.number == 0) else { return };
         match ChatLine::new(&format!("/votemap {map}")) {
             Ok(line) => client.say(line),
-            Err(error) => warn!("there is no vote for {map:?}: {error}"),
+            Err(error) => warn!("cannot call a vote for {map:?}: {error}"),
         }
     }
 

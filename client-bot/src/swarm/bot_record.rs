@@ -1,7 +1,7 @@
-//! What one bot measured, from its first attempt to join to its end.
+//! The measurements of one bot, from its first attempt to join to its end.
 //!
-//! [`BotRecord::has_joined`] after every join, [`BotRecord::collect_stats`] before a
-//! client is dropped; [`super::report`] sums up the records of all bots.
+//! Call [`BotRecord::has_joined`] after every join, and [`BotRecord::collect_stats`] before a
+//! client is dropped. [`super::report`] sums up the records of all bots.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -17,10 +17,10 @@ use super::histogram::Histogram;
 use super::observations::Observations;
 use super::server_clock::ServerClock;
 
-/// How long after joining a bot's observations count as those of joining.
+/// Time after joining in which a bot's observations count as those of joining.
 pub(super) const JOINING: Duration = Duration::from_secs(1);
 
-/// How a bot ended.
+/// The outcome of a bot.
 pub(super) enum Outcome {
     /// It could not join.
     Failed(JoinError),
@@ -30,7 +30,7 @@ pub(super) enum Outcome {
     Played,
 }
 
-/// What one bot measured.
+/// The measurements of one bot.
 pub(super) struct BotRecord {
     pub(super) name: PlayerName,
     pub(super) outcome: Outcome,
@@ -50,9 +50,9 @@ pub(super) struct BotRecord {
     pub(super) traffic: Traffic,
     /// When it last joined, with the map loaded.
     joined: Instant,
-    /// What it observed within [`JOINING`] of that.
+    /// Its observations within [`JOINING`] of that.
     pub(super) joining: Observations,
-    /// What it observed from then on.
+    /// Its later observations.
     pub(super) play: Observations,
     /// The server's time since the bot joined.
     pub(super) clock: Option<ServerClock>,
@@ -63,7 +63,7 @@ pub(super) struct BotRecord {
     pub(super) activity: ActivityRecorder,
     pub(super) tick_rate: f64,
     pub(super) snapshot_rate: f64,
-    /// Different entities that it was ever sent.
+    /// All entities that the server has sent to it.
     pub(super) entities: HashSet<EntityId>,
 }
 
@@ -96,7 +96,7 @@ impl BotRecord {
         }
     }
 
-    /// Resets what depends on a connection: `client` has just joined.
+    /// Resets the fields that depend on a connection: `client` has just joined.
     pub(super) fn has_joined(&mut self, client: &Client) {
         self.joined = Instant::now();
         // Another server may count its ticks from the beginning.
@@ -117,7 +117,7 @@ impl BotRecord {
         if self.joined.elapsed() < JOINING { &mut self.joining } else { &mut self.play }
     }
 
-    /// Adds what the client itself has counted, before it is dropped.
+    /// Adds the client's own counters. The client is dropped next.
     pub(super) fn collect_stats(&mut self, client: &Client) {
         let stats = client.session().stats();
         self.snapshot_bytes += stats.snapshot_bytes;

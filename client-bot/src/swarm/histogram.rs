@@ -4,16 +4,16 @@ use std::time::Duration;
 
 /// Width of a bin up to one second: finer than the timer of the network thread.
 const BIN: Duration = Duration::from_micros(100);
-/// Number of those bins.
+/// Number of bins up to one second.
 const BINS: usize = 10_000;
 
-/// Width of a bin above one second, and the number of those, up to eleven seconds;
-/// everything longer shares the last one.
+/// Width of a bin above one second, and the number of such bins: they reach up to eleven
+/// seconds. Longer durations share the last one.
 const WIDE_BIN: Duration = Duration::from_millis(10);
 const WIDE_BINS: usize = 1_000;
 
-/// How durations are distributed: percentiles to the width of a bin, the maximum
-/// exactly.
+/// A distribution of durations. Its percentiles are exact to the width of a bin, its maximum is
+/// exact.
 #[derive(Clone, Debug)]
 pub(super) struct Histogram {
     bins: Vec<u32>,

@@ -1,19 +1,19 @@
-//! What a bot observes of the match: gaps between snapshots, ages of visible entities,
-//! and prediction errors.
+//! A bot's observations of the match: gaps between snapshots, ages of visible entities, and
+//! prediction errors.
 
 use obsp_client::PredictionError;
 use std::time::Duration;
 
 use super::histogram::Histogram;
 
-/// Seconds that stand for a unit of prediction error in a [`Histogram`]: a bin is then
-/// a five-hundredth of a unit up to twenty.
+/// Seconds that stand for a unit of prediction error in a [`Histogram`]. A bin is then a
+/// five-hundredth of a unit wide, up to twenty units.
 pub(super) const SECONDS_PER_UNIT: f64 = 0.05;
 
 /// A player who is rendered this many units away within one frame is seen to jump.
 const VISIBLE_JUMP: f64 = 4.0;
 
-/// What a bot observes over some part of its time.
+/// A bot's observations over some part of its time.
 #[derive(Clone, Debug)]
 pub(super) struct Observations {
     /// Time between snapshots.
@@ -22,17 +22,17 @@ pub(super) struct Observations {
     pub(super) ages: Histogram,
     /// Prediction errors, with [`SECONDS_PER_UNIT`] for a unit.
     pub(super) errors: Histogram,
-    /// Those of players whose motion nothing may have disturbed.
+    /// Prediction errors of players whose motion nothing may have disturbed.
     pub(super) undisturbed_errors: Histogram,
     /// Corrections that moved the predicted position of the latest command by more than
     /// [`VISIBLE_JUMP`] units.
     pub(super) jumps: u64,
-    /// Those that make the smoothed view move by more than that within a frame.
+    /// Corrections that make the smoothed view move by more than that within a frame.
     pub(super) smoothed_jumps: u64,
 }
 
 impl Observations {
-    /// Nothing observed yet.
+    /// No observations yet.
     pub(super) fn new() -> Self {
         Self {
             gaps: Histogram::new(),
@@ -72,7 +72,7 @@ mod tests {
         };
         let noted = [note(3.9, false), note(-4.1, false), note(25.0, true)];
         assert_eq!(noted, [(0, 0), (1, 0), (2, 1)]);
-        // The error itself counts wherever the player is now.
+        // The error is recorded as it was at its tick, whatever the correction is now.
         assert_eq!((observations.errors.count(), observations.undisturbed_errors.count()), (3, 0));
         assert_eq!(observations.errors.max(), Duration::from_secs_f64(1.5));
     }

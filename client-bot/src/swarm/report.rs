@@ -1,4 +1,4 @@
-//! The report of a swarm: what all its bots measured, summed up.
+//! The report of a swarm: the measurements of all its bots, summed up.
 
 mod text;
 
@@ -13,9 +13,9 @@ use super::bot_record::{BotRecord, JOINING, Outcome};
 use super::histogram::Histogram;
 use super::observations::{Observations, SECONDS_PER_UNIT};
 
-/// What a swarm measured. Rates and times are of the bots that joined, while they were
-/// in the match; gaps, ages, prediction errors and jumps are without the first second
-/// after joining, which is in [`Report::joining`].
+/// The measurements of a swarm. Rates and times are those of the bots that joined, while they
+/// were in the match. Gaps, ages, prediction errors and jumps leave out the first second after
+/// joining, which is in [`Report::joining`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     /// Bots in all.
@@ -39,11 +39,10 @@ pub struct Report {
     pub snapshots_per_second: Rates,
     /// The server's ticks per second, by the ticks of its snapshots.
     pub server_ticks_per_second: Rates,
-    /// How late the swarm's own timers fired, in milliseconds. While that is long, the
-    /// report says little about the server.
+    /// How late the swarm's own timers fired, in milliseconds. If they fired late, the report
+    /// says little about the server.
     pub scheduling_delay_ms: Times,
-    /// What limited the snapshot rate, if bots received fewer snapshots than the server
-    /// was to send.
+    /// The cause of the missing snapshots, if bots received fewer than the server was to send.
     pub bottleneck: Option<Bottleneck>,
     /// Milliseconds between two snapshots.
     pub snapshot_gap_ms: Times,
@@ -53,25 +52,24 @@ pub struct Report {
     /// regularly: how long ago the server was at the tick of the state, by an estimate
     /// of its clock that assumes the quickest delivery seen.
     pub visible_age_ms: Times,
-    /// Average kilobits per second and bot.
+    /// Kilobits per second, averaged over the bots.
     pub kbit_per_second: Bandwidth,
-    /// The 99th percentile over the bots.
-    /// The same of the bot that 99 % are not above.
+    /// Kilobits per second, the 99th percentile over the bots.
     pub kbit_per_second_p99: Bandwidth,
     /// Distance in units between authoritative and predicted positions.
     pub prediction_error: Errors,
-    /// The same without motions that something unpredictable may have disturbed, see
+    /// That distance without motions that something unpredictable may have disturbed, see
     /// [`PredictionError::disturbed`](obsp_client::PredictionError::disturbed).
     pub prediction_error_undisturbed: Errors,
-    /// Corrections of more than a tenth of a unit, a minute and bot.
+    /// Corrections of more than a tenth of a unit, per minute and bot.
     pub corrections_per_minute: f64,
     /// Corrections that moved the predicted position of the latest command by more than
-    /// four units, a minute and bot: visible, unless they are smoothed. The prediction
+    /// four units, per minute and bot. They are visible unless they are smoothed. The prediction
     /// error was at an earlier tick, and may be greater or smaller.
     pub jumps_per_minute: f64,
-    /// Those that are seen, a minute and bot: that make the view, in which corrections are
-    /// spread over a tenth of a second, move by more than four units in a frame at 60 Hz
-    /// besides the player's own motion.
+    /// Corrections that are visible although they are smoothed, per minute and bot. The view,
+    /// in which corrections are spread over a tenth of a second, moves by more than four units
+    /// in a frame at 60 Hz because of them, besides the player's own motion.
     pub smoothed_jumps_per_minute: f64,
     /// The first second after joining and loading the map.
     pub joining: Joining,
@@ -79,20 +77,20 @@ pub struct Report {
     pub digests: u64,
     /// Digests that did not match.
     pub digest_mismatches: u64,
-    /// Different entities that the bot with the fewest was sent.
+    /// Number of entities that the server sent to the bot that was sent the fewest.
     pub entities_seen_min: usize,
-    /// Different entities that all bots together were sent.
+    /// Number of entities that the server sent to all bots together.
     pub entities_seen: usize,
     /// How the bots spent their time.
     pub activity: BotActivity,
     /// Players that bots killed.
     pub kills: u64,
-    /// What went wrong, one line per bot.
+    /// The failures, one line per bot.
     pub failures: Vec<String>,
 }
 
-/// What the bots observed in the first second after joining; each figure is defined as
-/// in [`Report`].
+/// The bots' observations in the first second after joining. Each figure is defined as in
+/// [`Report`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Joining {
     /// Milliseconds between two snapshots.
@@ -101,7 +99,7 @@ pub struct Joining {
     pub visible_age_ms: Times,
     /// Distance in units between authoritative and predicted positions.
     pub prediction_error: Errors,
-    /// The same without motions that something unpredictable may have disturbed.
+    /// That distance without motions that something unpredictable may have disturbed.
     pub prediction_error_undisturbed: Errors,
     /// Corrections that moved the own player by more than four units, of all bots.
     pub jumps: u64,
@@ -110,13 +108,13 @@ pub struct Joining {
 /// A rate, averaged over bots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Rates {
-    /// Over all bots.
+    /// The mean over all bots.
     pub mean: f64,
-    /// Of the bot that had the lowest.
+    /// The lowest rate of any bot.
     pub min: f64,
 }
 
-/// What kept the bots from receiving every snapshot.
+/// The cause that kept the bots from receiving every snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bottleneck {
@@ -152,7 +150,7 @@ pub struct Errors {
     pub max: f64,
 }
 
-/// What a bot's connection carried, in kilobits per second.
+/// The traffic of a bot's connection, in kilobits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Bandwidth {
     /// UDP payload from the server.
@@ -195,7 +193,7 @@ impl Report {
         self.dropped = count(|outcome| matches!(outcome, Outcome::Dropped(_)));
     }
 
-    /// Sums up what the connections carried.
+    /// Sums up the traffic of the connections and the rates on them.
     fn sum_connections(&mut self, players: &[&BotRecord]) {
         let sum = |of: fn(&BotRecord) -> u64| players.iter().map(|player| of(player)).sum::<u64>();
         let seconds: f64 = players.iter().map(|player| player.played.as_secs_f64()).sum();
@@ -250,7 +248,7 @@ impl Report {
         self.kills = sum(|player| player.kills);
     }
 
-    /// What limited the snapshot rate, if anything did.
+    /// The cause of missing snapshots, if any are missing.
     fn find_bottleneck(&self, players: &[&BotRecord]) -> Option<Bottleneck> {
         let tick_rate = expected_tick_rate(players);
         let snapshot_rate = players.iter().map(|player| player.snapshot_rate).fold(0.0, f64::max);

@@ -25,8 +25,8 @@ pub(super) struct ServerClock {
     earliest: Option<f64>,
     last: Instant,
     least_rtt: Duration,
-    /// Since when all snapshots have arrived too late, and the least number of ticks by
-    /// which one of those arrived after its tick.
+    /// The instant since which all snapshots have arrived too late, and the least number of
+    /// ticks by which one of them arrived after its tick.
     late: Option<(Instant, f64)>,
 }
 
@@ -47,7 +47,7 @@ impl ServerClock {
         let earliest = self.earliest.map_or(after, |earliest| (earliest + forgotten).min(after));
         self.earliest = Some(earliest);
         let is_late = after - earliest > SKIP_THRESHOLD.as_secs_f64() * self.tick_rate;
-        // A snapshot that waited in a queue is late, but then the round trip is too.
+        // A snapshot that waited in a queue is late too, but then the round trip is longer.
         if !is_late || rtt > self.least_rtt + SKIP_THRESHOLD / 2 {
             self.late = None;
             return;

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tokio::sync::Notify;
 
-/// What all bots together have counted so far, for the live status.
+/// The counters of all bots together, for the live status.
 pub(super) struct Tally {
     bots: u32,
     joined: AtomicU32,
@@ -32,7 +32,7 @@ pub struct Status {
     pub failed: u32,
     /// Bots that joined and were dropped.
     pub lost: u32,
-    /// Snapshots a second and bot since the last status.
+    /// Snapshots per second and bot since the last status.
     pub snapshot_rate: f64,
     /// Snapshots whose digest did not match.
     pub mismatches: u64,

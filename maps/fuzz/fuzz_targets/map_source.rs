@@ -1,5 +1,5 @@
-//! The compiler makes a valid world of any `.map`, or an error that names the file and
-//! the reason.
+//! From any bytes the compiler makes a valid world, or an error that names the file and the
+//! reason.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Bytes that call themselves an `.obsp` are refused, or are a world that answers every
+//! Any bytes with the header of an `.obsp` are refused, or are a world that answers every
 //! query and is written as it was read.
 #![no_main]
 
@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = World::from_bytes(bytes);
     let mut bytes = bytes.to_vec();
     if bytes.len() >= BODY_AT {
-        // Behind magic, version and hash it gets interesting.
+        // Only a file with the right magic, version and hash has its body decoded.
         bytes[..HASH_AT].copy_from_slice(header());
         let mut hasher = blake3::Hasher::new();
         hasher.update(&bytes[VERSION_AT..HASH_AT]).update(&bytes[BODY_AT..]);

@@ -2,8 +2,8 @@ use glam::Vec3;
 
 use super::support::{BodyError, GREATEST_EXTENT, LEAST_EXTENT, Support};
 
-/// The hull of some points, rounded by [`LEAST_EXTENT`]: so not even a flat
-/// one slips through where cells meet.
+/// The hull of some points, grown by [`LEAST_EXTENT`] in every direction: so not even a flat
+/// hull slips through where cells meet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConvexPoints {
     points: Vec<Vec3>,

@@ -32,7 +32,7 @@ impl Cuboid {
         Ok(Self { half_extents })
     }
 
-    /// The same box, turned by a quaternion of any length.
+    /// This box, turned by a quaternion of any length.
     ///
     /// # Errors
     /// [`BodyError::Orientation`] if it has no length, or is not finite.

@@ -2,7 +2,7 @@ use glam::Vec3;
 
 use super::support::{BodyError, Support, checked};
 
-/// An upright cylinder about its centre: what a character is in Melax's game.
+/// An upright cylinder about its centre: the shape of characters in Melax's game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cylinder {
     radius: f32,

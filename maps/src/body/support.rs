@@ -13,6 +13,26 @@ pub const LEAST_EXTENT: f32 = 1.0 / 64.0;
 pub const GREATEST_EXTENT: f32 = 4096.0;
 
 /// A convex body that moves without turning.
+///
+/// ```
+/// use obsp::body::Support;
+/// use obsp::glam::Vec3;
+///
+/// /// An upright capsule: a ball that is swept along a vertical line.
+/// struct Capsule {
+///     radius: f32,
+///     half_length: f32,
+/// }
+///
+/// impl Support for Capsule {
+///     fn support_point(&self, direction: Vec3) -> Vec3 {
+///         direction * self.radius + Vec3::Z * self.half_length.copysign(direction.z)
+///     }
+/// }
+///
+/// let capsule = Capsule { radius: 16.0, half_length: 12.0 };
+/// assert_eq!((capsule.support(Vec3::Z), capsule.support(Vec3::X)), (28.0, 16.0));
+/// ```
 pub trait Support {
     /// The point of the body that is farthest along the unit vector
     /// `direction`, relative to the reference point; one of them if there are
@@ -43,7 +63,7 @@ pub enum BodyError {
     Empty,
 }
 
-/// The extent, if a body may have it.
+/// `extent`, if it is within the limits of bodies.
 pub(super) fn checked(extent: f32) -> Result<f32, BodyError> {
     if (LEAST_EXTENT..=GREATEST_EXTENT).contains(&extent) {
         Ok(extent)

@@ -1,16 +1,17 @@
 //! Bevels: planes that bound the growth of a cell at edges and corners (Melax 2000,
 //! section 5).
 //!
-//! Where two faces meet at an edge, a cell whose planes move outward by `r`
-//! reaches `r / cos(a / 2)` beyond it, `a` being the angle between their
-//! normals: without bound, as the edge gets sharper. The same goes for corners.
-//! A bevel is one more plane that only touches the cell, with a normal in
-//! between. All normals that support the cell at a corner make a patch of the
-//! sphere of directions whose corners are those of the planes that meet there.
-//! Bevels are put on its borders, the edges, until neighbours are within the
-//! limit angle, and inside it until no direction is farther from all normals
-//! than the middle of three that are the limit angle apart. Then the distance of a point
-//! of the grown cell from the cell is at most a fixed multiple of the body's size.
+//! Where two faces meet at an edge, a cell whose planes move outward by `r` reaches
+//! `r / cos(a / 2)` beyond the edge, where `a` is the angle between their normals. This has no
+//! bound as the edge gets sharper, and the same goes for corners. A bevel is one more plane
+//! that only touches the cell, with a normal in between.
+//!
+//! All normals that support the cell at a corner make a patch of the sphere of directions. The
+//! corners of the patch are the normals of the planes that meet there, and its borders are the
+//! edges. Bevels are put on the borders until neighbours are within the limit angle, and inside
+//! the patch until no direction is farther from all normals than the middle of three normals
+//! that are the limit angle apart. Then the distance of a point of the grown cell from the cell
+//! is at most a fixed multiple of the body's size.
 
 use std::fmt;
 
@@ -33,20 +34,20 @@ const SLACK: f64 = 1e-6;
 const LEVEL: f64 = 0.996;
 
 /// Most bevels inside one corner. The round tip of a cell that was split very
-/// often might need more, and stays sharper then.
+/// often might need more; it then stays sharper.
 const MAX_AT_CORNER: usize = 32;
 
 /// More normals than this at one corner, as at the tip of a cone, are thinned out: the time
 /// to find the farthest direction grows with the fourth power of their number.
 const MANY_AT_CORNER: usize = 48;
 
-/// Distance between normals that are left when they are thinned out, on the sphere of
-/// directions: six degrees, which bevels may be farther apart there.
+/// Least distance on the sphere of directions between the normals that are left when they are
+/// thinned out: six degrees. Bevels may be farther apart by as much there.
 const SPARSE: f64 = 0.1;
 
-/// The angle in degrees between the normals of neighbouring planes of a solid
-/// cell from which on a bevel is put between them: the smaller, the closer
-/// bodies get to edges, and the larger the tree.
+/// The greatest angle in degrees between the normals of neighbouring planes of a solid
+/// cell that needs no bevel between them. The smaller it is, the closer bodies get to edges,
+/// and the larger the tree becomes.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct BevelAngle(f64);
 
@@ -81,7 +82,7 @@ impl Default for BevelAngle {
     }
 }
 
-/// The bevels of one cell; each touches it, with all of it behind.
+/// The bevels of one cell. Each touches the cell and has all of it behind.
 pub(super) fn bevels(cell: &Cell, limit: BevelAngle) -> Vec<Plane> {
     let mut corners: Vec<DVec3> = Vec::new();
     for vertex in cell.vertices() {
@@ -167,8 +168,7 @@ fn add(planes: &mut Vec<Plane>, corners: &[DVec3], normal: DVec3) {
     }
 }
 
-/// Bevels the inside of a corner, where it is farthest from all normals
-/// first.
+/// Bevels the inside of a corner, first in the direction that is farthest from all normals.
 fn bevel_corner(planes: &mut Vec<Plane>, corners: &[DVec3], corner: DVec3, limit: f64) {
     // The middle of three directions that are the limit apart.
     let nearest = (1.0 + 2.0 * libm::cos(limit)) / 3.0;
@@ -186,7 +186,8 @@ fn bevel_corner(planes: &mut Vec<Plane>, corners: &[DVec3], corner: DVec3, limit
     }
 }
 
-/// Of very many normals those that are [`SPARSE`] apart: each triple of them is looked at.
+/// The normals; if there are very many, only some of them, at least [`SPARSE`] apart, because
+/// every triple of them is tried.
 fn thinned(normals: Vec<DVec3>) -> Vec<DVec3> {
     if normals.len() <= MANY_AT_CORNER {
         return normals;
@@ -200,9 +201,9 @@ fn thinned(normals: Vec<DVec3>) -> Vec<DVec3> {
     kept
 }
 
-/// The direction in which the cell ends at `corner` that is farthest from all
-/// normals, and the cosine of its angle to the nearest. On the sphere of
-/// directions it is the middle of three normals with no other one nearer.
+/// Among the directions in which the cell ends at `corner`, the one that is farthest from all
+/// normals, and the cosine of its angle to the nearest normal. On the sphere of directions it is
+/// the middle of three normals with no other normal nearer.
 fn farthest(normals: &[DVec3], corners: &[DVec3], corner: DVec3) -> Option<(f64, DVec3)> {
     let mut farthest: Option<(f64, DVec3)> = None;
     for (i, &a) in normals.iter().enumerate() {

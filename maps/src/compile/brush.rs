@@ -8,22 +8,20 @@ use super::written_plane::{PLANE_ERROR, WrittenPlane};
 use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane};
 use crate::world::MAX_FACES;
 
-/// Greatest coordinate of a corner of a brush along an axis, in units. Positions are `f32`,
-/// which farther out are coarser than 1/256 of a unit.
+/// Greatest coordinate of a corner of a brush along an axis, in units. Positions are `f32`;
+/// farther out they would be coarser than 1/256 of a unit.
 pub const MAX_COORDINATE: f64 = 32_768.0;
 
-/// Least thickness of a static brush, in units: between a face and the corner farthest
-/// behind it. A thinner one is left out for everything that is cast.
+/// Least thickness of a static brush, in units: the distance between a face and the corner
+/// farthest behind it. A thinner brush is left out for everything that is cast.
 ///
 /// At [`MAX_COORDINATE`] a point that `f32` cannot tell from a plane is up to half of this
-/// from it, so a thinner wall there has no inside: boxes, whose walls are grown, would be
-/// stopped, and rays would pass. It is one limit for the whole world, so that a map that is
-/// moved stays what it is; and a wall as thick as this has an inside that
-/// verification can judge.
+/// from it. So a thinner wall there has no inside: it would stop boxes, for which walls are
+/// grown, and let rays pass. The whole world has one limit, so that a map that is moved keeps
+/// its walls. A wall as thick as this has an inside that verification can judge.
 pub const MIN_THICKNESS: f64 = 1.0 / 32.0;
 
-/// Brushes are written in decimals: a corner or thickness that misses a limit by less than
-/// this meets it.
+/// Brushes are written in decimals, so a corner or a thickness may miss its limit by this much.
 const ROUNDED: f64 = 1e-6;
 
 /// Reasons for which a brush cannot be part of the world. Such a brush is left out with a
@@ -36,11 +34,11 @@ pub enum DegenerateBrush {
     /// A coordinate is not a finite number.
     #[error("a coordinate of face {0} is not a finite number")]
     NotFinite(usize),
-    /// The points of a face do not say well enough where it is.
+    /// The points of a face do not determine its plane well enough.
     #[error(
-        "the points of face {face} lie so far from the brush that their digits leave its plane \
-         uncertain by {error:.2e} units there, and {PLANE_ERROR} is the most: write the face by \
-         points that are nearer"
+        "the points of face {face} lie so far from the brush that its plane is uncertain there by \
+         {error:.2e} units; at most {PLANE_ERROR} is allowed: write the face with points that \
+         are nearer"
     )]
     Imprecise {
         /// The face, counted from 1.
@@ -50,23 +48,23 @@ pub enum DegenerateBrush {
     },
     /// It is thinner than [`MIN_THICKNESS`].
     #[error(
-        "it is {0:.6} units thick; what is thinner than {MIN_THICKNESS} units cannot stop \
-         everything, so it stops nothing: make it thicker"
+        "it is {0:.6} units thick; a brush thinner than {MIN_THICKNESS} units would not stop \
+         every ray, so it stops nothing: make it thicker"
     )]
     TooThin(f64),
     /// Too few faces to enclose a volume.
     #[error("it has {0} faces; at least four enclose a volume")]
     TooFewFaces(usize),
-    /// Its faces look inward.
-    #[error("it is inside out: its faces look inward")]
+    /// The faces look inward.
+    #[error("it is inside out: its faces look inward; swap two points of each face")]
     Inverted,
     /// More faces than a solid may have.
     #[error("it has {0} faces; at most {MAX_FACES} are possible: divide it")]
     TooManyFaces(usize),
-    /// More faces than are read, even if most of them are redundant.
+    /// More faces than are read, redundant ones included.
     #[error("it is written with {0} faces; at most {MAX_WRITTEN_FACES} are read: divide it")]
     TooManyWritten(usize),
-    /// Its planes do not bound a volume.
+    /// The planes do not bound a volume.
     #[error(transparent)]
     Solid(#[from] DegenerateSolid),
 }
@@ -82,8 +80,8 @@ pub enum RedundantFace {
     Repeated(usize, usize),
 }
 
-/// Most faces of a brush as written, redundant ones included: the time to find those
-/// grows with the square of their number.
+/// Most faces of a brush as written, redundant ones included: the time to find redundant faces
+/// grows with the square of the number of faces.
 const MAX_WRITTEN_FACES: usize = 4 * MAX_FACES;
 
 /// The solid that a brush encloses, and its first redundant face, if there is one.
@@ -109,7 +107,7 @@ pub(super) fn solid(
                 && (known.plane.distance - new.plane.distance).abs() < 1e-6
         };
         if let Some(other) = written.iter().find(same) {
-            // They are the same but for rounding, so the solid decides which it keeps.
+            // The two are the same but for rounding, and the solid keeps one of them.
             redundant = redundant.or(Some(RedundantFace::Repeated(other.number, number)));
         }
         written.push(new);
@@ -138,14 +136,14 @@ pub(super) fn too_thin(solid: &ConvexSolid) -> Option<DegenerateBrush> {
     (thickness < MIN_THICKNESS - ROUNDED).then_some(DegenerateBrush::TooThin(thickness))
 }
 
-/// Planes whose distances are divided by this bound a solid within the universe if they
-/// bound one at all.
+/// Planes that bound any solid at all bound one within the universe if their distances are
+/// multiplied by this.
 const SHRUNK: f64 = 1.0 / (1 << 20) as f64;
 
 /// The reason for which planes do not bound a solid, when the attempt fails with `reason`.
 fn no_solid(planes: &[Plane], reason: DegenerateSolid) -> DegenerateBrush {
-    // Thin walls that are written by their corners often have sides that lie in a line, so
-    // the attempt fails for another reason than the one to tell.
+    // Faces of thin walls that are written by their corners often have three points in a line.
+    // Then the attempt fails for that reason, although the thickness is the one to report.
     let opposite = |a: &Plane, b: &Plane| a.normal.dot(b.normal) < 1e-12 - 1.0;
     let pairs = planes.iter().enumerate();
     let pairs = pairs.flat_map(|(i, a)| planes[i + 1..].iter().map(move |b| (a, b)));
@@ -167,10 +165,11 @@ fn no_solid(planes: &[Plane], reason: DegenerateSolid) -> DegenerateBrush {
     reason.into()
 }
 
-/// The reason that the plane of a face is not known well enough within `bounds`, if any is.
+/// The reason for which the plane of a face is not known well enough within `bounds`, if there
+/// is one.
 fn uncertain(written: &[WrittenPlane], bounds: &Aabb) -> Option<DegenerateBrush> {
     let errors = written.iter().map(|written| (written.number, written.error(bounds)));
-    // An error that is not a number is not precise either.
+    // An error that is NaN counts as too great.
     let (face, error) =
         errors.into_iter().find(|(_, error)| error.is_nan() || *error > PLANE_ERROR)?;
     Some(DegenerateBrush::Imprecise { face, error })
@@ -223,7 +222,7 @@ mod tests {
             with[4] = [[0.0, 0.0, 0.0], [bad, 1.0, 1.0], [2.0, 2.0, 2.0]];
             assert_eq!(refused(&with), DegenerateBrush::NotFinite(5));
         }
-        // Closed, beyond the universe in which solids are cut out as well.
+        // The last ones reach beyond the universe from which solids are cut.
         for size in [32_769.0, 40_000.0, 70_000.0, 200_000.0, 1e9] {
             let huge = WEDGE.map(|points| points.map(|p| p.map(|c| c * size)));
             assert_eq!(refused(&huge), DegenerateBrush::TooFar, "{size}");
@@ -231,8 +230,9 @@ mod tests {
         assert_eq!(refused(&[]), DegenerateBrush::TooFewFaces(0));
     }
 
-    /// Face points at 90,000, as QuArK writes them, left a wall out "because it reaches
-    /// beyond ±32768": the limit was that of points, and is that of corners.
+    /// A wall whose faces were written with points at 90,000, as QuArK does, was left out
+    /// "because it reaches beyond ±32768". The limit applied to points; it now applies to
+    /// corners.
     #[test]
     fn far_plane_points_are_no_corners() {
         let mut far = WEDGE;
@@ -242,7 +242,7 @@ mod tests {
             let (solid, _) = solid(&brush(&far)).expect("a tetrahedron");
             assert!((solid.volume() - 1.0 / 6.0).abs() < 1e-9, "{reach}: {}", solid.volume());
         }
-        // A point that is near says where the plane is, however far the others lie.
+        // One near point determines where the plane is, however far away the others lie.
         let reach = 1e15;
         far[3] = [[0.5 + reach, 0.5 - reach, 0.0], [0.5, 0.5 - reach, reach], [0.5, 0.5, 0.0]];
         assert!(solid(&brush(&far)).is_ok());
@@ -251,8 +251,8 @@ mod tests {
         assert!(matches!(refused, DegenerateBrush::Imprecise { face: 4, .. }), "{refused}");
     }
 
-    /// A wall was absent for rays and solid for boxes, and the reason for one of 0.00001 was
-    /// that its planes do not close.
+    /// A thin wall was absent for rays and solid for boxes. A wall of 0.00001 units was refused
+    /// because "its planes do not close".
     #[test]
     fn what_is_thinner_than_the_limit_says_so() {
         let wall = |t: f64| {

@@ -1,11 +1,10 @@
 //! From polygons to the onion BSP (Golodetz 2013, Listings 1 to 4).
 //!
-//! The polygons of all sizes go down one tree together. Where the paper takes
-//! a point of a leaf and classifies it with each size's own tree, this builder keeps the
-//! leaf's whole cell and classifies all of it, so that a leaf is
-//! known to be uniform, however thin it is; a cell that is mixed is
-//! divided further. Work lists replace recursion, so that the depth of the stack does not
-//! depend on the map.
+//! The polygons of all sizes go down one tree together. The paper takes a point of a leaf and
+//! classifies it with each size's own tree. This builder keeps the leaf's whole cell and
+//! classifies all of it, so that a leaf is known to be uniform, however thin it is. A cell that
+//! is mixed is divided further. Work lists replace recursion, so that the depth of the stack
+//! does not depend on the map.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,9 +20,9 @@ use super::splitter::choose_splitter;
 use crate::spaces::SizeId;
 use crate::world::onion::{MAX_DEPTH, Solidity};
 
-/// The tree is divided in one piece until no part has more than this share of
-/// the polygons; the parts are then divided independently. Large enough to
-/// keep threads busy to the end. It does not affect the tree.
+/// Space is divided in one piece until no part has more than this fraction of the polygons, one
+/// in 64. The parts are then divided independently. The number is large enough to keep threads
+/// busy to the end. It does not affect the tree.
 const PARTS: usize = 64;
 
 /// Builds trees from the polygons of surfaces.
@@ -31,7 +30,7 @@ pub(super) struct Builder<'a> {
     pub(super) planes: &'a PlaneTable,
     pub(super) sizes: &'a [SizeId],
     pub(super) threads: NonZeroUsize,
-    /// Planes that divide brushes of very many faces.
+    /// Planes that divide brushes with very many faces.
     pub(super) dividers: &'a [PlaneId],
     pub(super) limits: Limits,
 }
@@ -101,8 +100,8 @@ impl Builder<'_> {
         Ok(draft)
     }
 
-    /// Divides `task` until every part that still has polygons has at most `enough`;
-    /// returns those parts.
+    /// Divides `task` until every part that still has polygons has at most `enough` of them.
+    /// Returns these parts.
     fn grow<S: SolidSpace>(
         &self,
         space: &S,
@@ -163,10 +162,10 @@ impl Builder<'_> {
             let Task { polygons, cell, .. } = &task;
             let divider = choose_divider(self.dividers, plane, polygons, cell, self.planes);
             let plane = divider.unwrap_or(plane);
-            // Planes of the tree face one way, so that a plane is one plane.
+            // Both facings of a plane stand for one plane of the tree.
             let plane = PlaneId::from_index(plane.index());
             if task.cell.side(&self.planes.get(plane)) != Side::Both {
-                // It grazes the cell: polygons in it bound nothing here.
+                // The plane only grazes the cell, so polygons in it bound nothing here.
                 task.polygons.retain(|p| p.plane.index() != plane.index());
                 continue;
             }

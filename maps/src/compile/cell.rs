@@ -7,8 +7,8 @@ use super::polygon::{Side, side, split};
 use crate::geometry::{Aabb, ConvexSolid, Face, Plane, Winding};
 use crate::spaces::SizeId;
 
-/// Greatest extent of a splinter from a plane, in units: less than half of what answers
-/// are judged by.
+/// Greatest extent of a splinter from a plane, in units: less than half of the tolerance that
+/// answers are judged by.
 const SPLINTER: f64 = 4.0 * TOLERANCE;
 
 /// A bounded convex polyhedron that is split repeatedly.
@@ -20,7 +20,7 @@ pub(super) struct Cell {
 /// A face of a [`Cell`].
 #[derive(Clone, Debug)]
 struct CellFace {
-    /// Facing out; `None` for the outermost.
+    /// The face's plane, facing out; `None` for a face of the outermost cell.
     id: Option<PlaneId>,
     plane: Plane,
     winding: Winding,
@@ -31,7 +31,7 @@ struct CellFace {
 pub(super) enum CellState {
     Empty,
     Solid,
-    /// Partly solid; this plane of a solid cuts the cell in two.
+    /// Partly solid. This plane of a solid cuts the cell in two.
     Mixed(PlaneId),
 }
 
@@ -49,7 +49,7 @@ impl Cell {
         Some(Self { faces: solid.faces().iter().map(face).collect() })
     }
 
-    /// The faces, with their planes facing out; `None` is the outermost cell's.
+    /// The faces, with their planes facing out; `None` for faces of the outermost cell.
     pub(super) fn into_faces(self) -> impl Iterator<Item = (Option<PlaneId>, Winding)> {
         self.faces.into_iter().map(|face| (face.id, face.winding))
     }
@@ -85,8 +85,8 @@ impl Cell {
         self.faces.iter().any(thin)
     }
 
-    /// Whether a corner of a face is within `thickness` units of the plane of another whose
-    /// normal's product with the face's is below `opposite`.
+    /// Whether a corner of one face is within `thickness` units of the plane of another face,
+    /// and the product of their normals is below `opposite`.
     pub(super) fn narrows_to(&self, thickness: f64, opposite: f64) -> bool {
         self.faces.iter().any(|face| {
             let near = |v: &DVec3| face.plane.signed_distance(*v) > -thickness;

@@ -1,13 +1,13 @@
 //! The contents of a brush, by the rules of the map's form.
 //!
 //! Each form has a file with its table, written from that form's own documentation: `quake`,
-//! `quake2`, `half_life` and `quake3`. A table says what a face means; the file also says
-//! which face decides where they differ. Names are compared without regard to case, and a
-//! backslash is a slash.
+//! `quake2`, `half_life` and `quake3`. A table has the meaning of a face, and the file decides
+//! which face counts if the faces of a brush differ. Names are compared without regard to case,
+//! and a backslash counts as a slash.
 //!
-//! A name that no table knows is solid. A name that a table knows, and that has more of a meaning there
-//! than this world can give it (nobody swims, bots have no clips of their own), is told by one
-//! [`Unsupported`] for each name.
+//! A name that no table knows is solid. Some known names mean more in their game than in this
+//! world: nobody swims here, and bots have no clips of their own. Each such name is reported
+//! once, as an [`Unsupported`].
 
 mod half_life;
 mod quake;
@@ -26,10 +26,10 @@ pub(super) enum Contents {
     /// Solid for every size.
     Solid,
     /// Solid for boxes and bodies, not for the bare point: Quake's clip brushes,
-    /// which are in the hulls of boxes and not in that of points.
+    /// which are in the hulls of boxes but not in the hull of points.
     Clip,
-    /// Part of the static world but not solid: a liquid, a hint. Or no part of
-    /// anything: an origin brush.
+    /// Part of the static world but not solid: a liquid, a hint. Or part of
+    /// nothing: an origin brush.
     Passable,
     /// Not part of the static world; kept with its entity.
     Entity,
@@ -41,14 +41,14 @@ enum Role {
     Solid,
     Clip,
     Passable,
-    /// It tells the compiler a place, and is removed from whatever entity it belongs to.
+    /// It only marks a place for compilers, and is removed from its entity.
     Removed,
 }
 
-/// The kind of entity that a brush belongs to. The classes that begin with `func_detail`
-/// are read by compilers: detail, wall and fence are solid; illusionary ones are only
-/// drawn, like a `func_illusionary`. (Of the 2,182 brushes of `lqdm3` with these classes,
-/// 2,162 are solid, 19 illusionary and one is water.)
+/// The kind of entity that a brush belongs to. Compilers read the classes that begin with
+/// `func_detail`: detail, wall and fence are solid; illusionary detail is only drawn, like a
+/// `func_illusionary`. (Of the 2,182 brushes of `lqdm3` with these classes, 2,162 are solid, 19
+/// illusionary and one is water.)
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
     /// The world itself: worldspawn, and the groups that editors and compilers
@@ -65,7 +65,7 @@ fn owner(form: GameForm, entity: &SourceEntity) -> Owner {
         "worldspawn" | "func_group" | "func_detail" | "func_detail_wall" | "func_detail_fence" => {
             Owner::World
         }
-        // One that is triggered comes and goes.
+        // A wall that is triggered comes and goes.
         "func_wall" if form == GameForm::Quake2 && quake2::is_triggered(entity) => Owner::Other,
         "func_wall" => Owner::Wall,
         "func_static" if form == GameForm::Quake3 => Owner::Wall,
@@ -73,7 +73,7 @@ fn owner(form: GameForm, entity: &SourceEntity) -> Owner {
     }
 }
 
-/// The part of a name's or a flag's meaning that is not done, as a sentence.
+/// The part of a name's or a flag's meaning that this world does not have, as a sentence.
 type Lack = &'static str;
 
 const LIQUID: Lack = "a liquid is empty space here, in which nobody swims and which hurts nobody";
@@ -88,11 +88,12 @@ const ORIGIN: Lack = "an origin brush belongs to an entity that moves: in the wo
 /// The answer of a table about a brush.
 struct Verdict {
     role: Role,
-    /// Names and flags as they are told, each with what is lacking.
+    /// Names and flags whose meaning is not supported in full, each with the missing part.
     lacks: Vec<(String, Lack)>,
 }
 
-/// The contents of `brush` of `entity`, and what of its meaning is not supported, each once.
+/// The contents of `brush` of `entity`, and its names and flags whose meaning is not supported
+/// in full, each once.
 pub(super) fn contents(
     form: GameForm,
     entity: &SourceEntity,
@@ -108,7 +109,7 @@ pub(super) fn contents(
     let Verdict { role, lacks } = decide(owner, &brush.faces);
     let contents = match (role, owner) {
         (Role::Removed, _) => Contents::Passable,
-        // Triggers and movers are the business of the game.
+        // The game decides what triggers and movers do.
         (_, Owner::Other) => return (Contents::Entity, Vec::new()),
         (Role::Solid, _) => Contents::Solid,
         (Role::Clip, _) => Contents::Clip,
@@ -126,12 +127,12 @@ pub(super) fn contents(
     (contents, unsupported)
 }
 
-/// A name as it is compared.
+/// A name in the form in which names are compared: lower case, with slashes.
 pub(super) fn folded(name: &str) -> String {
     name.to_ascii_lowercase().replace('\\', "/")
 }
 
-/// The names of the faces, as they are compared.
+/// The names of the faces, in the form in which names are compared.
 fn names(faces: &[SourceFace]) -> impl Iterator<Item = String> {
     faces.iter().map(|face| folded(&face.texture.name))
 }

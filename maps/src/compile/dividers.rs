@@ -1,9 +1,9 @@
-//! Planes that divide brushes of very many faces before the planes of these faces do.
+//! Planes that divide brushes with very many faces before the planes of these faces do.
 //!
-//! Every face of a convex solid has all of it behind, so a tree of the faces' planes alone
-//! peels them off one at a time, and is as deep as they are many. Planes through the middle
-//! of the solid halve them first. Maps without such a brush have no dividers, and their trees
-//! are those of the faces' planes.
+//! All of a convex solid is behind each of its faces. So a tree of the faces' planes alone
+//! peels off one face at a time, and is as deep as the number of faces. Planes through the
+//! middle of the solid halve the faces first. Maps without such a brush have no dividers, and
+//! their trees are divided by the faces' planes alone.
 
 use glam::DVec3;
 
@@ -13,7 +13,8 @@ use super::planes::{PlaneId, PlaneTable};
 use super::polygon::{Polygon, Side};
 use crate::geometry::Plane;
 
-/// Brushes with more faces than this have dividers, and so many polygons are worth one.
+/// Brushes with more faces than this have dividers. A branch with more polygons than this may
+/// use one.
 const MANY: usize = 64;
 
 /// Most dividers that are evaluated at one branch.
@@ -22,8 +23,8 @@ const CANDIDATES: usize = 64;
 /// A divider leaves no more than this share of the polygons on either side.
 const MOST: f64 = 0.75;
 
-/// The planes through the middle of each brush of many faces: around each axis, at even
-/// angles, so many that there is one for every [`MANY`] faces.
+/// The planes through the middle of each brush with many faces: around each axis, at even
+/// angles, one for every [`MANY`] faces.
 pub(super) fn dividers(statics: &[StaticBrush], planes: &mut PlaneTable) -> Vec<PlaneId> {
     let mut dividers: Vec<PlaneId> = Vec::new();
     for brush in statics.iter().filter(|brush| brush.solid.faces().len() > MANY) {
@@ -51,8 +52,8 @@ pub(super) fn dividers(statics: &[StaticBrush], planes: &mut PlaneTable) -> Vec<
     dividers
 }
 
-/// The divider that parts the polygons of a cell best; `None` where `splitter`, the best of
-/// their own planes, parts them well itself, or no divider does.
+/// The divider that parts the polygons of a cell best. `None` if `splitter`, the best of
+/// their own planes, parts them well enough itself, or if no divider does.
 pub(super) fn choose_divider(
     dividers: &[PlaneId],
     splitter: PlaneId,

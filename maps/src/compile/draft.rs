@@ -1,7 +1,7 @@
 //! A tree that is being built: in full precision, with planes by id.
 //!
-//! [`Draft`] is edited by `build` (which links branches and grafts trees) and by `fill`
-//! (which makes leaves solid), simplified, and converted to the onion BSP.
+//! `build` links branches of a [`Draft`] and grafts trees, and `fill` makes leaves solid. The
+//! draft is then simplified and converted to the onion BSP.
 
 use super::cell::{Cell, CellState, SolidSpace};
 use super::error::BuildError;
@@ -24,7 +24,7 @@ pub(super) struct Branch {
     below: Below,
 }
 
-/// A child.
+/// A child of a [`Branch`]: another branch by its index, or a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DraftChild {
     Branch(usize),
@@ -121,7 +121,7 @@ impl Draft {
         self.root = simplified(self.root, &equal);
     }
 
-    /// The number of [`LeafId`]s: two for each branch, whether leaf or not.
+    /// The number of [`LeafId`]s: two for each branch, whether its children are leaves or not.
     pub(super) fn leaf_ids(&self) -> usize {
         self.branches.len() * 2
     }
@@ -159,10 +159,10 @@ impl Draft {
         }
     }
 
-    /// The state of a cell of another tree in this one, apart from splinters and parts
-    /// that extend less than the tolerance beyond a plane. These parts are always close to
-    /// the plane that divides them from the rest of the cell, so that a thin cell keeps the
-    /// solidity of the space it is in, and no crack is left along it.
+    /// The state of a cell of another tree in this one. Splinters and parts that extend less
+    /// than the tolerance beyond a plane do not count. These parts are always close to the plane
+    /// that divides them from the rest of the cell. So a thin cell keeps the solidity of the
+    /// space it is in, and no crack is left along it.
     fn state_below(
         &self,
         child: DraftChild,
@@ -173,7 +173,7 @@ impl Draft {
         if let Some(solid) = self.uniform(child, size) {
             return if solid { CellState::Solid } else { CellState::Empty };
         }
-        // A leaf is uniform.
+        // A leaf is uniform, so only a branch comes here.
         let DraftChild::Branch(index) = child else { return CellState::Empty };
         let branch = &self.branches[index];
         let cut = planes.get(branch.plane);

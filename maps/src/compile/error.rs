@@ -12,8 +12,8 @@ use crate::world::onion::{InvalidTree, MAX_DEPTH};
 use crate::world::shift::InvalidShiftTree;
 use crate::world::surface::MAX_CORNERS;
 
-/// Most branches before pruning: twice as many as 20,000 brushes of rooms needed,
-/// the largest source that was measured, and two gigabytes while compiling.
+/// Most branches before pruning. The largest source that was measured, 20,000 brushes of rooms,
+/// needed half of them. They take two gigabytes while compiling.
 pub(super) const MAX_BRANCHES: usize = 1 << 21;
 
 /// A fault of a brush.
@@ -25,11 +25,12 @@ pub enum BrushFault {
     /// One of its faces does not change it, and is left out.
     #[error("redundant face left out of the brush: {0}")]
     Redundant(RedundantFace),
-    /// The number of curves, the first of them here, that are left out by
-    /// [`Curves::LeftOut`](crate::Curves::LeftOut).
+    /// The number of curves that [`Curves::LeftOut`](crate::Curves::LeftOut) leaves out. The
+    /// warning has the line of the first one.
     #[error("{0} curves (patchDef2) left out: use --curves solid to make them solid")]
     Curves(usize),
-    /// The number of curves, the first of them here, that could not be made solid.
+    /// The number of curves that could not be made solid. The warning has the line of the
+    /// first one.
     #[error("{0} curves (patchDef2) left out: not a grid of control points, or too large")]
     UnreadableCurves(usize),
 }
@@ -42,12 +43,12 @@ pub struct BrushWarning {
     pub path: PathBuf,
     /// Line of the brush's opening brace.
     pub line: u64,
-    /// Its fault.
+    /// The fault of the brush.
     pub fault: BrushFault,
 }
 
 impl BrushWarning {
-    /// The fault, without its consequence.
+    /// The fault, without the words that something was left out.
     pub fn reason(&self) -> String {
         match self.fault {
             BrushFault::LeftOut(reason) => reason.to_string(),
@@ -62,14 +63,14 @@ impl BrushWarning {
     }
 }
 
-/// A meaning that the map's form knows and this world does not have: a name of textures or a flag of
-/// faces, and the brushes that have it.
+/// A name of a texture or a flag of a face whose meaning in the map's form this world does not
+/// have in full, and the number of brushes with it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{name}, on {brushes} {}: {lack}", if *.brushes == 1 { "brush" } else { "brushes" })]
 pub struct Unsupported {
-    /// The name of the texture, or that of the flag.
+    /// The name of the texture, or of the flag.
     pub name: String,
-    /// The part of its meaning that is not done, and what is done instead.
+    /// The part of its meaning that is missing, and what happens instead.
     pub lack: &'static str,
     /// Line of the first brush that has it.
     pub line: u64,
@@ -78,7 +79,7 @@ pub struct Unsupported {
 }
 
 impl Unsupported {
-    /// Adds what of a further brush is not supported to a list with one entry for each name.
+    /// Adds the entries of one more brush to a list with one entry for each name.
     pub(super) fn count(list: &mut Vec<Self>, more: Vec<Self>) {
         for one in more {
             match list.iter_mut().find(|known| known.name == one.name) {
@@ -116,7 +117,7 @@ pub enum CompileError {
         /// The offending text, what may have caused it, and the way out.
         reason: String,
     },
-    /// A degenerate brush, with [`Options::strict`](crate::Options::strict).
+    /// A brush is degenerate, and [`Options::strict`](crate::Options::strict) is set.
     #[error("{}:{}: degenerate brush: {}", .0.path.display(), .0.line, .0.reason())]
     Brush(BrushWarning),
     /// No brush is solid.
@@ -141,8 +142,8 @@ pub enum CompileError {
     },
     /// No tree could be built.
     #[error(
-        "{path}: no BSP can be built: {reason}; very many small brushes may cause this, or \
-         many sizes: use fewer and larger brushes"
+        "{path}: no BSP can be built: {reason}; very many small brushes or many sizes may cause \
+         this: use fewer and larger brushes"
     )]
     Tree {
         /// The file.
@@ -152,9 +153,9 @@ pub enum CompileError {
     },
     /// A tree would be deeper than queries can go.
     #[error(
-        "{path}:{line}: no BSP can be built: it is deeper than {MAX_DEPTH} at [{}], where the \
-         brush of this line has {faces} faces; many faces around one place may cause this, of \
-         one brush or of several: use fewer there",
+        "{path}:{line}: no BSP can be built: it would be deeper than {MAX_DEPTH} at [{}], where \
+         the brush of this line has {faces} faces; many faces of one or several brushes around \
+         one place may cause this: use fewer there",
         at.map(|x| x.round().to_string()).join(" ")
     )]
     TooDeep {
@@ -170,7 +171,7 @@ pub enum CompileError {
 }
 
 impl CompileError {
-    /// The error of a map with these brushes of which no tree can be built.
+    /// The error for a map with these brushes, from which no tree can be built.
     pub(super) fn of_tree(path: &Path, statics: &[StaticBrush], reason: BuildError) -> Self {
         let path = path.to_owned();
         let BuildError::TooDeep { at } = reason else { return Self::Tree { path, reason } };
@@ -181,7 +182,7 @@ impl CompileError {
         };
         let faces = |brush: &StaticBrush| brush.solid.faces().len();
         let nearest = statics.iter().map(distance).fold(f64::INFINITY, f64::min);
-        // Of all that are there, whatever they were expanded by.
+        // All brushes as near as the nearest: the place may lie in their expansion only.
         let there = statics.iter().filter(|brush| distance(brush) <= nearest + 1.0);
         match there.max_by_key(|brush| faces(brush)) {
             Some(brush) => Self::TooDeep { path, line: brush.line, faces: faces(brush), at },
@@ -205,7 +206,7 @@ pub enum BuildError {
         /// A point in the cell that is too deep.
         at: [f64; 3],
     },
-    /// Its nodes are not valid.
+    /// The nodes of the tree are not valid.
     #[error(transparent)]
     Tree(#[from] InvalidTree),
     /// The tree of the shifted planes is not valid.

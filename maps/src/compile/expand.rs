@@ -4,14 +4,14 @@ use glam::DVec3;
 
 use crate::geometry::{ConvexSolid, DegenerateSolid, Plane};
 
-/// Two unit vectors whose cross product is shorter than this are parallel:
-/// an edge along an axis has no bevel about that axis.
+/// Two unit vectors whose cross product is shorter than this are parallel. An edge that is
+/// parallel to an axis has no bevel about that axis.
 const PARALLEL: f64 = 1e-9;
 
-/// All points at which a box of these half extents, centred there, touches or
-/// overlaps `solid`. Its planes are the solid's own moved outward, the box's
-/// (axial bevels), and one for every pair of edges, of solid and box, that
-/// meet on the sum's surface (edge bevels).
+/// The centres of all boxes of these half extents that touch or overlap `solid`. The planes of
+/// this sum are the solid's own, moved outward; the box's (axial bevels); and one for every
+/// pair of an edge of the solid and an edge of the box that meet on the sum's surface (edge
+/// bevels).
 pub(super) fn expanded(
     solid: &ConvexSolid,
     half_extents: DVec3,
@@ -36,8 +36,7 @@ pub(super) fn expanded(
                 continue;
             }
             for normal in [bevel / length, -bevel / length] {
-                // Only between the edge's own faces does the normal support
-                // the edge.
+                // The normal supports the edge only if it lies between those of its two faces.
                 let between = first.cross(normal).dot(along) > PARALLEL
                     && normal.cross(second).dot(along) > PARALLEL;
                 if between {
@@ -49,7 +48,7 @@ pub(super) fn expanded(
     ConvexSolid::from_planes(&planes)
 }
 
-/// Adds the sum's supporting plane with this normal, unless it is there.
+/// Adds the sum's supporting plane with this normal, unless it is there already.
 fn add(planes: &mut Vec<Plane>, solid: &ConvexSolid, half_extents: DVec3, normal: DVec3) {
     if planes.iter().any(|known| known.normal.abs_diff_eq(normal, PARALLEL)) {
         return;
@@ -109,7 +108,7 @@ mod tests {
     #[test]
     fn a_wedge_gets_its_axial_bevels() {
         let sum = expanded(&wedge(32.0), DVec3::splat(8.0)).expect("a solid");
-        // Five faces, and the box's top and low end.
+        // The wedge's five faces, and the top and the low end of the box.
         assert_eq!(sum.faces().len(), 7);
     }
 

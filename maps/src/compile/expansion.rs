@@ -15,19 +15,34 @@ use crate::spaces::Size;
 /// The texture of all faces: a picture of `trenchbroom/textures`.
 const TEXTURE: &str = "wall_plaster";
 
-/// Length in units of the two edges by which a face's plane is written: the farther apart
-/// its points are, the more exact is the plane.
+/// Distance in units between the points with which a face's plane is written. The farther apart
+/// they are, the more exact the plane is.
 const REACH: f64 = 64.0;
 
 /// The static world for one size: a point outside these solids is the centre of a box
 /// outside the brushes.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use obsp::glam::Vec3;
+/// use obsp::{Expansion, Options, Size, Source};
+///
+/// let source = Source::read(Path::new("trenchbroom/initial.map"))?;
+/// let size = Size { name: "crate".into(), half_extents: Vec3::splat(16.0) };
+/// let expansion = Expansion::new(&source, &size, &Options::default())?;
+/// // A room of six walls, the first of which is the floor, 544 by 544 units.
+/// assert_eq!(expansion.solids.len(), 6);
+/// assert!((expansion.solids[0].bounds().max.x - (272.0 + 16.0)).abs() < 1e-6);
+/// # Ok::<(), obsp::CompileError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Expansion {
     /// The expanded brushes, in the order of the source.
     pub solids: Vec<ConvexSolid>,
     /// For each solid, the line of its brush's opening brace.
     pub lines: Vec<u64>,
-    /// Brushes that were left out, and faces.
+    /// Warnings about brushes and faces that were left out.
     pub warnings: Vec<BrushWarning>,
     /// The keys of every entity that has an origin.
     entities: Vec<Vec<(String, String)>>,
@@ -87,8 +102,8 @@ impl Expansion {
     }
 }
 
-/// Three points of a face's plane, clockwise seen from outside, near the face
-/// and on whole coordinates where the plane allows it.
+/// Three points of a face's plane, clockwise seen from outside. They are near the face,
+/// and on whole coordinates if the plane allows it.
 fn points(solid: &ConvexSolid, face: &Face) -> [DVec3; 3] {
     let normal = face.plane.normal;
     let centre = solid.winding(face).centre().round();

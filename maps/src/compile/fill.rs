@@ -1,19 +1,18 @@
 //! Filling the outside: space that no entity can reach becomes solid.
 //!
-//! ARCHITECTURE.md, "The outside", has the definition. This carries it out. The leaves of a
-//! first tree are connected by portals, where their faces overlap (`portals`). A flood fill
-//! starts at the map's entities (`seeds`), size by size. If it does not reach the void around
-//! the map, the map is sealed for that size: the leaves that a flood from the void reaches
-//! become solid, and the surfaces that face them are removed (`trim`). Otherwise the path to
-//! the void is reported (`leak`), and nothing is filled for the size. An entity that only
-//! touches a surface, or is in solid, may be on either side: its surroundings are kept unless
-//! the void reaches them, and a leak never starts there.
+//! `maps/COMPILER.md` defines the outside; this module finds it. The leaves of a first tree are
+//! connected by portals, where their faces overlap (`portals`). A flood fill starts at the
+//! map's entities (`seeds`), size by size. If it does not reach the void around the map, the
+//! map is sealed for that size: the leaves that a flood from the void reaches become solid, and
+//! the surfaces that face them are removed (`trim`). Otherwise the path to the void is reported
+//! (`leak`), and nothing is filled for the size. An entity that only touches a surface, or is in
+//! solid, may be on either side. Its surroundings are kept unless the void reaches them, and a
+//! leak never starts there.
 //!
-//! A box can only be where the smaller boxes about the same centre can be. So the flood
-//! of a size is confined to the leaves that the smaller sizes reach, and a
-//! map that is sealed for one of them is sealed for it. A pocket that neither
-//! entities nor the void reach stays empty, unless a smaller size reaches it
-//! from the void.
+//! A box can only be where the smaller boxes about the same centre can be. So the flood of a
+//! size is confined to the leaves that the smaller sizes reach, and a map that is sealed for a
+//! smaller size is sealed for this one too. A pocket that neither entities nor the void reach
+//! stays empty, unless a smaller size reaches it from the void.
 
 mod leak;
 mod portals;
@@ -49,7 +48,7 @@ struct Floods<'a> {
 #[derive(Clone, Copy)]
 struct Smaller {
     all: Solidity,
-    /// Those for which the map is sealed.
+    /// The sizes of these for which the map is sealed.
     sealed: Solidity,
 }
 
@@ -76,8 +75,8 @@ impl Filling {
     }
 }
 
-/// Determines for every size whether the map is sealed, and which leaves are outside
-/// then. `cell` is that of the root of `draft`.
+/// Determines for every size whether the map is sealed, and if so which leaves are outside.
+/// `cell` is the cell of the root of `draft`.
 pub(super) fn fill(
     draft: &Draft,
     cell: &Cell,
@@ -93,7 +92,7 @@ pub(super) fn fill(
     let none = vec![Solidity::EMPTY; draft.leaf_ids()];
     let (outside, inside) = (none.clone(), none);
     let mut floods = Floods { draft, portals, occupants, planes, outside, inside };
-    // A size comes after those that fit into it.
+    // A size comes after the sizes that fit into it.
     let mut order: Vec<(SizeId, Vec3)> =
         spaces.iter().map(|(id, size)| (id, size.half_extents)).collect();
     order.sort_by(|(_, a), (_, b)| a.element_sum().total_cmp(&b.element_sum()));
@@ -116,8 +115,8 @@ pub(super) fn fill(
 }
 
 impl Floods<'_> {
-    /// Whether the map is sealed for `size`; if so, adds its outside, which includes
-    /// leaves that are outside for a `smaller` size for which it is sealed.
+    /// Whether the map is sealed for `size`. If so, adds its outside. The outside includes
+    /// leaves that are outside for a `smaller` size for which the map is sealed.
     fn seal(&mut self, size: SizeId, half_extents: Vec3, smaller: Smaller) -> Sealing {
         let draft = self.draft;
         let empty = |leaf: LeafId| draft.leaf(leaf).is_some_and(|s| !s.contains(size));

@@ -1,19 +1,19 @@
-//! The form of a map: whose rules say what its brushes are made of.
+//! The form of a map: the game whose rules decide the contents of its brushes.
 //!
 //! All games of the family write the same text, and mean different things by the names and
-//! flags in it. The form is, in this order, the one that
+//! flags in it. The first of these signs decides the form:
 //!
-//! 1. the caller gives, or the key `_game_form` of the entity worldspawn;
-//! 2. the editor says: TrenchBroom in the comments `// Game:` and `// Format:` before the first
-//!    entity, J.A.C.K. in the key `_generator`;
-//! 3. only one game has: `brushDef` and curves are Quake III's;
-//! 4. the flags of the faces mean: ones beyond *detail* are Quake II's; where there are no
-//!    others, names in the folder `common` tell Quake III, and names with `*` Quake;
-//! 5. names tell: a folder `common` or `textures` is Quake III's, one such as `e1u1` is
-//!    Quake II's; names with `!`, textures of the tools, WAD files and entities that only
-//!    Half-Life has are Half-Life's;
+//! 1. the form that the caller gives, or else the key `_game_form` of worldspawn;
+//! 2. the editor's own words: TrenchBroom's comments `// Game:` and `// Format:` before the
+//!    first entity, or J.A.C.K.'s key `_generator`;
+//! 3. `brushDef` or a curve: Quake III;
+//! 4. the numbers of flags on faces: with a flag of contents beyond *detail*, Quake II; without
+//!    one, the folder of a texture as in 5, else a name with `*` for Quake, else Quake II;
+//! 5. the folder of a texture: `common` or `textures` for Quake III, a folder such as `e1u1` for
+//!    Quake II;
+//! 6. a WAD file, a name (with `!`, or of a tool) or an entity that only Half-Life has.
 //!
-//! and else Quake's.
+//! Without any of them the form is Quake's.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,25 +24,36 @@ use super::contents::folded;
 use super::source::map::{SourceEntity, SourceFace};
 use crate::World;
 
-/// The key of worldspawn, or of the first entity where there is none, that tells the form, in a map and in a compiled world.
+/// The key that holds the form, in a map and in a compiled world. It belongs to worldspawn, or
+/// to the first entity if there is no worldspawn.
 pub(super) const FORM_KEY: &str = "_game_form";
 
-/// The game whose rules say what brushes are made of.
+/// The game whose rules decide whether a brush is solid, a clip, a liquid or nothing.
+///
+/// ```
+/// use obsp::{GameForm, Source};
+///
+/// let text = "// Game: Quake 3\n{ \"classname\" \"worldspawn\" }";
+/// let recognised = Source::from_text("map", text).summary()?.form;
+/// assert_eq!(recognised.form, GameForm::Quake3);
+/// assert_eq!(recognised.sign, "the comment // Game: Quake 3");
+/// # Ok::<(), obsp::CompileError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GameForm {
-    /// Quake: by the names of textures.
+    /// Quake: decided by the names of textures.
     #[default]
     Quake,
-    /// Quake II: by the flags of faces, and by names where a face has none.
+    /// Quake II: decided by the flags of faces, and by names if a face has no flags.
     Quake2,
-    /// Half-Life, and other games of its engine: by names.
+    /// Half-Life, and other games of its engine: decided by the names of textures.
     HalfLife,
-    /// Quake III: by the names of shaders.
+    /// Quake III: decided by the names of shaders.
     Quake3,
 }
 
 impl GameForm {
-    /// All of them.
+    /// All forms.
     pub const ALL: [Self; 4] = [Self::Quake, Self::Quake2, Self::HalfLife, Self::Quake3];
 
     /// The form of the map that a world was compiled from.
@@ -72,7 +83,7 @@ impl fmt::Display for GameForm {
 
 /// No form has this name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{name:?} is no form of maps: quake, quake2, half-life and quake3 are")]
+#[error("{name:?} is no form of maps; write quake, quake2, half-life or quake3")]
 pub struct UnknownForm {
     /// The name.
     pub name: String,
@@ -87,12 +98,12 @@ impl FromStr for GameForm {
     }
 }
 
-/// The form of a map, and what told it.
+/// The form of a map, and the sign by which it was recognised.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecognisedForm {
     /// The form.
     pub form: GameForm,
-    /// The sign that told it, such as "the comment // Game: Quake 3".
+    /// The sign by which it was recognised, such as "the comment // Game: Quake 3".
     pub sign: String,
 }
 
@@ -109,7 +120,7 @@ impl Signs<'_> {
     /// The form of the map.
     ///
     /// # Errors
-    /// The key of the map names none; with the line of its entity.
+    /// The key of the map names no form; with the line of the key's entity.
     pub(super) fn form(&self) -> Result<RecognisedForm, (u64, UnknownForm)> {
         let told = |(form, sign): (GameForm, String)| RecognisedForm { form, sign };
         if let Some(form) = self.given {
@@ -147,8 +158,8 @@ impl Signs<'_> {
         brushes.flat_map(|brush| brush.faces.iter().map(|face| (brush.line, face)))
     }
 
-    /// What TrenchBroom writes before the first entity: the game, and the format, which
-    /// counts for games that are not known.
+    /// The form by the comments that TrenchBroom writes before the first entity: by the game,
+    /// or by the format if the game is not known.
     fn comment(&self) -> Option<(GameForm, String)> {
         let blank = self.text.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);
         let lines = self.text[blank..].split(|b| b"\r\n".contains(b));
@@ -193,7 +204,7 @@ impl Signs<'_> {
         })
     }
 
-    /// What J.A.C.K. writes, such as `J.A.C.K. 1.1.3773 (vpHalfLife)`.
+    /// The form by the key that J.A.C.K. writes, such as `J.A.C.K. 1.1.3773 (vpHalfLife)`.
     fn generator(&self) -> Option<(GameForm, String)> {
         let (_, generator) = self.key("_generator")?;
         let lower = generator.to_ascii_lowercase();
@@ -209,7 +220,7 @@ impl Signs<'_> {
     }
 
     fn flags(&self) -> Option<(GameForm, String)> {
-        // Quake III writes no other flag.
+        // Quake III's editors write no other flag.
         const DETAIL: u32 = 1 << 27;
         let (first, _) = self.faces().find(|(_, face)| face.texture.flags.is_some())?;
         let meaning = self
@@ -228,7 +239,7 @@ impl Signs<'_> {
         })
     }
 
-    /// Folders that only one game has.
+    /// The form by a folder of textures that only one game has.
     fn folders(&self) -> Option<(GameForm, String)> {
         self.faces().find_map(|(line, face)| {
             let name = folded(&face.texture.name);

@@ -14,7 +14,7 @@ use crate::box_tree::BoxTree;
 use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Face, Plane, Winding};
 use crate::spaces::{Size, SizeId, Spaces};
 
-/// Solids that one thread takes at a time.
+/// Number of solids that one thread takes at a time.
 const BATCH: usize = 32;
 
 /// The expanded solids of one size.
@@ -38,7 +38,7 @@ pub(super) struct HullFace {
 }
 
 impl Hull {
-    /// The hulls of all sizes, expanded by several threads; fails with the size
+    /// The hulls of all sizes, expanded by several threads. Fails with the size
     /// and the line of the first brush that cannot be expanded.
     pub(super) fn all(
         spaces: &Spaces,
@@ -102,8 +102,8 @@ impl Hull {
         &self.solids[index]
     }
 
-    /// The surfaces of the unions of each hull's solids, by several threads:
-    /// the parts of their faces that no other solid covers.
+    /// The surface of the union of each hull's solids, computed by several threads: the parts of
+    /// their faces that no other solid covers.
     pub(super) fn surfaces(
         hulls: &[Self],
         threads: NonZeroUsize,
@@ -157,9 +157,9 @@ impl HullSolid {
     }
 }
 
-/// The parts of `piece`, on the plane `id`, that `solid` does not cover. Of
-/// two faces in one plane that face the same way the `first` is kept; two that face each
-/// other are both dropped, because they lie inside the union.
+/// The parts of `piece`, on the plane `id`, that `solid` does not cover. If two faces in one
+/// plane face the same way, the `first` is kept. If they face each other, both are dropped,
+/// because they lie inside the union.
 fn uncovered(piece: Winding, id: PlaneId, solid: &HullSolid, first: bool) -> Vec<Winding> {
     let bounds = Aabb::around(piece.vertices.iter().copied());
     if !bounds.overlaps(&solid.bounds) {

@@ -6,17 +6,25 @@ use super::bevel::BevelAngle;
 use super::source::Curves;
 
 /// Options of [`compile`](crate::compile).
+///
+/// ```
+/// use obsp::{BevelAngle, Options};
+///
+/// // Bodies get closer to edges than by default, and the tree is larger.
+/// let bevel_angle = BevelAngle::new(60.0).expect("from 30 to 180 degrees");
+/// let options = Options { strict: true, bevel_angle, ..Options::default() };
+/// assert!(options.bevel_angle < Options::default().bevel_angle);
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// A degenerate brush is an error instead of a warning.
     pub strict: bool,
-    /// Whether Quake 3's curves become solid.
+    /// Whether Quake III's curves become solid.
     pub curves: Curves,
     /// Greatest angle at the edges of the shift tree's cells that gets no bevel.
     pub bevel_angle: BevelAngle,
-    /// Leave the outside empty even if the map is sealed, to inspect the bare brushes.
+    /// Leaves the outside empty even if the map is sealed, to inspect the bare brushes.
     pub keep_outside: bool,
-    /// The number of threads; by default that of the machine. The result does not depend
-    /// on it.
+    /// The number of threads; by default the machine's. The result does not depend on it.
     pub threads: Option<NonZeroUsize>,
 }

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::sync::{Mutex, PoisonError};
 
 /// Does `work` on every item and returns the results in the order of the items,
-/// regardless of which thread did them and when. `done` is called on the caller's thread
+/// whichever thread did them and whenever. `done` is called on the caller's thread
 /// with each result as it arrives.
 pub(super) fn in_order<T: Send, R: Send>(
     threads: NonZeroUsize,

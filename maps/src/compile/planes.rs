@@ -1,4 +1,4 @@
-//! Canonical planes: two faces are coplanar if their planes have one id.
+//! Canonical planes: two faces are coplanar if their planes have the same id.
 
 use std::collections::HashMap;
 
@@ -6,9 +6,9 @@ use glam::DVec3;
 
 use crate::geometry::Plane;
 
-/// The compiler ignores distances below this, in units: it neither cuts off thinner
-/// slices nor distinguishes planes that are closer on one face. Half the resolution of
-/// `f32` at the edge of the world, and a tenth of what answers are judged by.
+/// The compiler ignores distances below this, in units: it neither cuts off thinner slices nor
+/// tells planes apart that are closer on one face. This is half the resolution of `f32` at the
+/// edge of the world, and a tenth of the tolerance that answers are judged by.
 pub(super) const TOLERANCE: f64 = 1e-3;
 
 /// A plane of a [`PlaneTable`], with a facing.
@@ -16,7 +16,7 @@ pub(super) const TOLERANCE: f64 = 1e-3;
 pub(super) struct PlaneId(u32);
 
 impl PlaneId {
-    /// The same for both facings of a plane.
+    /// The index of the plane; both its facings have the same.
     pub(super) fn index(self) -> usize {
         (self.0 >> 1) as usize
     }
@@ -26,7 +26,7 @@ impl PlaneId {
         Self((index as u32) << 1)
     }
 
-    /// The same plane, facing the other way.
+    /// This plane, facing the other way.
     pub(super) fn flipped(self) -> Self {
         Self(self.0 ^ 1)
     }
@@ -36,9 +36,9 @@ impl PlaneId {
     }
 }
 
-/// Normals of one plane, computed from different points of it, agree far
-/// better than this. Of planes that are this close to parallel, the face decides whether
-/// they are the same.
+/// Normals of one plane that are computed from different points of it differ by far less than
+/// this. Two planes whose normals differ by less are the same if the vertices of the face lie
+/// on both.
 const NORMALS_AGREE: f64 = 1e-5;
 
 /// All planes of a map. Each is stored once, with its leading normal component
@@ -46,8 +46,7 @@ const NORMALS_AGREE: f64 = 1e-5;
 #[derive(Default)]
 pub(super) struct PlaneTable {
     planes: Vec<Plane>,
-    /// Indices by whole distance. Only looked up, never iterated, so its
-    /// order does not matter.
+    /// Indices by whole distance. The map is never iterated, so its order does not matter.
     by_distance: HashMap<i64, Vec<u32>>,
 }
 
@@ -56,8 +55,8 @@ impl PlaneTable {
     /// tolerance of all the face's `vertices`.
     pub(super) fn intern(&mut self, plane: &Plane, vertices: &[DVec3]) -> PlaneId {
         let plane = snapped(plane);
-        // A unit normal has a component above 0.577; 0.4 stays away from zero
-        // and from the sines of common angles.
+        // The greatest component of a unit normal is at least 0.577, so one is above 0.4. That
+        // limit is far from zero and from the sines of common angles.
         let leading = plane.normal.to_array().into_iter().find(|c| c.abs() > 0.4);
         let flip = leading.is_some_and(|c| c < 0.0);
         let canonical = if flip { plane.flipped() } else { plane };
@@ -84,7 +83,7 @@ impl PlaneTable {
     }
 }
 
-/// The plane with a normal that is along an axis but for rounding set to the axis.
+/// The plane, with its normal set to an axis if it is along that axis but for rounding.
 fn snapped(plane: &Plane) -> Plane {
     let component = |c: f64| {
         if c.abs() < 1e-12 {

@@ -9,7 +9,7 @@ use crate::spaces::SizeId;
 /// A piece of the surface of one size's solid space.
 #[derive(Clone, Debug)]
 pub(super) struct Polygon {
-    /// Facing out of the solid.
+    /// The polygon's plane, facing out of the solid.
     pub(super) plane: PlaneId,
     pub(super) size: SizeId,
     winding: Winding,

@@ -17,19 +17,20 @@ pub struct Compiled {
 /// Warnings and counts of a compilation.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// Brushes that were left out, and faces.
+    /// Warnings about brushes and faces that were left out.
     pub warnings: Vec<BrushWarning>,
-    /// The form of the map, by whose rules brushes have their contents.
+    /// The form of the map, whose rules decide the contents of brushes.
     pub form: RecognisedForm,
-    /// Meanings that the form knows and this world does not have, each once, in the order of the map.
+    /// Names and flags whose meaning in that form this world does not have in full, each once,
+    /// in the order of the map.
     pub unsupported: Vec<Unsupported>,
-    /// Brushes in the source, and solids that stand for curves.
+    /// The number of brushes in the source and of solids that stand for curves.
     pub brushes: usize,
-    /// Brushes that are part of the static world.
+    /// The number of brushes that are part of the static world.
     pub solids: usize,
-    /// Polygons of the surfaces of all sizes that the tree is made of.
+    /// The number of polygons from which the tree is built: those of the surfaces of all sizes.
     pub polygons: usize,
-    /// Branches of the shift tree that are bevels.
+    /// The number of branches of the shift tree that are bevels.
     pub shift_bevels: usize,
     /// Whether the map is sealed, by size.
     pub sealings: Vec<Sealing>,
@@ -38,15 +39,15 @@ pub struct Report {
 /// A stage of the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Uniting expanded brushes, by batches of them.
+    /// Uniting expanded brushes, counted in batches.
     Surfaces,
-    /// Dividing space, by polygons.
+    /// Dividing space, counted in polygons.
     Tree,
-    /// Dividing the inside, by polygons.
+    /// Dividing the inside again, after the outside was filled, counted in polygons.
     Filled,
-    /// Dividing it again, for the shift tree.
+    /// Dividing space for the shift tree, counted in polygons.
     ShiftTree,
 }
 
-/// Is called with the stage, how much of it is done, and how much there is.
+/// A function that is called with the stage, the part of it that is done, and the whole of it.
 pub type Progress<'a> = dyn FnMut(Stage, u64, u64) + 'a;

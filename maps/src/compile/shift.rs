@@ -1,5 +1,5 @@
 //! The second tree: the unexpanded solids, divided and bevelled, for bodies
-//! of other shapes than the sizes of the onion (Melax 2000).
+//! of other shapes than the sizes of the onion BSP (Melax 2000).
 
 use std::num::NonZeroUsize;
 
@@ -22,13 +22,12 @@ pub(super) struct Shifted {
     pub(super) tree: ShiftTree,
     /// The number of branches that are bevels.
     pub(super) bevels: usize,
-    /// The surface of their union.
+    /// The surface of the union of the unexpanded solids.
     pub(super) surface: Surface,
 }
 
-/// Divides `cell`, which contains all solids, by the surface of the unexpanded
-/// solids, including clip brushes, since bodies that move through this tree have an
-/// extent.
+/// Divides `cell`, which contains all solids, by the surface of the unexpanded solids. Clip
+/// brushes are included, since bodies that move through this tree have an extent.
 pub(super) fn build(
     statics: &[StaticBrush],
     cell: Cell,

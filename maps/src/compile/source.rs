@@ -1,8 +1,8 @@
 //! The text of a map, and its parts as written.
 //!
-//! `tokens` splits the text into words, of which `quoted` reads the strings; `reader` makes
-//! entities and brushes of them, which are a `map`, or says where it cannot (`syntax_error`);
-//! `curves` turns curves into brushes; `summary` tells what there is.
+//! `tokens` splits the text into words, and `quoted` finds the ends of strings. `reader` makes a
+//! `map` of the words, with its entities and brushes, or fails with the place of the fault
+//! (`syntax_error`). `curves` turns curves into brushes. `summary` counts the parts of a map.
 
 mod curves;
 pub(super) mod map;
@@ -27,6 +27,19 @@ pub use summary::SourceSummary;
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The text of a map and its origin.
+///
+/// ```
+/// use obsp::Source;
+///
+/// let text = "{ \"classname\" \"worldspawn\" }\n{ \"classname\" \"light\" \"origin\" \"0 0 9\" }";
+/// let source = Source::from_text("lamp", text);
+/// assert_eq!((source.name(), source.summary()?.entities), ("lamp", 2));
+///
+/// // A fault has its line and column.
+/// let error = Source::from_text("lamp", "{\n  lamp }").check_syntax().unwrap_err();
+/// assert!(error.to_string().starts_with("lamp:2:3: \"lamp\" was seen"));
+/// # Ok::<(), obsp::CompileError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Source {
     name: String,
@@ -57,7 +70,7 @@ impl Source {
         Self { name: name.to_owned(), path, text, form: None }
     }
 
-    /// The same map, read by the rules of this form; `None` leaves it to the map to tell.
+    /// This map, read by the rules of `form`; with `None` the form is recognised from the map.
     #[must_use]
     pub fn with_form(self, form: Option<GameForm>) -> Self {
         Self { form, ..self }
@@ -86,8 +99,8 @@ impl Source {
         String::from_utf8_lossy(&self.text).into_owned()
     }
 
-    /// Entities and brushes as written, with the lines of their opening braces, and with
-    /// brushes in place of curves if those are to be solid.
+    /// Entities and brushes as written, with the lines of their opening braces. If curves are to
+    /// be solid, brushes take their place.
     pub(super) fn parse(&self, curves: Curves) -> Result<SourceMap, CompileError> {
         let (form, read) = self.read_all()?;
         let mut map = SourceMap {
@@ -114,7 +127,7 @@ impl Source {
         Ok(map)
     }
 
-    /// The text as written, and its form.
+    /// The parts of the text as written, and the form of the map.
     fn read_all(&self) -> Result<(RecognisedForm, Read), CompileError> {
         let refused = |line, column, reason| CompileError::Syntax {
             path: self.path.clone(),
@@ -129,21 +142,21 @@ impl Source {
         let (entities, primitives) = (read.entities.as_slice(), read.primitives);
         let signs = Signs { given: self.form, text, entities, primitives };
         let form = signs.form().map_err(|(line, unknown)| {
-            let key = "in the key _game_form of the entity that begins here";
-            refused(line, 1, format!("{unknown}; the name is {key}"))
+            let key = "the value of the key _game_form of the entity that begins here";
+            refused(line, 1, format!("{unknown}; it is {key}"))
         })?;
         Ok((form, read))
     }
 }
 
-/// Whether Quake 3's curves (`patchDef2`) are solid.
+/// Whether Quake III's curves (`patchDef2`) are solid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Curves {
     /// They are left out, with one warning that counts them.
     #[default]
     LeftOut,
-    /// They are replaced by solids 4 units thick, whose fronts are nowhere farther than
-    /// [`CURVE_BOUND`] from the surface.
+    /// They are replaced by solids 4 units thick. No point of a curve is farther than
+    /// [`CURVE_BOUND`] from its solids.
     Solid,
 }
 

@@ -1,5 +1,5 @@
-//! Compiled worlds against brute force over the expanded brushes, and filled
-//! worlds against bare ones.
+//! Compiled worlds are compared with brute force over the expanded brushes, and filled
+//! worlds with unfilled ones.
 
 mod capacity;
 mod filling;

@@ -1,8 +1,8 @@
 //! The plane of a face as written: through three points, which may lie anywhere.
 //!
-//! The points of a face only say where its plane is, and some editors write them far outside
-//! of the brush. Far points are scaled first, so that no product overflows, and the
-//! uncertainty that their digits leave near the brush is bounded.
+//! The points of a face only determine its plane, and some editors write them far outside the
+//! brush. Far points are scaled first, so that no product overflows. The rounding of their
+//! digits makes the plane uncertain near the brush; this uncertainty is bounded.
 
 use glam::DVec3;
 
@@ -11,15 +11,15 @@ use super::source::map::SourceFace;
 use crate::geometry::{Aabb, Plane};
 
 /// Greatest uncertainty of a face's plane anywhere on its brush, in units: a tenth of the
-/// compiler's tolerance. Points of a large triangle reach it about a million million
-/// units away; those whose coordinates are whole numbers in an axial plane never do.
+/// compiler's tolerance. A large triangle reaches it if its points are about a million million
+/// units away. Points with whole coordinates in an axial plane never reach it.
 pub(super) const PLANE_ERROR: f64 = 1e-4;
 
 /// Points that are all nearer than this, along each axis, are certain to give a plane that
 /// is precise within the world.
 const NEAR: f64 = 2.0 * MAX_COORDINATE;
 
-/// A triangle with a smaller height than this, in units, has no plane: the last digit
+/// A triangle with a smaller height than this, in units, has no plane, because the last digit
 /// written would decide it.
 const LOWEST: f64 = 1e-5;
 
@@ -103,7 +103,7 @@ fn spanned(u: DVec3, v: DVec3, third: DVec3, scale: f64) -> Option<(DVec3, f64)>
     (length > LOWEST * scale * longest).then_some((normal, length))
 }
 
-/// The greatest error of each coordinate as a decimal that was read: none of whole numbers.
+/// The greatest error of each coordinate, which was read from decimals. Whole numbers have none.
 fn digit(point: DVec3) -> DVec3 {
     const WHOLE: f64 = (1_u64 << 53) as f64;
     let error = |x: f64| {
@@ -130,7 +130,7 @@ mod tests {
     const BOUNDS: Aabb =
         Aabb { min: DVec3::new(-20.0, -200.0, 0.0), max: DVec3::new(20.0, 200.0, 200.0) };
 
-    /// The face at x = 20 of `far-plane-points`, its points farther and farther out.
+    /// The face at x = 20 of case `far-plane-points`, with points farther and farther out.
     #[test]
     fn whole_numbers_in_an_axial_plane_are_exact_however_far_they_lie() {
         for far in [65_537.0, 90_000.0, 1e9, 1e12, 1e15] {
@@ -141,7 +141,7 @@ mod tests {
         }
     }
 
-    /// One step below and one beyond the limit: points on a slope, with a fraction.
+    /// Points on a slope, with fractions: some within the limit and some beyond it.
     #[test]
     fn the_uncertainty_of_far_points_is_bounded_and_true() {
         let plane = |far: f64| {
@@ -151,7 +151,7 @@ mod tests {
         };
         assert!(plane(1e9).error(&BOUNDS) <= PLANE_ERROR);
         assert!(plane(1e14).error(&BOUNDS) > PLANE_ERROR);
-        // Where the plane is known, it passes through its points as far as their digits tell.
+        // A plane that is known passes through its points but for the rounding of their digits.
         let near = plane(1e6);
         assert!(near.plane.signed_distance(DVec3::splat(1e6 / 3.0)).abs() < 1e-8);
     }

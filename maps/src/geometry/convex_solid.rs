@@ -21,12 +21,12 @@ const WELD: f64 = 1e-3;
 /// than this, a multiple of the tolerance of clipping.
 const CERTAIN: f64 = 1e-5;
 
-/// Greatest distance of a given vertex in front of a given face: the error of welding,
-/// with room to spare.
+/// [`ConvexSolid::from_parts`] accepts a vertex that is no farther than this in front of a face:
+/// the error of welding, with room to spare.
 const IN_FRONT: f64 = 10.0 * WELD;
 
-/// Greatest distance of a given vertex behind the plane of a face that it is said to be of: far
-/// above the error of welding, and far below what would make another solid.
+/// [`ConvexSolid::from_parts`] accepts a face whose own vertices are no farther than this behind
+/// its plane: far above the error of welding, and far below a change of the solid's shape.
 const BESIDE: f64 = 10.0 * IN_FRONT;
 
 /// A vertex this near to a corner of the bounds, in units, differs from it by rounding.
@@ -78,10 +78,23 @@ impl ConvexSolid {
     /// nothing off, since it only touches the solid or repeats another, carries
     /// no face.
     ///
-    /// Each face is clipped on its own, which is exact but for rounding if
-    /// planes meet at large angles and corners are far apart. This is checked,
-    /// and otherwise the solid is cut out as a whole (`Polyhedron`), where
-    /// rounding cannot make faces disagree about their corners.
+    /// Each face is clipped on its own, which is exact but for rounding if planes meet at large
+    /// angles and corners are far apart. The result is checked. If it is not closed, the solid
+    /// is cut out as a whole (`Polyhedron`), where rounding cannot make faces disagree about
+    /// their corners.
+    ///
+    /// ```
+    /// use obsp::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane};
+    /// use obsp::glam::DVec3;
+    ///
+    /// let crate_box = Aabb::from_centre(DVec3::ZERO, DVec3::splat(16.0));
+    /// let planes: Vec<Plane> =
+    ///     ConvexSolid::from_box(&crate_box)?.faces().iter().map(|face| face.plane).collect();
+    /// let solid = ConvexSolid::from_planes(&planes)?;
+    /// assert_eq!((solid.vertices().len(), solid.edges().len()), (8, 12));
+    /// assert_eq!(ConvexSolid::from_planes(&planes[..5]), Err(DegenerateSolid::Unbounded));
+    /// # Ok::<(), DegenerateSolid>(())
+    /// ```
     ///
     /// # Errors
     /// [`DegenerateSolid`] if the planes do not bound a volume, or one is no plane.
@@ -158,8 +171,8 @@ impl ConvexSolid {
         }
     }
 
-    /// A box that is larger than what solids are cut from, of its planes in the order of the
-    /// axes, the upper one first.
+    /// A box that reaches beyond the cube that solids are cut from. `planes` are those of the
+    /// box, in the order of the axes, the upper one first.
     fn large_box(bounds: &Aabb, planes: &[Plane]) -> Result<Self, DegenerateSolid> {
         let reach = bounds.min.abs().max(bounds.max.abs()).max_element();
         if reach > crate::UNIVERSE.into() {
@@ -215,8 +228,8 @@ impl ConvexSolid {
     /// was stored. Takes faces × vertices steps.
     ///
     /// # Errors
-    /// [`DegenerateSolid`] if they are not finite, refer to vertices that do not
-    /// exist or repeat, or do not lie behind all faces.
+    /// [`DegenerateSolid`] if a number is not finite, a face names a vertex twice or one that
+    /// does not exist, or a vertex does not lie behind all faces.
     pub fn from_parts(vertices: Vec<DVec3>, faces: Vec<Face>) -> Result<Self, DegenerateSolid> {
         if faces.len() < 4 {
             return Err(DegenerateSolid::Flat);
@@ -333,7 +346,8 @@ impl ConvexSolid {
         self.vertices.iter().sum::<DVec3>() / self.vertices.len() as f64
     }
 
-    /// The least distance between a face and the vertex farthest behind it.
+    /// The least thickness: over all faces, the least distance from the face to the vertex
+    /// farthest behind it.
     pub fn thickness(&self) -> f64 {
         let depth = |face: &Face| {
             let heights = self.vertices.iter().map(|&v| -face.plane.signed_distance(v));
@@ -382,8 +396,8 @@ mod tests {
         }
     }
 
-    /// The corners of a box are chosen by signs, which gives what looking at each
-    /// vertex gives, to the bit.
+    /// The corners of a box are chosen by signs. The result must be that of a search through
+    /// all vertices.
     #[test]
     fn a_box_extends_as_far_as_its_farthest_vertex() {
         let bounds = Aabb { min: DVec3::new(-1.1, 0.3, -3.7), max: DVec3::new(1.3, 2.9, 0.1) };
@@ -398,7 +412,7 @@ mod tests {
             };
             let along = |v: &DVec3| direction.dot(*v);
             let farthest = solid.vertices().iter().map(along).fold(f64::NEG_INFINITY, f64::max);
-            // The bounds of vertices that rounding put off the box are a little wider.
+            // Where rounding put vertices off the box, its bounds are a little wider.
             let beyond = solid.extent(direction) - farthest;
             assert!((-1e-14..1e-9).contains(&beyond), "{direction}: {beyond}");
             // Vertices of one face are equally far but for rounding.
@@ -430,7 +444,7 @@ mod tests {
         }
     }
 
-    /// A plane with a number that is not finite used to leave vertices that are none.
+    /// A plane with a number that is not finite used to give vertices that are not finite.
     #[test]
     fn what_is_no_plane_bounds_nothing() {
         let planes: Vec<Plane> = unit_box().faces().iter().map(|face| face.plane).collect();
@@ -474,7 +488,7 @@ mod tests {
         refused(&vertices, &|face| face.vertices.truncate(2));
         refused(&vertices, &|face| face.plane = face.plane.flipped());
         refused(&vertices, &|face| face.plane.distance = f64::NAN);
-        // Before, its vertices only had to be behind the plane.
+        // Before, the vertices of a face only had to be behind its plane.
         refused(&vertices, &|face| face.plane.distance = 1e308);
         refused(&vertices, &|face| face.plane.distance += 0.11);
         let mut far = vertices.clone();

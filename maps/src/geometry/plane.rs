@@ -23,12 +23,12 @@ impl Plane {
         self.normal.dot(point) - self.distance
     }
 
-    /// Whether it is a plane: its normal of length one but for rounding, its distance finite.
+    /// Whether the normal has length one but for rounding, and the distance is finite.
     pub(crate) fn is_sound(&self) -> bool {
         (self.normal.length_squared() - 1.0).abs() < 1e-6 && self.distance.is_finite()
     }
 
-    /// The same plane seen from the other side.
+    /// This plane, seen from the other side.
     pub fn flipped(&self) -> Self {
         Self { normal: -self.normal, distance: -self.distance }
     }

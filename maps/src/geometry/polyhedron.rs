@@ -1,10 +1,9 @@
 //! A convex polyhedron that is cut plane by plane and stays closed.
 //!
-//! Every corner is one vertex that the faces around it share, and its side of
-//! a plane is decided once. So regardless of rounding
-//! all faces are cut along the same corners, and a closed polyhedron stays closed:
-//! planes that nearly coincide or nearly meet in a point make narrow faces and
-//! short edges, never a gap.
+//! Every corner is one vertex that the faces around it share, and its side of a plane is
+//! decided once. So all faces are cut along the same corners, however they are rounded, and a
+//! closed polyhedron stays closed. Planes that nearly coincide or nearly meet in a point make
+//! narrow faces and short edges, never a gap.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,10 +16,9 @@ use super::{Aabb, Plane};
 /// coordinates (1e-10), and far below the precision of a face. The values are tried in
 /// turn.
 ///
-/// A corner that counts as on a plane may protrude from it by as much, and where
-/// planes are that close to each other, cutting off the protruding part may
-/// leave two holes. With another tolerance the same corners are distinguished, or
-/// become one.
+/// A corner that counts as on a plane may protrude from it by as much. Where planes are that
+/// close to each other, cutting off the protruding part may leave two holes. With another
+/// tolerance the same corners are told apart, or become one.
 const ON_PLANE: [f64; 4] = [1e-6, 1e-8, 1e-5, 1e-9];
 
 /// A closed convex polyhedron.
@@ -153,7 +151,7 @@ impl Polyhedron {
     }
 }
 
-/// The one loop that closes what these faces leave open.
+/// The loop of vertices that closes the hole which these faces leave.
 fn open_loop(faces: &[Loop]) -> Result<Vec<u32>, DegenerateSolid> {
     let edges = || {
         faces.iter().flat_map(|face| {

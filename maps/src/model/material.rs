@@ -1,4 +1,4 @@
-//! The material of a model's bodies, as far as their motion notices.
+//! The material of a model's bodies: the properties that affect their motion.
 
 use thiserror::Error;
 
@@ -19,25 +19,25 @@ pub struct Material {
     pub(super) angular_damping: f64,
 }
 
-/// A number that no surface has.
+/// A coefficient is out of its range.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[error("{name} is {value}, not within 0 and {most}")]
 pub struct MaterialError {
-    /// Which number.
+    /// The name of the coefficient.
     pub name: &'static str,
-    /// What it is.
+    /// The value of the coefficient.
     pub value: f64,
-    /// The most that is allowed.
+    /// The greatest value that is allowed.
     pub most: f64,
 }
 
 impl Material {
-    /// The usual one: boxes stay on ramps up to 31 degrees, and hardly bounce. The world and
-    /// players have the same friction, and no restitution.
+    /// The default material: boxes stay on ramps up to 31 degrees, and hardly bounce. The world
+    /// and players have the same friction, and no restitution.
     pub const USUAL: Self = Self { friction: 0.6, restitution: 0.2, angular_damping: 0.4 };
 
     /// Greatest coefficient of friction: rubber on dry ground has little more than 1, and
-    /// what exceeds 2 sticks to walls.
+    /// a body with more than 2 sticks to walls.
     pub const MAX_FRICTION: f64 = 2.0;
 
     /// Greatest coefficient of restitution: beyond 1 impacts would gain energy.
@@ -65,19 +65,20 @@ impl Material {
         Ok(Self { angular_damping, ..self })
     }
 
-    /// Coefficient of friction, by Coulomb; that of a contact is the geometric mean of both.
+    /// Coulomb's coefficient of friction. A contact has the geometric mean of both materials'.
     pub const fn friction(&self) -> f64 {
         self.friction
     }
 
-    /// Coefficient of restitution; that of a contact is the greater of both.
+    /// Coefficient of restitution. A contact has the greater of both materials'.
     pub const fn restitution(&self) -> f64 {
         self.restitution
     }
 
-    /// Share of its spin that a body loses per second, while it is little: with a damping of *c*,
-    /// the spin falls by the factor 1/(1 + *c* *h*) in each step of *h* seconds. Zero keeps the
-    /// angular momentum of a body in free flight.
+    /// Angular damping, per second: with a damping of *c*, the spin falls by the factor
+    /// 1/(1 + *c* *h*) in each step of *h* seconds. While *c* is small, it is the share of the
+    /// spin that a body loses per second. Zero keeps the angular momentum of a body in free
+    /// flight.
     pub const fn angular_damping(&self) -> f64 {
         self.angular_damping
     }

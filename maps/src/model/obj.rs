@@ -1,5 +1,4 @@
-//! OBJ text to polygons: vertex loops, of which only the range of the coordinates is
-//! checked.
+//! Reads OBJ text into polygons. Only the range of their coordinates is checked here.
 
 mod fault;
 

@@ -43,8 +43,8 @@ fn normal(model: &str, winding: &Winding) -> Result<DVec3, ModelError> {
     if let Some(i) = corners.iter().position(|&c| normal.dot(c - centre).abs() > FLATNESS) {
         return Err(fault(i, FaceFault::NotFlat));
     }
-    // Convex and simple: no corner lies outside any edge. (Turning left at
-    // every corner would let a pentagram pass.)
+    // Convex and simple: no corner lies outside any edge. (A check that every corner turns
+    // left would accept a pentagram.)
     for i in 0..corners.len() {
         let inward = normal.cross(corner(i + 1) - corner(i));
         if inward.length() <= FLATNESS {

@@ -1,4 +1,4 @@
-//! The shipped models, and what is accepted as a model.
+//! The shipped models, and texts that are accepted or refused as models.
 
 use super::*;
 use crate::geometry::Winding;
@@ -188,8 +188,8 @@ fn a_surface_inside_out_is_refused() {
     assert!(error.contains("volume is -36"), "{error}");
 }
 
-/// Case `messages`: what is no OBJ file was told that its volume is 0, and that faces must be
-/// counter-clockwise. It has no faces.
+/// Case `messages`: the error for a text that is no OBJ file said that its volume is 0 and that
+/// faces must run counter-clockwise. The text has no faces at all.
 #[test]
 fn a_text_without_faces_is_told_what_was_seen() {
     for (text, seen) in [
@@ -208,8 +208,8 @@ fn a_text_without_faces_is_told_what_was_seen() {
     }
 }
 
-/// Case `byte-order-mark`: the first vertex was read over, so "face vertex index out of
-/// bounds".
+/// Case `byte-order-mark`: the reader skipped the first vertex, so it failed with "face vertex
+/// index out of bounds".
 #[test]
 fn a_byte_order_mark_before_an_obj_is_no_part_of_it() {
     let marked = Model::from_obj("plain", &format!("\u{feff}{TETRAHEDRON}")).expect("a model");
@@ -304,7 +304,7 @@ fn surfaces_that_touch_or_nest_are_refused_and_those_apart_are_not() {
         assert!(error.contains("meets the face around"), "{offset}: {error}");
     }
     let error = refusal(&two_tetrahedra(0.25, DVec3::splat(0.5)));
-    assert!(error.contains("one of its bodies lies inside another"), "{error}");
+    assert!(error.contains("one of its bodies may lie inside another"), "{error}");
 }
 
 /// A sheet of two faces back to back encloses no volume.
@@ -316,9 +316,9 @@ fn a_sheet_without_thickness_is_refused() {
 
 #[test]
 fn a_ball_with_quadrangles_that_are_hardly_flat_is_refused() {
-    // Its corners are rounded to four decimals. The tree of its surface took the plane of
-    // such a polygon, found the polygon beside it, and took it again until the memory was
-    // full.
+    // The corners are rounded to four decimals. The tree of the surface took the plane of
+    // such a quadrangle, found that its corners lie beside that plane, and took the plane
+    // again until the memory was full.
     let (radius, around) = (13.0_f64, 10);
     let rounded = |x: f64| (x * 1e4).round() / 1e4;
     let mut text = format!("v 0 0 {}\n", -radius);
@@ -342,5 +342,5 @@ fn a_ball_with_quadrangles_that_are_hardly_flat_is_refused() {
     }
     let error = Model::from_obj("ball", &text).expect_err("its parts do not fill it");
     assert!(matches!(error, ModelError::Nested { .. }), "{error}");
-    assert!(error.to_string().contains("divide those into triangles"), "{error}");
+    assert!(error.to_string().contains("divide them into triangles"), "{error}");
 }

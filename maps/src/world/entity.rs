@@ -4,6 +4,16 @@ use crate::geometry::ConvexSolid;
 
 /// One entity of the source map: its keys, and its own brushes if it is a
 /// brush entity that is not part of the static world (triggers, doors …).
+///
+/// ```
+/// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+/// let spawns = world.entities().iter().filter(|e| e.classname() == "info_player_deathmatch");
+/// for spawn in spawns {
+///     assert!(spawn.origin().is_some() && spawn.get("origin").is_some());
+///     assert!(spawn.solids().is_empty(), "it is a point entity");
+/// }
+/// # Ok::<(), obsp::LoadError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct MapEntity {
     pub(crate) pairs: Vec<(String, String)>,
@@ -16,7 +26,7 @@ impl MapEntity {
         &self.pairs
     }
 
-    /// The value of `key`. The last one counts where a key is repeated, as in
+    /// The value of `key`. Where a key is repeated the last value counts, as in
     /// Quake.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.pairs.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v.as_str())

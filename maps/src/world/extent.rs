@@ -1,4 +1,4 @@
-//! The extent of a world, and what of a query lies within it.
+//! The extent of a world, and the part of a query that lies within it.
 //!
 //! Every query along a segment, of points, boxes, bodies and rays, is clipped by
 //! [`clip_to_extent`] alone, so that no two of them disagree about a far end.
@@ -12,14 +12,14 @@ use crate::geometry::Aabb;
 /// body that runs away is stopped, and no query overflows.
 pub const UNIVERSE: f32 = 262_144.0;
 
-/// Longest way along an axis that is traced at once, in units, twice as long as maps are: `f32`
-/// tells times on it apart as finely as on any way through a map.
+/// Longest distance along an axis that is traced at once, in units: twice the greatest
+/// coordinate of a map. So times of `f32` are as fine as on the longest way through a map.
 pub(crate) const LONGEST_PIECE: f32 = 65_536.0;
 
-/// A segment as far as it lies within the extent.
+/// The part of a segment that lies within the extent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClippedSegment {
-    /// Its end, or the point at which it leaves the extent.
+    /// The end of the segment, or the point at which it leaves the extent.
     pub end: DVec3,
     /// The share of the given segment that is within, in `0..=1`.
     pub share: f64,
@@ -27,7 +27,7 @@ pub struct ClippedSegment {
 
 /// Clips a segment to the extent of worlds, the cube of ±[`UNIVERSE`]: an end beyond it is
 /// replaced by the point at which the segment leaves the cube. `None` if the segment starts
-/// beyond the extent, where everything is solid, or a number is infinite or none at all.
+/// beyond the extent, where everything is solid, or if a coordinate is not finite.
 ///
 /// ```
 /// use obsp::clip_to_extent;
@@ -46,7 +46,7 @@ pub fn clip_to_extent(start: DVec3, end: DVec3) -> Option<ClippedSegment> {
     if within(end) {
         return Some(ClippedSegment { end, share: 1.0 });
     }
-    // The start is small against an end that would make this overflow.
+    // This cannot overflow: the start is tiny beside an end that is near the greatest `f64`.
     let way = end - start;
     let (mut share, mut leaves) = (1.0, 0);
     for axis in (0..3).filter(|&axis| end[axis].abs() > edge) {
@@ -62,11 +62,11 @@ pub fn clip_to_extent(start: DVec3, end: DVec3) -> Option<ClippedSegment> {
     Some(ClippedSegment { end: at, share })
 }
 
-/// Clips a box to the extent of worlds. `None` if nothing of it is within, or a side is no number;
-/// infinite sides are as those at the edge.
+/// Clips a box to the extent of worlds. `None` if no part of it is within, or if a coordinate
+/// is not a number. An infinite side is moved to the edge.
 pub fn clip_box_to_extent(bounds: &Aabb) -> Option<Aabb> {
     let edge = DVec3::splat(UNIVERSE.into());
-    // The greater of two would pass over what is no number.
+    // `max` and `min` below may drop a NaN.
     if bounds.min.is_nan() || bounds.max.is_nan() {
         return None;
     }
@@ -74,14 +74,14 @@ pub fn clip_box_to_extent(bounds: &Aabb) -> Option<Aabb> {
     (!clipped.is_empty()).then_some(clipped)
 }
 
-/// False for points beyond [`UNIVERSE`], and for what is not a number.
+/// Whether a point lies within [`UNIVERSE`]; false if a coordinate is not a number.
 #[inline]
 pub(crate) fn inside_universe(point: Vec3) -> bool {
     point.abs().cmple(Vec3::splat(UNIVERSE)).all()
 }
 
-/// Whether `trace` may be asked about a segment as it is: it lies within the extent and is
-/// short enough for times of `f32`.
+/// Whether a segment can be traced in one piece: it lies within the extent and is short enough
+/// for times of `f32`.
 #[inline]
 pub(crate) fn is_ordinary(start: Vec3, end: Vec3) -> bool {
     inside_universe(start)
@@ -89,9 +89,9 @@ pub(crate) fn is_ordinary(start: Vec3, end: Vec3) -> bool {
         && (end - start).abs().cmple(Vec3::splat(LONGEST_PIECE)).all()
 }
 
-/// Traces a segment of any length: what of it is within the extent, piece by piece. An end
-/// beyond the extent is as one at its edge, and a start there, or a number that is not finite,
-/// is in solid. Times are those of the whole segment.
+/// Traces a segment of any length, piece by piece. An end beyond the extent is moved to its
+/// edge. A start beyond it is in solid, and so is a segment with a coordinate that is not
+/// finite. Times are fractions of the whole segment.
 #[cold]
 #[inline(never)]
 pub(crate) fn trace_in_pieces(
@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// One step of `f64` below the edge, at it and above it; and with a start there.
+    /// Ends and starts one step of `f64` below the edge, at the edge and one step above it.
     #[test]
     fn the_edge_is_within_and_a_step_beyond_it_is_not() {
         let (below, above) = (EDGE.next_down(), EDGE.next_up());

@@ -1,7 +1,7 @@
 //! The `.obsp` file: magic, version, content hash, then a bincode body.
 //!
-//! `body` is the form of a world in a file, of which `shift` and `surface` are parts; `list`
-//! reads sequences whose claimed length is not trusted; `error` says what can go wrong.
+//! `body` is a world as it is stored; `shift` and `surface` are parts of it. `list` reads
+//! sequences whose claimed length is not trusted. `error` has the errors.
 
 mod body;
 mod error;
@@ -68,7 +68,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<World, FormatError> {
     if *stored != hash(body) {
         return Err(FormatError::Damaged);
     }
-    // The hash keeps accidents out, not enemies: the body is checked too.
+    // The hash detects accidents, not attacks, so the body is checked too.
     let parts = Body::decode(body)?.into_parts()?;
     if Body::of(&parts).encode() != body {
         return Err(FormatError::Form);
@@ -76,7 +76,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<World, FormatError> {
     Ok(World::with_hash(parts, *stored))
 }
 
-/// The hash that the first bytes of an `.obsp` file tell, unchecked.
+/// The hash that is stored in the first bytes of an `.obsp` file, unchecked.
 pub(super) fn hash_at_start(bytes: &[u8]) -> Option<[u8; 32]> {
     let hash = bytes.strip_prefix(&MAGIC)?.strip_prefix(&VERSION.to_le_bytes())?;
     hash.first_chunk().copied()
@@ -99,7 +99,7 @@ pub(super) fn save(world: &World, path: &Path) -> Result<(), SaveError> {
     let written =
         std::fs::write(&beside, to_bytes(world)).and_then(|()| std::fs::rename(&beside, path));
     written.map_err(|reason| {
-        // Best effort: the leftover may have to be removed by hand.
+        // Best effort: if this fails too, the leftover has to be removed by hand.
         let _ = std::fs::remove_file(&beside);
         SaveError { path: path.to_owned(), reason }
     })

@@ -6,7 +6,7 @@ use glam::Vec3;
 use super::onion::{Child, MAX_DEPTH, OnionTree, Target, rounding};
 use crate::spaces::SizeId;
 
-/// The surface nearest to a point, as far as the tree's planes tell.
+/// The surface nearest to a point, by the planes of the tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Near {
     /// Unit normal of the surface, towards the point.

@@ -1,12 +1,11 @@
 //! The shifted planes: traces of any convex body through one tree (Melax 2000).
 //!
-//! The tree is that of the unexpanded solids. A body is traced through it as a
-//! point, while every plane is moved outward by as far as the body extends
-//! against it: to the front for the side behind it, to the back for the side in
-//! front, so that the two sides overlap. A solid leaf then stands for its cell
-//! grown by at least the body, and no body gets past one; where planes meet
-//! the cell grows too far, which is bounded by *bevels*, further planes at the
-//! solid leaves (section 5).
+//! The tree divides the unexpanded solids. A body is traced through it as a point, and every
+//! plane is shifted by the extent of the body: to the front for the space behind it, and to
+//! the back for the space in front of it, so that the two spaces overlap. A solid leaf then
+//! stands for its cell grown by at least the body, and no body gets past it. Where planes meet
+//! the cell grows too far. *Bevels*, further planes at the solid leaves, bound this growth
+//! (section 5).
 //!
 //! [`ShiftTree`] holds a checked tree, `trace` moves bodies through it,
 //! `touch` tests one position, and `visits` counts the branches that both visit.
@@ -27,8 +26,8 @@ pub use visits::{NodeCount, Visits};
 /// Length of a query's stack, and the bound that trees are checked against at load.
 const MAX_WAITING: usize = 256;
 
-/// A stack of this length is enough for real maps: levels were seen to need 13 to 22,
-/// hills of 393 wedges 44. To clear a longer one takes as long as a short trace.
+/// A stack of this length is enough for real maps: levels needed 13 to 22, hills of 393 wedges
+/// needed 44. Clearing a longer stack takes as long as a short trace.
 const FEW_WAITING: usize = 48;
 
 /// Most branches of a tree: fifty megabytes, and far beyond any map that was
@@ -44,8 +43,8 @@ const MAX_BRANCHES: usize = 1 << 21;
 pub struct ShiftTree {
     root: Link,
     branches: Vec<Branch>,
-    /// Branches of which both sides have to be looked at, on the way to any
-    /// leaf at most.
+    /// The greatest number of branches on the way to a leaf for which a query has to search
+    /// both sides.
     waiting: usize,
 }
 
@@ -96,13 +95,13 @@ pub(crate) enum Kind {
     Branch,
 }
 
-/// A branch without links: in pre-order, front before back, the kinds of its
-/// children say where they are.
+/// A branch without links. In pre-order, front before back, the kinds of the children
+/// determine their indices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Unlinked {
     pub(crate) normal: Vec3,
     pub(crate) distance: f32,
-    /// In front, and behind.
+    /// The child in front, and the one behind.
     pub(crate) children: [Kind; 2],
 }
 
@@ -112,7 +111,7 @@ pub enum InvalidShiftTree {
     /// A branch refers to a child that does not exist.
     #[error("branches are missing")]
     Missing,
-    /// More branches than have parents.
+    /// No other branch refers to a branch.
     #[error("branch {0} has no parent")]
     Orphan(usize),
     /// A plane that is not finite, not of unit normal or out of the universe.
@@ -134,7 +133,7 @@ impl ShiftTree {
             return Err(InvalidShiftTree::TooMany);
         }
         let mut branches: Vec<Branch> = Vec::with_capacity(unlinked.len());
-        // Sides of branches whose branch is still to come, the next one last.
+        // Links whose branch is still to come, the next one last.
         let mut open: Vec<Open> = Vec::new();
         let mut linked_root = leaf(root);
         if root == Kind::Branch {
@@ -182,24 +181,23 @@ impl ShiftTree {
     }
 }
 
-/// A side of a branch.
+/// A link that is still to be set.
 enum Open {
     Root,
     Front(usize),
     Back(usize),
 }
 
-/// The link to a leaf, and a stand-in for one to a branch.
+/// The link to a leaf of this kind; for a branch, a placeholder until it is linked.
 fn leaf(kind: Kind) -> Link {
     if kind == Kind::Solid { Link::SOLID } else { Link::EMPTY }
 }
 
-/// The greatest number of branches above a leaf of which both sides have to be
-/// searched.
+/// The greatest number of branches above a leaf whose two sides both have to be searched.
 fn most_waiting(root: Link, branches: &[Branch]) -> usize {
     let mut waiting: Vec<usize> = vec![0; branches.len()];
     let below = |link: Link, waiting: &[usize]| link.index().map_or(0, |index| waiting[index]);
-    // Children come after their parents, so they are counted before them.
+    // Children come after their parents, so in reverse they are counted first.
     for (i, branch) in branches.iter().enumerate().rev() {
         let both = branch.front != Link::EMPTY && branch.back != Link::EMPTY;
         let most = below(branch.front, &waiting).max(below(branch.back, &waiting));

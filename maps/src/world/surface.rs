@@ -1,8 +1,7 @@
 use crate::geometry::Polygon;
 
-/// Most corners that the polygons of a surface may have, each counted once for
-/// every polygon: twenty-four megabytes, and far beyond any map that was
-/// measured.
+/// Most corners that the polygons of a surface may have. A corner counts once for
+/// every polygon. This many take twenty-four megabytes, far more than any map that was measured.
 pub(crate) const MAX_CORNERS: usize = 1 << 20;
 
 /// The surface of the union of all solids, as drawn.

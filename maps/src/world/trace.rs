@@ -22,9 +22,9 @@ use line::{Entry, Found, Query, Segment};
 /// against the rounding of `f32` positions, small against anything drawn.
 pub const SURFACE_DISTANCE: f32 = 1.0 / 32.0;
 
-/// Planes crossed within this many units of each other along the segment are
-/// crossed at an edge. Their order depends on rounding, and the first may be a plane
-/// that only divides the tree there, so the face is searched for around the point.
+/// Planes that are crossed within this many units of each other along the segment meet in an
+/// edge. Their order depends on rounding, and the first may be a plane that only divides the
+/// tree there. So the face is searched for around the point.
 const EDGE: f32 = 0.01;
 
 /// Intervals of the segment shorter than this, in units, are skipped: where planes
@@ -36,25 +36,25 @@ const SLIVER: f32 = 0.001;
 /// into solid, before the start itself is used.
 const MAX_RETREATS: u32 = 8;
 
-/// The result of moving a box along a segment.
+/// The result of moving a box or another body along a segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Trace {
-    /// Nothing: the whole segment is free, as far as it lies within the extent.
+    /// The whole segment is free, as far as it lies within the extent.
     Clear,
-    /// A surface.
+    /// The body meets a surface.
     Hit(Hit),
     /// The start is already in solid, and not just touching it; or it is beyond the extent,
-    /// or an end is not finite.
+    /// or a coordinate is not finite.
     StartSolid,
 }
 
 /// First contact of a segment with a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// Contact time as a fraction of the given segment, `0..=1`, also where that ends beyond
-    /// the extent.
+    /// Contact time as a fraction of the given segment, `0..=1`, even if the segment ends
+    /// beyond the extent.
     pub time: f32,
-    /// Position of the box's centre at contact.
+    /// Position of the box's centre, or the body's reference point, at contact.
     pub point: Vec3,
     /// Unit normal of the surface, against the motion.
     pub normal: Vec3,
@@ -66,7 +66,7 @@ pub struct Hit {
 impl OnionTree {
     /// First transition from empty to solid for one size (Golodetz 2013,
     /// Listing 5). Times stay on the given segment all the way down, so
-    /// nothing drifts. An end beyond the extent is as one at its edge.
+    /// nothing drifts. An end beyond the extent is moved to its edge.
     pub(crate) fn trace(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
         if is_ordinary(start, end) {
             return self.trace_piece(size, start, end);
@@ -74,7 +74,7 @@ impl OnionTree {
         trace_in_pieces(start, end, |from, to| self.trace_piece(size, from, to))
     }
 
-    /// As above, for a segment within the extent.
+    /// As [`Self::trace`], for a segment within the extent.
     #[inline]
     fn trace_piece(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
         let mut near_plane = false;
@@ -84,15 +84,15 @@ impl OnionTree {
         }
     }
 
-    /// The trace through the tree as it is. `near_plane` is set for a hit that ends close
-    /// to a plane.
+    /// The trace along exactly this segment. `near_plane` is set if a hit ends close to a
+    /// plane.
     #[inline(always)]
     fn straight(&self, size: SizeId, start: Vec3, end: Vec3, near_plane: &mut bool) -> Trace {
         if !inside_universe(start) || !inside_universe(end) {
             return Trace::StartSolid;
         }
-        // The longest component is at least 0.57 of the length, which is close
-        // enough; a segment without length crosses nothing.
+        // The greatest component stands for the length: it is at least 0.57 of it, which is
+        // close enough. A segment without length crosses nothing.
         let length = (end - start).abs().max_element();
         let segment = Segment::new(start, end);
         let edge = EDGE / length;
@@ -136,9 +136,9 @@ impl OnionTree {
         }
     }
 
-    /// The contact of a segment that leaves a surface to which the start is closer than
-    /// the compiler's tolerance: that surface is not hit, nor is a splinter of it that ends
-    /// within the width of an edge.
+    /// The contact of a segment that starts closer to a surface than the compiler's tolerance
+    /// and leaves it. That surface is not hit, and neither is a splinter of it that ends within
+    /// the width of an edge.
     // Rare, and not inlined, so that the search is inlined into `straight` only once.
     #[cold]
     #[inline(never)]
@@ -156,8 +156,8 @@ impl OnionTree {
     }
 
     /// The position at time `stop`, or an earlier one if that is in solid due to
-    /// rounding; `None` if even the start is in solid, which no compiled tree gives.
-    /// `near_plane` says whether the position is close to a plane.
+    /// rounding. `None` if even the start is in solid, which happens in no compiled tree.
+    /// `near_plane` is set to whether the position is close to a plane.
     #[inline(always)]
     fn free_end(
         &self,
@@ -203,13 +203,13 @@ impl OnionTree {
 #[derive(Clone, Copy)]
 struct Contact {
     time: f32,
-    /// The plane by which the segment entered solid.
+    /// The plane through which the segment entered solid.
     entry: Entry,
     /// Normal of the face; `None` if no face there opposes the motion.
     normal: Option<Vec3>,
 }
 
-/// Normal of the plane by which the segment entered solid, where no face is hit.
+/// Normal of the plane through which the segment entered solid, where no face is hit.
 #[cold]
 #[inline(never)]
 fn crossed(query: Query<'_, Segment>, entry: Entry) -> Vec3 {

@@ -1,4 +1,4 @@
-//! Maps of one room, and what `mapc` makes of them.
+//! Maps of one room, and their judgement by `mapc`.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub(crate) fn mapc(arguments: &[&str], input: &str) -> Output {
     child.wait_with_output().expect("mapc ends")
 }
 
-/// What a command prints, and what it warns of.
+/// The output of a command that succeeds, and its warnings.
 pub(crate) fn done(arguments: &[&str], input: &str) -> (String, String) {
     let Output { status, stdout, stderr } = mapc(arguments, input);
     let [out, errors] = [stdout, stderr].map(|text| String::from_utf8(text).expect("text"));
@@ -58,7 +58,7 @@ pub(crate) fn refused(arguments: &[&str]) -> String {
     String::from_utf8(output.stderr).expect("text")
 }
 
-/// A face's text behind its points.
+/// The text of a face behind its points.
 pub(crate) type Surface = String;
 
 pub(crate) fn standard(name: &str) -> Surface {
@@ -113,17 +113,17 @@ pub(crate) fn room(keys: &str, wall: &str, brushes: &[String]) -> String {
     text + "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"-268 -268 28\"\n}\n"
 }
 
-/// What stops what in the middle of a brush.
+/// Everything that is stopped in the middle of a brush.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stops {
     All,
-    /// Players, and no rays.
+    /// Players, but no rays.
     Players,
     Nothing,
 }
 
-/// Compiles a map, compares what is at points with what is expected, and verifies it.
-/// Returns the report of the compiler.
+/// Compiles a map, compares the answers at points with the expected ones, and verifies the
+/// world. Returns the report of the compiler.
 pub(crate) fn judged(
     folder: &Folder,
     map: &str,
@@ -132,7 +132,7 @@ pub(crate) fn judged(
 ) -> Value {
     let source = folder.file("map.map", map);
     let world = folder.0.join("map.obsp").display().to_string();
-    // The other sizes would take the oracle three times as long, and say nothing else.
+    // With the other sizes the oracle would take three times as long, and show nothing more.
     let sizes = [("point", "[0, 0, 0]"), ("standing", "[16, 16, 28]")];
     let sizes =
         sizes.map(|(name, half)| format!("[[size]]\nname = \"{name}\"\nhalf_extents = {half}\n"));
@@ -161,7 +161,7 @@ pub(crate) fn judged(
     report
 }
 
-/// Brushes in a grid, one for each row of a table; and where their middles are.
+/// Brushes in a grid, one for each row of a table, and their middles.
 pub(crate) fn grid<'a>(rows: &[(&'a str, Stops)], surface: fn(&str) -> Surface) -> Grid<'a> {
     assert!(rows.len() <= 64, "the room has no more places");
     let mut grid = Grid { brushes: Vec::new(), at: Vec::new() };

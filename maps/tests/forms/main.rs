@@ -1,8 +1,8 @@
-//! Maps of other games and editors, compiled, asked and verified by `mapc`.
+//! Maps of other games and editors: `mapc` compiles, queries and verifies them.
 //!
-//! The oracle of `mapc verify` has tables of contents of its own and recognises the form by
-//! itself, so each map here is judged by two readings of its form's documentation, and by the
-//! answers that are written here.
+//! The oracle of `mapc verify` has its own tables of contents and recognises the form by itself.
+//! So each map here is judged by two readings of its form's documentation, and by the expected
+//! answers of these tests.
 
 mod judge;
 mod names;
@@ -17,8 +17,9 @@ fn slab(surface: &str) -> String {
     brush([-20, -200, 0], [20, 200, 120], surface)
 }
 
-/// Case `q3-tool-textures`: the tools of Quake III have a folder there, and names were
-/// compared as a whole, so they were blocks. The oracle had the compiler's own list.
+/// Case `q3-tool-textures`: Quake III's tool textures are in a folder. Names were compared as a
+/// whole, so brushes with these textures were solid blocks. The oracle did not notice: it used
+/// the compiler's own list.
 #[test]
 fn q3_tool_textures() {
     let folder = Folder::new("q3-tool-textures");
@@ -39,7 +40,7 @@ fn q3_tool_textures() {
     }
 }
 
-/// Case `q2-contents`: the flags of Quake II's faces were read over, and so were names of
+/// Case `q2-contents`: the flags of Quake II's faces were ignored, and so were the names of
 /// Half-Life.
 #[test]
 fn q2_contents() {
@@ -77,8 +78,8 @@ fn trenchbroom_quote() {
     assert_eq!(entity.get("path"), Some("C:\\quake\\"));
 }
 
-/// Case `byte-order-mark`: a map that Windows saved as UTF-8 was refused by an error with
-/// invisible letters.
+/// Case `byte-order-mark`: a map that was saved on Windows as UTF-8 was refused, with an error
+/// that named an invisible character.
 #[test]
 fn byte_order_mark() {
     let folder = Folder::new("byte-order-mark");
@@ -114,7 +115,7 @@ fn the_form_can_be_set_and_is_told() {
     assert_eq!(judged(&folder, &map, &at(All), &as_quake)["form"], "quake");
     let [source, world] =
         ["map.map", "map.obsp"].map(|name| folder.0.join(name).display().to_string());
-    // Without the option the oracle goes by the map.
+    // Without the option the oracle recognises the form from the map.
     let error = refused(&["verify", &world, "--source", &source]);
     assert!(error.contains("compiled as a map of the form quake") && error.contains("--game-form"));
 
@@ -133,7 +134,7 @@ fn the_form_can_be_set_and_is_told() {
     assert_eq!(mapc(&["info", &world, "--game-form", "quake"], "").status.code(), Some(2));
     assert_eq!(mapc(&["compile", &source, "--game-form", "doom"], "").status.code(), Some(2));
 
-    // The map may say it, and a compiled one does.
+    // A map may hold its form as a key, and a compiled world holds it.
     let keyed = room("\"_game_form\" \"half-life\"\n", &standard("stone"), &[]);
     assert_eq!(judged(&folder, &keyed, &[], &[])["form"], "half-life");
     assert_eq!(info(&[&world])["form"], "half-life");
@@ -160,7 +161,7 @@ fn what_is_known_and_not_supported_is_one_warning_for_each_name() {
     let grid = grid(&rows, primitive);
     let source = folder.file("map.map", room("", &standard("stone"), &grid.brushes));
     let world = folder.0.join("map.obsp").display().to_string();
-    // They are no faults of brushes, so --strict takes them.
+    // These are no faults of brushes, so --strict accepts them.
     let warned = done(&["compile", &source, "-o", &world, "--strict"], "").1;
     let warnings: Vec<&str> = warned.lines().filter(|line| line.contains("warning")).collect();
     assert_eq!(warnings.len(), 3, "{warned}");

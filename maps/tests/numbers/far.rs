@@ -1,7 +1,7 @@
 //! Segments with far ends.
 //!
-//! Before, a trace whose end was beyond 262,144 units said that it started in solid, whatever
-//! was in between.
+//! Before, a trace whose end was beyond 262,144 units answered that it started in solid,
+//! whatever was on its way.
 
 use glam::{DVec3, Quat, Vec3};
 use obsp::body::{ConvexPoints, Cuboid, Cylinder, Sphere};
@@ -30,7 +30,7 @@ fn traces(world: &World, start: Vec3, end: Vec3) -> Vec<(&'static str, f32, Trac
     ]
 }
 
-/// The lengths from which on the case `long-ray` was wrong, and some before.
+/// Lengths at which case `long-ray` was wrong, and some shorter ones.
 const LENGTHS: [f64; 16] = [
     1e4, 3e4, 65_536.0, 65_537.0, 1e5, 2e5, 262_144.0, 262_145.0, 3e5, 1e6, 1e9, 1e15, 1e19, 1e20,
     1e30, 3e38,
@@ -60,7 +60,7 @@ fn a_trace_of_any_length_ends_at_the_same_wall() {
     }
 }
 
-/// Above the room, whose outside is kept: nothing is in between.
+/// The segments are above the room, whose outside is kept empty, so nothing is on their way.
 #[test]
 fn a_free_trace_is_free_to_the_edge_and_as_far_as_one_asks() {
     let world = room_with(true);
@@ -75,7 +75,7 @@ fn a_free_trace_is_free_to_the_edge_and_as_far_as_one_asks() {
     }
 }
 
-/// One step of `f32` on either side of the edge.
+/// Starts and ends at the edge, and one step of `f32` on either side of it.
 #[test]
 fn a_start_beyond_the_extent_is_in_solid_and_one_at_its_edge_is_not() {
     let world = room_with(true);

@@ -1,11 +1,11 @@
-//! Numbers from outside: every public function that takes some is called with those that nobody
-//! means, and segments of any length have one answer.
+//! Odd numbers from callers: every public function that takes numbers is called with NaN,
+//! infinities and extremes, and segments of any length get the right answer.
 
 #[path = "../../../tests/extremes/mod.rs"]
-#[allow(dead_code, reason = "each crate asks for numbers of other kinds")]
+#[allow(dead_code, reason = "each crate uses other kinds of numbers")]
 mod extremes;
 mod far;
-#[allow(dead_code, reason = "each crate asks for rooms of other kinds")]
+#[allow(dead_code, reason = "each crate uses other kinds of rooms")]
 mod room;
 
 use extremes::{Numbers, exercise, functions};
@@ -61,7 +61,7 @@ fn cube() -> ConvexSolid {
     ConvexSolid::from_box(&bounds).expect("a box")
 }
 
-/// A solid that is accepted is one.
+/// Checks that the numbers of an accepted solid are finite.
 fn sound(solid: &ConvexSolid) {
     assert!(solid.vertices().iter().all(|vertex| vertex.is_finite()), "{solid:?}");
     assert!(solid.volume().is_finite() && solid.bounds().min.is_finite(), "{solid:?}");
@@ -74,7 +74,8 @@ fn check_trace(trace: Trace) {
     }
 }
 
-/// Calls the function of this name. Its answer is an error, or holds for what it says.
+/// Calls the function of this name with odd numbers, and checks that it returns an error or a
+/// sound result.
 fn call(name: &str, world: &World, n: &mut Numbers) {
     match name {
         "World::cast" => {
@@ -127,7 +128,7 @@ fn call(name: &str, world: &World, n: &mut Numbers) {
     }
 }
 
-/// Bodies and geometry.
+/// Calls a function of bodies and geometry.
 fn call_shapes(name: &str, n: &mut Numbers) {
     match name {
         "Sphere::new" => _ = Sphere::new(n.f32(8.0)),
@@ -214,7 +215,7 @@ fn winding(n: &mut Numbers) -> Winding {
     Winding { vertices: corners.map(|corner| vector(n, corner)).to_vec() }
 }
 
-/// What maps are compiled of and by.
+/// Calls a function of the sizes, options, sources and models that maps are compiled with.
 fn call_set_up(name: &str, n: &mut Numbers) {
     match name {
         "Spaces::new" | "PlayerSize::among" | "Expansion::new" => {
@@ -270,11 +271,11 @@ fn call_set_up(name: &str, n: &mut Numbers) {
                 assert!(model.inertia().is_finite() && model.inertia().determinant() > 0.0);
             }
         }
-        _ => panic!("{name} takes numbers, and nobody calls it with odd ones: add it here"),
+        _ => panic!("{name} takes numbers, and this test does not call it: add it here"),
     }
 }
 
-/// The functions are those of the sources, so a new one is noticed.
+/// The list of functions is read from the sources, so a new function is noticed.
 #[test]
 fn no_public_function_panics_or_makes_what_is_none_by_odd_numbers() {
     let world = room();
@@ -282,7 +283,7 @@ fn no_public_function_panics_or_makes_what_is_none_by_odd_numbers() {
     let found = functions(env!("CARGO_MANIFEST_DIR"), &skipped, &TYPES);
     assert!(found.len() > 38, "{found:#?}");
     let names = found.iter().map(|function| function.name.as_str());
-    // Texts hold numbers as well.
+    // The text of a model holds numbers too; `model` stands for `Model::from_obj`.
     for name in names.filter(|name| *name != "Source::from_text").chain(["model"]) {
         if !["GameFileError::of", "PlayerSize::parse", "Spaces::parse"].contains(&name)
             && name != "Model::from_obj"

@@ -50,7 +50,7 @@ pub(crate) fn room() -> World {
     room_with(false)
 }
 
-/// The room; what is around it is solid or empty.
+/// The room. The space around it is solid, or empty with `keep_outside`.
 pub(crate) fn room_with(keep_outside: bool) -> World {
     let source = Source::from_text("room", text());
     let options = Options { strict: true, keep_outside, ..Options::default() };
@@ -58,7 +58,7 @@ pub(crate) fn room_with(keep_outside: bool) -> World {
     found.expect("the room compiles").world
 }
 
-/// A tetrahedron with one corner elsewhere, all times `scale`.
+/// A tetrahedron with one corner at `corner`, scaled by `scale`.
 pub(crate) fn obj(corner: [f64; 3], scale: f64) -> String {
     let corners = [[0.0; 3], [2.0, 0.0, 0.0], [0.0, 2.0, 0.0], corner];
     let mut text = String::new();

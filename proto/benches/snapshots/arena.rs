@@ -13,7 +13,7 @@ use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind};
 
 use crate::random::Random;
 
-/// A tick of a match, and what each client is sent about its own player.
+/// A tick of a match, and the data about its own player that each client is sent.
 pub(crate) struct Moment {
     pub(crate) state: Arc<Quantised>,
     pub(crate) players: Vec<(EntityId, OwnPlayer)>,

@@ -47,7 +47,7 @@ pub(crate) fn print(moments: &[Moment]) {
     }
     for row in counts.chunks(16) {
         let prior = |[zeros, ones]: &[u64; 2]| {
-            // As if a little of both had been counted.
+            // A little is added to both counts, so that no probability is 0 or 1.
             let share = (*ones as f64 + 0.4) / ((zeros + ones) as f64 + 0.8);
             format!("{:3},", (share * 256.0).round().clamp(1.0, 255.0))
         };

@@ -1,4 +1,4 @@
-//! Command datagrams: whatever decodes is encoded to the same again.
+//! Command datagrams: everything that decodes is encoded to the same datagram again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

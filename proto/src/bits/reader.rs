@@ -6,7 +6,7 @@ use crate::DatagramError;
 #[derive(Clone, Debug)]
 pub struct BitReader<'a> {
     bytes: &'a [u8],
-    /// In bits.
+    /// Number of bits read.
     position: usize,
 }
 
@@ -38,7 +38,7 @@ impl<'a> BitReader<'a> {
     /// Reads one bit.
     ///
     /// # Errors
-    /// None is left.
+    /// No bit is left.
     pub fn read_bit(&mut self) -> Result<bool, DatagramError> {
         Ok(self.read(1)? == 1)
     }

@@ -6,7 +6,7 @@ pub struct BitWriter {
     bytes: Vec<u8>,
     /// Bits of an unfinished byte, the first lowest.
     pending: u64,
-    /// Their number; less than 8 between calls.
+    /// Number of pending bits; less than 8 between calls.
     pending_bits: u32,
 }
 

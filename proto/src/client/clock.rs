@@ -1,6 +1,6 @@
 //! The client's clock: for which tick a command is due.
 //!
-//! [`Clock::take_due`] at [`Clock::next_at`], and [`Clock::steer`] with every report of
+//! Call [`Clock::take_due`] at [`Clock::next_at`], and [`Clock::steer`] with every report of
 //! the server on how early commands arrive.
 
 use std::num::NonZeroU16;
@@ -9,8 +9,8 @@ use std::time::Duration;
 use crate::snapshot::Lead;
 use crate::{Tick, Time};
 
-/// Target of the least lead of recent commands, in ticks: one, so that a command may be
-/// a whole tick later than usual, and the quarter that the server rounds away.
+/// Target of the least lead of recent commands, in ticks: one, so that a command may come a
+/// whole tick later than usual, and the quarter that the server rounds away.
 const TARGET: f64 = 1.25;
 
 /// Error, in ticks, that is tolerated: the measure is no finer.
@@ -24,38 +24,38 @@ const JUMP: f64 = 4.0;
 /// and the server's window of half a second, so it does not oscillate.
 const GAIN: f64 = 0.01;
 
-/// Most that the clock's speed is changed.
+/// Greatest change of the clock's speed.
 const MAX_SPEED_CHANGE: f64 = 0.05;
 
-/// How long reports are ignored after a jump, or after the client was busy, at least.
+/// Least time for which reports are ignored after a jump, or after the client was busy.
 const FEEDBACK_DELAY: Duration = Duration::from_secs(1);
 
-/// Ticks for which the server's reports remember a command, at most: two of its windows.
+/// Most ticks for which the server's reports remember a command: two of its windows.
 const REPORT_MEMORY: f64 = 32.0;
 
-/// How long commands must be late before the clock jumps for it: not one bad moment that
-/// the server's window remembers.
+/// How long commands must be late before the clock jumps because of it. One bad moment, which
+/// the server's window remembers for a while, is not enough.
 const LATE_CONFIRMATION: Duration = Duration::from_secs(1);
 
-/// How long the worst report is remembered, at least and at most twice as long: a
+/// Least time for which the worst report is remembered; the greatest is twice as long. A
 /// connection that was bad a moment ago keeps the margin that it needed.
 const MEMORY: Duration = Duration::from_secs(4);
 
-/// Greatest margin, in ticks, that is kept for what was late for a moment only.
+/// Greatest margin, in ticks, that is kept for commands that were late for a moment only.
 const MAX_MARGIN: f64 = 3.0;
 
 /// Error, in ticks, beyond which commands are so early that the server must have skipped
 /// time: half the server's window, in which not one command came later. The client then
-/// sets its clock back at once and sends commands for the ticks in between again,
-/// instead of acting a quarter of a second late for long.
+/// sets its clock back at once and sends commands for the ticks in between again.
+/// Otherwise it would act a quarter of a second late for long.
 const SET_BACK: f64 = 16.0;
 
-/// How long after the clock was set back the server's reports may still describe
-/// commands sent before, beyond a round trip: a few ticks and their jitter.
+/// Time, beyond a round trip, in which the server's reports may still describe commands sent
+/// before the clock was set back: a few ticks and their jitter.
 const SET_BACK_MARGIN: Duration = Duration::from_millis(150);
 
-/// How long reports below the limit do not update the round trip after the clock got
-/// ahead of the snapshots by [`SET_BACK`] ticks at once: the server stood still, and its
+/// Time in which reports below the limit do not update the round trip after the clock got
+/// ahead of the snapshots by [`SET_BACK`] ticks at once. The server stood still then, and its
 /// first reports are measurements from before the stall.
 const STALL_MEMORY: Duration = Duration::from_secs(1);
 
@@ -78,13 +78,13 @@ pub(super) struct Clock {
     speed: f64,
     /// Reports before this time describe the time before a jump, or a client that was busy.
     ignore_until: Time,
-    /// Reports before this time may still describe the time before a jump: a command that they
-    /// call late need not be.
+    /// Reports before this time may still describe the time before a jump: commands that they
+    /// call late need not be late any more.
     jump_known_at: Time,
     /// Reports before this time describe the time before the clock was set back.
     outdated_until: Time,
-    /// If the clock was set back by an estimate that no report has confirmed yet: by how many
-    /// ticks it was put forward since, because commands came too late.
+    /// Set after the clock was set back by an estimate, until a report confirms the estimate: the
+    /// number of ticks by which the clock was put forward since, because commands came too late.
     estimate: Option<f64>,
     /// Ticks from sending a command to receiving the report about it, as measured by the
     /// latest report.
@@ -98,7 +98,7 @@ pub(super) struct Clock {
     ahead: Option<f64>,
     /// Reports before this time may be from before a stall of the server.
     stalled_until: Time,
-    /// Since when commands have arrived far too late.
+    /// The time since which commands have arrived far too late.
     late_since: Option<Time>,
     /// The worst and the best lead since `window_start`, and in the window before.
     worst: [f64; 2],
@@ -154,7 +154,7 @@ impl Clock {
             return None;
         }
         if due > self.next.after(1) {
-            // The client was busy: the lateness of these says nothing about the network.
+            // The client was busy: the lateness of its commands says nothing about the network.
             self.ignore_until = self.ignore_until.max(now + FEEDBACK_DELAY);
         }
         self.next = due.after(1);
@@ -223,8 +223,9 @@ impl Clock {
     }
 
     /// Corrects the estimate by which the clock was set back, once many commands have been
-    /// measured; at once if commands come too late. `added` is what was corrected so far.
-    /// Reports repeat the least lead for a while: only what more is missing is added.
+    /// measured, or at once if commands come too late. `added` is the correction so far.
+    /// Reports repeat the least lead for a while, so only the rest that is still missing is
+    /// added.
     fn correct_estimate(&mut self, now: Time, lead: f64, added: f64) {
         let missing = TARGET - lead - added;
         let is_known = now >= self.outdated_until;
@@ -238,7 +239,7 @@ impl Clock {
 
     /// Bounds the round trip by the time between the first command and the first report,
     /// which the server makes at the next tick. The answer to the hello may have waited at
-    /// a server that stood still, and that is no distance.
+    /// a server that stood still, and that wait is no part of the round trip.
     fn bound_round_trip(&mut self, now: Time) {
         if let (Some(sent), false) = (self.first_sent, self.is_reported) {
             self.is_reported = true;

@@ -14,12 +14,12 @@ const CAPACITY: usize = 1024;
 pub(super) struct EventQueue(VecDeque<(Tick, MatchEvent)>);
 
 impl EventQueue {
-    /// Adds an event that has just arrived. If too many wait already, as while a client
-    /// loads the map for a minute, deaths, chat and the game's events are dropped, and vitals
-    /// that a later event replaces.
+    /// Adds an event that has just arrived. Too many may wait already, for example while a
+    /// client loads the map for a minute. Then deaths, chat and the game's events are dropped,
+    /// and vitals that a later event replaces.
     ///
     /// # Errors
-    /// It is of an earlier tick than the one before, or too many events wait.
+    /// The event is of an earlier tick than the one before, or too many events wait.
     pub(super) fn push(&mut self, tick: Tick, event: MatchEvent) -> Result<(), ProtocolError> {
         let in_order = self.0.back().is_none_or(|&(last, _)| last <= tick);
         if self.0.len() >= CAPACITY {
@@ -35,7 +35,8 @@ impl EventQueue {
         Ok(())
     }
 
-    /// Keeps who is in the match, their latest vitals, and the server's announcements.
+    /// Keeps only the events that say who is in the match, their latest vitals, the server's
+    /// announcements, and the phases of the match.
     fn drop_superseded(&mut self) {
         let mut later = HashSet::new();
         for (tick, event) in std::mem::take(&mut self.0).into_iter().rev() {

@@ -7,8 +7,9 @@ use crate::snapshot::BASELINES_KEPT;
 /// The latest values of one slot, by tick.
 #[derive(Clone, Debug)]
 pub(super) struct History<T = QuantisedEntity> {
-    /// Ascending; `None` where the slot was empty. Only the last [`BASELINES_KEPT`] count;
-    /// older ones remain until enough have collected to be removed at once.
+    /// In ascending order of tick; `None` where the slot was empty. Only the last
+    /// [`BASELINES_KEPT`] count. Older ones remain until enough have collected to be removed at
+    /// once.
     values: Vec<(Tick, Option<T>)>,
 }
 
@@ -29,7 +30,7 @@ impl<T> History<T> {
         }
     }
 
-    /// How many of the values are of `tick` or before. Searched from the end, because
+    /// The number of values of `tick` or before. The search begins at the end, because
     /// queries are about recent ticks, and the rest is not in the processor's cache.
     pub(super) fn until_index(&self, tick: Tick) -> usize {
         let later = self.values().iter().rev().take_while(|&&(at, _)| at > tick);
@@ -79,7 +80,7 @@ mod tests {
         }
         assert_eq!(history.latest(), value(41).as_ref());
         assert_eq!(history.at(Tick(10)), value(10).as_ref());
-        // Full, and older than all others: it is dropped at once.
+        // The history is full, and this value is older than all others: it is dropped at once.
         history.insert(Tick(5), value(5));
         assert_eq!((history.at(Tick(5)), history.at(Tick(10))), (None, value(10).as_ref()));
         history.insert(Tick(50), None);

@@ -49,7 +49,7 @@ pub struct CommandSent {
 pub struct SessionStats {
     /// Snapshots applied.
     pub snapshots: u64,
-    /// Their bytes.
+    /// Bytes of the snapshots applied.
     pub snapshot_bytes: u64,
     /// Snapshots that arrived twice.
     pub duplicates: u64,
@@ -63,7 +63,7 @@ pub struct SessionStats {
     pub records: u64,
     /// Command datagrams sent.
     pub command_datagrams: u64,
-    /// Their bytes.
+    /// Bytes of the command datagrams sent.
     pub command_bytes: u64,
 }
 
@@ -114,7 +114,7 @@ impl Joined {
     ) -> Result<Option<SnapshotReceived>, DatagramError> {
         let near = self.received.map_or(self.hello.tick, |received| received.latest);
         let tick = Header::of_plain(bytes, near)?.tick;
-        // Of the world before this one, delayed until after the hello.
+        // The snapshot is of an earlier world, and was delayed until after the hello.
         if tick <= self.hello.tick {
             stats.stale += 1;
             return Ok(None);
@@ -179,7 +179,8 @@ impl Joined {
             ..command
         };
         self.discard_from(tick);
-        // As the server does for ticks without a command. Before the first one there is none.
+        // Skipped ticks repeat the last command, as on the server. Before the first command no
+        // tick was skipped.
         let skipped = if self.commands.is_empty() { 0 } else { tick.distance(self.newest) };
         let count = skipped.clamp(1, MAX_COMMANDS as i64) as u32;
         let held = self.commands.back().copied().unwrap_or_default();

@@ -1,11 +1,13 @@
-//! The round trip of the line, without what a busy client adds to it: [`RoundTrip::sent`]
-//! for every datagram of commands, [`RoundTrip::reported`] for every report of the server
-//! on how early commands arrive.
+//! The round trip of the line, without the delay that a busy client adds. Call
+//! [`RoundTrip::sent`] for every datagram of commands, and [`RoundTrip::reported`] for every
+//! report of the server on how early commands arrive.
 //!
-//! The server reports the command that came latest for its tick. That command was sent no
-//! later for its tick than the latest-sent of those that the report covers, so what remains
-//! after subtracting the latter is a round trip that some command really had. Which commands
-//! a report covers is known only roughly; a report does not count where that matters.
+//! The server reports the least lead of recent commands. A command has little lead if it was
+//! sent late for its tick, or if its way was slow. The report does not say which command had the
+//! least lead, so the client subtracts the greatest lateness with which it sent any of the
+//! commands that the report covers. The rest lies between the round trips of two of these
+//! commands: the one sent latest and the one reported. The client knows only roughly which
+//! commands a report covers. Where that makes a difference, the report does not count.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -15,41 +17,44 @@ use crate::server::LEAD_WINDOW;
 use crate::snapshot::Lead;
 use crate::{Tick, Time};
 
-/// Ticks of commands that a report covers, at least and at most: one to two windows of the
-/// server, less or more a few ticks for commands that are themselves late.
+/// Least and greatest number of ticks whose commands a report covers: one and two windows of the
+/// server, with a few ticks of tolerance for commands that are themselves late.
 const COVERED: [f64; 2] = [LEAD_WINDOW as f64 - 2.0, 2.0 * LEAD_WINDOW as f64 + 4.0];
 
-/// Ticks by which the newest command of a report may be older than the round trip says that
-/// is known so far.
+/// Ticks by which the newest command of a report may be older than the round trip known so far
+/// suggests.
 const MARGIN: f64 = 4.0;
 
-/// Ticks by which the latest-sent of the commands that a report may cover may be later than
-/// the latest-sent of those that it does: the round trip is told to within a tick.
+/// Greatest difference, in ticks, between the lateness of all commands that a report may cover
+/// and of those that it surely covers. Beyond it the report does not count, so the round trip is
+/// known to within a tick.
 const AMBIGUITY: f64 = 1.0;
 
-/// Ticks between a lead and its report on the average: the server rounds down to quarters.
+/// Average difference, in ticks, between a lead and its report: the server rounds down to
+/// quarters of a tick.
 const ROUNDED: f64 = 0.125;
 
-/// How long a measurement counts at least; at most until there are clear ones for as long again.
-/// The least one counts: a client that was busy takes snapshots late, and measures too much.
+/// Least time for which a measurement counts. It counts on until clear ones have come for as long
+/// again. The least measurement is used, because a client that was busy handles snapshots late
+/// and measures too much.
 const MEMORY: Duration = Duration::from_secs(1);
 
 /// Datagrams of commands that are remembered: two seconds at 60 ticks a second, so that a
 /// report finds its commands on the longest lines.
 const MAX_SENT: usize = 128;
 
-/// The round trip of one connection, in ticks where it has no other unit.
+/// The round trip of one connection. Numbers are in ticks.
 #[derive(Clone, Debug)]
 pub(super) struct RoundTrip {
     tick_rate: f64,
-    /// When commands were sent, and how much later than their ticks by a clock with an
-    /// arbitrary origin.
+    /// When datagrams of commands were sent, and how much later that was than the tick of their
+    /// oldest new command, by a clock with an arbitrary origin.
     sent: VecDeque<(f64, f64)>,
     /// The least round trip since `window_start`, and in the window before.
     least: [f64; 2],
     window_start: Time,
-    /// What counts until a report does: the time that the answer to the hello took, then what
-    /// the round trip is at least.
+    /// The round trip that is used until a report counts: at first the time that the answer to
+    /// the hello took, then a lower bound.
     assumed: f64,
 }
 
@@ -66,8 +71,8 @@ impl RoundTrip {
         }
     }
 
-    /// Records that commands were sent at `now`, of which `oldest` is the first tick that no
-    /// datagram before had one for.
+    /// Records that a datagram of commands was sent at `now`. `oldest` is the first tick for
+    /// which no earlier datagram had a command.
     pub(super) fn sent(&mut self, now: Time, oldest: Tick) {
         if self.sent.len() == MAX_SENT {
             self.sent.pop_front();
@@ -98,7 +103,8 @@ impl RoundTrip {
         self.least[0] = self.least[0].min(measured);
     }
 
-    /// By how much the latest-sent of the commands of a time was later than its tick.
+    /// The greatest lateness of a command that was sent after `after`, and at `until` at the
+    /// latest.
     fn latest_sent(&self, after: f64, until: f64) -> Option<f64> {
         let sent = self.sent.iter().filter(|&&(at, _)| after < at && at <= until);
         sent.map(|&(_, late)| late).reduce(f64::max)
@@ -189,8 +195,8 @@ mod tests {
         (least, most)
     }
 
-    /// Symptom: a page that drew eight pictures a second said "Far away: 497 ms" on a line of
-    /// one millisecond. Cause: what the page was late itself counted as distance.
+    /// Symptom: a page that drew eight frames a second said "Far away: 497 ms" on a line of
+    /// one millisecond. Cause: the page's own lateness counted as distance.
     #[test]
     fn a_client_that_is_late_itself_is_not_far_away() {
         for delay in [0.0, 1.5, 6.0, 15.0] {

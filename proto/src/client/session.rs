@@ -15,7 +15,7 @@ use crate::quantise::QuantisedEntity;
 use crate::schema::FieldValues;
 use crate::{IDLE_TIMEOUT, ProtocolError, Tick, Time};
 
-/// What a session reports to its caller.
+/// An event that a session reports to its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The server accepted the client.
@@ -24,8 +24,8 @@ pub enum Event {
     Refused(RefusalReason),
     /// The server ended the session: close the connection.
     Closed(ClosingReason),
-    /// The match continues in another world: everything known so far is void, the session
-    /// has said hello again, and [`Event::Joined`] follows.
+    /// The match continues in another world. Everything known so far is void. The session has
+    /// said hello again, and [`Event::Joined`] follows.
     NewWorld {
         /// The map of that world, which may be the same.
         map: MapHash,
@@ -36,7 +36,7 @@ pub enum Event {
     TimedOut,
 }
 
-/// Bytes of the control stream that wait to be written, from which on chat is dropped.
+/// Chat is dropped while this many bytes of the control stream, or more, wait to be written.
 const MAX_UNWRITTEN: usize = 16 * 1024;
 
 /// A state of an entity that the client received, with its tick.
@@ -44,7 +44,7 @@ pub type Observed = (Tick, EntityState);
 
 /// A client's end of one connection: bytes and a time in, bytes and events out.
 ///
-/// Pass on what arrives by [`Session::receive_stream`] and
+/// Pass on arriving bytes by [`Session::receive_stream`] and
 /// [`Session::receive_datagram`], send a [`Session::command`] at
 /// [`Session::next_command_at`], let time pass by [`Session::advance`], and write
 /// [`Session::stream_output`] after any of these. [`Session::leave`] ends it.
@@ -71,15 +71,15 @@ enum Phase {
 }
 
 impl Session {
-    /// A session that asks to join as `name` with the map it has, or
+    /// A session that asks to join as `name`. `map` is the map that the client has, or
     /// [`MapHash::ANY`].
     pub fn new(name: &PlayerName, map: MapHash, now: Time) -> Self {
         Self::with_credentials(name, map, &[], Ticket::NONE, None, now)
     }
 
-    /// A session with a connect token, or none if it is empty, the ticket of an earlier
-    /// connection or [`Ticket::NONE`], and the name of a match; without one it asks for the
-    /// server's first.
+    /// A session whose hello has a connect token, which is empty if there is none, the ticket of
+    /// an earlier connection or [`Ticket::NONE`], and the name of a match. Without a name it asks
+    /// for the server's first match.
     pub fn with_credentials(
         name: &PlayerName,
         map: MapHash,
@@ -128,8 +128,8 @@ impl Session {
         Ok(events)
     }
 
-    /// Handles the next frame; the inner `None` is a frame without an event, the outer one
-    /// no whole frame.
+    /// Handles the next frame. The outer `None` stands for no whole frame, the inner one for a
+    /// frame without an event.
     fn receive_frame(
         &mut self,
         now: Time,
@@ -286,8 +286,8 @@ impl Session {
 
     /// The round trip of the line, to within a tick: the longest way of a command of the latest
     /// half second, as the server reports it, and the shortest way back of the latest seconds.
-    /// What the caller itself is late is left out. Before the first report it is the time that
-    /// the answer to the hello took. `None` while the client has not joined.
+    /// The caller's own lateness is left out. Before the first report it is the time that the
+    /// answer to the hello took. `None` while the client has not joined.
     pub fn round_trip(&self) -> Option<Duration> {
         self.joined().map(|joined| joined.round_trip.get())
     }
@@ -310,7 +310,7 @@ impl Session {
     }
 
     /// The tick since which an entity is known to be out of the world. `None` while it is in
-    /// it, and before a snapshot has told of its slot.
+    /// it, and before a snapshot has contained its slot.
     pub fn gone_since(&self, id: EntityId) -> Option<Tick> {
         self.joined()?.view.gone_since(id)
     }
@@ -355,8 +355,8 @@ impl Session {
         latest.copied().unwrap_or_default()
     }
 
-    /// The latest values that are for the own player alone; as
-    /// [`Session::match_values`].
+    /// The latest values of the own player's fields, which no other client is sent; the least
+    /// ones until others arrive.
     pub fn own_values(&self) -> FieldValues {
         let latest = self.joined().and_then(|joined| joined.view.of_own_player.latest());
         latest.copied().unwrap_or_default()

@@ -82,7 +82,7 @@ impl View {
         self.slots.get(usize::from(slot))?.latest()
     }
 
-    /// The tick of the latest record of an entity's slot, if that is without the entity.
+    /// The tick of the latest record of an entity's slot, if that record lacks the entity.
     pub(super) fn gone_since(&self, id: obsp_sim::EntityId) -> Option<Tick> {
         let (tick, value) = self.slots.get(usize::from(id.slot))?.values().last()?;
         let is_there = value.as_ref().is_some_and(|entity| entity.generation == id.generation);
@@ -154,8 +154,9 @@ impl View {
             Some((_, Some(entity))) if entity.generation == id.generation => {
                 Some((observed(before?)?, values.get(later).and_then(observed)))
             }
-            // It no longer exists at that tick, or no state that old is kept.
+            // The entity no longer exists at that tick.
             Some((_, None)) => None,
+            // No state of the entity that is so old is kept.
             _ => Some((values[later..].iter().find_map(observed)?, None)),
         }
     }

@@ -5,8 +5,19 @@ use crate::Tick;
 /// Ticks before the latest that an acknowledgement covers.
 pub const WINDOW: u32 = u32::BITS;
 
-/// Which snapshots a client has decoded. It is repeated with every command, so a snapshot
+/// The snapshots that a client has decoded. It is repeated with every command, so a snapshot
 /// stays unacknowledged only if half a second of commands is lost.
+///
+/// ```
+/// use obsp_proto::Tick;
+/// use obsp_proto::commands::Acknowledgement;
+///
+/// let mut acknowledgement = Acknowledgement::of(Tick(100));
+/// acknowledgement.add(Tick(102));
+/// assert!(acknowledgement.contains(Tick(100)) && !acknowledgement.contains(Tick(101)));
+/// let ticks: Vec<Tick> = acknowledgement.ticks().collect();
+/// assert_eq!(ticks, [Tick(102), Tick(100)]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledgement {
     /// The latest acknowledged tick.

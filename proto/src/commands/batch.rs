@@ -15,8 +15,8 @@ pub struct CommandBatch {
 }
 
 impl CommandBatch {
-    /// Commands for `oldest` and the ticks after it; `None` if there are none, too many,
-    /// or no such ticks.
+    /// Commands for `oldest` and the ticks after it; `None` if there are none or too many, or
+    /// if their ticks are beyond the last one.
     pub fn new(oldest: Tick, commands: Vec<Command>) -> Option<Self> {
         let count = u32::try_from(commands.len()).ok()?;
         let possible = (1..=MAX_COMMANDS).contains(&commands.len())

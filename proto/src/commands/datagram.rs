@@ -19,7 +19,22 @@ pub const MAX_VIEW_AGE: u16 = (1 << VIEW_AGE_BITS) - 1;
 /// Steepest view up or down, in steps of [`Command::pitch`].
 pub const QUARTER_TURN: i16 = 1 << 14;
 
-/// What a client sends each tick.
+/// The datagram that a client sends each tick.
+///
+/// ```
+/// use obsp_proto::Tick;
+/// use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
+/// use obsp_sim::Command;
+///
+/// let run = Command { forward: 127, ..Command::default() };
+/// let datagram = CommandDatagram {
+///     acknowledgement: Some(Acknowledgement::of(Tick(98))),
+///     batch: CommandBatch::new(Tick(100), vec![run; 3]).unwrap(),
+/// };
+/// // Ticks are sent as 16 bits, so the receiver names one that is near.
+/// assert_eq!(CommandDatagram::decode(&datagram.encode(), Tick(99))?, datagram);
+/// # Ok::<(), obsp_proto::DatagramError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandDatagram {
     /// The snapshots that it has decoded; `None` before the first.

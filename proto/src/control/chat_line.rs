@@ -12,6 +12,15 @@ use super::player_name::unprintable;
 pub const MAX_CHAT_CHARS: usize = 160;
 
 /// A chat line, checked to be printable.
+///
+/// ```
+/// use obsp_proto::control::{ChatError, ChatLine};
+///
+/// assert_eq!(ChatLine::new("well played")?.as_str(), "well played");
+/// assert_eq!(ChatLine::new("two\nlines"), Err(ChatError::Unprintable));
+/// assert_eq!(ChatLine::shortened("two\nlines").unwrap().as_str(), "twolines");
+/// # Ok::<(), ChatError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode)]
 pub struct ChatLine(String);
 
@@ -44,8 +53,8 @@ impl ChatLine {
         Ok(Self(line.to_owned()))
     }
 
-    /// The line that is made of `text` by leaving out what cannot be shown and what is too
-    /// long; `None` if nothing is left.
+    /// A line of `text` without the characters that cannot be shown, cut to
+    /// [`MAX_CHAT_CHARS`]; `None` if nothing is left.
     pub fn shortened(text: &str) -> Option<Self> {
         let shown = text.chars().filter(|&char| !unprintable(char)).take(MAX_CHAT_CHARS);
         Self::new(&shown.collect::<String>()).ok()

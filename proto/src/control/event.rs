@@ -51,12 +51,12 @@ pub enum MatchEvent {
         /// The line.
         line: ChatLine,
     },
-    /// The match changed its phase; also the first event that a client receives of it.
+    /// The match changed its phase. A client that joins is told the present phase first.
     Round {
         /// The phase.
         phase: RoundPhase,
-        /// The tick in which the phase ends by time; `None` if it does not, or only when
-        /// something happens.
+        /// The tick in which the phase ends by time; `None` if it does not end, or ends only
+        /// when something happens.
         ends: Option<Tick>,
     },
     /// An event of the game's own.

@@ -1,6 +1,6 @@
 //! Framing of the control stream: a length, then that many bytes.
 //!
-//! [`frame`] for a writer; [`Framer::next_frame`] for a reader, until it returns `None`.
+//! A writer calls [`frame`]. A reader calls [`Framer::next_frame`] until it returns `None`.
 
 /// Most bytes of a control message of a client: the largest is a hello with a connect token.
 pub const MAX_CLIENT_FRAME: usize = 1024;
@@ -29,6 +29,21 @@ pub enum FrameError {
 
 /// Splits a byte stream that arrives in arbitrary pieces into frames, holding at most one
 /// unfinished frame.
+///
+/// ```
+/// use obsp_proto::control::{Framer, MAX_CLIENT_FRAME, frame};
+///
+/// let stream = [frame(b"one", MAX_CLIENT_FRAME)?, frame(b"two", MAX_CLIENT_FRAME)?].concat();
+/// let mut framer = Framer::new(MAX_CLIENT_FRAME);
+/// let mut contents = Vec::new();
+/// for mut piece in stream.chunks(4) {
+///     while let Some(content) = framer.next_frame(&mut piece)? {
+///         contents.push(content);
+///     }
+/// }
+/// assert_eq!(contents, [b"one", b"two"]);
+/// # Ok::<(), obsp_proto::control::FrameError>(())
+/// ```
 #[derive(Debug)]
 pub struct Framer {
     /// Most bytes of a frame.

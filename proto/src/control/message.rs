@@ -39,7 +39,7 @@ impl fmt::Display for MapHash {
 pub struct GameHash(pub [u8; 32]);
 
 impl GameHash {
-    /// That of the data that a server sends; `None` if there are none.
+    /// The hash of the data that a server sends; `None` if there are none.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         (!bytes.is_empty()).then(|| Self(blake3::hash(bytes).into()))
     }
@@ -87,7 +87,7 @@ impl ClientHello {
         Self { ticket, ..self }
     }
 
-    /// Asks for the match of this name; without one for the server's first.
+    /// Asks for the match of this name, or for the server's first if it is `None`.
     pub fn with_match(self, match_name: Option<MatchName>) -> Self {
         Self { match_name, ..self }
     }
@@ -124,6 +124,18 @@ impl ClientHello {
 }
 
 /// A message from a client.
+///
+/// ```
+/// use obsp_proto::control::{
+///     ChatLine, ClientMessage, decode_client_message, encode_client_message,
+/// };
+///
+/// let message = ClientMessage::Say(ChatLine::new("gg")?);
+/// let framed = encode_client_message(&message);
+/// // The first two bytes are the length of the frame's content.
+/// assert_eq!(decode_client_message(&framed[2..])?, message);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum ClientMessage {
     /// The request to join; always and only the first message.
@@ -165,8 +177,8 @@ pub struct ServerHello {
     pub rejoin_seconds: u16,
     /// The models, fields and events of the game that is played.
     pub schema: Arc<Schema>,
-    /// The game's data, which the client needs to predict; `None` if there are none besides
-    /// the usual numbers and the shipped models.
+    /// The hash of the game's data, which the client needs to predict; `None` for a game with
+    /// the default movement parameters and the shipped models only.
     pub game: Option<GameHash>,
 }
 
@@ -182,8 +194,8 @@ pub enum RefusalReason {
     /// All player places that are open to the client are taken.
     #[error("the server is full (players: {limit}; reserved places are not counted)")]
     Full {
-        /// The number of those places: without reserved ones, unless the client may have
-        /// them.
+        /// The number of places that are open to the client. Reserved ones count only if the
+        /// client may have them.
         limit: u16,
     },
     /// The client has another map.
@@ -232,7 +244,7 @@ pub enum ClosingReason {
     /// An operator or a rule removed the player.
     #[error("removed from the match: {0}")]
     Removed(ChatLine),
-    /// The same player has connected again.
+    /// The player has connected again.
     #[error("the same player has connected again")]
     Replaced,
 }
@@ -275,18 +287,18 @@ pub enum MessageError {
     /// Bytes follow the message.
     #[error("{count} bytes after the message")]
     Trailing {
-        /// How many.
+        /// The number of bytes.
         count: usize,
     },
 }
 
-/// The encoding of every control message: bincode 2, little endian, variable-length
+/// The encoding of a client's control messages: bincode 2, little endian, variable-length
 /// integers, and no more memory than a frame has bytes.
 fn of_clients() -> impl Config {
     bincode::config::standard().with_limit::<MAX_CLIENT_FRAME>()
 }
 
-/// The same for the messages of a server.
+/// The encoding of a server's control messages, which differs only in the limit.
 fn of_servers() -> impl Config {
     bincode::config::standard().with_limit::<MAX_SERVER_FRAME>()
 }
@@ -320,7 +332,7 @@ pub fn hello_version(content: &[u8]) -> Option<u32> {
 }
 
 fn encode<M: Encode>(message: &M, configuration: impl Config, limit: usize) -> Vec<u8> {
-    // Neither can fail: every text in a message has a type that bounds its length, or
+    // Neither call can fail: every text in a message has a type that bounds its length, or
     // came out of a frame, and writing to memory has no errors.
     let content = bincode::encode_to_vec(message, configuration).expect("memory has no errors");
     frame(&content, limit).expect("the types of a message keep it below the limit of a frame")

@@ -6,10 +6,18 @@ use bincode::de::Decoder;
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
-/// Most characters of a player's name: what a score board can show.
+/// Most characters of a player's name: as many as a score board can show.
 pub const MAX_NAME_CHARS: usize = 24;
 
 /// A player's name, checked to be printable.
+///
+/// ```
+/// use obsp_proto::control::{NameError, PlayerName};
+///
+/// assert_eq!(PlayerName::new("Ann")?.as_str(), "Ann");
+/// assert_eq!(PlayerName::new("Ann "), Err(NameError::Padded));
+/// # Ok::<(), NameError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode)]
 pub struct PlayerName(String);
 

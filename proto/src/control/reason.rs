@@ -99,9 +99,9 @@ reasons! {
     Removed = "removed", Joined, "removed from the match";
     /// The player did nothing for too long.
     Idle = "idle", Joined, "the player was idle for too long";
-    /// The same player has connected again.
+    /// The player has connected again.
     Replaced = "replaced", Joined, "the same player has connected again";
-    /// The match cannot go on; the server's others do.
+    /// The match cannot go on; the server's other matches do.
     MatchFailed = "match_failed", Joined, "the match has failed";
     /// The client does not accept QUIC datagrams, which carry the snapshots.
     NoDatagrams = "no_datagrams", Any, "the client accepts no QUIC datagrams";

@@ -1,8 +1,8 @@
-/// Health and score of a player, as a game tells them: what all clients are shown of it.
+/// Health and score of a player, as the game sets them. All clients are sent them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vitals {
     /// Health left; zero while dead.
     pub health: u16,
-    /// Other players killed, less own deaths by the own hand.
+    /// Kills of others, less suicides.
     pub score: i16,
 }

@@ -1,5 +1,5 @@
-//! The tables `[models]`, models by file, relative to the map, and `[materials.NAME]`, what they
-//! are made of and how their bodies move.
+//! The table `[models]`, which names a file for each model, relative to the map, and the tables
+//! `[materials.NAME]`, which say what a model is made of and how its bodies move.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -76,10 +76,10 @@ pub(super) fn read(
             return Err(refused(format!("{path} is not within the folder of the map")));
         }
         let source = read(name, path).map_err(|reason| refused(format!("{path}: {reason}")))?;
-        // Before the work on a model that is too long anyway.
+        // Checked first, so that a model that is too long costs no work.
         bytes += source.len();
         if bytes > MAX_GAME_DATA {
-            return Err(refused(format!("{path}: over {MAX_GAME_DATA} bytes with all before")));
+            return Err(refused(format!("{path}: the models so far exceed {MAX_GAME_DATA} bytes")));
         }
         let model = Model::from_obj(name, &source);
         let model = model.map_err(|error| refused(format!("{path}: {error}")))?;

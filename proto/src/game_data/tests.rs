@@ -44,7 +44,8 @@ fn a_model_under_a_shipped_name_is_sent() {
     assert_eq!(models[0].source(), STAR);
 }
 
-/// A material is the file's, and a game may throw a model of the file or one that ships.
+/// Materials come from the file. A game may make missiles of a model of the file, or of one that
+/// ships.
 #[test]
 fn materials_and_kinds_of_bodies_reach_clients() {
     let text = format!(

@@ -28,7 +28,7 @@ pub struct QuantisedEntity {
     pub velocity: [i16; 3],
     /// Whether the body sleeps.
     pub asleep: bool,
-    /// What depends on the kind of entity.
+    /// The fields that depend on the kind of entity.
     pub body: QuantisedBody,
     /// The values that the game gives it.
     pub values: FieldValues,
@@ -39,7 +39,7 @@ pub struct QuantisedEntity {
 pub enum QuantisedBody {
     /// A player on foot, who stays upright.
     Player {
-        /// Which of the two boxes the player has.
+        /// The posture, which decides between the two boxes that a player may have.
         posture: Posture,
         /// Heading about +Z, 2^[`YAW_BITS`] steps a turn.
         yaw: u16,

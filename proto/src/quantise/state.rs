@@ -84,7 +84,8 @@ impl Quantiser {
             return Err(QuantiseError::SlotOutOfRange { slot });
         }
         let highest = state.entities.iter().map(|entity| usize::from(entity.id.slot) + 1).max();
-        // Slots once used stay: clients must be sent that they are empty now.
+        // Slots that were ever used stay in the list, because clients must learn that they are
+        // empty now.
         let count = highest.unwrap_or(0).max(self.entities.len());
         self.revision += 1;
         self.changed.resize(count, 0);
@@ -126,8 +127,8 @@ impl Quantised {
         self.tick
     }
 
-    /// How many states the quantiser has rounded, this one included: dates changes even
-    /// if ticks are skipped. Never 0.
+    /// The number of states that the quantiser has rounded, this one included. It dates changes
+    /// even if ticks are skipped, and is never 0.
     pub(crate) fn revision(&self) -> u32 {
         self.revision
     }
@@ -147,7 +148,7 @@ impl Quantised {
         self.changed.get(slot).copied().unwrap_or(0)
     }
 
-    /// The speed of what is in a slot, in units per second: computed once for all
+    /// The speed of the entity in a slot, in units per second. It is computed once for all
     /// clients.
     pub(crate) fn speed(&self, slot: usize) -> f32 {
         self.speeds.get(slot).copied().unwrap_or(0.0)
@@ -158,7 +159,7 @@ impl Quantised {
         self.of_match
     }
 
-    /// The values that are for a player alone.
+    /// The values that only this player's client is sent.
     pub(crate) fn of_own_player(&self, player: EntityId) -> FieldValues {
         let found = self.of_own_players.iter().find(|(id, _)| *id == player);
         found.map(|(_, values)| *values).unwrap_or_default()

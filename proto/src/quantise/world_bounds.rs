@@ -10,11 +10,22 @@ pub const STEPS_PER_UNIT: i32 = 32;
 /// map.
 pub const MAX_POSITION_BITS: u8 = 24;
 
-/// Greatest distance of the least corner from zero, in units: what a map may span.
+/// Greatest distance of a corner from zero on each axis, in units: maps reach no further.
 const MAX_ORIGIN: i32 = 1 << 20;
 
 /// The box within which positions are rounded to lattice points. A position outside is
 /// clamped to it.
+///
+/// ```
+/// use glam::DVec3;
+/// use obsp_proto::quantise::WorldBounds;
+///
+/// let bounds = WorldBounds::covering(DVec3::splat(-512.0), DVec3::splat(512.0))?;
+/// let position = DVec3::new(1.3, 0.0, -40.01);
+/// let rounded = bounds.position(bounds.quantise(position));
+/// assert!((rounded - position).abs().max_element() <= 0.5 / 32.0);
+/// # Ok::<(), obsp_proto::quantise::BoundsError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WorldBounds {
     origin: [i32; 3],
@@ -70,7 +81,7 @@ impl WorldBounds {
         let (mut origin, mut bits) = ([0; 3], [0; 3]);
         for axis in 0..3 {
             let extent = greatest[axis] - least[axis].floor();
-            // RecordToWrite so that a NaN fails too.
+            // Negated, so that a NaN fails too.
             if !(extent >= 0.0 && least[axis].abs() <= limit && greatest[axis].abs() <= limit) {
                 return Err(BoundsError::Corner { axis });
             }

@@ -4,21 +4,20 @@ use super::encoder::shortest;
 use super::{Coder, MIN_RANGE, Probability, RAW_STEP};
 use crate::DatagramError;
 
-/// Reads what an [`Encoder`](super::Encoder) wrote with the same table. Whatever the bytes
-/// are, every value that comes out is one that could be written; bytes beyond the last one
-/// are taken as zeros.
+/// Reads the values that an [`Encoder`](super::Encoder) wrote with the same table. Whatever the
+/// bytes are, it gives only values that can be written. Bytes beyond the last one count as zeros.
 #[derive(Clone, Debug)]
 pub struct Decoder<'a, const N: usize> {
     probabilities: [Probability; N],
     bytes: &'a [u8],
     /// The next byte to be read.
     next: usize,
-    /// As in the encoder.
+    /// `low` and `range` are as in the encoder.
     low: u32,
     range: u32,
     /// How far the number that the bytes encode is above `low`.
     above: u32,
-    /// Whether it was ever above everything that could be written.
+    /// Whether that number was ever above everything that can be written.
     is_beyond: bool,
 }
 
@@ -39,7 +38,7 @@ impl<'a, const N: usize> Decoder<'a, N> {
     /// Checks that the bytes are exactly those that the encoder would have written.
     ///
     /// # Errors
-    /// They are too many or too few.
+    /// The bytes are too many or too few, or not those of any encoder.
     pub fn finish(self) -> Result<(), DatagramError> {
         let ends_in_zero = self.bytes.last() == Some(&0);
         let goes_on = self.next < self.bytes.len();

@@ -2,7 +2,7 @@
 
 use super::{Coder, MIN_RANGE, Probability, RAW_STEP};
 
-/// Writes with a table of probabilities that starts anew for each encoder.
+/// Writes values with a table of probabilities, which starts anew for each encoder.
 #[derive(Clone, Debug)]
 pub struct Encoder<const N: usize> {
     probabilities: [Probability; N],
@@ -11,7 +11,7 @@ pub struct Encoder<const N: usize> {
     start: usize,
     /// The least number that encodes the values, without the part in `bytes`.
     low: u32,
-    /// How many numbers from there on do.
+    /// How many numbers from `low` on encode the values.
     range: u32,
 }
 
@@ -62,8 +62,8 @@ impl<const N: usize> Encoder<N> {
     }
 }
 
-/// Of the `range` numbers from `low`, modulo 2^32, the one with the most zero bytes at its
-/// end; of several the least.
+/// The number with the most zero bytes at its end among the `range` numbers from `low` on,
+/// modulo 2^32; the least if there are several.
 pub(super) fn shortest(low: u32, range: u32) -> u32 {
     [32, 24, 16, 8]
         .into_iter()

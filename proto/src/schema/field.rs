@@ -42,7 +42,7 @@ impl Field {
         self.most
     }
 
-    /// By how much the greatest value exceeds the least.
+    /// The difference between the greatest value and the least.
     pub(crate) fn span(&self) -> u16 {
         // A schema has checked the range.
         (i64::from(self.most) - i64::from(self.least)).clamp(0, u16::MAX.into()) as u16

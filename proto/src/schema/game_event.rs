@@ -10,6 +10,15 @@ pub const MAX_EVENT_DATA: usize = 256;
 
 /// An event of a game: the number of its kind in the schema, and a content that the game
 /// alone understands.
+///
+/// ```
+/// use obsp_proto::schema::{EventError, GameEvent};
+///
+/// let event = GameEvent::new(3, &("Red", 12_u16))?;
+/// assert_eq!(event.kind(), 3);
+/// assert_eq!(event.decode::<(String, u16)>()?, ("Red".to_owned(), 12));
+/// # Ok::<(), EventError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "(u8, Vec<u8>)", try_from = "(u8, Vec<u8>)")]
 pub struct GameEvent {
@@ -54,10 +63,10 @@ pub enum EventError {
     /// The game has sent too many in this tick.
     #[error("more than {most} events in a tick")]
     TooMany {
-        /// How many a tick may have.
+        /// The most that a tick may have.
         most: usize,
     },
-    /// It has no encoding.
+    /// The value has no encoding.
     #[error("the event cannot be encoded: {0}")]
     Encode(EncodeError),
     /// The bytes are no such value.
@@ -70,7 +79,7 @@ impl GameEvent {
     /// encodes.
     ///
     /// # Errors
-    /// The value cannot be encoded, or not within [`MAX_EVENT_DATA`].
+    /// The value cannot be encoded, or its encoding is longer than [`MAX_EVENT_DATA`].
     pub fn new(kind: u8, value: &impl Serialize) -> Result<Self, EventError> {
         let data = bincode::serde::encode_to_vec(value, bincode::config::standard())
             .map_err(EventError::Encode)?;

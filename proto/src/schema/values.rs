@@ -2,8 +2,8 @@ use obsp_sim::EntityId;
 
 use super::{Field, MAX_FIELDS};
 
-/// The values of a subject's fields, in the order of its fields in the schema. Fields that
-/// it does not have are at their least.
+/// The values of a subject's fields, in the order of its fields in the schema, each as its
+/// difference from the least value. Places beyond the last field hold 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FieldValues([u16; MAX_FIELDS]);
 
@@ -11,7 +11,7 @@ impl FieldValues {
     /// All fields at their least.
     pub const NONE: Self = Self([0; MAX_FIELDS]);
 
-    /// Sets the value of `field` of these `fields`, clamped to its range; false if it is
+    /// Sets the value of `field`, which is one of `fields`, clamped to its range; false if it is
     /// none of them.
     pub fn set(&mut self, fields: &[Field], field: &Field, value: i64) -> bool {
         let Some(index) = fields.iter().position(|of| of.name() == field.name()) else {
@@ -35,7 +35,7 @@ impl FieldValues {
         fields.iter().zip(self.0).map(|(field, value)| (field, field.least() + i32::from(value)))
     }
 
-    /// By how much the value of a field exceeds its least.
+    /// The difference between the value of a field and its least value.
     pub(crate) fn offset(&self, index: usize) -> u16 {
         self.0[index]
     }
@@ -48,10 +48,10 @@ impl FieldValues {
 /// All values of a match in one tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MatchValues {
-    /// Those of the whole match.
+    /// The values of the whole match.
     pub of_match: FieldValues,
-    /// Those of entities that have fields, in any order.
+    /// The values of entities that have fields, in any order.
     pub of_entities: Vec<(EntityId, FieldValues)>,
-    /// Those that are for each player alone.
+    /// The values that only each player's own client is sent.
     pub of_own_players: Vec<(EntityId, FieldValues)>,
 }

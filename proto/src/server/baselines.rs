@@ -1,7 +1,7 @@
-//! What one client is known to have of each slot, and which slots its next snapshot
-//! carries.
+//! Tracks the content of each slot that one client is known to have, and chooses the slots that
+//! its next snapshot carries.
 //!
-//! [`Baselines::prioritize`] and [`Baselines::encode`] for every snapshot,
+//! Call [`Baselines::prioritize`] and [`Baselines::encode`] for every snapshot, and
 //! [`Baselines::acknowledge`] for every acknowledgement.
 
 use std::collections::VecDeque;
@@ -25,25 +25,25 @@ use crate::{DatagramError, MAX_ENTITIES, Tick};
 /// acknowledges costs little.
 const HISTORY: usize = 128;
 
-/// Latest ticks remembered in which each slot was sent: a round trip of a quarter of a
-/// second at 60 Hz, in which it is sent every tick.
+/// How many of the latest ticks in which a slot was sent are remembered: enough for a round trip
+/// of a quarter of a second at 60 Hz, if the slot is sent every tick.
 const SENT_TICKS: usize = 16;
 
-/// Urgency of an entity that is due just now; one that is overdue by twice its interval
+/// Urgency of an entity that is due just now. An entity that has waited for twice its interval
 /// has twice as much.
 const DUE: u64 = 256;
 
-/// What one client is known to have, slot by slot, and what is on its way.
+/// The content of each slot that one client is known to have, and the content on its way.
 ///
-/// Contents are dated by the revisions of the quantiser, of which 0 means never, so that
-/// comparing three numbers per slot decides what needs to be sent.
+/// Contents are dated by the revisions of the quantiser; 0 means never. So comparing three
+/// numbers per slot decides whether it needs to be sent.
 #[derive(Debug)]
 pub(super) struct Baselines {
     codec: SnapshotCodec,
     /// The client's own entity; `None` for a spectator.
     player: Option<EntityId>,
     joined: Tick,
-    /// Apart from `slots` because all of them are read in each tick.
+    /// Kept apart from `slots` because all of them are read in each tick.
     revisions: Vec<SlotRevisions>,
     slots: Vec<SlotState>,
     /// The latest ticks in which each slot was sent, by send number modulo
@@ -66,7 +66,7 @@ pub(super) struct Baselines {
     carried: Vec<u16>,
 }
 
-/// Which revisions of one slot were sent and acknowledged.
+/// The revisions of one slot that were sent and acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 struct SlotRevisions {
     /// The revision sent last.
@@ -75,7 +75,7 @@ struct SlotRevisions {
     acknowledged: u32,
 }
 
-/// The rest of what is known of one slot.
+/// The rest of the state of one slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct SlotState {
     /// The tick in which it was sent last.
@@ -151,7 +151,8 @@ impl Baselines {
     ) -> Result<usize, DatagramError> {
         let mut new = 0;
         for tick in acknowledgement.ticks() {
-            // Of a world before this one, delayed until after the client's new hello.
+            // The snapshot was of an earlier world, and its acknowledgement was delayed until
+            // after the client's new hello.
             if tick <= self.joined {
                 break;
             }
@@ -249,7 +250,7 @@ impl Baselines {
             let header = Header { records: count as u8, ..header };
             match self.write(state, &header, &extras, &slots, limit) {
                 Ok(datagram) => break datagram,
-                // Other records may be longer: a little less than fitted.
+                // Other records may be longer, so try a few less than fitted.
                 Err(fit) => count = (fit * 15 / 16).min(count.saturating_sub(1)),
             }
         };
@@ -273,7 +274,7 @@ impl Baselines {
         Some(Encoded { datagram, records, postponed: self.urgent.len() - records })
     }
 
-    /// The blocks that are due besides records. The digest follows when these are known.
+    /// The blocks that are due besides records. The digest is added once the records are known.
     fn extras(&mut self, state: &Quantised, own: &OwnPlayer, limit: usize) -> Extras {
         let (tick, rate) = (state.tick(), self.codec.tick_rate);
         let mut extras = Extras::default();
@@ -402,7 +403,7 @@ impl Baselines {
         }
     }
 
-    /// The digest of the carried slots, and of settled ones from where the last sample
+    /// The digest of the carried slots, and of settled slots beginning where the last sample
     /// ended.
     fn sample(&self, state: &Quantised, carried: &[u16]) -> DigestSample {
         let mut digest = Digest::new(state.tick());
@@ -435,13 +436,14 @@ impl Baselines {
 }
 
 impl SlotRevisions {
-    /// Whether the client may lack the content that last changed at revision `changed`, 0
-    /// if there never was any.
+    /// Whether the client may lack the content that last changed at revision `changed`; 0 stands
+    /// for a slot that never had any.
     fn may_lack(&self, changed: u32, arrived: u32) -> bool {
         self.sent < changed || self.is_lost(arrived)
     }
 
-    /// Whether the last send was lost: something sent as late has arrived.
+    /// Whether the last send was lost: it is not acknowledged, but a snapshot sent no earlier
+    /// has arrived.
     fn is_lost(&self, arrived: u32) -> bool {
         self.acknowledged != self.sent && self.sent <= arrived
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::Time;
 
-/// Part of the budget that can be saved up: a client that joins gets the whole state
+/// Time for which the budget can be saved up, so that a client that joins gets the whole state
 /// quickly.
 const SAVED: Duration = Duration::from_millis(500);
 

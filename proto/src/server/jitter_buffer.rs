@@ -10,7 +10,7 @@ use crate::snapshot::Lead;
 use crate::{Tick, Time};
 
 /// Ticks ahead of the present for which a command is kept: half a second at the highest
-/// rate, where an honest client is early by a few ticks.
+/// rate. An honest client is early by only a few ticks.
 const CAPACITY: u32 = 64;
 
 /// Ticks in a row that repeat the last command when none arrives: long enough to bridge a
@@ -28,10 +28,28 @@ const BACKLOG: u32 = 3;
 /// Holds one command per tick for one player, so that each tick finds exactly one. A
 /// client gains nothing by sending faster, slower, twice or from the future.
 ///
-/// [`JitterBuffer::receive`] for every datagram that arrives, [`JitterBuffer::take`] once
-/// per tick. Every command that arrives for the first time, or that the client has made again,
-/// is measured, usable or not: a client whose clock is far off must learn so, or none of its
-/// commands is ever used.
+/// Call [`JitterBuffer::receive`] for every datagram that arrives, and [`JitterBuffer::take`]
+/// once per tick. A command is measured, usable or not, if it arrives for the first time or if
+/// the client has made it again. Otherwise a client whose clock is far off would not learn so,
+/// and none of its commands would ever be used.
+///
+/// ```
+/// use std::num::NonZeroU16;
+///
+/// use obsp_proto::commands::{CommandBatch, CommandDatagram};
+/// use obsp_proto::server::{CommandSource, JitterBuffer};
+/// use obsp_proto::{Tick, Time};
+/// use obsp_sim::Command;
+///
+/// let rate = NonZeroU16::new(60).unwrap();
+/// let mut buffer = JitterBuffer::new(rate, Tick(100), Time::ZERO);
+/// let run = Command { forward: 127, ..Command::default() };
+/// let batch = CommandBatch::new(Tick(101), vec![run]).unwrap();
+/// buffer.receive(&CommandDatagram { acknowledgement: None, batch }, Time::ZERO);
+/// let at = |milliseconds| Time::since_start(std::time::Duration::from_millis(milliseconds));
+/// assert_eq!(buffer.take(Tick(101), at(17)), (run, CommandSource::Client));
+/// assert_eq!(buffer.take(Tick(102), at(33)), (run, CommandSource::Repeated));
+/// ```
 #[derive(Clone, Debug)]
 pub struct JitterBuffer {
     tick_length: Duration,
@@ -57,7 +75,7 @@ struct Entry {
     acknowledged: Option<Tick>,
 }
 
-/// Where a tick's command came from.
+/// The source of a tick's command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandSource {
     /// The client sent it for this tick.
@@ -73,7 +91,8 @@ pub enum CommandSource {
 pub struct JitterStats {
     /// Commands that were stored.
     pub accepted: u64,
-    /// Commands that had been stored already, as redundancy has it.
+    /// Copies of commands that had been stored already: a client sends each command several
+    /// times.
     pub redundant: u64,
     /// Different commands for a tick that had one, without a later acknowledgement:
     /// dropped.
@@ -176,7 +195,7 @@ impl JitterBuffer {
         if arrival < self.backlog_until {
             return;
         }
-        // One of the two is zero.
+        // One of the two is zero, as a difference of times is never negative.
         let (after, before) = (arrival - self.last_time, self.last_time - arrival);
         self.leads.observe(ahead as f64 - self.in_ticks(after) + self.in_ticks(before));
     }
@@ -392,7 +411,7 @@ mod tests {
             buffer.receive_one(tick + 1, command(1), None, at(f64::from(tick) - 0.5));
         }
         buffer.skip_time(20, at(159.0));
-        // One that had waited in the socket, and one that arrives now.
+        // A command that had waited in the socket is not measured.
         buffer.receive_one(160, command(1), None, at(159.1));
         assert_eq!(buffer.lead(), None);
         for tick in 140..143 {
@@ -420,9 +439,9 @@ mod tests {
         assert_eq!((buffer.stats().replaced, buffer.stats().conflicting), (1, 2));
     }
 
-    /// Symptom: a client that did nothing and set its clock back did so once more, and its
-    /// commands came too late for a second. Cause: a command like the first one for its tick
-    /// was not measured, so that the server reported the lead of before.
+    /// Symptom: an idle client that set its clock back did so once more, and its commands came
+    /// too late for a second. Cause: a command equal to the first one for its tick was not
+    /// measured, so the server reported the lead from before.
     #[test]
     fn a_command_that_is_sent_again_is_measured() {
         let mut buffer = buffer();
@@ -437,7 +456,7 @@ mod tests {
         for now in 101..110 {
             buffer.take(Tick(now), at(f64::from(now)));
         }
-        // The copies of 127 to 129 say nothing.
+        // The copies of the commands for ticks 127 to 129 are not measured.
         buffer.receive(&datagram(130, 95), at(109.5));
         assert_eq!(buffer.lead(), Some(Lead::from_ticks(20.5)));
         buffer.receive(&datagram(124, 100), at(109.5));

@@ -1,20 +1,20 @@
-//! Which snapshots carry the client's own motion.
+//! Chooses the snapshots that carry the client's own motion.
 
 use std::num::NonZeroU16;
 
 use crate::Tick;
 use crate::snapshot::{AuthoritativeMotion, Lead, TouchedBody};
 
-/// How many times a second a moving player is sent its own motion, while its client must
-/// have predicted it.
+/// How many times a second a moving player is sent its own motion while its client can predict
+/// it.
 const RATE: u32 = 10;
 
-/// How many times a second while the player is pushed, which its client cannot predict, or
-/// shoves a body, of which its client knows less than of the player.
+/// How many times a second a player is sent its own motion while it is pushed, which its client
+/// cannot predict, or while it shoves a body, which its client knows less well than the player.
 const TOUCHING_RATE: u32 = 30;
 
-/// What a snapshot says about the client's own player, besides the entity that everybody
-/// sees.
+/// The data of a snapshot about the client's own player, besides the entity that all clients are
+/// sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OwnPlayer {
     /// How early its commands arrive.
@@ -44,7 +44,8 @@ impl MotionSchedule {
     ) -> Option<AuthoritativeMotion> {
         let motion = own.motion?;
         if let Some((sent, last)) = self.sent {
-            // That a body is no longer touched need not be sent; where it is, must.
+            // A body that is no longer touched need not be reported. The state of a touched body
+            // must be.
             let is_sent = |body: &TouchedBody| last.touched.contains(&Some(*body));
             let known = self.arrived == Some(sent)
                 && last.motion == motion.motion

@@ -12,20 +12,20 @@ const CHAT_BURST: u32 = 5;
 /// Time after which one more chat line is accepted.
 const CHAT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Mismatch reports that are accepted at once: those of an outage of the network.
+/// Mismatch reports that are accepted at once: as many as an outage of the network delays.
 const MISMATCH_BURST: u64 = 8;
 
 /// Messages beyond a limit after which a client is flooding.
 const MAX_EXCESS: u64 = 100;
 
-/// What a limit decides about a message.
+/// The decision of a limit about a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It is within the limit.
     Accepted,
     /// It is beyond the limit, and dropped.
     Excess,
-    /// So were far too many before: the session ends.
+    /// It is beyond the limit, as were far too many before it: the session ends.
     Flooding,
 }
 
@@ -104,7 +104,7 @@ mod tests {
         assert!((0..200).any(|_| limit.check(at(100)) == Verdict::Flooding));
     }
 
-    /// How many of this many reports at once are accepted.
+    /// The number of these reports at once that are accepted.
     fn accepted(limit: &mut MismatchLimit, snapshots: u64, reports: u64) -> usize {
         (0..reports).filter(|_| limit.check(snapshots) == Verdict::Accepted).count()
     }

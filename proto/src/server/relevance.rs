@@ -6,13 +6,13 @@ use std::num::NonZeroU16;
 use crate::quantise::{QuantisedBody, QuantisedEntity, STEPS_PER_UNIT, YAW_BITS, heading};
 
 /// Longest interval, in milliseconds, between two sends of a moving entity while the
-/// budget suffices. With one datagram lost, what a client renders is still no older than
-/// 200 ms plus the network's delay.
+/// budget suffices. With one datagram lost, the states that a client renders are still no older
+/// than 200 ms plus the network's delay.
 const MAX_INTERVAL: f32 = 100.0;
 
 /// Milliseconds of interval for each unit of distance: every tick at 60 Hz at a hundred
-/// units, the longest interval from 600 on. What is twice as far moves half as much on the
-/// screen.
+/// units, the longest interval from 600 on. An entity at twice the distance moves half as much
+/// on the screen.
 const PER_UNIT: f32 = 0.16;
 
 /// Factor of the interval behind the viewer's back.
@@ -28,7 +28,8 @@ const FAST: f32 = 160.0;
 /// Interval, in milliseconds, of the client's own entity: its motion is sent separately.
 const OWN: f32 = 100.0;
 
-/// The same of the vehicle that the client's own player drives, which is predicted from it.
+/// Interval, in milliseconds, of the vehicle that the client's own player drives: the client
+/// predicts from this entity.
 const OWN_VEHICLE: f32 = 34.0;
 
 /// Longest interval, in ticks, between two sends of a moving entity while the budget
@@ -41,7 +42,7 @@ fn ticks(milliseconds: f32, tick_rate: NonZeroU16) -> u32 {
     (milliseconds * f32::from(tick_rate.get()) / 1000.0).clamp(1.0, f32::from(u8::MAX)) as u32
 }
 
-/// The player who looks, and from where.
+/// The player to whose client entities are sent: its position and its view.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Viewer {
     position: [i32; 3],

@@ -1,5 +1,5 @@
-//! The server's end of one connection. [`hello`] judges what a client begins with, [`phase`]
-//! says how far the session has come.
+//! The server's end of one connection. [`hello`] checks a client's hello, [`phase`] has the
+//! phases of a session.
 
 mod hello;
 mod phase;
@@ -24,7 +24,7 @@ use crate::snapshot::SnapshotCodec;
 use crate::{HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, PROTOCOL_VERSION, ProtocolError, Tick, Time};
 use phase::Phase;
 
-/// What a server offers to its clients.
+/// The match that a server offers to its clients.
 #[derive(Clone, Debug)]
 pub struct MatchInfo {
     /// Ticks per second.
@@ -41,12 +41,12 @@ pub struct MatchInfo {
     pub player_limit: u16,
     /// The models, fields and events of the game that is played.
     pub schema: Arc<Schema>,
-    /// The hash of the game's data; `None` if there are none besides the usual numbers and
-    /// the shipped models.
+    /// The hash of the game's data; `None` for a game with the default movement parameters and
+    /// the shipped models only.
     pub game: Option<GameHash>,
 }
 
-/// What a session reports to its caller.
+/// An event that a session reports to its caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A client with a valid hello asks to join: call [`Session::accept`],
@@ -82,7 +82,7 @@ pub enum Event {
 pub struct SessionStats {
     /// Snapshots encoded.
     pub snapshots: u64,
-    /// Their bytes.
+    /// Bytes of the snapshots encoded.
     pub snapshot_bytes: u64,
     /// Snapshots that the client has acknowledged.
     pub acknowledged: u64,
@@ -102,9 +102,9 @@ pub struct SessionStats {
 
 /// The server's end of one connection: bytes and a time in, bytes and events out.
 ///
-/// Pass on what arrives by [`Session::receive_stream`] and
-/// [`Session::receive_datagram`]; answer [`Event::Hello`] by [`Session::accept`],
-/// [`Session::accept_spectator`] or [`Session::refuse`]; from then on send
+/// Pass on arriving bytes by [`Session::receive_stream`] and
+/// [`Session::receive_datagram`]. Answer [`Event::Hello`] by [`Session::accept`],
+/// [`Session::accept_spectator`] or [`Session::refuse`]. From then on send
 /// [`Session::encode_snapshot`] for every state and [`Session::send_event`] for every
 /// match event. Let time pass by [`Session::advance`], and write
 /// [`Session::stream_output`] after any of these. [`Session::close`] ends it.
@@ -117,7 +117,7 @@ pub struct Session {
     started: Time,
     /// The map of the client, while its hello waits for [`Session::enter_match`].
     asked_map: Option<MapHash>,
-    /// When the frame began that is unfinished.
+    /// When the unfinished frame began.
     unfinished_since: Option<Time>,
     last_received: Time,
     /// The tick of the last event sent.
@@ -183,8 +183,8 @@ impl Session {
         Ok(events)
     }
 
-    /// Handles the next frame; the inner `None` is a frame without an event, the outer one
-    /// no whole frame.
+    /// Handles the next frame. The outer `None` stands for no whole frame, the inner one for a
+    /// frame without an event.
     fn receive_frame(
         &mut self,
         now: Time,
@@ -207,7 +207,7 @@ impl Session {
                 return Err(unexpected("hello to a match", "in another match"));
             }
             (ClientMessage::Hello(hello), phase) if phase.awaits_hello() => self.check_hello(hello),
-            // Sent before the client learned that the world changed.
+            // The message was sent before the client learned that the world changed.
             (
                 ClientMessage::Mismatch { .. } | ClientMessage::Say(_),
                 Phase::AwaitingHelloAgain(_),
@@ -299,9 +299,10 @@ impl Session {
     /// caller has to answer a hello.
     pub fn next_timeout(&self) -> Option<Time> {
         match self.phase {
-            // Not since the last byte: else a byte now and then would hold the place.
+            // The time runs from the start, not from the last byte. Otherwise a client could
+            // hold its place by a byte now and then.
             Phase::AwaitingHello => Some(self.started + HANDSHAKE_TIMEOUT),
-            // The network may have an outage just then.
+            // Longer than for the first hello, because the network may have an outage.
             Phase::AwaitingHelloAgain(since) => Some(since + IDLE_TIMEOUT),
             Phase::Joined { .. } => {
                 let since = self.unfinished_since.unwrap_or(self.last_received);
@@ -311,7 +312,7 @@ impl Session {
         }
     }
 
-    /// When something valid was last received from the client.
+    /// When the last valid message or datagram of the client was received.
     pub fn last_received(&self) -> Time {
         self.last_received
     }
@@ -327,9 +328,9 @@ impl Session {
         self.ticket = (ticket, seconds);
     }
 
-    /// Continues in another world, with these match_info: a client that has joined is told,
-    /// and [`Event::Hello`] follows once it answers. A client whose hello has not arrived
-    /// or not been answered yet joins that world instead.
+    /// Continues in another world, with this `match_info`. A client that has joined is told,
+    /// and [`Event::Hello`] follows once it answers. A client whose hello has not arrived, or
+    /// has not been answered yet, joins that world instead.
     pub fn change_world(&mut self, now: Time, match_info: Arc<MatchInfo>) {
         if let Phase::Joined { .. } = self.phase {
             let (map, name) = (match_info.map, match_info.map_name.clone());
@@ -345,7 +346,7 @@ impl Session {
         self.admit(Some(player), tick);
     }
 
-    /// Accepts the client as a spectator; as [`Session::accept`].
+    /// Accepts the client as a spectator, who has no player; else as [`Session::accept`].
     pub fn accept_spectator(&mut self, tick: Tick) {
         self.admit(None, tick);
     }
@@ -447,7 +448,7 @@ impl Session {
     /// joined, the state is no later than the last one encoded, or the limit is below
     /// [`crate::snapshot::MIN_SNAPSHOT`].
     ///
-    /// An encoded snapshot may be dropped instead of sent: to the session it was lost.
+    /// An encoded snapshot may be dropped instead of sent. The session then takes it for lost.
     pub fn encode_snapshot(
         &mut self,
         state: &Arc<Quantised>,

@@ -1,4 +1,4 @@
-//! Which snapshots carry the values of the match, or those of the client's own player.
+//! Chooses the snapshots that carry the values of the match, or of the client's own player.
 
 use std::num::NonZeroU16;
 
@@ -9,15 +9,15 @@ use crate::snapshot::{BASELINES_KEPT, ValueBlock};
 /// How many times a second values that change all the time are sent.
 const RATE: u16 = 20;
 
-/// Decides which snapshots carry one set of values, and from which earlier ones they are
-/// coded.
+/// Decides which snapshots carry one set of values, and from which earlier values these are coded
+/// as changes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ValueSchedule {
     /// The values sent last, with their tick.
     sent: Option<(Tick, FieldValues)>,
     /// The latest values known to have arrived, with their tick.
     arrived: Option<(Tick, FieldValues)>,
-    /// How often values were sent since those.
+    /// How often values were sent since the latest that arrived, at most.
     sends: usize,
 }
 
@@ -31,7 +31,7 @@ impl ValueSchedule {
         acknowledged: Option<Tick>,
         tick_rate: NonZeroU16,
     ) -> Option<ValueBlock> {
-        // A client that was sent nothing takes all values for the least.
+        // A client that was sent no values takes each for its least.
         let last = self.sent.map_or(FieldValues::NONE, |(_, values)| values);
         let is_lost = self.sent.is_some_and(|(sent, _)| {
             acknowledged.is_some_and(|acknowledged| sent <= acknowledged)
@@ -56,7 +56,7 @@ impl ValueSchedule {
     pub(super) fn on_arrival(&mut self, tick: Tick, values: FieldValues) {
         if self.arrived.is_none_or(|(arrived, _)| arrived < tick) {
             self.arrived = Some((tick, values));
-            // Those under way are fewer than all that were sent.
+            // Later values may be under way. They are no more than `sends`, which is kept.
             self.sends =
                 if self.sent.is_some_and(|(sent, _)| sent == tick) { 0 } else { self.sends };
         }

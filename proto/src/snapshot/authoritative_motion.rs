@@ -16,7 +16,7 @@ const TOUCHED_BITS: u32 = 2;
 /// The squared length of a unit quaternion, up to rounding.
 const UNIT: std::ops::Range<f32> = 0.999..1.001;
 
-/// What a reader passes for a body that it does not know yet.
+/// The placeholder that a reader passes for a body that it does not know yet.
 const UNKNOWN_BODY: TouchedBody = TouchedBody {
     slot: 0,
     asleep: false,
@@ -37,13 +37,13 @@ pub struct TouchedBody {
     pub slot: u16,
     /// Whether it sleeps; it then neither moves nor turns.
     pub asleep: bool,
-    /// Units.
+    /// Its position, in units.
     pub position: Vec3,
-    /// Unit quaternion from body to world axes.
+    /// Its orientation: the unit quaternion from body to world axes.
     pub orientation: Quat,
-    /// Units per second.
+    /// Its velocity, in units per second.
     pub velocity: Vec3,
-    /// Radians per second, world axes.
+    /// Its angular velocity, in radians per second about the world axes.
     pub spin: Vec3,
 }
 
@@ -76,7 +76,8 @@ pub struct AuthoritativeMotion {
 }
 
 impl AuthoritativeMotion {
-    /// Stands for this many ticks or more: longer than the interval of several motions.
+    /// Stands for this many ticks or more, in [`AuthoritativeMotion::since_pushed`]: longer than
+    /// the interval of several motions.
     pub const NOT_RECENT: u8 = (1 << PUSHED_BITS) - 1;
 
     /// Most bodies that are sent with a motion.
@@ -98,7 +99,7 @@ impl AuthoritativeMotion {
     }
 }
 
-/// What a reader passes for a motion that it does not know yet.
+/// The placeholder that a reader passes for a motion that it does not know yet.
 pub(super) const UNKNOWN_MOTION: AuthoritativeMotion = AuthoritativeMotion {
     motion: PlayerMotion {
         position: Vec3::ZERO,
@@ -123,7 +124,7 @@ pub(super) fn code_motion(
     }
     let mut velocity = motion.velocity.to_array();
     for axis in &mut velocity {
-        // By its bits: a negative zero is not zero.
+        // The bits are compared, because a negative zero is not zero here.
         let bits = axis.to_bits();
         let moves = coder.raw((bits != 0).into(), 1) == 1;
         *axis = checked(f32::from_bits(if moves { coder.raw(bits, 32) } else { 0 }))?;
@@ -217,7 +218,7 @@ mod tests {
         AuthoritativeMotion { motion, since_pushed: 17, touched: [Some(moving), Some(resting)] }
     }
 
-    /// The motion that is read where this one was written.
+    /// Writes a motion and reads it back.
     fn round_trip(motion: &AuthoritativeMotion) -> Result<AuthoritativeMotion, DatagramError> {
         let mut encoder = Encoder::new(&[128], Vec::new());
         // The writer checks too, but after writing.

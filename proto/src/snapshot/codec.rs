@@ -1,6 +1,6 @@
 //! Encodes and decodes snapshots.
 //!
-//! [`SnapshotCodec::encode`] on the server, [`SnapshotCodec::decode`] on a client.
+//! The server calls [`SnapshotCodec::encode`], a client [`SnapshotCodec::decode`].
 
 use std::num::NonZeroU16;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::range::{Coder, Decoder, Encoder};
 use crate::schema::{FieldValues, Schema};
 use crate::{DatagramError, MAX_ENTITIES, SLOT_BITS, Tick};
 
-/// What both ends must know of a match to encode and decode its snapshots.
+/// The data of a match that both ends need to encode and decode its snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotCodec {
     /// The lattice of quantised positions.
@@ -37,7 +37,7 @@ pub struct Snapshot {
     pub own_motion: Option<AuthoritativeMotion>,
     /// The values of the match, if they are carried.
     pub match_values: Option<FieldValues>,
-    /// The values that are for the client's own player alone, if they are carried.
+    /// The values of the own player that only this client is sent, if they are carried.
     pub own_values: Option<FieldValues>,
     /// The content of some slots, in ascending order.
     pub records: Vec<Record>,
@@ -65,31 +65,31 @@ pub struct RecordToWrite<'a> {
     pub baseline: Option<Baseline<'a>>,
 }
 
-/// What a snapshot carries besides its records.
+/// The parts of a snapshot besides its records.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Extras {
     /// The authoritative motion of the client's own player.
     pub motion: Option<AuthoritativeMotion>,
     /// The values of the match.
     pub match_values: Option<ValueBlock>,
-    /// The values that are for the client's own player alone.
+    /// The values of the own player that only this client is sent.
     pub own_values: Option<ValueBlock>,
     /// The digest of all records.
     pub digest: Option<DigestSample>,
 }
 
-/// A reader's values of the past, by which others are coded.
+/// A reader's earlier values, from which later values are coded as changes.
 pub trait Baselines<'b> {
-    /// Its value of a slot.
+    /// The reader's value of a slot.
     fn entity(&self, slot: u16, query: BaselineQuery) -> Option<(Tick, &'b QuantisedEntity)>;
 
-    /// Its values of the match at a tick.
+    /// The reader's values of the match at a tick.
     fn match_values(&self, tick: Tick) -> Option<FieldValues> {
         let _ = tick;
         None
     }
 
-    /// Its values of the own player at a tick.
+    /// The reader's values of the own player at a tick.
     fn own_values(&self, tick: Tick) -> Option<FieldValues> {
         let _ = tick;
         None
@@ -103,8 +103,8 @@ impl<'b, F: Fn(u16, BaselineQuery) -> Option<(Tick, &'b QuantisedEntity)>> Basel
     }
 }
 
-/// The server's digest of a snapshot's records, and of some slots besides whose present
-/// content the client is known to have.
+/// The server's digest of a snapshot's records, and of some other slots, whose present content
+/// the client is known to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DigestSample {
     /// The first slot sampled.
@@ -115,7 +115,7 @@ pub struct DigestSample {
     pub digest: u32,
 }
 
-/// Which of a reader's values of a slot is the baseline of a record.
+/// The choice of a record's baseline among a reader's values of its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BaselineQuery {
     /// The value of this tick.
@@ -129,7 +129,7 @@ const AGE_BITS: u32 = 8;
 
 impl SnapshotCodec {
     /// Encodes a snapshot of records in ascending order of slot, as many as the header
-    /// says. What of the extras is there must be what the header says is there.
+    /// says. The extras that are present must be those that the header names.
     ///
     /// # Errors
     /// The number of records that fit into `limit` bytes, if not all do.
@@ -226,8 +226,8 @@ impl SnapshotCodec {
         Ok(snapshot)
     }
 
-    /// Decodes what follows a header's plain bytes. Public for benchmarks;
-    /// [`SnapshotCodec::decode`] decodes a datagram.
+    /// Decodes the rest of a snapshot after the plain bytes of its header. Public for
+    /// benchmarks; [`SnapshotCodec::decode`] decodes a datagram.
     ///
     /// # Errors
     /// As [`SnapshotCodec::decode`].

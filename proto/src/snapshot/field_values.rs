@@ -6,13 +6,13 @@ use crate::DatagramError;
 use crate::range::Coder;
 use crate::schema::{Field, FieldValues};
 
-/// What a reader passes for values that it does not know yet.
+/// The placeholder that a reader passes for values that it does not know yet.
 pub(super) const NO_VALUES: FieldValues = FieldValues::NONE;
 
 /// The greatest change of a value that is coded as a step.
 const LONGEST_STEP: i32 = (1 << STEP.width) - 1;
 
-/// Bits of the age of the values that a block is changed from.
+/// Bits of the age of a block's baseline.
 const AGE_BITS: u32 = 8;
 
 /// The values of the match, or of the client's own player alone, in a snapshot.
@@ -20,14 +20,14 @@ const AGE_BITS: u32 = 8;
 pub struct ValueBlock {
     /// The values.
     pub values: FieldValues,
-    /// How many ticks before the snapshot the values were sent that they are coded as a
-    /// change from; 0 if they are coded as a change from the least ones.
+    /// How many ticks before the snapshot the baseline was sent; 0 if the baseline are the least
+    /// values.
     pub age: u8,
-    /// Those values, or the least ones.
+    /// The values that these are coded as changes from: earlier ones, or the least ones.
     pub baseline: FieldValues,
 }
 
-/// What a reader passes for a block that it does not know yet.
+/// The placeholder that a reader passes for a block that it does not know yet.
 pub(super) const UNKNOWN_BLOCK: ValueBlock =
     ValueBlock { values: NO_VALUES, age: 0, baseline: NO_VALUES };
 
@@ -36,7 +36,7 @@ const OUT_OF_RANGE: DatagramError = DatagramError::OutOfRange { field: "value of
 /// Codes all values.
 ///
 /// # Errors
-/// The reader gets one that is out of range.
+/// The reader gets a value that is out of range.
 pub(super) fn whole_values(
     coder: &mut impl Coder,
     fields: &[Field],
@@ -53,10 +53,10 @@ pub(super) fn whole_values(
     Ok(read)
 }
 
-/// Codes values as their changes from `old` ones, which become the new.
+/// Codes values as changes from `old`, which becomes the new values.
 ///
 /// # Errors
-/// The reader gets one that is out of range.
+/// The reader gets a value that is out of range.
 pub(super) fn change_values(
     coder: &mut impl Coder,
     fields: &[Field],
@@ -79,7 +79,7 @@ pub(super) fn change_values(
     Ok(())
 }
 
-/// Codes a block; `baseline` returns the reader's values of so many ticks before.
+/// Codes a block. `baseline` returns the reader's values of a number of ticks before.
 ///
 /// # Errors
 /// The reader gets a value that is out of range, or lacks the baseline.

@@ -30,7 +30,7 @@ const HAS_MATCH_VALUES: u8 = 1 << 4;
 const HAS_OWN_VALUES: u8 = 1 << 5;
 const KIND: u8 = 0b11;
 
-/// The usual lead, in quarters of a tick: what clients steer for, rounded down.
+/// The usual lead, in quarters of a tick: the one that clients steer for, rounded down.
 const USUAL_LEAD: i32 = 5;
 
 /// The header of a snapshot.
@@ -44,12 +44,12 @@ pub struct Header {
     pub has_motion: bool,
     /// Whether values of the match precede the records.
     pub has_match_values: bool,
-    /// Whether values that are for the client's own player alone precede the records.
+    /// Whether values of the own player that only this client is sent precede the records.
     pub has_own_values: bool,
     /// How early the client's commands arrive.
     pub lead: Option<Lead>,
-    /// How many ticks before this one the latest snapshot is that is known to have
-    /// arrived; 0 if there is none so late.
+    /// Ticks between the latest snapshot known to have arrived and this one; 0 if there is none
+    /// within 255 ticks.
     pub acknowledged: u8,
     /// Number of records.
     pub records: u8,

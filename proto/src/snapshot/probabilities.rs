@@ -1,11 +1,11 @@
-//! The table of initial probabilities of a snapshot's range coder, and which entry codes
-//! what.
+//! The table of initial probabilities of a snapshot's range coder, and the entries of each kind
+//! of decision.
 
 use crate::range::Number;
 use crate::schema::MAX_FIELDS;
 
-/// Initial probabilities of the range coder in every snapshot, in 256ths: one for each kind
-/// of decision, as often as it was a 1 in a fight of 32 players among 500 props
+/// Initial probabilities of the range coder in every snapshot, in 256ths: for each kind of
+/// decision, how often it was a 1 in a fight of 32 players among 500 props
 /// (`cargo bench -p obsp-proto -- priors`). `PROTOCOL.md` prints the same table.
 #[rustfmt::skip]
 pub const PRIORS: [u8; PROBABILITY_COUNT] = [
@@ -66,17 +66,19 @@ pub const PRIORS: [u8; PROBABILITY_COUNT] = [
 /// Number of probabilities.
 pub const PROBABILITY_COUNT: usize = STEP.at + STEP.width;
 
-/// Whether the lead of the commands is carried, and its difference from the usual one.
+/// Whether the lead of the commands is carried.
 pub(super) const HAS_LEAD: usize = 0;
+/// Difference of that lead from the usual one.
 pub(super) const LEAD: Number = Number { at: 1, width: 8 };
 pub(super) const ACKNOWLEDGED: Number = after(LEAD, 8);
 pub(super) const RECORDS: Number = after(ACKNOWLEDGED, 8);
 /// Number of slots between two that are carried.
 pub(super) const GAP: Number = after(RECORDS, 12);
-/// Whether a record is not a change from the latest value; if so, whether it is a change
-/// from an older value; if not, whether it is an empty slot.
+/// Whether a record is something else than a change from the latest value.
 pub(super) const IS_SPECIAL: usize = GAP.at + GAP.width;
+/// Whether such a record is a change from an older value.
 pub(super) const IS_AGED: usize = IS_SPECIAL + 1;
+/// Whether a record that is no change at all is an empty slot.
 pub(super) const IS_EMPTY: usize = IS_AGED + 1;
 
 /// A whole entity.
@@ -87,32 +89,32 @@ pub(super) const MOVES: usize = RESTS + 1;
 pub(super) const SPEED: Number = Number { at: MOVES + 1, width: 9 };
 pub(super) const TILT: Number = after(SPEED, 10);
 
-/// Whether it is asleep: for each kind, by whether the baseline was.
+/// Whether an entity is asleep: for each kind, by whether the baseline was.
 pub(super) const ASLEEP: usize = TILT.at + TILT.width;
-/// Whether it is crouching, by whether the baseline was.
+/// Whether a player crouches, by whether the baseline did.
 pub(super) const CROUCHES: usize = ASLEEP + 4;
-/// Whether it falls: for each kind, by whether the baseline moved up or down.
+/// Whether an entity falls: for each kind, by whether the baseline moved up or down.
 pub(super) const FALLS: usize = CROUCHES + 2;
-/// Changes of velocity: for each kind and axis, by the size of those before.
+/// Changes of velocity: for each kind and axis, by the size of the changes on the axes before.
 pub(super) const VELOCITY: Family = Family { at: FALLS + 4, width: 10, count: 2 * 3 * 3 };
-/// Whether it was relocated.
+/// Whether an entity was relocated.
 pub(super) const RELOCATED: usize = VELOCITY.end();
 /// Errors of the predicted position: for each kind and axis, by whether the velocity
-/// changed and by the size of those before.
+/// changed and by the size of the errors on the axes before.
 pub(super) const POSITION: Family = Family { at: RELOCATED + 1, width: 12, count: 2 * 3 * 2 * 3 };
 /// Changes of heading, by whether the velocity changed.
 pub(super) const YAW: Family = Family { at: POSITION.end(), width: 12, count: 2 };
-/// Whether the orientation changed, by whether it moves, and whether its largest component
-/// did.
+/// Whether the orientation changed, by whether the entity moves, and whether the largest
+/// component is another one.
 pub(super) const TURNS: usize = YAW.end();
 pub(super) const FLIPS: usize = TURNS + 2;
-/// Changes of components: the first one, then the others by the size of those before.
+/// Changes of components: the first one, then the others by the size of the changes before.
 pub(super) const TURN: Family = Family { at: FLIPS + 1, width: 11, count: 1 + 6 };
 
-/// Whether any value of an entity's fields changed, and for each of them whether it did.
+/// Whether any value of an entity's fields changed, and for each field whether its value did.
 pub(super) const VALUES_CHANGE: usize = TURN.end();
 pub(super) const VALUE_CHANGES: usize = VALUES_CHANGE + 1;
-/// Whether a value changed by more than a step is coded for, and that step.
+/// Whether a value changed by more than a step can code, and the step otherwise.
 pub(super) const LEAPS: usize = VALUE_CHANGES + MAX_FIELDS;
 pub(super) const STEP: Number = Number { at: LEAPS + 1, width: 5 };
 
@@ -130,7 +132,7 @@ impl Family {
         Number { at: self.at + index * self.width, width: self.width }
     }
 
-    /// Most bits of one of them.
+    /// Most bits of one of the numbers.
     pub(super) fn width(self) -> usize {
         self.width
     }

@@ -21,12 +21,12 @@ pub struct Baseline<'a> {
     pub age: u32,
     /// The entity as it was then.
     pub entity: &'a QuantisedEntity,
-    /// Whether it is certainly the latest value that the client has of those sent until
-    /// the snapshot that the header calls acknowledged.
+    /// Whether it is certainly the client's latest value among those sent until the snapshot
+    /// that the header calls acknowledged.
     pub is_latest: bool,
 }
 
-/// What a reader passes for an entity that it does not know yet.
+/// The placeholder that a reader passes for an entity that it does not know yet.
 pub(super) const UNKNOWN_ENTITY: QuantisedEntity = QuantisedEntity {
     generation: 0,
     position: [0; 3],
@@ -43,8 +43,8 @@ const MODEL_BITS: u32 = 7;
 const LONGEST_PREDICTION: u32 = 16;
 
 impl Baseline<'_> {
-    /// Whether an entity can be coded as its difference from this one: only what never
-    /// changes during an entity's life must be equal.
+    /// Whether an entity can be coded as its difference from this one. Only the fields that
+    /// never change during an entity's life must be equal.
     pub fn serves(&self, entity: &QuantisedEntity) -> bool {
         let alike = match (self.entity.body, entity.body) {
             (QuantisedBody::Player { .. }, QuantisedBody::Player { .. }) => true,
@@ -212,8 +212,9 @@ impl SnapshotCodec {
         Ok(position)
     }
 
-    /// The position that follows if the velocity changed at a steady rate: exact for what
-    /// runs, slides or falls, and computed in integers, so that both ends get the same.
+    /// The position that follows if the velocity changed at a steady rate. It is exact for an
+    /// entity that runs, slides or falls, and is computed in integers, so that both ends get the
+    /// same.
     fn predict(&self, baseline: Baseline<'_>, now: [i16; 3]) -> [i32; 3] {
         let QuantisedEntity { position, velocity, .. } = *baseline.entity;
         let age = i32::try_from(baseline.age.min(LONGEST_PREDICTION)).unwrap_or(0);
@@ -232,8 +233,8 @@ impl SnapshotCodec {
 const LATTICE_VELOCITY: i32 =
     crate::quantise::VELOCITY_STEP as i32 * crate::quantise::STEPS_PER_UNIT;
 
-/// Gravity: steps of velocity that a fall adds per second, in units of
-/// [`VELOCITY_STEP`](crate::quantise::VELOCITY_STEP).
+/// Gravity: the steps of [`VELOCITY_STEP`](crate::quantise::VELOCITY_STEP) that a fall adds to
+/// the velocity in a second.
 const GRAVITY: u32 = 200;
 
 /// The size class of a number, which predicts that of the next.
@@ -272,7 +273,7 @@ fn posture_of(is_crouching: bool) -> Posture {
     if is_crouching { Posture::Crouching } else { Posture::Standing }
 }
 
-/// The shorter change of heading.
+/// The change of heading, the shorter way round.
 fn yaw_change(new: u16, old: u16) -> i32 {
     let unused = i16::BITS - YAW_BITS;
     i32::from((new.wrapping_sub(old) << unused) as i16 >> unused)

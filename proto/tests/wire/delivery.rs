@@ -40,8 +40,8 @@ fn arrivals_are_right_and_everything_arrives_in_the_end() {
         let mut game = Match::of_game(schema, seed, scene, impairments);
         game.limit = MIN_SNAPSHOT + random.below(1200);
         game.run(300);
-        // With less loss, so that the end can be awaited, but after what was lost, delayed
-        // and duplicated so far.
+        // From now on few packets are lost, so that the match converges in time. The packets
+        // lost, delayed and duplicated so far still have their effect.
         game.down.impairments = Impairments { loss: 0.1, outage: 0.0, ..impairments };
         game.up.impairments = game.down.impairments;
         game.scene.frozen = true;

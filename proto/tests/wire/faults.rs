@@ -1,5 +1,5 @@
-//! Networks with outages and paths that shrink: what arrives is right, everything arrives
-//! in the end, and states are no older than they must be.
+//! Networks with outages and paths that shrink: all data that arrive are right, everything
+//! arrives in the end, and states are no older than they must be.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::random::Random;
 use crate::scene::Scene;
 use crate::staged_match::Match;
 
-/// Bytes of a datagram that QUIC guarantees on any path, and that a usual path carries.
+/// Bytes of a datagram that the narrowest path and the widest path of this test carry.
 const PATH: (usize, usize) = (MIN_SNAPSHOT, 1400);
 
 #[test]
@@ -30,7 +30,8 @@ fn outages_heal_and_shrinking_paths_are_followed() {
             let (up, down) = [(true, true), (true, false), (false, true)][random.below(3)];
             game.cut(length, up, down);
             outages += 1;
-            // The path carries less from now on, and the server learns so late.
+            // From now on the path carries datagrams of another size, which the server learns
+            // only later.
             game.down.largest = PATH.0 + random.below(PATH.1 - PATH.0);
             game.run(10 + random.below(30) as u32);
             game.limit = game.down.largest;
@@ -52,8 +53,8 @@ fn outages_heal_and_shrinking_paths_are_followed() {
 }
 
 /// On the bad network (50 ± 20 ms each way, 5 % lost each way, bursts), with a sufficient
-/// budget: of all samples of moving entities, 99 % were no older than 200 ms when their
-/// snapshot arrived.
+/// budget, 99 % of all samples of moving entities were no older than 200 ms when their snapshot
+/// arrived.
 #[test]
 fn losses_leave_little_stale() {
     let mut ages = Vec::new();

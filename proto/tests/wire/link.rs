@@ -82,7 +82,7 @@ impl Link {
         }
     }
 
-    /// Begins an outage that lasts until then.
+    /// Begins an outage that ends at `until`.
     pub(crate) fn cut(&mut self, until: Time) {
         self.outage_until = until;
     }
@@ -110,7 +110,7 @@ impl Link {
         }
     }
 
-    /// The next packet that has arrived by now.
+    /// The next packet that has arrived by `now`.
     pub(crate) fn receive(&mut self, now: Time) -> Option<Vec<u8>> {
         let first = self.under_way.first_entry().filter(|entry| entry.key().0 <= now)?;
         Some(first.remove())

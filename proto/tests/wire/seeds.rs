@@ -1,5 +1,5 @@
-//! The seeds of the fuzz targets, run without a fuzzer: what fuzzing has found stays fixed,
-//! and the seeds reach the code that they are for.
+//! The seeds of the fuzz targets, run without a fuzzer: defects that fuzzing has found stay
+//! fixed, and the seeds reach the code that they are for.
 
 #[path = "../../fuzz/fuzz_targets/sessions/play.rs"]
 mod play;

@@ -37,8 +37,8 @@ pub(crate) fn match_info() -> Arc<MatchInfo> {
     })
 }
 
-/// A distinctive motion for the player of a state, with moving props as touched bodies: at
-/// least this many if there are, at most two, each for a while.
+/// A distinctive motion for the player of a state, with moving props as touched bodies: at least
+/// `least_touched` if so many props move, at most two, each for a while.
 fn motion_in(state: &Quantised, least_touched: usize) -> Option<AuthoritativeMotion> {
     let player = state.entity(0)?;
     let vector = |axes: [i32; 3]| Vec3::from_array(axes.map(|axis| axis as f32 / 3.0));
@@ -99,9 +99,9 @@ pub(crate) struct Match {
     pub(crate) is_idle: bool,
     /// Number of authoritative motions received.
     pub(crate) motions: u32,
-    /// The same by the number of touched bodies.
+    /// Number of authoritative motions received, by the number of touched bodies.
     pub(crate) touched: [u32; AuthoritativeMotion::MAX_TOUCHED + 1],
-    /// Bodies that the player touches at least, if as many move.
+    /// The least number of bodies that the player touches, if so many move.
     pub(crate) least_touched: usize,
     schema: Arc<Schema>,
     /// The values of the match and of the own player so far.
@@ -118,7 +118,8 @@ impl Match {
         Self::of_game(Schema::default(), seed, scene, impairments)
     }
 
-    /// The same, of a game with these fields, all of which have values.
+    /// A match, which the client has just joined, of a game with these fields. All fields have
+    /// values.
     pub(crate) fn of_game(
         schema: Schema,
         seed: u64,
@@ -128,7 +129,7 @@ impl Match {
         Self::joined_after(Duration::ZERO, schema, seed, scene, impairments)
     }
 
-    /// The same, of which the hello was under way for this long.
+    /// A match as of [`Match::of_game`], whose client's hello was under way for this long.
     pub(crate) fn joined_after(
         waited: Duration,
         schema: Schema,
@@ -199,8 +200,8 @@ impl Match {
         }
     }
 
-    /// Stalls the server for this many ticks, whose time it skips; what arrives meanwhile
-    /// waits for it.
+    /// Stalls the server for this many ticks, whose time it skips. Commands that arrive
+    /// meanwhile wait for it.
     pub(crate) fn stall(&mut self, ticks: u32) {
         for _ in 0..ticks * STEPS {
             self.now = self.now + Self::step();
@@ -256,7 +257,7 @@ impl Match {
         self.scene.step();
         let mut state = self.scene.state().clone();
         if self.scene.frozen {
-            // So are the values.
+            // The values are frozen too.
             state.tick = self.frozen_at.unwrap_or(state.tick);
             self.frozen_at = Some(state.tick);
         }
@@ -284,7 +285,7 @@ impl Match {
         self.down.send(self.now, datagram);
     }
 
-    /// Checks that everything the client holds is, bit for bit, what the server had at the
+    /// Checks that everything the client holds equals, bit for bit, the server's values at the
     /// tick of the client's state.
     fn check_view(&self) {
         for entity in self.client.entities() {

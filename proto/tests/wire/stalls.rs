@@ -10,8 +10,8 @@ use crate::link::Impairments;
 use crate::scene::Scene;
 use crate::staged_match::{Match, RATE};
 
-/// Of the ticks of a second, how many used the client's command for that very tick, sent
-/// when the client had a snapshot of the tick `since` or later.
+/// How many ticks of a second used the client's command for that very tick, sent when the client
+/// had a snapshot of the tick `since` or later.
 fn used(game: &mut Match, since: usize) -> u32 {
     let mut used = 0;
     for _ in 0..RATE.get() {
@@ -81,7 +81,8 @@ fn the_commands_of_a_player_whose_hello_was_lost_come_to_be_used() {
     }
 }
 
-/// The same over lines on which packets are lost and overtake one another.
+/// The commands of such a player are also used over lines on which packets are lost and overtake
+/// one another.
 #[test]
 fn the_commands_of_a_player_whose_hello_was_lost_are_used_on_bad_lines_too() {
     for is_idle in [true, false] {

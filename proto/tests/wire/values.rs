@@ -1,5 +1,5 @@
-//! Values of a game that is not played: of the match, of all players and bodies, and of the
-//! client's own player.
+//! Values of an invented game: of the match, of all players and bodies, and of the client's own
+//! player.
 
 use obsp_proto::schema::{Field, FieldValues, MatchValues, Schema, SchemaParts};
 use obsp_sim::State;
@@ -32,7 +32,7 @@ pub(crate) fn values(schema: &Schema, state: &State) -> MatchValues {
         for (field, salt) in fields.iter().zip(1_u64..) {
             let period = 1 + (subject * 7 + salt * 13) % 50;
             let step = state.tick / period;
-            // Most change by little, some by much.
+            // Most values change by little, some by much.
             let value = if salt.is_multiple_of(3) {
                 Random::new(step ^ subject << 20 ^ salt << 40).below(1 << 16) as i64
             } else {

@@ -1,5 +1,5 @@
-//! The test vectors of `PROTOCOL.md`: what the page prints is what the code encodes and
-//! decodes.
+//! The test vectors of `PROTOCOL.md`: the code encodes and decodes the bytes that the page
+//! prints.
 
 mod messages;
 mod range_coding;

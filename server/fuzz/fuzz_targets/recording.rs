@@ -1,10 +1,11 @@
-//! Recordings: whatever comes is refused, or read up to where it is damaged. A file that is
-//! read costs no more than it holds, and the body of a frame is safe to read even if its hash
-//! was made by somebody who means harm.
+//! Recordings. Any bytes are refused, or read up to where they are damaged. A recording takes no
+//! more memory than its file has bytes, and the body of a frame is safe to read even if an attacker
+//! made its hash.
 //!
-//! The input is the body of a frame. It is also a byte that chooses a keyframe, and changes of
-//! four bytes each to the recording of a short match. They are made twice: to its bytes, which
-//! the hashes have to tell, and to the bodies of its frames, with hashes that fit.
+//! The input is read as the body of a frame. It is also read as a byte that chooses a keyframe,
+//! followed by changes of four bytes each to the recording of a short match. The changes are made
+//! twice: to the bytes of the recording, where the hashes have to reveal them, and to the bodies of
+//! its frames, with hashes that fit.
 #![no_main]
 
 use std::path::PathBuf;
@@ -22,8 +23,8 @@ use obsp_sim::{Buttons, Command, Config};
 const TICKS: u64 = 60;
 const INTERVAL: u64 = 12;
 
-/// Ticks that are played at most, bodies of a match that is set up, and the part of the choices
-/// of a keyframe that play: to play takes ten times as long as to read.
+/// Most ticks that are played, most bodies of a match that is set up, and the greatest choice of a
+/// keyframe that plays. Greater choices only read, because playing takes ten times as long.
 const PLAYED: usize = 4;
 const BODIES: u64 = 64;
 const PLAYS: u8 = u8::MAX / 8;
@@ -36,7 +37,7 @@ struct Fixture {
     keyframes: Vec<Keyframe>,
 }
 
-/// A match by a `game.toml`, with players who shoot, of whom one leaves.
+/// A match with a `game.toml` and players who shoot, one of whom leaves.
 static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
     let map = Arc::new(obsp::World::load(path.as_ref()).expect("a shipped map"));
@@ -70,7 +71,7 @@ static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
         }
         let kind = |id| game.world().player_kind(id).unwrap_or_default();
         writer.tick(recorder.tick(&commands, kind, game.digest())).expect("memory");
-        // As many as there have to be until one is packed by the first again, and one more.
+        // There are enough keyframes for one that is packed by the first again, and one more.
         if tick % INTERVAL == 0 {
             writer.keyframe(&game.save()).expect("memory");
         }
@@ -88,11 +89,11 @@ static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
 
 fn ticks_of(recording: &Recording) -> Vec<Tick> {
     let ticks = recording.ticks_after(0).expect("the first keyframe was read");
-    ticks.map(|tick| tick.expect("nobody made these hashes")).collect()
+    ticks.map(|tick| tick.expect("its hash is right")).collect()
 }
 
-/// A flipped bit, any number of other bytes, or a cut: refused, or what is read is what was
-/// recorded, up to the tick that is named.
+/// Damages the recording by changed bytes or a cut. It is refused, or its ticks are the recorded
+/// ones, up to the tick that the error names.
 fn damage(fixture: &Fixture, choice: u8, changes: &[u8]) {
     let Fixture { bytes, recording: whole, ticks, keyframes, .. } = fixture;
     let mut damaged = bytes.clone();
@@ -125,12 +126,12 @@ fn damage(fixture: &Fixture, choice: u8, changes: &[u8]) {
     assert_eq!(read.game_file().bundle(), whole.game_file().bundle());
     assert!(ticks.starts_with(&read_ticks));
     let number = usize::from(choice) % read.keyframes().len();
-    assert_eq!(&read.keyframe(number).expect("nobody made these hashes"), &keyframes[number]);
+    assert_eq!(&read.keyframe(number).expect("its hash is right"), &keyframes[number]);
     assert!(whole.notes().starts_with(read.notes()));
 }
 
-/// The recording with changes to the bodies of its frames: the first byte of each names a frame,
-/// two a place in it, and the last what happens there.
+/// The recording with changes to the bodies of its frames. The first byte of a change chooses a
+/// frame, the next two a place in it, and the last the kind of change.
 fn resealed(fixture: &Fixture, changes: &[u8]) -> Vec<u8> {
     obsp_recording::with_bodies(&fixture.bytes, |number, mut body| {
         let mut copies = 1;
@@ -151,7 +152,7 @@ fn resealed(fixture: &Fixture, changes: &[u8]) -> Vec<u8> {
     })
 }
 
-/// Reads and plays what somebody made who means harm.
+/// Reads and plays a recording that an attacker made.
 fn play(fixture: &Fixture, choice: u8, bytes: &[u8]) {
     let Ok(recording) = Recording::read("the recording".as_ref(), bytes) else { return };
     let number = usize::from(choice) % recording.keyframes().len();

@@ -1,9 +1,8 @@
-//! Saved matches: whatever comes is refused, or loaded into a world in which no two bodies
-//! overlap and that plays on. Bytes that are loaded are saved again to a match of the same
-//! digest.
+//! Saved matches. Any bytes are refused, or loaded into a world that plays on and in which no two
+//! bodies overlap. A match that is loaded is saved again with the same digest.
 //!
-//! The input is a difference: each three bytes of it are a place in a saved match, and what to
-//! add to the byte there. So most of what is tried is nearly a match.
+//! The input is a list of changes of three bytes each: a place in a saved match, and a number to
+//! add to the byte there. So most inputs are nearly a match.
 #![no_main]
 
 use std::sync::{Arc, LazyLock, Mutex};

@@ -1,12 +1,12 @@
-//! The arena game: everybody against everybody, each with three weapons: usually a ray,
-//! rockets and grenades.
+//! The arena game: a deathmatch in which each player has three weapons, by default a ray, rockets
+//! and grenades.
 //!
-//! A *ray* hits at once, and meets other players where the shooter saw them. A *rocket* flies
-//! straight and explodes where it is stopped; a *grenade* bounces and explodes when its fuse
-//! has burnt down (`weapons`). An explosion hurts, pushes and wakes all bodies in plain sight
-//! (`blast`). Who has lost all health is dead, which the attacker scores, and comes back after
-//! a while (`fighter`). The driver of a hovertank drops cargo instead of grenades. All numbers
-//! are those of the match's `game.toml` (`GameFile`).
+//! A *ray* hits at once, and it hits other players where the shooter saw them. A *rocket* flies
+//! straight and explodes when something stops it. A *grenade* bounces and explodes when its fuse
+//! has burnt down (`weapons`). An explosion damages, pushes and wakes all bodies in line of sight
+//! (`blast`). A player without health is dead: the attacker scores, and the player comes back after
+//! a while (`fighter`). The driver of a hovertank drops cargo instead of throwing grenades. All
+//! numbers are in the match's `game.toml` (`GameFile`).
 
 mod blast;
 mod fighter;
@@ -23,10 +23,29 @@ use crate::per_entity::PerEntity;
 use crate::world_mut::WorldMut;
 
 /// The arena game.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use obsp_game::arena::Arena;
+/// use obsp_game::{Event, Match, RunningMatch, Vitals};
+/// use obsp_sim::{Buttons, Command, Config, PlayerKind};
+///
+/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let mut game = Match::new(Arena, map, Config::default())?;
+/// let player = game.join_as(PlayerKind::Box)?;
+/// let fire = Command { buttons: Buttons::PRIMARY, ..Command::default() };
+/// game.step(&[(player, fire)]);
+///
+/// let is_ray = |event: &Event| matches!(event, Event::Ray { player: by, .. } if *by == player);
+/// assert!(game.events().iter().any(is_ray));
+/// assert_eq!(game.vitals(player), Some(Vitals { health: 100, score: 0 }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arena;
 
-/// All that the arena game changes: the players as fighters, and what they have thrown.
+/// The state of the arena game: the players as fighters, and the missiles that they have thrown.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ArenaState {
     fighters: PerEntity<Fighter>,
@@ -102,7 +121,7 @@ impl Game for Arena {
     }
 }
 
-/// So many seconds in ticks.
+/// The number of ticks in a number of seconds, rounded up.
 fn ticks(world: &WorldMut<'_>, seconds: f64) -> u16 {
     (seconds / world.seconds()).ceil() as u16
 }

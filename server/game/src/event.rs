@@ -3,8 +3,35 @@ use obsp_proto::schema::GameEvent;
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
-/// Something that happened within a tick and that positions do not show. A server shows it
-/// or tells the players.
+/// Something that happened within a tick and that positions do not show. A server shows it or tells
+/// the players.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use obsp_game::{Event, Game, Match, RunningMatch, WorldMut};
+/// use obsp_sim::{Config, EntityId, PlayerKind};
+///
+/// #[derive(Clone, Debug)]
+/// struct Greeter;
+///
+/// impl Game for Greeter {
+///     type State = ();
+///
+///     fn set_up(&self, _: &mut WorldMut<'_>) {}
+///
+///     fn joined(&self, _: &mut (), world: &mut WorldMut<'_>, _: EntityId) {
+///         world.announce("Welcome");
+///     }
+/// }
+///
+/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let mut game = Match::new(Greeter, map, Config::default())?;
+/// game.join_as(PlayerKind::Box)?;
+/// game.step(&[]);
+/// assert!(game.events().contains(&Event::Announced { line: "Welcome".to_owned() }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// A player spawned, or spawned again.
@@ -60,14 +87,14 @@ pub enum Event {
         /// The body.
         entity: EntityId,
     },
-    /// A line that all players are told.
+    /// A line of text for all players.
     Announced {
         /// The line; a server shortens it to what its protocol carries.
         line: String,
     },
-    /// An event of the game's own, which all clients are sent.
+    /// An event of the game's own, for all clients.
     Game(GameEvent),
-    /// An event of the game's own, which the client of one player alone is sent.
+    /// An event of the game's own, for the client of one player alone.
     Private {
         /// The player.
         player: EntityId,

@@ -11,10 +11,40 @@ use crate::replicated::{Replicated, Subject, Values};
 use crate::volumes::VolumeId;
 use crate::world_mut::WorldMut;
 
-/// Where a player who waits outside of the world comes back.
+/// The place where a player who waits outside of the world comes back.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use glam::DVec3;
+/// use obsp_game::{Game, Match, Respawn, RunningMatch, WorldMut};
+/// use obsp_sim::{Config, EntityId, PlayerKind};
+///
+/// const HOME: DVec3 = DVec3::new(-400.0, -320.0, 32.0);
+///
+/// #[derive(Clone, Debug)]
+/// struct AtHome;
+///
+/// impl Game for AtHome {
+///     type State = ();
+///
+///     fn set_up(&self, _: &mut WorldMut<'_>) {}
+///
+///     fn respawn(&self, _: &mut (), _: &mut WorldMut<'_>, _: EntityId) -> Respawn {
+///         Respawn::At { position: HOME, yaw: 16_384 }
+///     }
+/// }
+///
+/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let mut game = Match::new(AtHome, map, Config::default())?;
+/// let player = game.join_as(PlayerKind::Box)?;
+/// let entity = game.world().entity(player).expect("there is a free place");
+/// assert!(entity.position.distance(HOME) < 8.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Respawn {
-    /// Not in this tick.
+    /// The player does not come back in this tick.
     Wait,
     /// At the free spawn point of the map that is farthest from all other players.
     SpawnPoint,
@@ -27,8 +57,8 @@ pub enum Respawn {
     },
 }
 
-/// The rules of a game. `self` is what never changes during a match; all that does change
-/// is in [`Game::State`].
+/// The rules of a game. `self` never changes during a match; everything that does is in
+/// [`Game::State`].
 ///
 /// In each tick, [`Match`](crate::Match) calls, in this order:
 ///
@@ -44,19 +74,21 @@ pub enum Respawn {
 /// there: no clock, no I/O, no iteration over hash maps, no randomness but
 /// [`WorldMut::random`].
 pub trait Game: Clone + Debug + Send + Sync + 'static {
-    /// All of a match that the game changes, as plain data: it is part of the match's digest.
+    /// Everything that the game changes during a match, as plain data: it is part of the match's
+    /// digest.
     type State: Clone + Debug + Serialize + DeserializeOwned + Send + 'static;
 
-    /// Its name, by which recordings know it: that of its type, unless it says otherwise.
+    /// The name of the game, which recordings hold. By default it is the name of the type.
     fn name(&self) -> &'static str {
         let path = std::any::type_name::<Self>();
         path.rsplit("::").next().unwrap_or(path)
     }
 
-    /// The models that bodies can have, in the order of their ids, each by a name of its own.
-    /// Clients have the shipped ones, and fetch the others when they join. One whose bodies are
-    /// [missiles](Model::as_missile) says so: nobody shoves them, and only they can be thrown; one whose
-    /// bodies the game drives is [kinematic](Model::as_kinematic).
+    /// The models that bodies can have, in the order of their ids, each with a name of its own.
+    /// Clients have the shipped models, and fetch the others when they join. A model of
+    /// [missiles](Model::as_missile) is marked as such: players do not shove its bodies, and only
+    /// its bodies can be thrown. A model whose bodies the game drives is marked as
+    /// [kinematic](Model::as_kinematic).
     fn models(&self) -> Vec<Model> {
         obsp::model::shipped()
     }
@@ -70,13 +102,13 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world, player);
     }
 
-    /// A player leaves, and is removed after this.
+    /// A player leaves. The match removes the player after this call.
     fn left(&self, state: &mut Self::State, world: &mut WorldMut<'_>, player: EntityId) {
         let _ = (state, world, player);
     }
 
-    /// A player's command, before anybody moves; the game may change it. The client predicts
-    /// with what it sent, so a change of movement is corrected on its screen.
+    /// A player's command, before anybody moves. The game may change it. The client has predicted
+    /// with the command that it sent, so it shows a correction if the game changes a movement.
     fn command(
         &self,
         state: &mut Self::State,
@@ -87,7 +119,7 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world, player, command);
     }
 
-    /// A player has moved by `command`: the time to act, as to shoot.
+    /// A player has moved by `command`. Actions such as a shot belong here.
     fn moved(
         &self,
         state: &mut Self::State,
@@ -98,9 +130,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world, player, command);
     }
 
-    /// A missile, thrown by [`WorldMut::spawn_missile`], has moved. `flies` is false once something
-    /// has stopped one that flies straight, or any is out of the world: such a missile stays
-    /// where it is until it is removed, as is done here by default.
+    /// A missile, thrown by [`WorldMut::spawn_missile`], has moved. `flies` is false if something
+    /// has stopped a missile that flies straight, or if the missile is out of the world. Such a
+    /// missile stays where it is until it is removed. By default this method removes it.
     fn missile_moved(
         &self,
         state: &mut Self::State,
@@ -110,7 +142,7 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     ) {
         let _ = state;
         if !flies {
-            // It is there: it has just moved.
+            // The missile is there: it has just moved.
             let _ = world.remove(missile);
         }
     }
@@ -137,9 +169,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world, volume, entity);
     }
 
-    /// Something, which may be a player, has begun to touch an entity that
-    /// [`WorldMut::watch`] watches: it is called in the first tick of a touch alone, and again
-    /// only after [`Game::parted`]. Bodies that fall asleep go on touching.
+    /// A body or a player has begun to touch an entity that [`WorldMut::watch`] watches. This is
+    /// called in the first tick of a touch, and again only after [`Game::parted`]. Bodies that fall
+    /// asleep go on touching.
     fn touched(
         &self,
         state: &mut Self::State,
@@ -150,10 +182,10 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world, entity, by);
     }
 
-    /// What touched an entity that [`WorldMut::watch`] watches does so no more: it has moved
-    /// away, or either of them is out of the world. A player on foot has parted a quarter of a
-    /// second after the last touch, since one who shoves a body touches it in every other tick.
-    /// Nothing is told of the touches of a watched entity that is removed.
+    /// `by` no longer touches an entity that [`WorldMut::watch`] watches: it has moved away, or one
+    /// of the two is out of the world. A player on foot parts a quarter of a second after the last
+    /// touch, because a player who shoves a body touches it only in every other tick. This is not
+    /// called for a watched entity that is removed.
     fn parted(
         &self,
         state: &mut Self::State,
@@ -169,9 +201,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world);
     }
 
-    /// Whether a player who is outside of the world comes back in this tick, and where: one
-    /// who has joined, was [taken out](WorldMut::take_out), or fell out of the map. A player
-    /// who finds no room is asked for again in the next tick.
+    /// Whether a player outside of the world comes back in this tick, and where. It is called for a
+    /// player who has joined, was [taken out](WorldMut::take_out), or fell out of the map. If there
+    /// is no room for the player, it is called again in the next tick.
     fn respawn(
         &self,
         state: &mut Self::State,
@@ -182,13 +214,13 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         Respawn::SpawnPoint
     }
 
-    /// The fields and events of the game's own, which clients are sent.
+    /// The game's own fields and events, which are sent to clients.
     fn replicated(&self) -> Replicated {
         Replicated::default()
     }
 
-    /// Sets the values of a subject's fields, after each tick. They are for clients alone:
-    /// whatever the game itself needs is in its state.
+    /// Sets the values of a subject's fields, after each tick. They are for clients alone: anything
+    /// that the game itself needs belongs in its state.
     fn values(&self, state: &Self::State, world: &World, of: Subject, values: &mut Values<'_>) {
         let _ = (state, world, of, values);
     }

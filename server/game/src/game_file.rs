@@ -1,5 +1,5 @@
-//! What a designer sets without code: the file `game.toml` beside a map. Each table has a file
-//! of its own: what it may hold, the usual values, and the ranges that hold others.
+//! The file `game.toml` beside a map, in which a designer sets numbers without code. Each table has
+//! a module of its own with its keys, their defaults and their ranges.
 
 mod binary;
 mod model_places;
@@ -29,12 +29,12 @@ pub use weapons::{Blast, Ray, Thrown, Weapon, WeaponKey, WeaponKind, Weapons};
 /// The name of the file, in the folder of the map.
 pub const GAME_FILE: &str = "game.toml";
 
-/// The content of a `game.toml`. All of it may be left out.
+/// The content of a `game.toml`. Everything in it may be left out.
 ///
 /// ```
 /// let file = obsp_game::GameFile::parse("[movement]\ngravity = 400\njump_speed = 300.0")?;
 /// assert_eq!(file.movement().gravity, 400.0);
-/// assert_eq!(file.movement().run_speed, 320.0, "as usual");
+/// assert_eq!(file.movement().run_speed, 320.0, "the default");
 /// # Ok::<(), obsp_game::GameFileError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -56,7 +56,7 @@ struct Written {
     player: Option<player::Written>,
     #[serde(default)]
     weapons: BTreeMap<String, Spanned<written_weapon::WrittenWeapon>>,
-    /// Read by [`GameData`], as clients read it.
+    /// [`GameData`] reads these three tables, here as in clients.
     #[serde(rename = "movement")]
     _movement: Option<IgnoredAny>,
     #[serde(rename = "models")]
@@ -75,11 +75,22 @@ impl GameFile {
         Self::read(text, &mut |_| Err("there is no folder to read it from".into()))
     }
 
-    /// Reads the text of a `game.toml`; `model` gives the text of each of its models, by the
-    /// path from the folder of the map.
+    /// Reads the text of a `game.toml`. `model` returns the text of a model by its path from the
+    /// folder of the map.
+    ///
+    /// ```
+    /// use obsp_game::GameFile;
+    ///
+    /// let text = "[models]\npin = 'models/pin.obj'\n[classes.item_pin]\nmodel = 'pin'";
+    /// let load = |path: &str| std::fs::read_to_string(format!("../examples/{path}"));
+    /// let file = GameFile::read(text, &mut |path| load(path).map_err(|error| error.to_string()))?;
+    /// assert_eq!(file.models()[0].name(), "pin");
+    /// assert_eq!(file.classes()["item_pin"].model.as_deref(), Some("pin"));
+    /// # Ok::<(), obsp_game::GameFileError>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`GameFile::parse`]; or a model cannot be read, or all take more than
+    /// As [`GameFile::parse`]; or a model cannot be read, or the models take more than
     /// [`MAX_GAME_DATA`](obsp_proto::game_data::MAX_GAME_DATA).
     pub fn read(
         text: &str,
@@ -88,7 +99,7 @@ impl GameFile {
         Self::of(GameData::read(text, &mut |_, path| model(path))?)
     }
 
-    /// The rest of a file, of which clients have read their part.
+    /// Reads the parts of a file that clients do not need.
     fn of(data: GameData) -> Result<Self, GameFileError> {
         let text = data.text();
         let written: Written =
@@ -117,8 +128,19 @@ impl GameFile {
 
     /// Reads a bundle, which may come from anyone.
     ///
+    /// ```
+    /// use obsp_game::GameFile;
+    ///
+    /// let file = GameFile::parse("[player]\nhealth = 300")?;
+    /// let again = GameFile::from_bundle(file.bundle())?;
+    /// assert_eq!(again.player().health, 300);
+    /// assert_eq!(again.hash(), file.hash());
+    /// assert!(GameFile::from_bundle(b"\xff").is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// It is none; or as [`GameFile::read`].
+    /// The bytes are no bundle; or as [`GameFile::read`].
     pub fn from_bundle(bundle: &[u8]) -> Result<Self, GameDataError> {
         let data = GameData::from_bytes(bundle)?;
         let mut models = data.models().iter();
@@ -137,7 +159,7 @@ impl GameFile {
         self.data.hash().map_or([0; 32], |hash| hash.0)
     }
 
-    /// What clients need of the file.
+    /// The part of the file that clients need.
     pub fn data(&self) -> &GameData {
         &self.data
     }
@@ -152,19 +174,18 @@ impl GameFile {
         &self.classes
     }
 
-    /// The numbers by which players on foot move. Clients have the file, too, and predict by
-    /// them.
+    /// The numbers by which players on foot move. Clients have them, too, and predict with them.
     pub fn movement(&self) -> &MovementParameters {
         self.data.movement()
     }
 
-    /// What the arena game takes a player to be.
+    /// The numbers of a player in the arena game.
     pub fn player(&self) -> &PlayerParameters {
         &self.player
     }
 
-    /// How large players are to be, if the file says so. They are as large as the map was
-    /// compiled for: [`Match::with_file`](crate::Match::with_file) refuses another.
+    /// The size of players that the file asks for, if it does. Players have the size that the map
+    /// was compiled for: [`Match::with_file`](crate::Match::with_file) refuses a map with another.
     pub fn size(&self) -> Option<&PlayerSize> {
         self.size.as_ref()
     }
@@ -198,7 +219,7 @@ impl GameFile {
 }
 
 impl PartialEq for GameFile {
-    /// Everything else is made of it.
+    /// Compares the bundles: everything else follows from them.
     fn eq(&self, other: &Self) -> bool {
         self.bundle() == other.bundle()
     }
@@ -212,11 +233,11 @@ mod tests {
         GameFile::parse(text).unwrap_err().to_string()
     }
 
-    /// The example of the guide has every key, at its usual value.
+    /// The example of `GAME_TOML.md` has every key, with its default value.
     #[test]
     fn the_example_of_the_guide_is_what_is_usual() {
-        let guide = include_str!("../README.md");
-        let (_, rest) = guide.split_once("```toml\n[movement]").expect("there is an example");
+        let page = include_str!("../GAME_TOML.md");
+        let (_, rest) = page.split_once("```toml\n[movement]").expect("there is an example");
         let (example, _) = rest.split_once("```").expect("it ends");
         let pin = include_str!("../../examples/models/pin.obj");
         let file = GameFile::read(&format!("[movement]{example}"), &mut |_| Ok(pin.to_owned()));
@@ -323,7 +344,7 @@ mod tests {
         assert_eq!((&again, again.hash()), (&file, file.hash()));
         let names: Vec<&str> = again.models().iter().map(Model::name).collect();
         assert_eq!(names, ["block", "slab"]);
-        // What a game adds by itself is in no bundle of a file.
+        // Models that a game adds by itself are in no bundle of a file.
         let gem = Model::from_obj("gem", cube).unwrap();
         let with_gem = file.data().with_models(&[gem]).unwrap();
         let refused = GameFile::from_bundle(with_gem.bytes()).unwrap_err().to_string();

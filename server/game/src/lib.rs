@@ -2,12 +2,14 @@
 //!
 //! ## How it works
 //!
-//! A game implements [`Game`]: what happens when a match is set up; a player joins, sends a
-//! command, or is to come back; a body enters a volume or leaves it, is touched or left; a
-//! tick passes. It changes the world by [`WorldMut`] alone, and every placement there goes through the guard:
-//! whatever a game does, no two bodies ever interpenetrate. [`Match`] plays a [`Game`] in a
-//! [`World`](obsp_sim::World), tick by tick; a server holds it as a [`RunningMatch`] and
-//! makes it by [`AnyGame`], whatever its game is.
+//! A game implements [`Game`]. The match calls its methods when it is set up, when a player joins,
+//! sends a command or waits to come back, when a body enters or leaves a volume or touches another,
+//! and once in each tick. The game changes the world only through [`WorldMut`]. Every placement
+//! there goes through the guard, so no two bodies ever interpenetrate, whatever the game does.
+//!
+//! [`Match`] plays a [`Game`] in a [`World`](obsp_sim::World), tick by tick. A server creates
+//! matches through [`AnyGame`] and holds each as a [`RunningMatch`]. Both hide the type of the
+//! game.
 //!
 //! A match is deterministic: the same map, models, configuration, game and commands give
 //! the same digests everywhere. A game reads no clock and does no I/O; its randomness is

@@ -1,8 +1,22 @@
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
-/// Values that a game attaches to entities, in ascending order of slot. A value belongs to
-/// one id: an entity that gets the slot of one that is gone does not find its value.
+/// Values that a game attaches to entities, in ascending order of slot. A value belongs to one id:
+/// an entity that reuses the slot of a removed one does not find its value.
+///
+/// ```
+/// use obsp_game::PerEntity;
+/// use obsp_sim::EntityId;
+///
+/// let mut scores = PerEntity::default();
+/// let player = EntityId { slot: 3, generation: 0 };
+/// scores.insert(player, 7);
+/// assert_eq!(scores.get(player), Some(&7));
+///
+/// // A later entity in the same slot has another generation, and no score.
+/// let later = EntityId { slot: 3, generation: 1 };
+/// assert_eq!(scores.get(later), None);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerEntity<T>(Vec<(EntityId, T)>);
 
@@ -13,8 +27,8 @@ impl<T> Default for PerEntity<T> {
 }
 
 impl<T> PerEntity<T> {
-    /// Attaches a value to an entity, in place of any that it or an earlier entity of its
-    /// slot had.
+    /// Attaches a value to an entity. It replaces the value that this entity, or an earlier one in
+    /// its slot, had.
     pub fn insert(&mut self, id: EntityId, value: T) {
         match self.place(id) {
             Ok(index) => self.0[index] = (id, value),
@@ -47,7 +61,7 @@ impl<T> PerEntity<T> {
         self.0.iter().map(|(id, value)| (*id, value))
     }
 
-    /// The same, to change.
+    /// All values, to change, in ascending order of slot.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (EntityId, &mut T)> {
         self.0.iter_mut().map(|(id, value)| (*id, value))
     }

@@ -1,16 +1,40 @@
-//! What a game replicates of its own, beside where everything is.
+//! The fields and events that a game replicates beside the positions of all entities.
 
 use obsp::model::Model;
 use obsp_proto::schema::{Field, FieldValues, Schema, SchemaError, SchemaParts};
 use obsp_sim::EntityId;
 
-/// The fields and events that a game declares, which all clients are told when they join.
-/// Each list of fields has at most 16.
+/// The fields and events that a game declares. Clients receive the declaration when they join. Each
+/// list of fields has at most 16.
+///
+/// ```
+/// use obsp_game::{AnyGame, Field, Game, Replicated, WorldMut};
+///
+/// const LAPS: Field = Field::new("laps", 0, 99);
+///
+/// #[derive(Clone, Debug)]
+/// struct Race;
+///
+/// impl Game for Race {
+///     type State = ();
+///
+///     fn set_up(&self, _: &mut WorldMut<'_>) {}
+///
+///     fn replicated(&self) -> Replicated {
+///         Replicated { of_players: vec![LAPS], events: vec!["finished"], ..Replicated::default() }
+///     }
+/// }
+///
+/// let schema = Race.schema()?;
+/// assert_eq!(schema.of_players(), [LAPS]);
+/// assert_eq!(schema.events(), ["finished"]);
+/// # Ok::<(), obsp_game::SchemaError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Replicated {
     /// Fields of the match.
     pub of_match: Vec<Field>,
-    /// Fields of each player that only the player's own client is sent.
+    /// Fields of each player that are sent only to the player's own client.
     pub of_own_player: Vec<Field>,
     /// Fields of each player.
     pub of_players: Vec<Field>,
@@ -20,21 +44,20 @@ pub struct Replicated {
     pub events: Vec<&'static str>,
 }
 
-/// Whose values a game is asked for.
+/// The subject of the values that a game is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The match.
     Match,
-    /// A player, as all clients are sent.
+    /// A player: the values that are sent to all clients.
     Player(EntityId),
-    /// A player, as only the player's own client is sent.
+    /// A player: the values that are sent only to the player's own client.
     OwnPlayer(EntityId),
     /// A body whose model has fields.
     Body(EntityId),
 }
 
-/// The values of a subject, for a game to set. Those that it does not set are the least of
-/// their range.
+/// The values of a subject, for a game to set. A value that is not set is the least of its range.
 #[derive(Debug)]
 pub struct Values<'a> {
     fields: &'a [Field],
@@ -60,7 +83,7 @@ impl<'a> Values<'a> {
 /// The schema of a game with these models.
 ///
 /// # Errors
-/// What it declares cannot be sent, or is of a model that there is not.
+/// The declaration cannot be sent, or names a model that the match does not have.
 pub(crate) fn schema(replicated: Replicated, models: &[Model]) -> Result<Schema, SchemaError> {
     let Replicated { of_match, of_own_player, of_players, of_bodies, events } = replicated;
     let no_model = |name: &str| !models.iter().any(|model| model.name() == name);

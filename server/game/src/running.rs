@@ -25,14 +25,35 @@ use crate::with_file::{WithFile, all_models, check, check_size, spawn_classes};
 use crate::world_mut::{Shared, WorldMut};
 
 /// A match of any game, as a server runs it.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use obsp_game::arena::Arena;
+/// use obsp_game::{AnyGame, RunningMatch};
+/// use obsp_sim::{Config, PlayerKind};
+///
+/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let mut game: Box<dyn RunningMatch> = Arena.new_match(Arc::clone(&map), Config::default())?;
+/// game.join_as(PlayerKind::Box)?;
+/// game.step(&[]);
+///
+/// // A match that is loaded goes on with the same digests.
+/// let mut loaded = Arena.load_match(map, &game.save())?;
+/// game.step(&[]);
+/// loaded.step(&[]);
+/// assert_eq!(loaded.digest(), game.digest());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait RunningMatch: Debug + Send {
     /// The world as it is now.
     fn world(&self) -> &World;
 
-    /// The world, to set how it is computed.
+    /// The world, to change its settings.
     fn world_mut(&mut self) -> &mut World;
 
-    /// Adds a player, who comes into the world where the game says, or waits.
+    /// Adds a player. [`Game::respawn`] says where the player comes into the world, or that they
+    /// wait.
     ///
     /// # Errors
     /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
@@ -41,23 +62,23 @@ pub trait RunningMatch: Debug + Send {
     /// Removes a player; an id that is no longer there is ignored.
     fn leave(&mut self, player: EntityId);
 
-    /// Advances by one tick, as [`World::step`].
+    /// Advances by one tick. Commands count as in [`World::step`].
     fn step(&mut self, commands: &[(EntityId, Command)]);
 
-    /// What happened in the last tick, in order.
+    /// The events of the last tick, in order.
     fn events(&self) -> &[Event];
 
     /// Health and score of a player, also outside of the world; `None` if the game counts
     /// none, or there is no such player.
     fn vitals(&self, player: EntityId) -> Option<Vitals>;
 
-    /// The values of the game's own fields, of the world in this state.
+    /// The values of the game's own fields. `state` says which entities are in the world.
     fn values(&self, state: &State) -> MatchValues {
         let _ = state;
         MatchValues::default()
     }
 
-    /// A hash of everything that ticks change and that the next one depends on.
+    /// A hash of everything that a tick changes and that the next tick depends on.
     fn digest(&self) -> u64;
 
     /// The name of the game.
@@ -66,20 +87,38 @@ pub trait RunningMatch: Debug + Send {
     /// The `game.toml` that the match was set up by.
     fn game_file(&self) -> &GameFile;
 
-    /// The whole match as bytes: the world, the game's state and what was told. What is made
-    /// of them by [`RunningMatch::restore`] or [`AnyGame::load_match`] goes on as this match
-    /// does, digest by digest.
+    /// The whole match as bytes: the world, the game's state, its volumes and events. A match that
+    /// [`RunningMatch::restore`] or [`AnyGame::load_match`] makes from them goes on with the same
+    /// digests.
     fn save(&self) -> Vec<u8>;
 
-    /// Replaces this match by one that was saved, of the same game, map and configuration.
+    /// Replaces this match by a saved one of the same game, map and configuration.
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are anything else, or bodies would overlap; nothing changes
+    /// [`LoadError`] if the bytes are not such a match, or bodies would overlap; nothing changes
     /// then.
     fn restore(&mut self, saved: &[u8]) -> Result<(), LoadError>;
 }
 
-/// A game, whatever its state is: what a server makes matches by.
+/// A game without the type of its state: a server holds any game as this, and makes matches of it.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use obsp_game::arena::Arena;
+/// use obsp_game::{AnyGame, GameFile};
+/// use obsp_sim::{Config, PlayerKind};
+///
+/// let file = GameFile::parse("[player]\nhealth = 300")?;
+/// let game: Arc<dyn AnyGame> = Arena.with_file(&file);
+/// assert_eq!(game.game_name(), "Arena");
+///
+/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let mut running = game.new_match(map, Config::default())?;
+/// let player = running.join_as(PlayerKind::Box)?;
+/// assert_eq!(running.vitals(player).map(|vitals| vitals.health), Some(300));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait AnyGame: Debug + Send + Sync {
     /// As [`Game::name`].
     fn game_name(&self) -> &'static str;
@@ -87,7 +126,7 @@ pub trait AnyGame: Debug + Send + Sync {
     /// As [`Game::models`].
     fn models(&self) -> Vec<Model>;
 
-    /// The models, fields and events that clients are told of.
+    /// The models, fields and events that a server declares to its clients.
     ///
     /// # Errors
     /// The game declares something that cannot be sent.
@@ -95,7 +134,7 @@ pub trait AnyGame: Debug + Send + Sync {
         Schema::of_models(self.models().iter().map(|model| model.name().to_owned()))
     }
 
-    /// What clients need to predict its matches: what they need of the `game.toml`, and the
+    /// The data with which clients predict its matches: their part of the `game.toml`, and the
     /// models that do not ship.
     ///
     /// # Errors
@@ -104,7 +143,7 @@ pub trait AnyGame: Debug + Send + Sync {
         GameData::default().with_models(&self.models())
     }
 
-    /// The same game, whose matches are set up by `file`, instead of the usual numbers.
+    /// The same game, with the numbers of `file` instead of the defaults.
     fn with_file(&self, file: &GameFile) -> Arc<dyn AnyGame>;
 
     /// A new match on `map`.
@@ -117,11 +156,11 @@ pub trait AnyGame: Debug + Send + Sync {
         config: Config,
     ) -> Result<Box<dyn RunningMatch>, SetupError>;
 
-    /// The match that was saved, on its map.
+    /// Loads a saved match on its map.
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are not a match of this game on `map` by this file, or
-    /// bodies would overlap.
+    /// [`LoadError`] if the bytes are not a match of this game on `map` with this file, or bodies
+    /// would overlap.
     fn load_match(
         &self,
         map: Arc<obsp::World>,
@@ -163,7 +202,26 @@ impl<G: Game> AnyGame for G {
     }
 }
 
-/// A match of a game. A clone goes on as the match itself does.
+/// A match of a game. A clone goes on with the same digests as the match itself.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use obsp_game::arena::Arena;
+/// use obsp_game::{Match, RunningMatch};
+/// use obsp_sim::{Command, Config, PlayerKind};
+///
+/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let mut game = Match::new(Arena, map, Config::default())?;
+/// let player = game.join_as(PlayerKind::Box)?;
+/// let start = game.world().entity(player).map(|player| player.position);
+/// for _ in 0..30 {
+///     game.step(&[(player, Command { forward: 127, ..Command::default() })]);
+/// }
+/// assert_eq!(game.world().tick(), 30);
+/// assert_ne!(game.world().entity(player).map(|player| player.position), start);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Match<G: Game> {
     pub(crate) game: G,
@@ -172,7 +230,8 @@ pub struct Match<G: Game> {
     pub(crate) shared: Shared,
 }
 
-/// Separates the game's stream of random numbers from that by which props are scattered.
+/// Changes the seed for the game: its random numbers are another stream than those that scatter the
+/// props.
 const GAME_STREAM: u64 = 0x6761_6d65;
 
 impl<G: Game> Match<G> {
@@ -184,7 +243,7 @@ impl<G: Game> Match<G> {
         Self::with_file(game, map, config, &GameFile::default())
     }
 
-    /// The same by the numbers of a `game.toml`.
+    /// Like [`Match::new`], with the numbers of a `game.toml`.
     ///
     /// # Errors
     /// As [`Match::new`].
@@ -247,8 +306,8 @@ impl<G: Game> Match<G> {
         act(&self.game, &mut self.state, &mut world)
     }
 
-    /// Tells the game what has entered and left its volumes, and what has begun to touch the
-    /// entities that it watches, or no longer does.
+    /// Tells the game which entities have entered or left its volumes, and which touches of the
+    /// entities that it watches have begun or ended.
     fn tell_contacts(&mut self) {
         for crossing in self.shared.volumes.update(&self.world) {
             let (volume, entity) = (crossing.volume, crossing.entity);
@@ -296,7 +355,7 @@ impl<G: Game> Match<G> {
             Some(_) => self.act(|game, state, world| game.respawn(state, world, id)),
             None => Respawn::SpawnPoint,
         };
-        // Without room it is asked for again in the next tick.
+        // If there is no room, the next tick tries again.
         let _ = match respawn {
             Respawn::Wait => Ok(()),
             Respawn::SpawnPoint => self.world.bring_back(id),

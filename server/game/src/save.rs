@@ -19,24 +19,24 @@ use crate::volumes::{SavedVolume, Volumes};
 use crate::with_file::{all_models, check_size};
 use crate::world_mut::Shared;
 
-/// Most bytes that are read.
+/// Most bytes of a saved match that are read.
 const MAX_BYTES: usize = 1 << 26;
 
-/// Why saved bytes are no match that can go on.
+/// Why a match cannot be loaded from saved bytes.
 #[derive(Debug, Error)]
 pub enum LoadError {
-    /// The bytes are something else, or damaged, or the state of another game.
-    #[error("the saved match is not one of this game: {0}")]
+    /// The bytes are not a saved match, are damaged, or hold the state of another game.
+    #[error("the saved match cannot be decoded: it may be damaged, or of another game: {0}")]
     Decode(#[from] DecodeError),
     /// The world cannot be loaded.
     #[error(transparent)]
     World(#[from] obsp_sim::LoadError),
-    /// Something is as no match has it.
+    /// A part of the saved match contradicts another, its map or its `game.toml`.
     #[error("the saved match is damaged: {0}")]
     Damaged(&'static str),
 }
 
-/// What a match keeps beside the world and the game's state.
+/// The data that a match keeps beside the world and the game's state.
 #[derive(Serialize, Deserialize)]
 struct SavedShared {
     random: u64,
@@ -65,21 +65,20 @@ impl<G: Game> Match<G> {
             agents: agents.clone(),
             watched: watched.clone(),
         };
-        // Plain data always has an encoding; an empty one is refused when it is loaded.
-        // The world's bytes go in as a whole: serde would take them one by one, for longer than
-        // the world takes to make them.
+        // Plain data always has an encoding; an empty one is refused when it is loaded. The world's
+        // bytes are encoded without serde, which takes them one by one: that would take longer than
+        // saving the world.
         let mut bytes = bincode::encode_to_vec(self.world.save(), wire()).unwrap_or_default();
         bytes.extend(encode_to_vec(shared, wire()).unwrap_or_default());
         bytes.extend(self.save_state());
         bytes
     }
 
-    /// A match of `game` by `file` as it was saved; `world` makes its world of the part of the
-    /// bytes that is the world's.
+    /// Loads a saved match of `game` with `file`. `world` makes the world of its part of the bytes.
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are anything but what [`Match::saved`] made of a match of
-    /// this game by this file.
+    /// [`LoadError`] if the bytes are not what [`Match::saved`] makes of a match of this game with
+    /// this file.
     pub(crate) fn restored(
         game: G,
         file: GameFile,
@@ -116,7 +115,7 @@ impl<G: Game> Match<G> {
         Ok(Self { game, world, state, shared })
     }
 
-    /// The same in place of this match, which has the same game, map and configuration.
+    /// Replaces this match by a saved one of the same game, map and configuration.
     ///
     /// # Errors
     /// As [`Match::restored`]; nothing changes then.
@@ -131,7 +130,7 @@ impl<G: Game> Match<G> {
     }
 }
 
-/// Loads a match of `game` on `map` by `file`.
+/// Loads a match of `game` on `map` with `file`.
 pub(crate) fn load<G: Game>(
     game: &G,
     map: Arc<obsp::World>,

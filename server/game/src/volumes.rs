@@ -1,4 +1,4 @@
-//! Volumes that a game is told about: what enters and what leaves them.
+//! Volumes of a game, which is told when entities enter and leave them.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,12 @@ use obsp::{MapEntity, clip_box_to_extent};
 use obsp_sim::{EntityId, World};
 use serde::{Deserialize, Serialize};
 
-/// A volume of a match, by the order in which the game has added them.
+/// The number of a volume of a match: volumes are counted from 0 in the order in which the game
+/// adds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct VolumeId(pub u16);
 
-/// The volumes of a match, and what is inside of them.
+/// The volumes of a match, and the entities inside them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Volumes(Vec<Volume>);
 
@@ -23,16 +24,16 @@ struct Volume {
     inside: Vec<EntityId>,
 }
 
-/// What a volume was made of.
+/// The origin of a volume's solids.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 enum Source {
     Box(Aabb),
-    /// The brushes of the map's entity of this index.
+    /// The brushes of the map's entity with this index.
     Brushes(u32),
 }
 
 impl Source {
-    /// The solids that it is made of; `None` if it has none.
+    /// The solids of the volume; `None` if it has none.
     fn solids(&self, map: &obsp::World) -> Option<Vec<ConvexSolid>> {
         match self {
             Self::Box(bounds) => {
@@ -93,7 +94,7 @@ impl Volumes {
         Some(id)
     }
 
-    /// What they were made of, and what is inside.
+    /// The volumes in the form in which they are saved.
     pub(crate) fn saved(&self) -> Vec<SavedVolume> {
         let saved = |Volume { source, inside, .. }: &Volume| SavedVolume {
             source: *source,
@@ -102,7 +103,7 @@ impl Volumes {
         self.0.iter().map(saved).collect()
     }
 
-    /// The volumes as they were saved; `None` if one is none of `map`.
+    /// The volumes that were saved; `None` if one of them cannot be made of `map`.
     pub(crate) fn restored(saved: Vec<SavedVolume>, map: &obsp::World) -> Option<Self> {
         let mut volumes = Self::default();
         for SavedVolume { source, inside } in saved {
@@ -116,8 +117,8 @@ impl Volumes {
         self.0.get(usize::from(id.0)).map_or(&[], |volume| &volume.inside)
     }
 
-    /// Looks what is inside of each volume now. Returns what has left and what has entered,
-    /// for each volume in this order.
+    /// Finds the entities inside each volume. Returns what has changed since the last call: for
+    /// each volume first the entities that have left it, then those that have entered it.
     pub(crate) fn update(&mut self, world: &World) -> Vec<Crossing> {
         let mut crossings = Vec::new();
         for (index, volume) in self.0.iter_mut().enumerate() {

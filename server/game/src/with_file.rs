@@ -1,4 +1,4 @@
-//! A game that is played by a `game.toml`, as servers and replays make matches of it.
+//! A game together with a `game.toml`: servers and replays make matches of it.
 
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -60,19 +60,19 @@ impl<G: Game> AnyGame for WithFile<G> {
     }
 }
 
-/// The models of a match: those of its game, then those of the file. What its weapons throw are
-/// missiles, which clients have to know.
+/// The models of a match: those of its game, then those of the file. The models that its weapons
+/// throw are marked as missiles, which clients have to know.
 pub(crate) fn all_models<G: Game>(game: &G, file: &GameFile) -> Vec<Model> {
     let mut models = Game::models(game);
     models.extend_from_slice(file.models());
     let is_thrown = |model: &Model| file.weapons().thrown_with(model.name()).is_some();
-    // A kinematic one is refused later.
+    // `check` refuses a kinematic model that is thrown.
     let flies = |model: &Model| is_thrown(model) && !model.is_kinematic();
     let marked = |model: Model| if flies(&model) { model.as_missile() } else { model };
     models.into_iter().map(marked).collect()
 }
 
-/// Checks that what the file says fits the models of the match.
+/// Checks the names of models in the file against the models of the match.
 pub(crate) fn check(file: &GameFile, models: &[Model]) -> Result<(), SetupError> {
     let refused = |fault: String| Err(SetupError::Game(format!("game.toml: {fault}")));
     let names = || models.iter().map(Model::name);
@@ -109,7 +109,7 @@ pub(crate) fn check(file: &GameFile, models: &[Model]) -> Result<(), SetupError>
     Ok(())
 }
 
-/// Checks that players are as large on `map` as the file says: they are what it was compiled for.
+/// Checks that `map` was compiled for players of the size that the file asks for.
 pub(crate) fn check_size(file: &GameFile, map: &obsp::World) -> Result<(), SetupError> {
     let Some(asked) = file.size() else { return Ok(()) };
     let compiled = PlayerSize::among(map.sizes());

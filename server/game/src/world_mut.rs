@@ -18,33 +18,65 @@ use crate::volumes::{VolumeId, Volumes};
 /// The world as a game may change it. It dereferences to [`World`], which answers questions:
 /// where an entity is, what a ray or a swept shape meets, what overlaps a box.
 ///
-/// Everything that places something asks the guard and says what became of it: with
-/// [`PlaceError::NoRoom`] nothing has changed. Velocities and impulses are followed under
-/// guard when the bodies move. No call can make two bodies overlap.
+/// A call that places something asks the guard first. An error says that the place is taken: after
+/// [`PlaceError::NoRoom`] nothing has changed. Velocities and impulses act when the bodies move,
+/// under the same guard. No call can make two bodies overlap.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use glam::{DQuat, DVec3};
+/// use obsp_game::{Game, Match, WorldMut};
+/// use obsp_sim::{Config, EntityId, PlaceError};
+///
+/// #[derive(Clone, Debug)]
+/// struct OneCrate;
+///
+/// impl Game for OneCrate {
+///     type State = Option<EntityId>;
+///
+///     fn set_up(&self, world: &mut WorldMut<'_>) -> Self::State {
+///         let model = world.model("crate")?;
+///         let place = DVec3::new(-400.0, -320.0, 40.0);
+///         let first = world.spawn_body(model, place, DQuat::IDENTITY);
+///         // The place is taken now.
+///         let second = world.spawn_body(model, place, DQuat::IDENTITY);
+///         assert_eq!(second, Err(PlaceError::NoRoom));
+///         first.ok()
+///     }
+/// }
+///
+/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let game = Match::new(OneCrate, map, Config::default())?;
+/// assert!(game.state().is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct WorldMut<'a> {
     pub(crate) world: &'a mut World,
     pub(crate) shared: &'a mut Shared,
 }
 
-/// Most events of a game's own in a tick: a client that is sent more for long falls behind.
+/// Most events of a game's own in a tick. A client that is sent more, tick after tick, falls
+/// behind.
 const MAX_EVENTS: usize = 32;
 
-/// What a match keeps for its game beside the game's own state.
+/// The data that a match keeps for its game beside the game's own state.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
-    /// What the match was set up by.
+    /// The `game.toml` that the match was set up by.
     pub(crate) file: GameFile,
     pub(crate) schema: Arc<Schema>,
     pub(crate) random: Random,
     pub(crate) events: Vec<Event>,
-    /// How many of the events were told with the last tick: later ones, such as those of a
-    /// player who joins, are told with the next.
+    /// Number of events, from the first, that were told with the last tick. Later ones, such as
+    /// those of a player who joins, are told with the next.
     pub(crate) told: usize,
     pub(crate) volumes: Volumes,
     /// Players without a client.
     pub(crate) agents: Vec<EntityId>,
-    /// The watched entities in ascending order, each with what touched it in the last tick.
+    /// The watched entities in ascending order, each with the entities that touched it in the last
+    /// tick.
     pub(crate) watched: Vec<(EntityId, Vec<EntityId>)>,
 }
 
@@ -62,12 +94,12 @@ impl WorldMut<'_> {
         &mut self.shared.random
     }
 
-    /// The `game.toml` that the match was set up by; the usual numbers if there was none.
+    /// The `game.toml` that the match was set up by; the defaults if there was none.
     pub fn game_file(&self) -> &GameFile {
         &self.shared.file
     }
 
-    /// Tells players and pages that something has happened.
+    /// Adds an event to those of this tick. A server shows it or tells the players.
     pub fn emit(&mut self, event: Event) {
         self.shared.events.push(event);
     }
@@ -85,8 +117,8 @@ impl WorldMut<'_> {
         Ok(())
     }
 
-    /// The same to the client of one player alone: nobody else is sent it, neither other
-    /// players nor spectators. Nothing happens if the player is not there.
+    /// Like [`WorldMut::send`], to the client of one player alone: neither other players nor
+    /// spectators receive it. Nothing happens if the player is not there.
     ///
     /// # Errors
     /// As [`WorldMut::send`].
@@ -113,7 +145,7 @@ impl WorldMut<'_> {
         Ok(event)
     }
 
-    /// Tells all players a line.
+    /// Shows all players a line of text.
     pub fn announce(&mut self, line: impl Into<String>) {
         self.emit(Event::Announced { line: line.into() });
     }
@@ -144,12 +176,12 @@ impl WorldMut<'_> {
         self.world.spawn_body_near(model, position, orientation)
     }
 
-    /// Adds a player without a client, who takes a player's place, and answers the id. The
-    /// agent waits outside of the world; the game lets it in as any other player in
-    /// [`Game::respawn`](crate::Game::respawn), and writes its commands in
-    /// [`Game::command`](crate::Game::command). Neither [`Game::joined`](crate::Game::joined)
-    /// nor [`Game::left`](crate::Game::left) is called for an agent: who adds or
-    /// [removes](WorldMut::remove) one does what they would.
+    /// Adds a player without a client, an agent, and returns its id. An agent takes one of the
+    /// places for players. It waits outside of the world; the game lets it in as any other player
+    /// in [`Game::respawn`](crate::Game::respawn), and writes its commands in
+    /// [`Game::command`](crate::Game::command). Neither [`Game::joined`](crate::Game::joined) nor
+    /// [`Game::left`](crate::Game::left) is called for an agent: the game that adds or
+    /// [removes](WorldMut::remove) one does what these would do.
     ///
     /// # Errors
     /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
@@ -159,9 +191,10 @@ impl WorldMut<'_> {
         Ok(id)
     }
 
-    /// The same at once, at the nearest free place to `position` (the centre of the agent's
-    /// box, or of its vehicle's mass), with a heading of 65,536 steps a turn. Whenever the
-    /// agent is out of the world later, [`Game::respawn`](crate::Game::respawn) is asked.
+    /// Like [`WorldMut::spawn_agent`], but the agent comes in at once, at the nearest free place to
+    /// `position` (the centre of the agent's box, or of its vehicle's mass), with a heading of
+    /// 65,536 steps a turn. When the agent is out of the world later,
+    /// [`Game::respawn`](crate::Game::respawn) is asked.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing is added then. [`PlaceError::Full`] when all places for players
@@ -177,7 +210,7 @@ impl WorldMut<'_> {
         Ok(id)
     }
 
-    /// Removes a body, or a player without a client, and wakes what leant on it.
+    /// Removes a body, or a player without a client, and wakes the bodies that leant on it.
     ///
     /// # Errors
     /// [`PlaceError::NoSuchEntity`] if it is not there any more, or is a client's player.
@@ -246,10 +279,11 @@ impl WorldMut<'_> {
         self.world.add_velocity(id, gained)
     }
 
-    /// As [`World::spawn_missile`]; [`World::muzzle`] tells from where. The model is one of
-    /// missiles, by [`Model::as_missile`](obsp::model::Model::as_missile) or as the missile of a
-    /// weapon in the `game.toml`.
-    /// [`Game::missile_moved`](crate::Game::missile_moved) is called after each of its moves.
+    /// As [`World::spawn_missile`]; [`World::muzzle`] computes the start. The model has to be
+    /// marked as one of missiles: by [`Model::as_missile`](obsp::model::Model::as_missile), or
+    /// because a weapon in the `game.toml` throws it.
+    /// [`Game::missile_moved`](crate::Game::missile_moved) is called after each move of the
+    /// missile.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing is added then.
@@ -271,8 +305,8 @@ impl WorldMut<'_> {
         self.world.drop_cargo(tank)
     }
 
-    /// Takes a player out of the world, who comes back as
-    /// [`Game::respawn`](crate::Game::respawn) says.
+    /// Takes a player out of the world. [`Game::respawn`](crate::Game::respawn) says when and where
+    /// the player comes back.
     ///
     /// # Errors
     /// [`PlaceError::NoSuchEntity`] if there is no such player in the world.
@@ -280,26 +314,61 @@ impl WorldMut<'_> {
         self.world.take_out(player)
     }
 
-    /// Adds a box as a volume, clipped as that of [`World::overlapping_box`]; `None` if it has no
-    /// volume, or there are 65,536 already.
+    /// Adds a box as a volume, clipped like the box of [`World::overlapping_box`]. `None` if the
+    /// box is empty, or the match has 65,536 volumes already.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use glam::DVec3;
+    /// use obsp::geometry::Aabb;
+    /// use obsp_game::{Game, Match, RunningMatch, VolumeId, WorldMut};
+    /// use obsp_sim::{Config, EntityId};
+    ///
+    /// #[derive(Clone, Debug)]
+    /// struct Counter;
+    ///
+    /// impl Game for Counter {
+    ///     /// How many entities have entered the volume.
+    ///     type State = usize;
+    ///
+    ///     fn set_up(&self, world: &mut WorldMut<'_>) -> usize {
+    ///         // It is as large as the whole map.
+    ///         let bounds = Aabb { min: DVec3::splat(-2048.0), max: DVec3::splat(2048.0) };
+    ///         world.add_volume(&bounds).expect("the box is not empty");
+    ///         0
+    ///     }
+    ///
+    ///     fn entered(&self, count: &mut usize, _: &mut WorldMut<'_>, _: VolumeId, _: EntityId) {
+    ///         *count += 1;
+    ///     }
+    /// }
+    ///
+    /// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// let mut game = Match::new(Counter, map, Config::default())?;
+    /// game.step(&[]);
+    /// assert_eq!(*game.state(), game.world().state().entities.len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn add_volume(&mut self, bounds: &Aabb) -> Option<VolumeId> {
         self.shared.volumes.add_box(self.world.map(), bounds)
     }
 
-    /// Adds the brushes of a map's entity as a volume, such as those of a class `trigger_…`,
-    /// which nothing collides with; `None` if it has no brushes, or is not of the world's map.
+    /// Adds the brushes of a map's entity as a volume, for example those of a class `trigger_…`,
+    /// with which nothing collides. `None` if the entity has no brushes or is not of the world's
+    /// map, or if the match has 65,536 volumes already.
     pub fn add_brush_volume(&mut self, entity: &MapEntity) -> Option<VolumeId> {
         self.shared.volumes.add_brushes(self.world.map(), entity)
     }
 
-    /// The entities that were inside a volume when the bodies had moved last, in ascending
-    /// order of slot.
+    /// The entities that were inside a volume after the bodies moved last, in ascending order of
+    /// slot.
     pub fn inside(&self, volume: VolumeId) -> &[EntityId] {
         self.shared.volumes.inside(volume)
     }
 
-    /// Has [`Game::touched`](crate::Game::touched) called when something begins to touch
-    /// this entity, and [`Game::parted`](crate::Game::parted) when it no longer does.
+    /// Watches an entity: [`Game::touched`](crate::Game::touched) is called when something begins
+    /// to touch it, and [`Game::parted`](crate::Game::parted) when that touch ends.
     pub fn watch(&mut self, id: EntityId) {
         let watched = &mut self.shared.watched;
         if let Err(index) = watched.binary_search_by_key(&id, |(entity, _)| *entity) {

@@ -46,7 +46,7 @@ impl Play {
         id
     }
 
-    /// Runs for so many ticks with the same commands and returns all events.
+    /// Runs a number of ticks with the same commands and returns all events.
     fn run(&mut self, ticks: u32, commands: &[(EntityId, Command)]) -> Vec<Event> {
         let mut events = Vec::new();
         for _ in 0..ticks {
@@ -61,7 +61,7 @@ impl Play {
         self.game.vitals(player).expect("a player")
     }
 
-    /// Where the only body of this model is.
+    /// The position of the only body of this model.
     fn body(&self, model: &str) -> Option<DVec3> {
         let model = self.game.world().model(model).expect("a shipped model");
         let state = self.game.world().state();
@@ -105,7 +105,7 @@ fn blast(events: &[Event]) -> Option<DVec3> {
     })
 }
 
-/// The map's entities of a class with a model are bodies, also in a match that was saved.
+/// An entity of a class with a model spawns a body, which is there in a saved match, too.
 #[test]
 fn an_entity_of_a_class_spawns_its_model() {
     let text = "[models]\ngem = 'gem.obj'\n[classes.item_gem]\nmodel = 'gem'\n";
@@ -147,7 +147,7 @@ fn models_and_classes_fit_the_game() {
     }
 }
 
-/// Health, damage, the time until a player is back and what a key throws are data.
+/// The file sets health, damage, the respawn time and the weapon of a key.
 #[test]
 fn a_match_is_fought_by_the_numbers_of_its_game_file() {
     let text = "[player]\nhealth = 300\nrespawn_seconds = 0.5\n\
@@ -269,7 +269,7 @@ fn a_player_who_blows_themself_up_loses_a_point() {
     assert!(play.vitals(player).score < 0, "{:?}", play.vitals(player));
 }
 
-/// A clone goes on as the match itself: recordings seek by clones.
+/// A clone goes on with the same digests as the match itself.
 #[test]
 fn a_clone_of_a_fight_goes_on_as_the_match_itself() {
     let mut play = Play::new();

@@ -1,4 +1,4 @@
-//! What a match tells its game, and what it asks, on a platform in the open air.
+//! The calls that a match makes to its game, on a platform in the open air.
 
 mod drawn;
 
@@ -13,10 +13,10 @@ use drawn::{brush, map};
 /// Ticks for which a player who fell stays out.
 const OUT: u32 = 10;
 
-/// Where players come in: far from the only spawn point.
+/// The place where players come in, far from the only spawn point.
 const HOME: DVec3 = DVec3::new(-100.0, 0.0, 29.0);
 
-/// A game that notes what it is told.
+/// A game that notes the calls it gets.
 #[derive(Clone, Debug)]
 struct Notes;
 
@@ -25,7 +25,7 @@ struct State {
     lower: Option<EntityId>,
     upper: Option<EntityId>,
     contacts: Vec<Contact>,
-    /// How often it was asked where a player comes back, since one was in the world.
+    /// Calls of `respawn` since a player last came into the world.
     asked: u32,
     agent: Option<EntityId>,
 }
@@ -65,7 +65,7 @@ impl Game for Notes {
         Respawn::At { position: HOME, yaw: 0 }
     }
 
-    /// An agent comes where nothing is, once there is a player.
+    /// Puts an agent at a free place once there is a player.
     fn joined(&self, state: &mut State, world: &mut WorldMut<'_>, player: EntityId) {
         assert_ne!(state.agent, Some(player), "an agent does not join");
         if state.agent.is_some() {
@@ -93,8 +93,8 @@ fn walking(forward: i8) -> Command {
     Command { forward, buttons: Buttons::WALK, ..Command::default() }
 }
 
-/// Bodies that sleep are in no pair: without a memory of it they would part when they fall
-/// asleep, and touch again when they wake.
+/// Sleeping bodies are in no contact pair. A match that did not remember their touch would report
+/// that they part when they fall asleep, and touch again when they wake.
 #[test]
 fn bodies_that_fall_asleep_have_not_parted() {
     let mut game = play();
@@ -113,7 +113,7 @@ fn bodies_that_fall_asleep_have_not_parted() {
     assert_eq!(game.state().contacts, [touched, Contact::Parted(lower, upper)]);
 }
 
-/// A player who shoves a body runs into it in every other tick.
+/// A player who shoves a body runs into it only in every other tick, which is one touch.
 #[test]
 fn a_player_who_shoves_a_body_touches_it_once_and_parts_from_it_once() {
     let mut game = play();
@@ -137,8 +137,8 @@ fn a_player_who_shoves_a_body_touches_it_once_and_parts_from_it_once() {
     assert_eq!(game.state().contacts, [touched, parted, touched, parted]);
 }
 
-/// Symptom: who fell out of an open map came back at any spawn point, whatever the game said.
-/// Cause: the world put fallen players back by itself, before the game was asked.
+/// Symptom: a player who fell out of an open map came back at any spawn point, whatever the game
+/// said. Cause: the world put fallen players back by itself, before the game was asked.
 #[test]
 fn a_player_who_falls_out_of_the_map_comes_back_where_the_game_says() {
     let mut game = play();

@@ -1,5 +1,5 @@
-//! Numbers from outside: every function that takes some is called by a game with those that
-//! nobody means. It answers an error, or leaves a match that the audit accepts.
+//! Extreme numbers: a game calls every function that takes numbers with those of `tests/extremes`.
+//! Each call returns an error, or leaves a match that the audit accepts.
 
 #[allow(dead_code, reason = "other tests draw other maps")]
 #[path = "drawn/mod.rs"]
@@ -139,7 +139,7 @@ fn no_call_of_a_game_panics_or_leaves_a_match_unsound_by_odd_numbers() {
     }
 }
 
-/// Every number of a `game.toml` is refused, or one that a match can be played by.
+/// Every number of a `game.toml` is refused, or a match can be played with it.
 #[test]
 fn odd_numbers_of_a_game_file_are_refused_or_can_be_played_by() {
     let map = room();

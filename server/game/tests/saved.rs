@@ -1,10 +1,9 @@
-//! Matches that are saved and loaded: the loaded one has the digest of the other at once and
-//! in every tick that follows, on the arena, on dm4 where it is at hand, in heaps that sleep,
-//! with missiles in flight and players dead. Bytes that are damaged are refused, or play on
-//! without a panic.
+//! Matches that are saved and loaded. The loaded match has the digest of the saved one at once and
+//! after every tick that follows: on the arena, on dm4 where that map is present, with heaps that
+//! sleep, missiles in flight and dead players. Damaged bytes are refused, or play on without a
+//! panic.
 //!
-//! `SAVED_MATCHES` says how many matches are played on each map, and `SAVED_SEED` with which
-//! seed the first one is.
+//! `SAVED_MATCHES` is the number of matches on each map, and `SAVED_SEED` the seed of the first.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +14,7 @@ use obsp_game::{AnyGame, Event, RunningMatch};
 use obsp_sim::audit::Audit;
 use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind, Random};
 
-/// Ticks for which a loaded match is held to the one that was saved.
+/// Ticks for which a loaded match is compared with the saved one.
 const FOLLOWED: u32 = 300;
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -85,7 +84,8 @@ impl Crowd {
     }
 }
 
-/// What a match had when it was saved: a test that never saved it would judge nothing.
+/// Counts what the matches contained when they were saved: a test without missiles or sleeping
+/// bodies would prove nothing about them.
 #[derive(Debug, Default)]
 struct Seen {
     asleep: usize,
@@ -116,8 +116,8 @@ impl Seen {
     }
 }
 
-/// Plays a match, and saves it at random ticks. A match that is loaded from each goes on
-/// beside it.
+/// Plays a match and saves it at random ticks. A match that is loaded from each save goes on beside
+/// it.
 fn play(map: &Arc<obsp::World>, objects: u32, players: u16, seed: u64, seen: &mut Seen) {
     let config = Config { tick_rate: 60, seed, objects, max_players: 32 };
     let mut game = Arena.new_match(Arc::clone(map), config).expect("the map can be played");

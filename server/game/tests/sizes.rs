@@ -1,5 +1,5 @@
-//! Players of other sizes than usual, which a `game.toml` asks for and the map is compiled for:
-//! in a hall that is 44 units high in its middle.
+//! Players of other sizes than the default. A `game.toml` asks for a size and the map is compiled
+//! for it. The map is a hall that is 44 units high in its middle.
 
 mod drawn;
 
@@ -45,7 +45,7 @@ fn play(text: &str, size: &PlayerSize) -> Result<Match<Arena>, String> {
     Match::with_file(Arena, map, config, &file(text)).map_err(|error| error.to_string())
 }
 
-/// How far along X a player gets in four seconds, in a match that is audited in every tick.
+/// The greatest X that a player reaches in four seconds, in a match that is audited in every tick.
 fn walks_to(game: &mut Match<Arena>, buttons: Buttons) -> f64 {
     let mut audit = Audit::new(game.world().map(), &Arena.models()).expect("it can be audited");
     let player = game.join_as(PlayerKind::Box).expect("there is room");
@@ -65,22 +65,22 @@ fn a_small_player_walks_upright_where_the_usual_one_has_to_crouch() {
     let small = file(SMALL).size().copied().expect("it has a size");
     let mut low = play(SMALL, &small).unwrap();
     assert_eq!(low.world().player_half_extents(Posture::Standing), DVec3::new(10.0, 10.0, 20.0));
-    // To the wall beyond.
+    // The small player reaches the wall beyond the beam.
     assert!((walks_to(&mut low, Buttons::default()) - 494.0).abs() < 1.0);
     let usual = PlayerSize::default();
-    // To the beam; the player's front is half of the width ahead.
+    // A player of the default size stops at the beam, with its front half of the width ahead.
     let mut high = play("", &usual).unwrap();
     assert!((walks_to(&mut high, Buttons::default()) + 16.0).abs() < 1.0);
     let mut crouched = play("", &usual).unwrap();
     assert!(walks_to(&mut crouched, Buttons::CROUCH) > 200.0);
-    // One that has no room under it, crouched or not.
+    // A tall player has no room under the beam, crouched or not.
     let text = "[player]\nheight = 80\ncrouched_height = 48\n";
     let mut tall = play(text, file(text).size().unwrap()).unwrap();
     assert!((walks_to(&mut tall, Buttons::CROUCH) + 16.0).abs() < 1.0);
 }
 
-/// A spawn point is 24 units over the feet of anybody, and the eyes are where they are in a
-/// usual player, in proportion.
+/// A spawn point is 24 units above the feet of players of every size. Their eyes are in proportion
+/// to those of a player of the default size.
 #[test]
 fn feet_and_eyes_are_where_the_size_has_them() {
     for (text, half, eyes) in [("", 28.0, 22.0), (SMALL, 20.0, 20.0 * 22.0 / 28.0)] {
@@ -121,7 +121,7 @@ fn a_map_that_was_compiled_for_players_of_another_size_is_refused() {
     let refused = Arena.with_file(&file(SMALL)).new_match(hall(&odd), Config::default());
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("was compiled for others"), "{refused}");
-    // Nor is a match loaded on it.
+    // A saved match is refused on such a map, too.
     let saved = play(SMALL, &small).unwrap().save();
     let usual = hall(&Spaces::default());
     let refused = Arena.with_file(&file(SMALL)).load_match(usual, &saved).unwrap_err().to_string();

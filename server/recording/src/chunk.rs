@@ -1,5 +1,5 @@
-//! Some ticks as one body of a frame. Commands are coded as differences from those before,
-//! each field by probabilities of its own, which begin anew in each chunk.
+//! A chunk: up to 128 ticks as one body of a frame. Commands are coded as differences from the
+//! commands before. Each field has probabilities of its own, which begin anew in each chunk.
 
 mod priors;
 
@@ -17,15 +17,17 @@ pub(crate) const MAX_TICKS: usize = 128;
 /// Most players of a match.
 const MAX_PLAYERS: usize = 1024;
 
-/// Kinds of the latest difference of an angle, by its width: what the next is like.
+/// Widths of an angle's latest difference in bits, from 0 to 16. The next difference is coded by
+/// this width.
 const WIDTHS: usize = 17;
 
-/// Whether players come or go; how many.
+/// Whether players come or go, and how many.
 const CHANGES: usize = 0;
 const COUNT: Number = Number { at: 1, width: 11 };
-/// Whether a command changes, if the one before did not or did.
+/// Whether a command changes: one probability if it did not change in the tick before, and one if
+/// it did.
 const COMMAND: usize = COUNT.at + COUNT.width;
-/// Whether each field of it does.
+/// Whether each field of a command changes.
 const FIELDS: usize = COMMAND + 2;
 const FORWARD: usize = FIELDS + 6;
 const RIGHT: usize = FORWARD + 256;
@@ -50,18 +52,18 @@ struct Known {
 }
 
 impl Commands {
-    /// Those of a keyframe.
+    /// The players and commands of a keyframe.
     pub(crate) fn of(commands: &[(EntityId, Command)]) -> Self {
         let known = |&(id, command): &_| (id, Known { command, ..Known::default() });
         Self(commands.iter().map(known).collect())
     }
 
-    /// As a keyframe has them.
+    /// The players and commands in the form of a keyframe.
     pub(crate) fn list(&self) -> Vec<(EntityId, Command)> {
         self.0.iter().map(|(id, known)| (*id, known.command)).collect()
     }
 
-    /// Forgets what only the probabilities depend on, so that reading can begin here.
+    /// Resets everything but the commands, so that reading can begin here.
     fn forget(&mut self) {
         for known in self.0.values_mut() {
             *known = Known { command: known.command, ..Known::default() };
@@ -69,13 +71,13 @@ impl Commands {
     }
 }
 
-/// The ticks as a body, of at most [`MAX_TICKS`]. `commands` are those before the first, and
+/// Encodes at most [`MAX_TICKS`] ticks as a body. `commands` are those before the first tick, and
 /// become those after the last.
 pub(crate) fn encode(ticks: &[Tick], commands: &mut Commands) -> Vec<u8> {
     let mut encoder = Box::new(Encoder::new(&PRIORS, vec![ticks.len() as u8]));
     commands.forget();
     for tick in ticks {
-        // A writer's values go through unchanged.
+        // Encoding returns the values that it is given, and cannot fail.
         let _ = code(&mut *encoder, tick, commands);
     }
     encoder.finish()
@@ -129,7 +131,7 @@ fn code(
     }
     let mut changes = tick.commands.iter().peekable();
     for (player, known) in &mut commands.0 {
-        // Both are in ascending order.
+        // Both lists are in ascending order.
         while changes.next_if(|(id, _)| id < player).is_some() {}
         let own = changes.next_if(|(id, _)| id == player).map(|(_, command)| *command);
         if let Some(changed) = code_command(coder, known, own.unwrap_or(known.command))? {
@@ -152,8 +154,8 @@ fn id(coder: &mut impl Coder, own: Option<&EntityId>) -> EntityId {
     EntityId { slot, generation: coder.raw(generation.into(), 16) as u16 }
 }
 
-/// Codes a command as the difference from the one that is known, and returns it if it is
-/// another.
+/// Codes a command as the difference from the player's latest one, and returns it if it has
+/// changed.
 fn code_command(
     coder: &mut impl Coder,
     known: &mut Known,
@@ -175,7 +177,8 @@ fn code_command(
     }
     if coder.bit(FIELDS + 2, own.buttons != before.buttons) {
         let bits = byte(coder, BUTTONS, own.buttons.bits());
-        now.buttons = Buttons::from_recorded_bits(bits).ok_or("a key does not exist")?;
+        now.buttons =
+            Buttons::from_recorded_bits(bits).ok_or("a command holds keys that do not exist")?;
     }
     let turned = own.yaw.wrapping_sub(before.yaw) as i16;
     let turned = angle(coder, YAW, &mut known.widths[0], turned);
@@ -192,7 +195,7 @@ fn code_command(
     Ok(Some(now))
 }
 
-/// Codes the difference of an angle, which is much like the one before.
+/// Codes the difference of an angle, which is usually about as large as the one before.
 fn angle(coder: &mut impl Coder, at: usize, width: &mut usize, difference: i16) -> i16 {
     let number = Number { at: at + *width * 16, width: 16 };
     let coded = coder.signed(number, difference.into());

@@ -11,7 +11,7 @@ pub enum RecordingError {
     /// The file could not be made or written.
     #[error("cannot write the recording {path}: {source}")]
     Write {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
@@ -22,7 +22,7 @@ pub enum RecordingError {
          faster one"
     )]
     Behind {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The last tick that was written.
         tick: u64,
@@ -30,15 +30,15 @@ pub enum RecordingError {
     /// The file could not be opened or read.
     #[error("cannot read the recording {path}: {source}")]
     Read {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
-    /// The file is something else.
+    /// The file is no recording.
     #[error("{path} is no recording: it does not begin with {}", MAGIC.escape_ascii())]
     Magic {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// The file is of another version.
@@ -47,9 +47,9 @@ pub enum RecordingError {
          replay it with the server that wrote it"
     )]
     Version {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// The version it is of.
+        /// The version of the file.
         version: u16,
     },
     /// The file ends before its end mark: its writer was cut off.
@@ -58,7 +58,7 @@ pub enum RecordingError {
          disk was full or too slow; what comes before can be trusted"
     )]
     Truncated {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The last tick that is whole.
         tick: u64,
@@ -66,7 +66,7 @@ pub enum RecordingError {
     /// A frame is not what a recorder writes.
     #[error("{path} is damaged after tick {tick}: {reason}")]
     Damaged {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The last tick that was sound.
         tick: u64,
@@ -76,7 +76,7 @@ pub enum RecordingError {
 }
 
 impl RecordingError {
-    /// Whether there is no room for the file, rather than no way to create it.
+    /// Whether the file could not be written because there is no room for it.
     pub fn is_full(&self) -> bool {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         let Self::Write { source, .. } = self else { return false };

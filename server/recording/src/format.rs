@@ -1,4 +1,4 @@
-//! What a recording holds, and how each part is stored in its frame.
+//! The content of a recording, and how each part is stored in its frame.
 
 use std::ops::RangeInclusive;
 
@@ -10,13 +10,14 @@ use obsp_sim::{Buttons, Command, Config, EntityId, MAX_ENTITIES, PlayerKind};
 /// The first bytes of every recording.
 pub(crate) const MAGIC: [u8; 4] = *b"OBSR";
 
-/// Raised by any change that an older reader would misread.
+/// The version of the format: every change that an older reader would misread raises it.
 pub(crate) const VERSION: u16 = 7;
 
-/// No body of a frame is longer.
+/// Most bytes of the body of a frame.
 pub(crate) const MAX_BODY: usize = 1 << 24;
 
-/// Keyframes in a row that are packed by the one before: to read the last, all are read.
+/// Most keyframes in a row that are packed by the one before: to read the last, all of them are
+/// read.
 pub(crate) const MAX_DELTAS: usize = 3;
 
 /// Ticks a second of servers and soaks.
@@ -43,7 +44,7 @@ pub struct Header {
     pub build: String,
 }
 
-/// What a recording begins with: the match before its first tick.
+/// The beginning of a recording: the match before its first tick.
 #[derive(Clone, Debug)]
 pub struct Beginning {
     pub(crate) header: Header,
@@ -53,15 +54,15 @@ pub struct Beginning {
 }
 
 impl Beginning {
-    /// The same of a later moment of the match, for an excerpt: as
-    /// [`RunningMatch::save`] gives it.
+    /// The beginning of an excerpt: the same match at a later moment. `saved` is what
+    /// [`RunningMatch::save`] returned then.
     #[must_use]
     pub fn later(&self, saved: Vec<u8>) -> Self {
         Self { header: self.header.clone(), game_file: self.game_file.clone(), saved }
     }
 
-    /// A match that nobody has joined yet, its configuration, and the name of the build that
-    /// records it.
+    /// The beginning of a recording of `game`, a match with this configuration that nobody has
+    /// joined yet. `build` names the build that records it.
     pub fn of(game: &dyn RunningMatch, config: Config, build: &str) -> Self {
         let (map, game_file) = (game.world().map(), game.game_file().clone());
         let Config { tick_rate, seed, objects, max_players } = config;
@@ -100,14 +101,14 @@ pub struct Tick {
     pub left: Vec<EntityId>,
     /// The players who joined after those had left, in that order, and their kinds.
     pub joined: Vec<(EntityId, PlayerKind)>,
-    /// Players whose command is not that of the tick before, in ascending order of id. Who
-    /// just joined stands idle until told otherwise.
+    /// Players whose command differs from that of the tick before, in ascending order of id. A
+    /// player who has just joined stands idle until there is a command.
     pub commands: Vec<(EntityId, Command)>,
     /// Digest of the match after it.
     pub digest: u64,
 }
 
-/// The whole match after a tick: it goes on from here.
+/// The whole match after a tick. A playback can go on from here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keyframe {
     /// The tick; 0 is the match before its first.
@@ -118,24 +119,25 @@ pub struct Keyframe {
     pub saved: Vec<u8>,
 }
 
-/// What people want to find in a recording, and what no tick contains. Nothing is computed
-/// from it.
+/// Something that people look for in a recording and that no tick contains. Nothing is computed
+/// from notes.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Note {
     /// The tick that it belongs to.
     pub tick: u64,
-    /// What there is to know.
+    /// The content of the note.
     pub what: Said,
 }
 
-/// See [`Note`]. Players are named by their slots.
+/// The content of a [`Note`]. Players are named by their slots.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum Said {
     /// A player has this name from now on.
     Name(u16, String),
     /// A player, or the server, has said a line.
     Chat(Option<u16>, String),
-    /// A player died by another, or by the own hand.
+    /// A player, the first, was killed by another, the second. Both are the same for a player who
+    /// killed themself.
     Died(u16, u16),
 }
 
@@ -196,7 +198,7 @@ pub(crate) fn decode<T: Decode<()>>(body: &[u8]) -> Result<T, String> {
 pub(crate) fn decode_header(body: &[u8]) -> Result<Header, String> {
     let header: Header = decode(body)?;
     let Header { objects, max_players, tick_rate, .. } = header;
-    // Before anything is made of them: a file may come from anyone.
+    // The numbers are checked before memory is taken for them, because a file may come from anyone.
     if objects as usize + usize::from(max_players) > MAX_ENTITIES {
         return Err(format!(
             "{objects} objects and {max_players} players, of which a match holds {MAX_ENTITIES} at most"
@@ -208,12 +210,12 @@ pub(crate) fn decode_header(body: &[u8]) -> Result<Header, String> {
     Ok(header)
 }
 
-/// The body of a `game.toml`: its texts, and its numbers for who does not read TOML.
+/// The body of a `game.toml`: its texts, and its numbers for a reader without a TOML parser.
 pub(crate) fn encode_game_file(file: &GameFile) -> Option<Vec<u8>> {
     encode(&(file.bundle(), file.to_binary()))
 }
 
-/// The `game.toml` and its models of a body, which the header has announced by its hash.
+/// The `game.toml` and its models, from a body. The header has announced the hash of their bundle.
 pub(crate) fn decode_game_file(body: &[u8], hash: [u8; 32]) -> Result<GameFile, String> {
     let (bundle, numbers): (Vec<u8>, Vec<u8>) = decode(body)?;
     let refused = |error| format!("its game.toml: {error}");
@@ -231,7 +233,7 @@ pub(crate) fn decode_game_file(body: &[u8], hash: [u8; 32]) -> Result<GameFile, 
     Ok(file)
 }
 
-/// The body of a keyframe, of which `packed` is the match.
+/// The body of a keyframe. `packed` is the packed match.
 pub(crate) fn encode_keyframe(
     tick: u64,
     commands: &[(EntityId, Command)],
@@ -251,7 +253,7 @@ pub(crate) struct PackedKeyframe {
     pub(crate) packed: Vec<u8>,
 }
 
-/// A keyframe of a body.
+/// Decodes the body of a keyframe.
 pub(crate) fn decode_keyframe(body: &[u8]) -> Result<PackedKeyframe, String> {
     let StoredKeyframe { tick, commands, packed } = decode(body)?;
     let commands: Option<Vec<_>> = commands.into_iter().map(command).collect();

@@ -1,4 +1,4 @@
-//! Frames: what a recording consists of. Each ends with a hash of itself and of all before
+//! Frames, of which a recording consists. Each ends with a hash of itself and of all frames before
 //! it, so that no bit of a recording can change unnoticed, and no frame can be left out.
 
 use std::io::{self, Read, Write};
@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     GameFile,
     /// The whole match after a tick.
     Keyframe,
-    /// The same, packed by the one before.
+    /// The whole match, packed by the keyframe before.
     Delta,
     /// Some ticks.
     Chunk,
@@ -56,14 +56,14 @@ impl Kind {
 pub(crate) struct Chain(blake3::Hasher);
 
 impl Chain {
-    /// That of a recording of which only its magic and version were written.
+    /// The hash of a recording of which only the magic and the version were written.
     pub(crate) fn new() -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&MAGIC).update(&VERSION.to_le_bytes());
         Self(hasher)
     }
 
-    /// The hash that ends a frame, which is part of the next one's.
+    /// Adds a frame and returns the hash that ends it, which counts as part of the frame.
     fn add(&mut self, start: &[u8], body: &[u8]) -> [u8; HASH] {
         self.0.update(start).update(body);
         let hash = self.0.finalize();
@@ -94,12 +94,12 @@ pub(crate) fn write(
     Ok((start.len() + body.len() + HASH) as u64)
 }
 
-/// The content found where a frame should be.
+/// The result of reading a frame.
 pub(crate) enum Found {
     Frame(Kind, Vec<u8>),
-    /// The file ends within it, or before it.
+    /// The file ends within the frame, or before it.
     End,
-    /// It is not what was written.
+    /// The frame is not as it was written.
     Damaged(&'static str),
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn read(file: &mut impl Read, chain: &mut Chain) -> io::Result<Found>
     }
     let [byte, length @ ..] = start;
     let length = u32::from_le_bytes(length) as usize;
-    let Some(kind) = Kind::of(byte) else { return Ok(Found::Damaged("there is no such frame")) };
+    let Some(kind) = Kind::of(byte) else { return Ok(Found::Damaged("unknown kind of frame")) };
     if length > MAX_BODY {
         return Ok(Found::Damaged("a frame is longer than any that is written"));
     }
@@ -124,7 +124,7 @@ pub(crate) fn read(file: &mut impl Read, chain: &mut Chain) -> io::Result<Found>
         return Ok(Found::End);
     }
     if chain.add(&start, &body) != hash {
-        return Ok(Found::Damaged("its hash is another: bytes of it have changed"));
+        return Ok(Found::Damaged("the hash of a frame does not match: its bytes have changed"));
     }
     Ok(Found::Frame(kind, body))
 }

@@ -19,7 +19,8 @@ pub use recording::{Recording, Ticks};
 pub use schedule::Schedule;
 pub use writer::Writer;
 
-/// Reads hostile bytes as the body of each kind of frame, past the hashes. For the fuzz target.
+/// Reads hostile bytes as the body of each kind of frame, without any check of hashes. For the fuzz
+/// target.
 #[doc(hidden)]
 pub fn read_as_bodies(bytes: &[u8]) {
     let _ = format::decode_header(bytes);
@@ -34,8 +35,9 @@ pub fn read_as_bodies(bytes: &[u8]) {
     let _ = packing::unpack(bytes, &[]);
 }
 
-/// A recording with other bodies and hashes that fit them: `change` gives the bodies that take
-/// the place of each, by the frame's number, so that none removes it. For the fuzz target.
+/// A recording with other bodies, and hashes that fit them. `change` gets the number and the body
+/// of each frame, and returns the bodies of the frames that take its place; none removes it. For
+/// the fuzz target.
 #[doc(hidden)]
 pub fn with_bodies(
     mut bytes: &[u8],
@@ -47,7 +49,7 @@ pub fn with_bodies(
     let mut number = 0;
     while let Ok(frame::Found::Frame(kind, body)) = frame::read(&mut bytes, &mut before) {
         for body in change(number, body) {
-            // Memory does not fail.
+            // A write to memory does not fail.
             let _ = frame::write(&mut out, &mut after, kind, &body);
         }
         number += 1;

@@ -1,36 +1,39 @@
-//! Keyframes, packed: bytes that have occurred before are predicted, others are coded by
-//! their probability.
+//! Packing of keyframes. Bytes that have occurred before are predicted; others are coded by their
+//! probability.
 //!
-//! A prediction is the byte that followed when the same eight bytes occurred last, in the
-//! bytes so far or in those of a reference, another keyframe (Bloom's LZP, 1996). It goes on
-//! behind a byte that was another one: numbers of a body that moves are others than before, but
-//! much as large, and what follows them is the same. A body that sleeps is the same bytes in
-//! every keyframe.
+//! A prediction is the byte that followed when the same eight bytes occurred last, in the bytes so
+//! far or in a reference, which is another keyframe (Bloom's LZP, 1996). The prediction goes on
+//! behind a byte that it got wrong. A body that moves has other numbers than before, but numbers of
+//! about the same size, and the bytes that follow them are the same. A body that sleeps is the same
+//! bytes in every keyframe.
 
 use obsp_proto::range::{Coder, Decoder, Encoder};
 
 /// Most bytes that are packed.
 pub(crate) const MAX_UNPACKED: usize = 1 << 24;
 
-/// Bytes that have to be the same for a prediction.
+/// Bytes that have to be equal for a prediction.
 const CONTEXT: usize = 8;
 
-/// Number of places that are remembered: those of a keyframe and of a reference.
+/// Number of places that are remembered, in a keyframe and its reference together.
 const PLACES: usize = 1 << 17;
 
-/// Predictions in a row that were right are told apart up to this many, and beyond by powers of
-/// two; those that were wrong, up to the last, after which there is none any more.
+/// A run of right predictions is counted exactly up to `TOLD_APART`, and beyond by powers of two up
+/// to `MOST_RIGHT`. Wrong ones are counted up to `MOST_WRONG`; after so many there is no prediction
+/// any more.
 const TOLD_APART: usize = 15;
 const MOST_RIGHT: usize = 1 << 10;
 const RIGHT: usize = TOLD_APART + 8;
 const MOST_WRONG: usize = 24;
 
-/// Probabilities that a prediction is right: by how many have been, and by its kind.
+/// Probabilities that a prediction is right: by the run of predictions before it, and by the kind
+/// of the predicted byte.
 const RUNS: usize = RIGHT + MOST_WRONG;
 const KINDS: usize = 4;
 const HITS: usize = RUNS * KINDS;
 
-/// Sets of probabilities of a byte: by the prediction, and without one by the byte before.
+/// Sets of probabilities of a byte: 32 by the prediction, and 32 by the byte before if there is no
+/// prediction.
 const CLASSES: usize = 2 * 32;
 
 const PROBABILITIES: usize = HITS + CLASSES * 256;
@@ -39,13 +42,13 @@ static PRIORS: [u8; PROBABILITIES] = [128; PROBABILITIES];
 
 /// Predicts the next byte of a buffer.
 struct Predictor {
-    /// Where the bytes of this hash occurred last, and went on.
+    /// For each hash, the place behind the last bytes that have it.
     places: Vec<u32>,
     /// The place of the prediction.
     next: Option<usize>,
-    /// How many predictions in a row were right.
+    /// Right predictions in a row.
     right: usize,
-    /// How many were wrong since then.
+    /// Wrong predictions since then.
     wrong: usize,
 }
 
@@ -66,13 +69,13 @@ impl Predictor {
     fn run(&self) -> usize {
         match (self.right, self.wrong) {
             (right @ 0..=TOLD_APART, 0) => right,
-            // From 16 to 1024.
+            // Runs from 16 to 1024.
             (right, 0) => TOLD_APART + right.ilog2() as usize - 3,
             (_, wrong) => RIGHT - 1 + wrong,
         }
     }
 
-    /// A byte was added to the end of `bytes`, predicted or not.
+    /// Takes note of a byte that was added to the end of `bytes`, predicted or not.
     fn added(&mut self, bytes: &[u8], predicted: bool) {
         if predicted {
             (self.right, self.wrong) = ((self.right + 1).min(MOST_RIGHT), 0);
@@ -95,7 +98,7 @@ impl Predictor {
     }
 }
 
-/// That of the last bytes.
+/// The hash of the last [`CONTEXT`] bytes.
 fn hash(bytes: &[u8]) -> usize {
     let mut last = [0; CONTEXT];
     last.copy_from_slice(&bytes[bytes.len() - CONTEXT..]);
@@ -103,8 +106,8 @@ fn hash(bytes: &[u8]) -> usize {
     (mixed >> 40) as usize % PLACES
 }
 
-/// The kind of a predicted byte: zero, the last of a usual `f64`, the first of a number of eight
-/// bytes, or any other.
+/// The kind of a predicted byte: zero, the last byte of a usual `f64`, the first of a number of
+/// eight bytes, or any other.
 fn kind(byte: u8) -> usize {
     match byte & 127 {
         _ if byte == 0 => 0,
@@ -114,8 +117,8 @@ fn kind(byte: u8) -> usize {
     }
 }
 
-/// Codes `length` bytes in either direction, and appends them to `bytes`. A writer gives
-/// each by `byte`; a reader's are ignored.
+/// Codes `length` bytes in either direction, and appends them to `bytes`. An encoder gets each from
+/// `byte`; a decoder ignores what `byte` returns.
 fn code(coder: &mut impl Coder, bytes: &mut Vec<u8>, length: usize, byte: impl Fn(usize) -> u8) {
     let mut predictor = Predictor::new(bytes);
     for index in 0..length {
@@ -143,7 +146,7 @@ fn literal(coder: &mut impl Coder, at: usize, byte: u8) -> u8 {
     known as u8
 }
 
-/// The bytes, packed; `None` if there are too many.
+/// Packs bytes; `None` if there are too many.
 pub(crate) fn pack(bytes: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
     if bytes.len() > MAX_UNPACKED {
         return None;
@@ -154,7 +157,7 @@ pub(crate) fn pack(bytes: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
     Some(encoder.finish())
 }
 
-/// What was packed with the same reference; `None` if it was not.
+/// Unpacks bytes that were packed with the same reference; `None` if they were not.
 pub(crate) fn unpack(packed: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
     let (length, packed) = packed.split_first_chunk::<4>()?;
     let length = u32::from_le_bytes(*length) as usize;

@@ -1,4 +1,5 @@
-//! Playing a recording: the same match and commands again, and the first tick that differs.
+//! Playback of a recording: the match is run again with the recorded commands and compared, up to
+//! the first tick that differs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,6 +10,39 @@ use obsp_sim::{Command, EntityId, SetupError, World};
 use crate::{Keyframe, Recording, Tick};
 
 /// A recorded match that is run again.
+///
+/// ```
+/// # use std::sync::Arc;
+/// #
+/// # use obsp_game::AnyGame;
+/// # use obsp_game::arena::Arena;
+/// # use obsp_recording::{Beginning, Recorder, Writer};
+/// # use obsp_sim::Config;
+/// #
+/// # let config = Config { max_players: 2, ..Config::default() };
+/// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// # let mut game = Arena.new_match(Arc::clone(&map), config)?;
+/// # let (mut bytes, mut recorder) = (Vec::<u8>::new(), Recorder::new());
+/// # let beginning = Beginning::of(&*game, config, "");
+/// # let mut writer = Writer::begin("match.obsr".into(), &mut bytes, &beginning)?;
+/// # for _ in 0..60 {
+/// #     game.step(&[]);
+/// #     writer.tick(recorder.tick(&[], |_| Default::default(), game.digest()))?;
+/// # }
+/// # writer.finish()?;
+/// #
+/// use obsp_recording::{Playback, Recording};
+///
+/// // `bytes` is a recording of 60 ticks on `map`.
+/// let recording = Recording::read("match.obsr".as_ref(), &bytes[..])?;
+/// let mut playback = Playback::new(&recording, map, &Arena)?;
+/// for tick in recording.ticks_after(0)? {
+///     playback.step(&tick?);
+/// }
+/// assert_eq!(playback.verified(), 60);
+/// assert_eq!(playback.difference(), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Playback {
     game: Box<dyn RunningMatch>,
@@ -19,7 +53,7 @@ pub struct Playback {
     difference: Option<Difference>,
 }
 
-/// The first tick after which a match is not what it was when recorded.
+/// The first tick after which the match differs from the recorded one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The tick; 0 is the match before its first.
@@ -60,7 +94,7 @@ impl Playback {
     /// The match of a keyframe of a recording.
     ///
     /// # Errors
-    /// [`LoadError`] if it is none of `game` on `map`.
+    /// [`LoadError`] if the keyframe is not a match of `game` on `map`.
     pub fn at(
         recording: &Recording,
         keyframe: &Keyframe,
@@ -76,10 +110,10 @@ impl Playback {
         Self { game, commands, tick, verified: 0, equal_at: None, difference: None }
     }
 
-    /// Goes to a keyframe of the same recording. What was verified stays so.
+    /// Goes to a keyframe of the same recording. The count of verified ticks stays.
     ///
     /// # Errors
-    /// [`LoadError`] if it is none of this match; nothing changes then.
+    /// [`LoadError`] if the keyframe is not one of this match; nothing changes then.
     pub fn go_to(&mut self, keyframe: &Keyframe) -> Result<(), LoadError> {
         self.game.restore(&keyframe.saved)?;
         self.commands.clone_from(&keyframe.commands);
@@ -94,22 +128,22 @@ impl Playback {
         Keyframe { tick: self.tick, commands, saved: self.game.save() }
     }
 
-    /// Plays the next tick and compares what was recorded of it: its digest, and the ids of
-    /// all who join. After the first difference nothing is compared any more, since all
-    /// that follows differs too; a player who joined as someone else plays idle.
+    /// Plays the next tick and compares its digest and the ids of all who join with the recorded
+    /// ones. After the first difference nothing is compared any more, since everything that follows
+    /// differs too. A player who joined under another id plays idle.
     pub fn step(&mut self, tick: &Tick) {
         self.play(tick);
         self.compare(tick.digest);
     }
 
-    /// The same without comparing anything but the ids.
+    /// Plays the next tick like [`Playback::step`], but compares only the ids.
     pub fn play(&mut self, tick: &Tick) {
         self.follow(tick);
         self.game.step(&self.commands);
     }
 
-    /// The same with commands that are changed: another future is played by it. The next tick
-    /// knows the recorded ones again.
+    /// Plays the next tick with changed commands, which leads to another future than the recorded
+    /// one. The tick after it has the recorded commands again.
     pub fn play_with(&mut self, tick: &Tick, change: impl Fn(EntityId, Command) -> Command) {
         self.follow(tick);
         let changed = self.commands.iter().map(|&(id, command)| (id, change(id, command)));
@@ -117,7 +151,7 @@ impl Playback {
         self.game.step(&changed);
     }
 
-    /// Takes in who leaves and joins before a tick, and its commands.
+    /// Applies the leaves, joins and commands of a tick.
     fn follow(&mut self, tick: &Tick) {
         self.tick += 1;
         for &id in &tick.left {
@@ -169,7 +203,7 @@ impl Playback {
         &*self.game
     }
 
-    /// The match, to change it: what follows is another future than the recorded one.
+    /// The match, to change it. Its future then differs from the recorded one.
     pub fn game_mut(&mut self) -> &mut dyn RunningMatch {
         &mut *self.game
     }
@@ -184,12 +218,12 @@ impl Playback {
         &self.commands
     }
 
-    /// Digests that were compared and equal.
+    /// Number of digests that were compared and found equal.
     pub fn verified(&self) -> u64 {
         self.verified
     }
 
-    /// Where the match first went another way.
+    /// The first difference from the recorded match, if there is one.
     pub fn difference(&self) -> Option<&Difference> {
         self.difference.as_ref()
     }

@@ -4,8 +4,25 @@ use obsp_sim::{Command, EntityId, PlayerKind};
 
 use crate::Tick;
 
-/// Turns the commands of each tick into what changed since the last one.
-/// A player with a command plays; a player without one has left.
+/// Turns the commands of each tick into their changes since the last tick. A player with a command
+/// plays; a player without one has left.
+///
+/// ```
+/// use obsp_recording::Recorder;
+/// use obsp_sim::{Command, EntityId, PlayerKind};
+///
+/// let player = EntityId { slot: 0, generation: 0 };
+/// let ahead = Command { forward: 127, ..Command::default() };
+/// let mut recorder = Recorder::new();
+///
+/// let first = recorder.tick(&[(player, ahead)], |_| PlayerKind::Box, 1);
+/// assert_eq!(first.joined, [(player, PlayerKind::Box)]);
+/// assert_eq!(first.commands, [(player, ahead)]);
+///
+/// // A command that stays the same is not recorded again.
+/// let second = recorder.tick(&[(player, ahead)], |_| PlayerKind::Box, 2);
+/// assert_eq!(second.commands, []);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     commands: BTreeMap<EntityId, Command>,
@@ -18,7 +35,8 @@ impl Recorder {
     }
 
     /// The record of a tick that was simulated with these commands, one for each player in the
-    /// match; `kind` knows as what each has joined, and `digest` is that of the match after it.
+    /// match. `kind` returns the kind with which a player has joined, and `digest` is the digest of
+    /// the match after the tick.
     pub fn tick(
         &mut self,
         commands: &[(EntityId, Command)],
@@ -27,7 +45,7 @@ impl Recorder {
     ) -> Tick {
         let now: BTreeMap<EntityId, Command> = commands.iter().copied().collect();
         let left = self.commands.keys().copied().filter(|id| !now.contains_key(id)).collect();
-        // In the order of their commands, which is the order of their coming.
+        // Players join in the order of their commands, which is the order in which they came.
         let players = commands.iter().map(|(id, _)| *id);
         let joined =
             players.filter(|id| !self.commands.contains_key(id)).map(|id| (id, kind(id))).collect();

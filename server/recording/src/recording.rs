@@ -1,4 +1,4 @@
-//! A recording that was read.
+//! Reading a recording.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -19,12 +19,46 @@ use crate::{Beginning, Header, Keyframe, Note, RecordingError, Tick};
 /// Most notes that are kept of a recording.
 const MAX_NOTES: usize = 1 << 17;
 
-/// Latest tick that an excerpt may begin after: those of servers have 32 bits.
+/// The latest tick after which an excerpt may begin: servers count ticks in 32 bits.
 const LAST_BEGINNING: u64 = u32::MAX as u64;
 
-/// A recording, as far as it goes. It may come from anyone: every frame is checked against
-/// the hashes, and stays packed until it is asked for, so that memory is taken only for what
-/// the file holds.
+/// A recording, up to its end or to the first damage. It may come from anyone: every frame is
+/// checked against the hashes. A frame stays packed until it is asked for, so that memory is taken
+/// only for the bytes of the file.
+///
+/// ```
+/// # use std::sync::Arc;
+/// #
+/// # use obsp_game::AnyGame;
+/// # use obsp_game::arena::Arena;
+/// # use obsp_recording::{Beginning, Recorder, Writer};
+/// # use obsp_sim::Config;
+/// #
+/// # let config = Config { max_players: 2, ..Config::default() };
+/// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// # let mut game = Arena.new_match(Arc::clone(&map), config)?;
+/// # let (mut bytes, mut recorder) = (Vec::<u8>::new(), Recorder::new());
+/// # let beginning = Beginning::of(&*game, config, "");
+/// # let mut writer = Writer::begin("match.obsr".into(), &mut bytes, &beginning)?;
+/// # for _ in 0..60 {
+/// #     game.step(&[]);
+/// #     writer.tick(recorder.tick(&[], |_| Default::default(), game.digest()))?;
+/// # }
+/// # writer.finish()?;
+/// #
+/// use obsp_recording::{Recording, RecordingError};
+///
+/// // `bytes` is a recording of 60 ticks.
+/// let recording = Recording::read("match.obsr".as_ref(), &bytes[..])?;
+/// assert_eq!(recording.ticks(), 60);
+/// assert!(recording.incomplete().is_none());
+///
+/// // One without its last byte plays as well, and says that it was cut off.
+/// let cut = Recording::read("cut.obsr".as_ref(), &bytes[..bytes.len() - 1])?;
+/// assert_eq!(cut.ticks(), 60);
+/// assert!(matches!(cut.incomplete(), Some(RecordingError::Truncated { tick: 60, .. })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Recording {
     path: PathBuf,
@@ -59,16 +93,16 @@ pub struct Ticks {
 }
 
 impl Recording {
-    /// Reads a recording.
+    /// Reads the recording in a file.
     ///
     /// # Errors
-    /// It cannot be read, is none, or is damaged or ends before its first tick.
+    /// The file cannot be read, is no recording, or is damaged or ends before its first tick.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let failed = |source| RecordingError::Read { path: path.to_owned(), source };
         Self::read(path, BufReader::new(File::open(path).map_err(failed)?))
     }
 
-    /// Reads a recording from anything; `path` names it in errors.
+    /// Reads a recording from any source. `path` names it in errors.
     ///
     /// # Errors
     /// As [`Recording::open`].
@@ -87,10 +121,10 @@ impl Recording {
         let keyframe = decode_keyframe(&first).map_err(|reason| reading.damaged(reason))?;
         let PackedKeyframe { tick, commands, packed } = keyframe;
         if tick == 0 && !commands.is_empty() {
-            return Err(reading.damaged("someone plays before the first tick"));
+            return Err(reading.damaged("its first keyframe has players before the first tick"));
         }
         if tick > LAST_BEGINNING {
-            return Err(reading.damaged("it begins later than any match lasts"));
+            return Err(reading.damaged("it begins at a later tick than any match reaches"));
         }
         reading.ticks = tick;
         let reference = unpack(&packed, &[]);
@@ -118,12 +152,12 @@ impl Recording {
         &self.header
     }
 
-    /// The `game.toml` that the match was set up by; the usual numbers if there was none.
+    /// The `game.toml` that the match was set up by; the defaults if there was none.
     pub fn game_file(&self) -> &GameFile {
         &self.game_file
     }
 
-    /// What it begins with, for a copy.
+    /// The beginning of the recording, for a copy.
     ///
     /// # Errors
     /// As [`Recording::keyframe`].
@@ -132,18 +166,19 @@ impl Recording {
         Ok(Beginning { header, game_file, saved: self.keyframe(0)?.saved })
     }
 
-    /// The tick that it begins after: 0, or a later one for an excerpt.
+    /// The tick after which the recording begins: 0, or a later one for an excerpt.
     pub fn first_tick(&self) -> u64 {
         self.parts[0].tick
     }
 
-    /// The last tick: how many there are, unless it is an excerpt.
+    /// The number of the last tick. It is also the number of ticks, unless the recording is an
+    /// excerpt.
     pub fn ticks(&self) -> u64 {
         self.ticks
     }
 
-    /// Why it ends before its end mark, if it does: it was cut off, or is damaged. What comes
-    /// before can be trusted.
+    /// The reason why the recording ends before its end mark, if it does: it was cut off, or is
+    /// damaged. All that was read before can be trusted.
     pub fn incomplete(&self) -> Option<&RecordingError> {
         self.incomplete.as_deref()
     }
@@ -153,24 +188,26 @@ impl Recording {
         &self.notes
     }
 
-    /// The ticks of which there are keyframes, ascending; the first is that before all others.
+    /// The ticks of the keyframes, in ascending order. The first is the tick after which the
+    /// recording begins.
     pub fn keyframes(&self) -> impl ExactSizeIterator<Item = u64> {
         self.keyframes.iter().map(|&part| self.parts[part].tick)
     }
 
-    /// Number of the last keyframe that is not after a tick.
+    /// The number of the last keyframe at or before a tick.
     pub fn keyframe_before(&self, tick: u64) -> usize {
         self.keyframes.partition_point(|&part| self.parts[part].tick <= tick).saturating_sub(1)
     }
 
-    /// A keyframe by its number, from 0; the last for a number beyond it.
+    /// A keyframe by its number, counted from 0. A number beyond the last keyframe gives the last.
     ///
     /// # Errors
-    /// [`RecordingError::Damaged`] if it is none: who wrote it meant harm.
+    /// [`RecordingError::Damaged`] if its body is no keyframe. Its hash was right, so its writer
+    /// made it so on purpose.
     pub fn keyframe(&self, number: usize) -> Result<Keyframe, RecordingError> {
         let last = number.min(self.keyframes.len() - 1);
         let is_whole = |&number: &usize| self.parts[self.part_of(number)].kind == Kind::Keyframe;
-        // The first of a recording is.
+        // The first keyframe of a recording is packed by no other.
         let whole = (0..=last).rev().find(is_whole).unwrap_or(0);
         let mut keyframe = Keyframe { tick: 0, commands: Vec::new(), saved: Vec::new() };
         for number in whole..=last {
@@ -190,7 +227,7 @@ impl Recording {
         Ok(keyframe)
     }
 
-    /// All ticks after a keyframe, by its number.
+    /// All ticks after the keyframe with this number.
     ///
     /// # Errors
     /// As [`Recording::keyframe`].
@@ -203,7 +240,7 @@ impl Recording {
     }
 
     fn part_of(&self, number: usize) -> usize {
-        // There is at least one.
+        // There is at least one keyframe.
         self.keyframes[number.min(self.keyframes.len() - 1)]
     }
 
@@ -278,7 +315,7 @@ impl<R: Read> Reading<'_, R> {
     fn expect(&mut self, expected: Kind) -> Result<Vec<u8>, RecordingError> {
         match self.frame()? {
             (kind, body) if kind == expected => Ok(body),
-            _ => Err(self.damaged("a frame is not the one that belongs here")),
+            _ => Err(self.damaged("a frame is of another kind than the one that belongs here")),
         }
     }
 
@@ -309,7 +346,7 @@ impl<R: Read> Reading<'_, R> {
                     }
                     let told = decode_keyframe(&body).map_err(|reason| self.damaged(reason))?.tick;
                     if told != tick {
-                        return Err(self.damaged(format!("a keyframe says that it is {told}")));
+                        return Err(self.damaged(format!("a keyframe names tick {told}")));
                     }
                     parts.push(Part { kind, tick, body });
                 }

@@ -1,45 +1,69 @@
-//! When a keyframe is due. To look at a tick is to play all ticks from the keyframe before it, so
-//! what these may cost is bounded, and not only how many they are: a heap that falls together
-//! costs several times as much as one that lies. The cost is estimated, never measured, and a
+//! The schedule of keyframes. To show a tick, a reader plays all ticks from the keyframe before it.
+//! So the cost of these ticks is bounded, and not only their number: a heap that falls together
+//! costs several times as much as one that lies. The cost is estimated and never measured, so a
 //! match is recorded alike on every machine.
 
 use obsp_sim::{Config, World};
 
-/// Most cost of the ticks between two keyframes: a player costs as much as a body that moves, as
-/// two that touch ([`obsp_sim::Counters::bodies_cost`]), or as [`INTERVALS`] of motions. It is
-/// some 0.15 s in the WebAssembly of the page, of which a seek may take 0.2 s.
+/// Most cost of the ticks between two keyframes. A player costs as much as a body that moves, as
+/// two that touch ([`obsp_sim::Counters::bodies_cost`]), or as [`INTERVALS`] intervals of motions.
+/// This cost is some 0.15 s in the WebAssembly of the page, of which a seek may take 0.2 s.
 const MAX_COST: u64 = 37_000;
 
 /// Intervals of motions that are examined for a time of impact
-/// ([`obsp_sim::Counters::impact_iterations`]) and cost as much as a body. By a fit to the times
-/// of 36,000 ticks with 32 players on arena and dm4 what 200 ticks took was told to 5 % (before most
-/// motions were decided by one plane, which is one interval).
+/// ([`obsp_sim::Counters::impact_iterations`]) and together cost as much as a body. The number was
+/// fitted to the times of 36,000 ticks with 32 players on arena and dm4. With it the cost predicted
+/// the time of 200 ticks to 5 %. That was before most motions were decided by one plane, which is
+/// one interval.
 const INTERVALS: u64 = 4;
 
-/// Seconds between two keyframes: at most, however little ticks cost, and at least, or a match of
-/// a thousand bodies that fall would be recorded as little else.
+/// Seconds between two keyframes. They are at most `MAX_SECONDS`, however little the ticks cost.
+/// They are at least `MIN_SECONDS`, since a match of a thousand falling bodies would be recorded as
+/// little else than keyframes.
 const MAX_SECONDS: u32 = 10;
 const MIN_SECONDS: u32 = 2;
 
 /// Tells after which ticks a keyframe is due.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use obsp_game::AnyGame;
+/// use obsp_game::arena::Arena;
+/// use obsp_recording::Schedule;
+/// use obsp_sim::Config;
+///
+/// let config = Config { tick_rate: 10, ..Config::default() };
+/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let mut game = Arena.new_match(map, config)?;
+/// let mut schedule = Schedule::new(config);
+///
+/// // A keyframe is due after ten seconds at the latest, which are 100 ticks here.
+/// let due = (1..=100).find(|_| {
+///     game.step(&[]);
+///     schedule.is_due(game.world(), 0)
+/// });
+/// assert!(due.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Schedule {
     tick_rate: u32,
     /// Ticks since the last keyframe, and their cost.
     ticks: u32,
     cost: u64,
-    /// Intervals that had been examined after the last tick, if it is known.
+    /// The world's count of examined intervals after the last tick, if there was one.
     intervals: Option<u64>,
 }
 
 impl Schedule {
-    /// That of a match which has not ticked yet.
+    /// The schedule of a match that has not ticked yet.
     pub fn new(config: Config) -> Self {
         Self { tick_rate: config.tick_rate, ticks: 0, cost: 0, intervals: None }
     }
 
-    /// Whether a keyframe follows the tick that `world` was just advanced by, in which so many
-    /// players played.
+    /// Whether a keyframe follows the tick by which `world` was just advanced. `players` is the
+    /// number of players in that tick.
     pub fn is_due(&mut self, world: &World, players: usize) -> bool {
         let counters = world.counters();
         let intervals = counters.impact_iterations;

@@ -16,7 +16,7 @@ const INTERVAL: u64 = 60;
 /// The tick before which a player leaves.
 const LEFT: u64 = 120;
 
-/// A file of its own for a test, gone at the end.
+/// A file for one test, removed at its end.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -45,7 +45,7 @@ struct Recorded {
     keyframes: Vec<Keyframe>,
 }
 
-/// A match of some players, of whom one leaves and comes back.
+/// A match of six players, of whom one leaves.
 fn recorded() -> &'static Recorded {
     static RECORDED: OnceLock<Recorded> = OnceLock::new();
     RECORDED.get_or_init(|| {
@@ -106,7 +106,7 @@ fn recorded() -> &'static Recorded {
             let tick = recorder.tick(&commands, joined_as, game.digest());
             writer.tick(tick.clone()).expect("a file");
             ticks.push(tick);
-            // As a server does every second, and here in the middle of a chunk, too.
+            // A server flushes every second. Here a flush falls into the middle of a chunk, too.
             if number.is_multiple_of(70) {
                 writer.flush().expect("a file");
             }
@@ -151,14 +151,13 @@ fn what_is_written_is_read() {
     for (tick, number) in [(0, 0), (59, 0), (60, 1), (299, 4), (300, 5), (9_999, 5)] {
         assert_eq!(recording.keyframe_before(tick), number, "tick {tick}");
     }
-    // Someone left, and only what changed is recorded.
+    // A player left, and only changed commands are recorded.
     assert_eq!(ticks[LEFT as usize - 1].left.len(), 1);
     let changes: usize = ticks.iter().map(|tick| tick.commands.len()).sum();
     assert!((600..1_500).contains(&changes), "{changes} changes");
 }
 
-/// It is verified from every keyframe, and a keyframe made on the way is as good as one that
-/// was recorded.
+/// A match is verified from every keyframe, and a keyframe made on the way equals the recorded one.
 #[test]
 fn a_match_is_played_again_from_every_keyframe() {
     let Recorded { bytes, ticks, keyframes, .. } = recorded();
@@ -184,7 +183,8 @@ fn a_match_is_played_again_from_every_keyframe() {
     }
 }
 
-/// A short match of one who jumps, by a `game.toml`: its bytes. Each test has a file of its own.
+/// The bytes of a recording: a short match of one player who jumps, with a `game.toml`. Each test
+/// has a file of its own.
 fn recorded_by(test: &str, game_file: &GameFile) -> Vec<u8> {
     let file = Temporary::new(test);
     let config = Config { tick_rate: 60, seed: 7, objects: 3, max_players: 2 };
@@ -262,7 +262,7 @@ fn another_game_file_than_the_header_names_is_refused() {
     for (frame, expected) in [
         (of(lighter.bundle(), &lighter), "not the one that its header names"),
         (of(file.bundle(), &frail), "other numbers than those that are played by"),
-        (of(&saying(b"301"), &file), "not what its text says"),
+        (of(&saying(b"301"), &file), "not those of the game.toml"),
         (of(&saying(b"9e9"), &file), "line 2, column 11: gravity is 9000000000"),
         (of(&[], &GameFile::default()), "not the one"),
     ] {
@@ -302,7 +302,7 @@ fn a_cut_recording_plays_up_to_where_it_ends() {
     assert!(lengths.len() > 5, "{lengths:?}");
 }
 
-/// One flipped bit anywhere is refused, or named at its tick: what comes before it is as it
+/// One flipped bit anywhere is refused, or named at its tick. Everything before that tick is as it
 /// was, and nothing after it is trusted.
 #[test]
 fn one_flipped_bit_is_refused_or_named_at_its_tick() {
@@ -331,7 +331,7 @@ fn one_flipped_bit_is_refused_or_named_at_its_tick() {
     assert!(named > flips / 10, "{named} of {flips} are named");
 }
 
-/// A frame whose hashes were made anew by somebody who means harm.
+/// An attacker has made the hashes of these frames anew.
 #[test]
 fn hostile_frames_are_refused_and_cost_nothing() {
     use crate::frame::{Chain, Found, Kind};
@@ -353,7 +353,7 @@ fn hostile_frames_are_refused_and_cost_nothing() {
         for number in 0..recording.keyframes().len() {
             let _ = recording.keyframe(number);
             let Ok(ticks) = recording.ticks_after(number) else { continue };
-            // Any answer will do but a panic, a hang, or ticks without end.
+            // Every result is right except a panic, a hang, or ticks without end.
             let ticks: Vec<_> = ticks.collect();
             assert!(ticks.len() <= 2 * TICKS as usize);
             played += ticks.iter().filter(|tick| tick.is_ok()).count();
@@ -362,7 +362,8 @@ fn hostile_frames_are_refused_and_cost_nothing() {
     assert!(played > 0);
 }
 
-/// To read a keyframe is to read those that it is packed by, and they are few whoever wrote it.
+/// A keyframe is read together with those that it is packed by. Their number is bounded, whoever
+/// wrote the file.
 #[test]
 fn keyframes_that_are_packed_by_too_many_others_are_refused() {
     use crate::frame::{Chain, Found, Kind};

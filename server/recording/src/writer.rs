@@ -10,11 +10,41 @@ use crate::frame::{self, Chain, Kind};
 use crate::packing::pack;
 use crate::{Beginning, Note, RecordingError, Tick};
 
-/// Ticks of a chunk, unless it is flushed before: a second.
+/// Ticks of a chunk, unless it is flushed before. It is a second at 60 ticks a second.
 const CHUNK: usize = 60;
 
-/// Writes a recording. One that is dropped before [`Writer::finish`] breaks
-/// off, and a reader can tell.
+/// Writes a recording. A writer that is dropped before [`Writer::finish`] leaves a recording that
+/// breaks off, which a reader can tell.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use obsp_game::AnyGame;
+/// use obsp_game::arena::Arena;
+/// use obsp_recording::{Beginning, Recorder, Recording, Writer};
+/// use obsp_sim::{Command, Config, PlayerKind};
+///
+/// let config = Config { max_players: 2, ..Config::default() };
+/// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let mut game = Arena.new_match(map, config)?;
+///
+/// let mut bytes = Vec::<u8>::new();
+/// let beginning = Beginning::of(&*game, config, "my server 1.0");
+/// let mut writer = Writer::begin("match.obsr".into(), &mut bytes, &beginning)?;
+/// let mut recorder = Recorder::new();
+/// let player = game.join_as(PlayerKind::Box)?;
+/// for _ in 0..60 {
+///     let commands = [(player, Command { forward: 127, ..Command::default() })];
+///     game.step(&commands);
+///     writer.tick(recorder.tick(&commands, |_| PlayerKind::Box, game.digest()))?;
+/// }
+/// writer.finish()?;
+///
+/// let recording = Recording::read("match.obsr".as_ref(), &bytes[..])?;
+/// assert_eq!(recording.ticks(), 60);
+/// assert_eq!(recording.header().build, "my server 1.0");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Writer<W: Write = File> {
     path: PathBuf,
@@ -29,14 +59,13 @@ pub struct Writer<W: Write = File> {
     commands: Commands,
     /// The match at the first keyframe.
     reference: Vec<u8>,
-    /// That at the last one, and how many deltas it is from a whole one.
+    /// The match at the last keyframe, and the number of deltas since the last whole one.
     last: Vec<u8>,
     deltas: usize,
 }
 
 impl Writer {
-    /// Creates the file, in place of any that is there, and writes what a recording begins
-    /// with.
+    /// Creates the file, in place of any that is there, and writes the beginning of the recording.
     ///
     /// # Errors
     /// The file cannot be created or written.
@@ -47,8 +76,8 @@ impl Writer {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes the same to a file that is empty, and hands it to the system:
-    /// whatever becomes of this process, the file can be read from now on.
+    /// Writes the beginning of a recording to an empty file and hands it to the system. The file
+    /// can be read from now on, even if this process ends.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -56,8 +85,9 @@ impl<W: Write> Writer<W> {
         Self::excerpt(path, file, beginning, (0, &[]))
     }
 
-    /// The same for an excerpt, which begins later: `beginning` has the match after the tick
-    /// of `from`, in which those with these commands play.
+    /// Writes the beginning of an excerpt, which begins later. `from` is the tick before its first,
+    /// and the players of the match after that tick with their commands; `beginning` has the match
+    /// after that tick.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -105,10 +135,10 @@ impl<W: Write> Writer<W> {
         if self.waiting.len() >= CHUNK { self.write_waiting() } else { Ok(()) }
     }
 
-    /// Adds the whole match after the last tick, as
-    /// [`RunningMatch::save`](obsp_game::RunningMatch::save) gives it. It is packed by the
-    /// keyframe before it, but each fourth one by the first of the recording alone, so that
-    /// none takes long to read.
+    /// Adds a keyframe: the whole match after the last tick, as
+    /// [`RunningMatch::save`](obsp_game::RunningMatch::save) returns it. It is packed by the
+    /// keyframe before it. Each fourth one is packed by the first keyframe of the recording alone,
+    /// so that none takes long to read.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -135,13 +165,13 @@ impl<W: Write> Writer<W> {
         encode_keyframe(self.ticks, &self.commands.list(), pack(saved, reference)?)
     }
 
-    /// Adds what is no part of any tick. Notes come in ascending order of tick.
+    /// Adds a note, which is no part of any tick. Notes come in ascending order of tick.
     pub fn note(&mut self, note: Note) {
         self.notes.push(note);
     }
 
-    /// Hands all ticks so far to the system: a crash of this process does not
-    /// lose them any more, one of the machine may.
+    /// Hands all ticks so far to the system. A crash of this process does not lose them any more; a
+    /// crash of the machine may.
     ///
     /// # Errors
     /// The file cannot be written.

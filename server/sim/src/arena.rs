@@ -1,5 +1,5 @@
-//! What never changes during a match: the map, the shapes, the spawn points and the
-//! triggers, shared by the server's world and the predicting clients.
+//! The parts of a match that never change: the map, the shapes, the spawn points and the
+//! triggers. The server's world and the predicting clients share them.
 
 pub(crate) mod spawn;
 pub(crate) mod triggers;
@@ -23,7 +23,7 @@ use crate::state::{ModelId, Posture};
 const FALLEN: f64 = 1024.0;
 
 /// A body this far outside of the bounds of the map in any other direction, in units, has left
-/// it as well: four times as far as the fastest flies before it has fallen.
+/// it as well. It is four times as far as the fastest body flies before it has fallen.
 pub(crate) const LEFT: f64 = 65_536.0;
 
 /// Everything about a match that never changes.
@@ -34,17 +34,17 @@ pub(crate) struct Arena {
     pub(crate) triggers: Triggers,
     /// Names of the models, by [`ModelId`].
     pub(crate) model_names: Vec<String>,
-    /// The map's spawn points, of which a match has at least one.
+    /// The map's spawn points. A match has at least one.
     pub(crate) spawn_points: Vec<SpawnPoint>,
-    /// Problems with its spawn points.
+    /// Problems with the map's spawn points.
     pub(crate) warnings: Vec<SetupWarning>,
-    /// The size by which lines of sight are traced.
+    /// The player size with which lines of sight are traced.
     pub(crate) sight: SizeId,
-    /// A body whose centre is not in here has fallen out of the map, or left it.
+    /// A body whose centre is outside this box has fallen out of the map, or left it.
     pub(crate) space: Aabb,
-    /// The numbers by which players move.
+    /// The parameters of the players' movement.
     pub(crate) movement: MovementParameters,
-    /// Computed when first needed: a predicting client never needs them.
+    /// Computed when they are first needed: a predicting client never needs them.
     places: OnceLock<Places>,
 }
 
@@ -72,7 +72,7 @@ impl Arena {
         })
     }
 
-    /// Sets the numbers by which players move.
+    /// Sets the parameters of the players' movement.
     pub(crate) fn set_movement(&mut self, movement: MovementParameters) {
         if movement.step_height != self.movement.step_height {
             self.places = OnceLock::new();
@@ -88,14 +88,15 @@ impl Arena {
         self.places.get_or_init(|| Places::new(&self.map, standing, &points(), step_height))
     }
 
-    /// Whether nothing of the map lies between two points, of which the first is not in solid.
+    /// Whether nothing of the map lies between the two points. If `from` is in solid, nothing is
+    /// in sight.
     pub(crate) fn in_sight(&self, from: DVec3, to: DVec3) -> bool {
         let Some(clipped) = clip_to_extent(from, to) else { return false };
         let (from, to) = (from.as_vec3(), clipped.end.as_vec3());
         self.map.find_first_transition(self.sight, from, to) == Trace::Clear
     }
 
-    /// The model of this name, if the match has it.
+    /// The model with this name; `None` if the match has no such model.
     pub(crate) fn model(&self, name: &str) -> Option<ModelId> {
         let index = self.model_names.iter().position(|known| known == name)?;
         u8::try_from(index).ok().map(ModelId)

@@ -5,6 +5,15 @@ use crate::conventions::heading;
 
 /// A player's input for one tick, already quantised: client and server simulate the
 /// same integers, so that rounding cannot differ.
+///
+/// ```
+/// use obsp_sim::{Buttons, Command};
+///
+/// // A jump straight ahead, along the y axis.
+/// let buttons = Buttons::JUMP;
+/// let command = Command { forward: 127, yaw: 16_384, buttons, ..Command::default() };
+/// assert!(command.ahead().y > 0.999 && command.aim().y > 0.999);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Command {
     /// Motion along the view, -127 back to 127 forward.
@@ -18,8 +27,8 @@ pub struct Command {
     /// Keys held down.
     pub buttons: Buttons,
     /// Age of the other players as this player saw them, in sixteenths of a tick
-    /// before the end of this tick: a ray meets them where they were then. Zero is
-    /// where they are.
+    /// before the end of this tick: a ray meets them where they were then. With zero it
+    /// meets them where they are now.
     #[serde(default)]
     pub view_age: u16,
 }
@@ -37,30 +46,40 @@ impl Command {
     }
 }
 
-/// A set of keys held down. [`Buttons::from_bits`] refuses what a client may not send.
+/// A set of keys held down. [`Buttons::from_bits`] refuses bits that a client may not send.
+///
+/// ```
+/// use obsp_sim::Buttons;
+///
+/// let held = Buttons::JUMP | Buttons::CROUCH;
+/// assert!(held.contains(Buttons::CROUCH) && !held.contains(Buttons::WALK));
+/// assert_eq!(Buttons::from_bits(held.bits()), Some(held));
+/// // Only the server sets this mark.
+/// assert_eq!(Buttons::from_bits(Buttons::PROTECTED.bits()), None);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Buttons(u8);
 
 impl Buttons {
-    /// Jump, or jump again once released.
+    /// Jump. To jump again, release it first.
     pub const JUMP: Self = Self(1);
     /// Crouch while held.
     pub const CROUCH: Self = Self(2);
-    /// The first button that is the game's own.
+    /// The first button whose meaning the game defines.
     pub const PRIMARY: Self = Self(4);
     /// Walk instead of run.
     pub const WALK: Self = Self(8);
 
-    /// The second.
+    /// The second button whose meaning the game defines.
     pub const SECONDARY: Self = Self(16);
-    /// The third.
+    /// The third button whose meaning the game defines.
     pub const TERTIARY: Self = Self(32);
 
-    /// No key, but a mark of the server that the player's connection is lost: a game is to
-    /// spare the player in this tick. It is part of the command so that recordings contain it.
+    /// Not a key, but a mark that the server sets while the player's connection is lost: the game
+    /// spares the player in this tick. It is part of the command so that recordings contain it.
     pub const PROTECTED: Self = Self(64);
 
-    /// Every key there is.
+    /// The bits of all keys.
     const KEYS: u8 = 0b11_1111;
 
     /// The set of keys with these bits, or `None` if one of them names no key.
@@ -74,7 +93,7 @@ impl Buttons {
         (bits & !(Self::KEYS | Self::PROTECTED.0) == 0).then_some(Self(bits))
     }
 
-    /// The bits, as [`Buttons::from_recorded_bits`] takes them.
+    /// The bits of the set, for [`Buttons::from_recorded_bits`].
     pub fn bits(self) -> u8 {
         self.0
     }

@@ -2,28 +2,28 @@ use crate::collision::time_of_impact::Resolution;
 use crate::counters::{Clock, Counters, Stage, Stages};
 use crate::threads::Threads;
 
-/// What every part of a tick needs to know and adds to: what was counted, how
-/// the cascade is run, and how long a tick is.
+/// The state that all parts of a tick share: the counters, the settings of the cascade, and the
+/// length of a tick.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StepContext {
     pub(crate) counters: Counters,
     /// The stages of the cascade that are switched on.
     pub(crate) stages: Stages,
-    /// How finely times of impact are told apart.
+    /// How finely times of impact are distinguished.
     pub(crate) resolution: Resolution,
-    /// Times the stages, if they are timed.
+    /// The clock for timing the stages; `None` if they are not timed.
     pub(crate) clock: Option<Clock>,
-    /// The threads that work is shared out over.
+    /// The threads that share the work.
     pub(crate) threads: Threads,
-    /// Most cost of a tick's bodies; `None` for no limit. See [`crate::bodies::overload`].
+    /// Greatest cost of the bodies in a tick; `None` for no limit. See [`crate::bodies::overload`].
     pub(crate) budget: Option<f64>,
     /// Length of a tick in seconds.
     pub(crate) seconds: f64,
 }
 
 impl StepContext {
-    /// The same settings with nothing counted yet, for a thread's share of the
-    /// work. The thread shares its work out no further.
+    /// A context with these settings and empty counters, for a thread's share of the
+    /// work. The thread does not share its work any further.
     pub(crate) fn share(&self) -> Self {
         Self {
             counters: Counters::default(),
@@ -36,14 +36,14 @@ impl StepContext {
         }
     }
 
-    /// Notes that `stage` looked at a pair, whether it decided it, and the
+    /// Counts a pair that `stage` has tested, whether the stage decided it, and the
     /// time since the watch was last read.
     #[inline]
     pub(crate) fn note(&mut self, stage: Stage, definitive: bool, watch: &mut Watch) {
         self.note_many(stage, 1, u64::from(definitive), watch);
     }
 
-    /// The same for many pairs at once.
+    /// [`StepContext::note`] for many pairs at once.
     #[inline]
     pub(crate) fn note_many(
         &mut self,
@@ -58,14 +58,14 @@ impl StepContext {
         counter.nanoseconds += watch.lap();
     }
 
-    /// A watch that starts now, or never runs if nothing is timed.
+    /// A watch that starts now. It never runs if nothing is timed.
     #[inline]
     pub(crate) fn watch(&self) -> Watch {
         Watch { clock: self.clock, last: self.clock.map_or(0, Clock::now) }
     }
 }
 
-/// Reads the clock once between any two stages.
+/// A watch that reads the clock once between two stages.
 pub(crate) struct Watch {
     clock: Option<Clock>,
     last: u64,

@@ -1,4 +1,4 @@
-//! Conventions that every room shares: gravity and headings.
+//! Conventions that all modules share: gravity and headings.
 
 use glam::{DQuat, DVec2};
 
@@ -11,7 +11,7 @@ pub(crate) fn heading(yaw: u16) -> DVec2 {
     DVec2::new(libm::cos(angle), libm::sin(angle))
 }
 
-/// Radians as a heading of 65,536 steps a turn.
+/// An angle in radians as a heading of 65,536 steps a turn.
 pub(crate) fn yaw_of(angle: f64) -> u16 {
     ((angle / std::f64::consts::TAU * 65536.0).round() as i64).rem_euclid(65536) as u16
 }

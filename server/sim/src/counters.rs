@@ -1,19 +1,19 @@
-//! What the simulation counts, and the stages of its filter cascade.
+//! The counters of the simulation, and the stages of its filter cascade.
 
 mod stages;
 
 use crate::bodies::sleep::AwakeReason;
 pub use stages::{Clock, Stage, Stages};
 
-/// What the simulation has done since it began. Every field only grows, except
-/// those from [`Counters::awake`] on, which describe the last tick and the state after it.
+/// Counters of the simulation since it began. Every field only grows, except the fields
+/// from [`Counters::awake`] on, which describe the last tick and the state after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// The filter cascade, in the order of [`Stage::ALL`].
     pub cascade: [StageCounter; Stage::COUNT],
     /// Time-of-impact queries between a moving body and one obstacle.
     pub impact_queries: u64,
-    /// Intervals examined by all of those queries.
+    /// Intervals of time that all of these queries have examined.
     pub impact_iterations: u64,
     /// Guarded moves that an obstacle cut short.
     pub blocked_moves: u64,
@@ -23,51 +23,50 @@ pub struct Counters {
     pub fallen: u64,
     /// Props awake after the last tick.
     pub awake: u64,
-    /// Why these are awake, in the order of [`AwakeReason::ALL`].
+    /// Number of these props by the reason why they are awake, in the order of
+    /// [`AwakeReason::ALL`].
     pub awake_because: [u64; AwakeReason::COUNT],
     /// Players and props in the world after the last tick.
     pub entities: u64,
     /// Entities waiting for a free place after the last tick.
     pub limbo: u64,
-    /// Estimated cost of the bodies of the last tick: those awake, and the pairs of parts
-    /// that touch, together.
+    /// Estimated cost of the bodies in the last tick: the number of awake bodies plus the number
+    /// of pairs of parts that touch.
     pub bodies_cost: u64,
     /// Islands that the last tick simulated more cheaply, because its bodies cost more than
     /// its budget, or in which bodies made up for a tick that they had skipped.
     pub degraded_islands: u64,
-    /// Bodies of these islands that are simulated at half rate.
+    /// Bodies of the degraded islands that are simulated at half rate.
     pub half_rate: u64,
 }
 
-/// How often a stage was asked, how often its answer ended the matter, and
-/// what that took.
+/// How often a stage was asked, how often its answer decided a pair, and how long that took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StageCounter {
-    /// Pairs the stage looked at.
+    /// Pairs that the stage tested.
     pub tests: u64,
-    /// Pairs it decided.
+    /// Pairs that the stage decided.
     pub definitive: u64,
-    /// Time spent on all its tests; zero while nothing is timed. Telemetry
-    /// only: no decision depends on it.
+    /// Time spent on all its tests, in nanoseconds; zero while nothing is timed. It is
+    /// telemetry: no decision depends on it.
     pub nanoseconds: u64,
 }
 
 impl StageCounter {
-    /// Mean time of one test in nanoseconds, if there were any.
+    /// Mean time of one test in nanoseconds; `None` if there were no tests.
     pub fn mean_nanoseconds(&self) -> Option<f64> {
         (self.tests > 0).then(|| self.nanoseconds as f64 / self.tests as f64)
     }
 
-    /// Share of the tests that were definitive, if there were any.
+    /// Share of the tests that decided their pair; `None` if there were no tests.
     pub fn share(&self) -> Option<f64> {
         (self.tests > 0).then(|| self.definitive as f64 / self.tests as f64)
     }
 }
 
 impl Counters {
-    /// Adds what was counted elsewhere: in an earlier world of the same match, or
-    /// in a thread's share of the work. The fields that describe the last tick
-    /// stay as they are.
+    /// Adds other counters: those of an earlier world of the same match, or of a thread's
+    /// share of the work. The fields that describe the last tick stay as they are.
     pub fn add_earlier(&mut self, earlier: &Self) {
         for (stage, before) in self.cascade.iter_mut().zip(&earlier.cascade) {
             stage.tests += before.tests;

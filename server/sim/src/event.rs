@@ -2,7 +2,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::state::EntityId;
 
-/// Something that happened within a tick and that positions do not show.
+/// Something that happened within a tick and that the positions of a state do not show.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use obsp_sim::{Config, Event, World};
+///
+/// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+/// let player = world.join()?;
+/// assert!(world.events().contains(&Event::Spawned { player }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// A player spawned, or spawned again.

@@ -7,20 +7,20 @@
 //! randomness but its seed, so the same map, seed and commands give the same
 //! digests everywhere.
 //!
-//! Inside, one idea rules: a pose is only a proposal until the *guard* has
-//! shown that it, and the way to it, is free. Players propose by walking,
-//! props by the contact solver; both go through Blow's filter cascade and a
-//! bisection over time, and only what comes out as a placement can be
+//! One rule holds inside: a pose is only a proposal until the *guard* has
+//! shown that it, and the way to it, is free. Walking proposes the poses of
+//! players, and the contact solver those of props. Both go through Blow's filter
+//! cascade and a bisection over time. Only the placement that comes out can be
 //! committed.
 //!
-//! The rooms, each depending only on the ones before it:
+//! The modules, each depending only on the ones before it:
 //! - `collision`: poses, shapes, distances, the grid, the filter cascade and
 //!   the time of impact, all without entities;
 //! - `bodies`: the entities, the guard, contacts, the solver, sleep;
-//! - `arena`: what never changes during a match: map, shapes, spawn points,
+//! - `arena`: the parts of a match that never change: map, shapes, spawn points,
 //!   triggers;
-//! - `missiles`: what flies by its own rules;
-//! - `players`: walking, hovertanks, and the prediction of all that on a client;
+//! - `missiles`: bodies that fly by rules of their own;
+//! - `players`: walking, hovertanks, and their prediction on a client;
 //! - `world`: the match itself, tick by tick;
 //! - [`query`] and [`audit`]: questions about states, for tools and tests.
 

@@ -1,9 +1,9 @@
-//! Missiles: bodies that fly by their own rules and not by the solver's, under guard.
+//! Missiles: bodies that fly by rules of their own. The guard moves them, the solver does not.
 //!
-//! One that flies *straight* moves on until something stops it; one that *bounces* is a
-//! ball that falls, bounces off what it meets, pushes it, and comes to rest. A game throws
-//! them by [`World::spawn_missile`](crate::World::throw), and decides in each tick, after they have
-//! moved, which of them are done.
+//! A missile that flies *straight* moves on until something stops it. A missile that *bounces*
+//! is a ball: it falls, bounces off the bodies and surfaces that it meets, pushes the bodies, and
+//! comes to rest. A game throws missiles by [`World::spawn_missile`](crate::World::spawn_missile).
+//! In each tick, after they have moved, it decides which of them are done.
 
 mod bounce;
 mod straight;
@@ -23,9 +23,9 @@ pub(crate) struct Missiles<'a> {
 }
 
 impl Missiles<'_> {
-    /// Moves the missile in `slot` by a tick. Returns whether it flies on: one that flies
-    /// straight may be stopped, and any may be found outside of the world or overlapping
-    /// something, which is counted.
+    /// Moves the missile in `slot` by a tick. Returns whether it flies on. A missile that flies
+    /// straight ends where it is stopped. Any missile ends if it is outside of the world, or
+    /// overlaps something, which is counted.
     pub(crate) fn advance(&mut self, slot: u16) -> bool {
         match self.entities.get(slot).and_then(|entity| entity.missile()) {
             Some(MissileMotion::Straight) => straight::fly(self, slot),
@@ -34,8 +34,8 @@ impl Missiles<'_> {
         }
     }
 
-    /// Moves a missile towards `target` as far as it is free; `None` if it is not
-    /// there, or overlaps something, which is counted.
+    /// Moves a missile towards `target` as far as it is free; `None` if it is not in the
+    /// world, or overlaps something, which is counted.
     fn send(&mut self, slot: u16, target: Pose) -> Option<Flight> {
         let (map, shapes) = (&self.arena.map, &self.arena.shapes);
         let space = Space { map, shapes, entities: self.entities };

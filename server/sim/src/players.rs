@@ -1,6 +1,6 @@
-//! What players do: walk ([`walk`], by the rules of [`movement`] and the box
-//! sweep of [`agent`]), drive a [`hovertank`], and foresee their own motion on a
-//! client ([`prediction`]). [`history`] knows where they were in the latest ticks.
+//! The players. They walk ([`walk`], by the rules of [`movement`] and the box sweep of
+//! [`agent`]) or drive a [`hovertank`]. A client predicts its own player by
+//! [`prediction`]. The [`history`] records where the players were in the latest ticks.
 
 pub(crate) mod agent;
 pub(crate) mod driver;

@@ -1,4 +1,4 @@
-//! Questions to the simulation's geometry that need no match, for tests and tools.
+//! Questions about the simulation's geometry that need no match, for tests and tools.
 
 mod contacts;
 mod cut;
@@ -39,22 +39,34 @@ impl Solid {
         Self(Shape::prop(model))
     }
 
-    /// `None` if the numbers are of no pose within the extent of worlds.
+    /// The solid at a pose; `None` if the numbers do not give a pose within the extent of worlds.
     fn at(&self, (position, orientation): At) -> Option<Body<'_>> {
         Some(Body::standing(&self.0, Pose::known(position, orientation)?))
     }
 }
 
-/// Least distance of two solids by the exact test alone, every part against every
-/// part; `None` if they overlap, or one is nowhere within the extent of worlds. It may also be `None` if they are nearer than a
-/// ten-thousandth of a unit, where rounding decides on which simplex the search
-/// ends.
+/// Least distance between two solids, in units, by the exact test alone: every part is tested
+/// against every part. `None` if they overlap, or if a pose is not valid or beyond the extent of
+/// worlds. It may also be `None` if they are nearer than a ten-thousandth of a unit, where
+/// rounding decides on which simplex the search ends.
+///
+/// ```
+/// use glam::{DQuat, DVec3};
+/// use obsp_sim::query::{Solid, separation};
+///
+/// // The first shipped model is a crate, a cube of 32 units.
+/// let cube = Solid::new(&obsp::model::shipped()[0]);
+/// let at = |x: f64| (DVec3::X * x, DQuat::IDENTITY);
+/// let gap = separation(&cube, at(0.0), &cube, at(42.0)).expect("they are apart");
+/// assert!((gap - 10.0).abs() < 1e-6);
+/// assert_eq!(separation(&cube, at(0.0), &cube, at(20.0)), None);
+/// ```
 pub fn separation(a: &Solid, at_a: At, b: &Solid, at_b: At) -> Option<f64> {
     least_gap(&a.at(at_a)?, &b.at(at_b)?, Candidates::ALL)
 }
 
 /// Whether the cascade, with these stages on, finds two solids more than
-/// [`MARGIN`] apart. One that is nowhere within the extent of worlds is clear of nothing.
+/// [`MARGIN`] apart. `false` if a pose is not valid or beyond the extent of worlds.
 pub fn are_clear(a: &Solid, at_a: At, b: &Solid, at_b: At, stages: Stages) -> bool {
     let (Some(a), Some(b)) = (a.at(at_a), b.at(at_b)) else { return false };
     let mut context = StepContext { stages, ..StepContext::default() };
@@ -63,7 +75,7 @@ pub fn are_clear(a: &Solid, at_a: At, b: &Solid, at_b: At, stages: Stages) -> bo
 
 /// The grid (Blow 1997) over a map with these bounds: the lower corner of the cells
 /// and their side, in units, and their number along x and y. Bounds are clipped to the extent of
-/// worlds; those that are empty, or none, have a single cell.
+/// worlds. Bounds that are empty, or have a number that is not finite, have a single cell.
 pub fn grid(bounds: &Aabb) -> ([f64; 2], f64, [u16; 2]) {
     Grid::new(&clip_box_to_extent(bounds).unwrap_or(Aabb::EMPTY)).layout()
 }

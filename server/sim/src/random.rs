@@ -1,5 +1,15 @@
-/// A seeded random number generator (SplitMix64, Steele et al. 2014): the only
-/// randomness of the simulation, and the same on every machine.
+/// A seeded random number generator (SplitMix64, Steele et al. 2014). It is the only
+/// randomness of the simulation, and gives the same numbers on every machine.
+///
+/// ```
+/// use obsp_sim::Random;
+///
+/// let mut random = Random::new(7);
+/// assert!((0.0..1.0).contains(&random.unit()));
+/// // A second stream goes on where the first one is.
+/// let mut other = Random::new(random.state());
+/// assert_eq!(random.bits(), other.bits());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -9,7 +19,7 @@ impl Random {
         Self(seed)
     }
 
-    /// Where the stream is: [`Random::new`] goes on from here.
+    /// The state of the stream. [`Random::new`] with this number goes on from here.
     pub fn state(&self) -> u64 {
         self.0
     }
@@ -23,18 +33,18 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Uniform in `0.0..1.0`.
+    /// A number that is uniformly distributed in `0.0..1.0`.
     pub fn unit(&mut self) -> f64 {
-        // The 53 bits of a mantissa.
+        // A mantissa has 53 bits.
         (self.bits() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
-    /// Uniform in `low..high`.
+    /// A number that is uniformly distributed in `low..high`.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
 
-    /// Uniform in `0..count`; `count` must not be zero.
+    /// A number that is uniformly distributed in `0..count`; `count` must not be zero.
     pub fn below(&mut self, count: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(count)) >> 64) as u64
     }

@@ -1,11 +1,19 @@
-//! Configuration of a match, and what can be wrong with it.
+//! Configuration of a match, with its errors and warnings.
 
 use glam::DVec3;
 use thiserror::Error;
 
 use crate::state::MAX_MODELS;
 
-/// How a match is set up.
+/// The configuration of a match.
+///
+/// ```
+/// use obsp_sim::Config;
+///
+/// // 200 props more than the map has, and the defaults of everything else.
+/// let config = Config { objects: 200, ..Config::default() };
+/// assert_eq!((config.tick_rate, config.max_players), (60, 32));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Ticks per second.
@@ -14,13 +22,13 @@ pub struct Config {
     pub seed: u64,
     /// Props scattered in addition to the map's own.
     pub objects: u32,
-    /// Most players at a time.
+    /// Greatest number of players at a time.
     pub max_players: u16,
 }
 
 impl Default for Config {
-    /// 32 players at 60 ticks a second, without props but those of the map, seed 1: the
-    /// server's defaults but for the props.
+    /// 32 players at 60 ticks a second, only the props of the map, seed 1: the server's
+    /// defaults, except for the props.
     fn default() -> Self {
         Self { tick_rate: 60, seed: 1, objects: 0, max_players: 32 }
     }
@@ -32,58 +40,60 @@ pub enum SetupError {
     /// The map was compiled without a size that players need.
     #[error("the map has no size named '{0}': compile it with one in its spaces file")]
     MissingSize(&'static str),
-    /// No player could join.
+    /// The map has no spawn point, so no player could join.
     #[error(
         "the map has no spawn point: add an info_player_deathmatch or info_player_start entity"
     )]
     NoSpawnPoint,
-    /// No player could join.
+    /// No spawn point of the map can be used, so no player could join.
     #[error("no spawn point of the map can be used: {0}")]
     NoUsableSpawnPoint(SetupWarning),
     /// The rate is outside the range for which the motion bounds are proven.
     #[error("a tick rate of {0} Hz is outside 10 to 1000")]
     TickRate(u32),
-    /// There are more models than indices.
-    #[error("{0} models are more than {MAX_MODELS}")]
+    /// There are more than [`MAX_MODELS`] models.
+    #[error("{0} models are too many: a match has {MAX_MODELS} at most")]
     TooManyModels(usize),
     /// The game declares something that cannot be played.
     #[error("the game cannot be played: {0}")]
     Game(String),
 }
 
-/// Something that the map or the configuration asks for and that a match goes on
-/// without.
+/// A problem of the map or the configuration that does not keep a match from starting.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SetupWarning {
     /// An entity that needs a position has none.
-    #[error("{classname}: it has no origin of three numbers; it is left out")]
+    #[error("{classname}: it has no origin of three numbers, so it is left out")]
     NoOrigin {
-        /// Its class.
+        /// Class of the entity.
         classname: String,
     },
     /// A spawn point cannot be used.
     #[error(
         "{classname} at {origin}: a standing player does not fit there, nor up to 64 units higher; \
-         it is left out"
+         the spawn point is left out"
     )]
     SpawnInSolid {
-        /// Its class.
+        /// Class of the spawn point.
         classname: String,
-        /// Where it is.
+        /// Its origin, in units.
         origin: DVec3,
     },
     /// A player who spawns here falls out of the map.
-    #[error("{classname} at {origin}: there is no floor below it")]
+    #[error("{classname} at {origin}: there is no floor below it, so players fall out of the map")]
     SpawnOverVoid {
-        /// Its class.
+        /// Class of the spawn point.
         classname: String,
-        /// Where it is.
+        /// Its origin, in units.
         origin: DVec3,
     },
     /// A prop has an unknown model.
-    #[error("prop at {origin}: there is no model '{model}'; it is left out. There are: {known}")]
+    #[error(
+        "prop at {origin}: there is no model '{model}', so the prop is left out. The models are: \
+         {known}"
+    )]
     UnknownModel {
-        /// Where it is.
+        /// Origin of the prop, in units.
         origin: DVec3,
         /// The value of its key `model`.
         model: String,
@@ -91,25 +101,30 @@ pub enum SetupWarning {
         known: String,
     },
     /// A prop is where it does not fit.
-    #[error("prop at {origin}: there is no room for a {model} within 256 units; it is left out")]
+    #[error(
+        "prop at {origin}: there is no room for a {model} within 256 units, so the prop is left out"
+    )]
     NoRoom {
-        /// Where it is.
+        /// Origin of the prop, in units.
         origin: DVec3,
         /// The value of its key `model`.
         model: String,
     },
-    /// The map has holes.
-    #[error("{count} props fell out of the map before the match began and were put elsewhere")]
+    /// Props fell out of the map: it may have holes.
+    #[error(
+        "{count} props fell out of the map before the match began and were put elsewhere: the map \
+         may have a hole"
+    )]
     Fell {
-        /// How many.
+        /// How many props fell.
         count: u64,
     },
-    /// The map is too small.
+    /// Not all props that were to be scattered found room.
     #[error("{asked} props were to be scattered, and only {placed} found room")]
     FewerObjects {
-        /// How many were to be.
+        /// How many props were to be scattered.
         asked: u32,
-        /// How many there are.
+        /// How many props found room.
         placed: u32,
     },
 }

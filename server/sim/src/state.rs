@@ -1,10 +1,10 @@
-//! What others see of a match: entities and their states.
+//! The visible state of a match: entities and their states.
 
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
-/// A stable name for an entity: a slot is used again, but the pair is not as long as
-/// anything could refer to it.
+/// A stable name for an entity. A slot is used again, but with another generation: the pair
+/// comes again only after the slot has been given out 65,536 times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EntityId {
     /// Index in the dense storage.
@@ -13,11 +13,11 @@ pub struct EntityId {
     pub generation: u16,
 }
 
-/// Most models of a match: the number of indices that an encoding of them has to
-/// provide for.
+/// Greatest number of models of a match. Encodings of a model's index must provide for this
+/// many.
 pub const MAX_MODELS: usize = 128;
 
-/// Which polyhedron a body is: an index into the match's model list.
+/// The model of a body: an index into the match's list of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ModelId(pub u8);
 
@@ -34,35 +34,35 @@ pub enum Posture {
 /// The kind of body with which a player joins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PlayerKind {
-    /// On foot, as a box agent.
+    /// On foot, as a box.
     #[default]
     Box,
     /// In a hovertank, a polyhedron.
     Hovertank,
 }
 
-/// What an entity is.
+/// The kind of an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A box agent steered by commands.
+    /// A player on foot: a box steered by commands.
     Player {
         /// Its current box.
         posture: Posture,
     },
-    /// A rigid polyhedron steered by commands.
+    /// A vehicle: a rigid polyhedron steered by commands.
     Vehicle {
-        /// Its shape.
+        /// Its model.
         model: ModelId,
     },
-    /// A rigid polyhedron.
+    /// Any other rigid polyhedron.
     Prop {
-        /// Its shape.
+        /// Its model.
         model: ModelId,
     },
 }
 
 impl Kind {
-    /// Whether commands steer it.
+    /// Whether commands steer entities of this kind.
     pub fn is_player(self) -> bool {
         matches!(self, Self::Player { .. } | Self::Vehicle { .. })
     }
@@ -73,20 +73,20 @@ impl Kind {
 pub struct EntityState {
     /// Its stable name.
     pub id: EntityId,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Centre of a player's box, or centre of mass of a polyhedron, in units.
     pub position: DVec3,
     /// Orientation of a polyhedron; for a player on foot the heading about +Z.
     pub orientation: DQuat,
-    /// Units per second.
+    /// Velocity, in units per second.
     pub velocity: DVec3,
     /// Whether it sleeps: it is left out of the simulation until something wakes it.
     pub asleep: bool,
 }
 
-/// The visible state of a match after a tick: immutable, shared with the threads that
-/// encode it.
+/// The visible state of a match after a tick. It does not change, so threads that encode it can
+/// share it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// How many ticks have been simulated.

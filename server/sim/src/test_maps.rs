@@ -50,7 +50,7 @@ pub(crate) fn compiled(brushes: &str, spawn: Point, entities: &str) -> Arc<obsp:
     compiled_for(&PlayerSize::default(), brushes, spawn, entities)
 }
 
-/// The same for players of another size.
+/// The map of these brushes, compiled for players of another size.
 pub(crate) fn compiled_for(
     players: &PlayerSize,
     brushes: &str,
@@ -64,7 +64,7 @@ pub(crate) fn compiled_for(
     );
     let options = Options { strict: true, ..Options::default() };
     let source = Source::from_text("test map", text);
-    let spaces = Spaces::default().with_players(players).expect("sizes that can be");
+    let spaces = Spaces::default().with_players(players).expect("the sizes are valid");
     let compiled = obsp::compile(&source, &spaces, &options, &mut |_, _, _| {});
     Arc::new(compiled.expect("the test map compiles").world)
 }

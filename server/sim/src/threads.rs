@@ -1,6 +1,6 @@
-//! Work shared out over threads. Shares are ranges of the same list, taken by whoever is
-//! free, and the results are joined in the order of the list, so they do not depend on the
-//! number of threads, nor on which of them does what.
+//! Work shared out over threads. Shares are ranges of the same list, and whichever thread is
+//! free takes the next one. The results are joined in the order of the list, so they depend
+//! neither on the number of threads nor on which thread does which share.
 
 mod stages;
 
@@ -14,12 +14,12 @@ use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 
 pub(crate) use stages::Stages;
 
-/// Shares for each thread, because not all take equally long, nor is every thread there
-/// from the beginning.
+/// Number of shares for each thread. There are several, because shares take different times, and
+/// not every thread is there from the beginning.
 const SHARES_A_THREAD: usize = 8;
 
-/// How often a thread looks whether it may go on before it lets others run: some fifty
-/// microseconds. On a busy machine it then waits for the slice of another process, which is
+/// How often a thread checks whether it may go on before it yields: some fifty microseconds. On a
+/// busy machine a thread that yields waits for the time slice of another process, which is
 /// milliseconds.
 const SPINS_BEFORE_YIELD: u32 = 4000;
 
@@ -27,17 +27,18 @@ const SPINS_BEFORE_YIELD: u32 = 4000;
 /// a tick that are not shared out seldom take longer.
 const MAX_SEARCHES: u32 = 8000;
 
-/// How often it does so before it lets others run.
+/// How often a thread without work looks for some before it yields.
 const SEARCHES_BEFORE_YIELD: u32 = 1000;
 
-/// Most threads of a pool. No tick has parts for more, and each takes memory of its own.
+/// Greatest number of threads of a pool. No tick has parts for more, and each takes memory of its
+/// own.
 const MAX_THREADS: usize = 256;
 
 /// The threads that a simulation works with: the caller's, and others that sleep between two
 /// uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threads {
-    /// How many work at once.
+    /// How many threads work at once.
     count: usize,
 }
 
@@ -49,7 +50,7 @@ impl Default for Threads {
 
 thread_local! {
     /// The pools that this thread has started, one for each number of threads. A thread keeps
-    /// them, because it can be a member of only one pool in its life, and plays one world after
+    /// them, because it can be a member of only one pool in its life, and may run one world after
     /// another. `None` where the system gives no threads: the caller does all the work.
     static POOLS: RefCell<Vec<(usize, Option<Rc<ThreadPool>>)>> = const { RefCell::new(Vec::new()) };
 
@@ -57,12 +58,12 @@ thread_local! {
     static GATHERED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The pool of the calling thread, which is a member of the first that it starts: the system
-/// places a thread that is woken on an idle processor, and two that wake each other while the
-/// caller falls asleep it places on the same.
+/// The pool of the calling thread. The caller is a member of the first pool that it starts,
+/// because of how the system places threads. A thread that is woken gets an idle processor. But
+/// two threads that wake each other while the caller falls asleep get the same one.
 ///
-/// It is started by the first caller that has work for it, because threads inherit the priority
-/// of the one that starts them: worlds are set up at the lowest.
+/// A pool is started by the first caller that has work for it, because threads inherit the
+/// priority of the thread that starts them, and worlds are set up at the lowest priority.
 fn pool(count: usize) -> Option<Rc<ThreadPool>> {
     let builder = || {
         let name = |index| format!("sim-{index}");
@@ -80,20 +81,20 @@ fn pool(count: usize) -> Option<Rc<ThreadPool>> {
 }
 
 impl Threads {
-    /// At most `count` threads at once, and [`MAX_THREADS`]; zero counts as one.
+    /// At most `count` threads at once, and no more than [`MAX_THREADS`]. Zero counts as one.
     pub(crate) fn new(count: u16) -> Self {
-        // WebAssembly has one thread, and is to be loaded without code for more.
+        // WebAssembly has one thread, and a module should not contain the code for more.
         let alone = cfg!(target_family = "wasm");
         let count = usize::from(count).clamp(1, MAX_THREADS);
         Self { count: if alone { 1 } else { count } }
     }
 
-    /// Does `work`, which may share out its parts over the threads: only within this call
-    /// they do anything, and they stay awake in it while work comes, because to wake one takes
-    /// as long as many a part.
+    /// Does `work`, which may share out its parts over the threads. The threads work only within
+    /// this call. They stay awake in it as long as work comes, because waking a thread takes as
+    /// long as many parts do.
     ///
-    /// The thread that leads the work is a member of the pool. So no thread waits for one that
-    /// the system has not let run yet: what such a thread was to do, whoever is free does.
+    /// The thread that leads the work is a member of the pool. So no thread waits for another
+    /// that the system has not let run yet: any free thread takes the work of the other.
     pub(crate) fn gathered<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         if cfg!(target_family = "wasm") || self.count < 2 {
             return work();
@@ -119,9 +120,9 @@ impl Threads {
         jobs > 1 && self.are_gathered()
     }
 
-    /// Does `work` for all of `0..count` in shares of at least `least` items: to wake a thread
-    /// takes as long as testing some dozens of pairs. Returns the results of the shares in
-    /// order.
+    /// Does `work` for all of `0..count` in shares of at least `least` items, because waking a
+    /// thread takes as long as testing some dozens of pairs. Returns the results of the shares
+    /// in order.
     pub(crate) fn in_shares<T: Send>(
         &self,
         count: usize,
@@ -143,7 +144,7 @@ impl Threads {
         results.into_iter().filter_map(result).collect()
     }
 
-    /// Does `work` for each of `items`, of which each is worth a thread.
+    /// Does `work` for each of `items`. Each item is worth a thread.
     pub(crate) fn for_each<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync) {
         if !self.share(items.len()) {
             return items.iter_mut().for_each(work);
@@ -164,8 +165,8 @@ pub(crate) fn joined<T>(shares: Vec<Vec<T>>) -> Vec<T> {
     all
 }
 
-/// Calls `work` with each number below `count`, on up to `threads` threads of the pool, of
-/// which the caller's is one.
+/// Calls `work` with each number below `count`, on up to `threads` threads of the pool, the
+/// caller's included.
 fn share_out(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
     let (claims, done) = (Claims::new(count), AtomicUsize::new(0));
     let take = || {
@@ -179,7 +180,8 @@ fn share_out(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
             scope.spawn(|_| take());
         }
         take();
-        // The scope would let other processes run at once. If a share panics, it waits.
+        // At its end the scope would yield at once, so the thread spins first. If a share panics,
+        // `done` stays below `count`, and the scope waits.
         let mut spins = 0;
         while done.load(Ordering::Relaxed) < count && spins < SPINS_BEFORE_YIELD {
             spins += 1;
@@ -188,16 +190,16 @@ fn share_out(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// Which items of a list somebody has taken, round after round. Each thread begins with the same
-/// part of the list whenever it comes, because what it worked on last is in its cache, and then
-/// helps the others from the back of theirs.
+/// Records which items of a list are taken, round after round. Each thread begins every round with
+/// the same part of the list, because its cache still holds that part. Then it helps the other
+/// threads, from the backs of their parts.
 struct Claims {
     /// The last round in which an item was taken.
     rounds: Vec<AtomicU32>,
 }
 
 impl Claims {
-    /// For so many items. Rounds count from one.
+    /// Claims to `count` items, of which none is taken yet. Rounds count from one.
     fn new(count: usize) -> Self {
         Self { rounds: (0..count).map(|_| AtomicU32::new(0)).collect() }
     }
@@ -207,7 +209,7 @@ impl Claims {
     }
 
     /// Calls `work` with each item below `count` that the calling thread, one of `threads`, takes
-    /// in a round. Nothing is left of an earlier round.
+    /// in a round. The earlier rounds must be over.
     fn each(&self, round: u32, count: usize, threads: usize, mut work: impl FnMut(usize)) {
         let own = rayon::current_thread_index().unwrap_or(0) % threads;
         let part = |thread: usize| count * thread / threads..count * (thread + 1) / threads;
@@ -228,13 +230,13 @@ struct KeptAwake {
 }
 
 impl KeptAwake {
-    /// On the thread of the pool that leads the work.
+    /// Wakes the other threads. The caller is the thread of the pool that leads the work.
     fn begin() -> Self {
         GATHERED.set(true);
         let ended = Arc::new(AtomicBool::new(false));
         let (leader, until) = (rayon::current_thread_index(), Arc::clone(&ended));
         rayon::spawn_broadcast(move |own| {
-            // The leader comes here only while it waits for others.
+            // The leader comes here only while it waits for others: it returns at once.
             if Some(own.index()) != leader {
                 look_for_work(&until);
             }
@@ -247,13 +249,13 @@ impl Drop for KeptAwake {
     fn drop(&mut self) {
         GATHERED.set(false);
         self.ended.store(true, Ordering::Relaxed);
-        // The leader was called as well, and may never have looked: calls would pile up, and keep
-        // the pool from ending with its thread.
+        // The broadcast has a call for the leader as well, which may not have run yet. Such calls
+        // would pile up, and would keep the pool from ending with its thread.
         while let Some(Yield::Executed) = rayon::yield_local() {}
     }
 }
 
-/// Does what is shared out until the end, or until there has been nothing for long.
+/// Does the work that is shared out, until `ended` is set, or until no work has come for long.
 fn look_for_work(ended: &AtomicBool) {
     let mut searches = 0;
     while searches < MAX_SEARCHES && !ended.load(Ordering::Relaxed) {
@@ -299,7 +301,7 @@ mod tests {
 
     /// Symptom: late ticks on a busy machine from the second round on. Cause: the
     /// threads were started by the thread that loads levels, and inherited its lowest
-    /// priority. Cure: the thread that uses them first starts them.
+    /// priority. Cure: the first thread that has work for them starts them.
     #[test]
     fn threads_are_started_by_the_first_caller_with_work() {
         let threads = Threads::new(2);

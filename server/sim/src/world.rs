@@ -1,4 +1,4 @@
-//! The match itself: set-up, ticks, and what can be asked of it in between.
+//! The match itself: its set-up, its ticks, and the questions that can be asked in between.
 
 mod digest;
 mod missiles;
@@ -73,7 +73,7 @@ pub enum AddPlayerError {
     Full(u16),
 }
 
-/// A player ran into a body. The simulation does not depend on it: it selects the
+/// A player ran into a body. The simulation does not depend on this record: it selects the
 /// bodies whose exact state a client needs.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Touch {
@@ -96,16 +96,30 @@ pub struct World {
     warnings: Vec<SetupWarning>,
     /// The players on foot who were pushed in the last tick.
     pushed: Vec<EntityId>,
-    /// What players on foot have run into recently.
+    /// The bodies that players on foot have run into recently.
     touches: Vec<Touch>,
     tick: u64,
 }
 
 impl World {
-    /// Sets up a match on `map` with rigid bodies of `models`. Entities of
-    /// class `prop` are placed where the map has them; up to [`Config::objects`] more
-    /// are scattered where players can get to, as far as there is room. With glibc the process
-    /// keeps up to 16 MiB of the memory that it frees from then on.
+    /// Sets up a match on `map` with rigid bodies of `models`. Entities of class `prop` are
+    /// placed where the map has them. Up to [`Config::objects`] more are scattered where players
+    /// can get to, as far as there is room. Then the props fall until they rest, for up to 10
+    /// seconds of game time.
+    ///
+    /// With glibc the process keeps up to 16 MiB of the memory that it frees from then on.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use obsp_sim::{Config, World};
+    ///
+    /// let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// let world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+    /// // The props of the map are in place, and nobody has joined yet.
+    /// assert!(!world.state().entities.is_empty() && world.players().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`SetupError`] if the map or the configuration cannot carry a match.
@@ -122,7 +136,8 @@ impl World {
         Ok(world)
     }
 
-    /// The same with the props where they were placed, before they fall.
+    /// Sets up a match like [`World::new`], but leaves the props where they were placed: they have
+    /// not fallen yet.
     ///
     /// # Errors
     /// [`SetupError`] if the map or the configuration cannot carry a match.
@@ -201,7 +216,7 @@ impl World {
         self.entities.insert(Role::Player(body), shape).ok_or(full)
     }
 
-    /// The body and shape of another player.
+    /// The body and shape of a new player.
     fn new_player(&self, kind: PlayerKind) -> Result<(PlayerBody, ShapeId), AddPlayerError> {
         let players = self.entities.iter().filter(|entity| entity.player().is_some()).count();
         if players >= usize::from(self.config.max_players) {
@@ -222,7 +237,7 @@ impl World {
         })
     }
 
-    /// Removes a player and their cargo; an id that is no longer there is ignored.
+    /// Removes a player and their cargo. Nothing happens if the player is gone already.
     pub fn leave(&mut self, id: EntityId) {
         let tank = self.entities.find(id).and_then(Entity::hovertank);
         let cargo = tank.and_then(|tank| tank.cargo);
@@ -241,8 +256,24 @@ impl World {
     }
 
     /// Advances by one tick, without the rules of any game: missiles that are stopped
-    /// are removed. A player without a command stands idle; of several commands for one
-    /// player the first counts; commands for other ids are ignored.
+    /// are removed. A player without a command stands idle. Of several commands for one
+    /// player the first counts. Commands for other ids are ignored.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use glam::DVec3;
+    /// # use obsp_sim::{Command, Config, PlayerKind, World};
+    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+    /// let start = DVec3::new(-400.0, -320.0, 28.5);
+    /// let player = world.add_player_at(PlayerKind::Box, start, 0)?;
+    /// // Half a second of running at full speed, along the y axis.
+    /// let run = Command { forward: 127, yaw: 16_384, ..Command::default() };
+    /// (0..30).for_each(|_| world.step(&[(player, run)]));
+    /// let end = world.entity(player).expect("it is in the world").position;
+    /// assert!(end.y > start.y + 50.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn step(&mut self, commands: &[(EntityId, Command)]) {
         let mut tick = self.begin_tick();
         for player in self.players() {
@@ -266,7 +297,7 @@ impl World {
         State { tick: self.tick, entities }
     }
 
-    /// A hash of everything that ticks change and that the next one depends on. Equal
+    /// A hash of everything that ticks change and that the next tick depends on. Equal
     /// worlds have equal digests on every machine.
     pub fn digest(&self) -> u64 {
         digest::digest(self.tick, &self.entities, &self.pairs, &self.history)
@@ -285,16 +316,16 @@ impl World {
     }
 
     /// Whether something else influenced the motion of a player on foot in the last
-    /// tick, so that a client cannot have predicted it: a moving body was in the way
-    /// or carried the player, unless the player's own shove moved it; an explosion
+    /// tick, so that a client cannot have predicted it. A moving body was in the way
+    /// or carried the player, unless the player's own shove moved it; or an explosion
     /// threw the player; or the player was put elsewhere.
     pub fn was_pushed(&self, id: EntityId) -> bool {
         self.pushed.contains(&id)
     }
 
-    /// The rigid bodies that a player on foot has run into or stood on recently, the
-    /// last one first, as they are now: a client needs their exact state to predict
-    /// how they give way.
+    /// The current states of the rigid bodies that a player on foot has run into or stood on
+    /// recently, the latest first. A client needs their exact state to predict how they give
+    /// way.
     pub fn touched_by(&self, id: EntityId) -> impl Iterator<Item = Moving> {
         let own = self.touches.iter().rev().filter(move |touch| touch.player == id);
         own.filter_map(|touch| {
@@ -303,7 +334,7 @@ impl World {
         })
     }
 
-    /// What happened in the last tick, in order.
+    /// The events of the last tick, in order.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
@@ -313,8 +344,8 @@ impl World {
         std::mem::take(&mut self.events)
     }
 
-    /// Where awake props touched something in the last tick, or came near, as the search for
-    /// contacts found them. Of a body that has left the world since there is nothing.
+    /// The points at which awake props touched something in the last tick, or came near, as the
+    /// search for contacts found them. Bodies that have left the world since then are left out.
     pub fn contacts(&self) -> impl Iterator<Item = Contact> {
         let pairs = self.pairs.iter().filter(|pair| !pair.points.is_empty());
         let of_bodies = pairs.filter_map(|pair| Some((self.entities.get(pair.key.body)?, pair)));
@@ -329,7 +360,7 @@ impl World {
         })
     }
 
-    /// The slots of the bodies that are awake, ascending, and why each of them is.
+    /// The slots of the bodies that are awake, ascending, and why each of them is awake.
     pub fn awake_because(&self) -> impl Iterator<Item = (u16, AwakeReason)> {
         let awake = self.entities.iter().filter(|entity| entity.has_velocity());
         awake.map(|entity| {
@@ -338,12 +369,12 @@ impl World {
         })
     }
 
-    /// What the map or the configuration asked for and the match goes on without.
+    /// Problems of the map or the configuration that did not keep the match from starting.
     pub fn warnings(&self) -> &[SetupWarning] {
         &self.warnings
     }
 
-    /// What the simulation has done so far.
+    /// The counters of the simulation.
     pub fn counters(&self) -> &Counters {
         &self.context.counters
     }
@@ -386,7 +417,7 @@ impl World {
                 (Kind::Prop { model: *model }, placement.pose().orientation)
             }
         };
-        // A client that extrapolates it must not see it move on.
+        // A client that extrapolates by the velocity must not see a stopped body move on.
         let stopped = entity.is_kinematic() && entity.sleep.held;
         Some(EntityState {
             id: entity.id,
@@ -398,7 +429,7 @@ impl World {
         })
     }
 
-    /// Adds the bodies that a player has run into, the latest last and each once.
+    /// Records the bodies that a player has run into, the latest last and each once.
     fn note_touches(&mut self, player: EntityId, touched: &[u16]) {
         for body in touched.iter().filter_map(|&slot| Some(self.entities.get(slot)?.id)) {
             self.touches.retain(|touch| touch.player != player || touch.body != body);
@@ -406,8 +437,9 @@ impl World {
         }
     }
 
-    /// Moves the props, and puts back the bodies that were found `overlapping`, before
-    /// or now, and those that fell out of the map; players who fell wait from then on.
+    /// Moves the props. Then puts back the bodies that overlap something, those found before
+    /// (`overlapping`) and those found now, and the bodies that fell out of the map. Players who
+    /// fell wait from then on.
     fn advance_props(&mut self, mut overlapping: Vec<u16>) {
         overlapping.extend(dynamics::step(
             &self.arena.map,

@@ -9,16 +9,17 @@ use ring::rand::SystemRandom;
 
 use crate::token_bucket::{Rate, TokenBucket};
 
-/// Shortest token that is taken: 96 bits in hexadecimal.
+/// The shortest token that is accepted, in characters: 96 bits in hexadecimal.
 const SHORTEST: usize = 24;
 
-/// Wrong tokens that are answered as such; who sends more is told to wait. Right ones are
-/// always taken: of [`SHORTEST`] characters, no lifetime is enough to try them out.
+/// Limits wrong tokens. Beyond this rate, a request with a wrong token is told to wait. A right
+/// token is always accepted: no lifetime is enough to try all tokens of [`SHORTEST`] characters.
 const FAILURES: Rate = Rate { per_second: 1.0, burst: 10.0 };
 
 /// The administrators, who may use the admin interface.
 pub(super) struct Access {
-    /// Tokens are compared by this key, so that the time it takes tells nothing.
+    /// Tokens are compared by their HMACs under this key, so that the time of a comparison reveals
+    /// nothing about the token.
     key: hmac::Key,
     administrators: Vec<Administrator>,
     failures: Mutex<TokenBucket>,
@@ -29,17 +30,17 @@ struct Administrator {
     tag: hmac::Tag,
 }
 
-/// Why somebody is not let in.
+/// Why a request is denied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Denied {
-    /// There is no token, or a wrong one.
+    /// The request has no token, or a wrong one.
     Unknown,
-    /// Too many wrong ones came lately.
+    /// Too many wrong tokens came lately.
     TooMany,
 }
 
 impl Access {
-    /// Reads names and tokens, one a line; what follows `#` is for people.
+    /// Reads the file of tokens: a name and a token on each line. Text after `#` is a comment.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
         let text = obsp::text::read(path).map_err(|error| error.to_string())?;
         Self::parse(&text, Instant::now())
@@ -56,7 +57,10 @@ impl Access {
             }
             let words: Vec<&str> = line.split_whitespace().collect();
             let [name, token] = words[..] else {
-                return Err(format!("line {}: not a name and a token", index + 1));
+                return Err(format!(
+                    "line {}: not a name and a token, separated by a space",
+                    index + 1
+                ));
             };
             if token.len() < SHORTEST {
                 return Err(format!(
@@ -69,7 +73,7 @@ impl Access {
             administrators.push(Administrator { name: name.to_owned(), tag });
         }
         if administrators.is_empty() {
-            return Err("there is no token in it".to_owned());
+            return Err("there is no token in it; give each line a name and a token".to_owned());
         }
         Ok(Self { key, administrators, failures: Mutex::new(TokenBucket::full(now)) })
     }
@@ -79,13 +83,14 @@ impl Access {
         let token = header.and_then(|header| header.strip_prefix(b"Bearer "));
         let mut known = None;
         for administrator in &self.administrators {
-            // Each is compared, in the same time whatever the outcome.
+            // All tokens are compared, each in the same time whatever the outcome.
             let tag = administrator.tag.as_ref();
             if hmac::verify(&self.key, token.unwrap_or_default(), tag).is_ok() {
                 known = Some(administrator.name.as_str());
             }
         }
-        // A right token is taken however many wrong ones come: nobody locks others out.
+        // A right token is accepted even after too many wrong ones, so nobody can lock an
+        // administrator out.
         known.ok_or_else(|| {
             let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
             if failures.take(FAILURES, 1.0, now) { Denied::Unknown } else { Denied::TooMany }

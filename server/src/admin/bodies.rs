@@ -2,23 +2,23 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Why somebody is removed.
+/// The body of a request to remove a player or spectator.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kick {
-    /// The reason that the player is told.
+    /// The reason that the client is told.
     #[serde(default)]
     pub(crate) reason: String,
 }
 
-/// Whether others hear somebody.
+/// The body of a request to mute or unmute a player.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mute {
     pub(crate) muted: bool,
 }
 
-/// The players and addresses that may not join.
+/// The body of a request to ban a player or addresses.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBan {
@@ -26,33 +26,34 @@ pub(crate) struct NewBan {
     pub(crate) subject: String,
     #[serde(default)]
     pub(crate) reason: String,
-    /// Seconds from now until it ends; for good without.
+    /// Seconds from now until the ban ends. Without them, the ban is permanent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seconds: Option<u64>,
 }
 
-/// A player or address that may join again.
+/// The body of a request to lift a ban.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Unban {
     pub(crate) subject: String,
 }
 
-/// The line that all clients are shown.
+/// The body of a request to show a line to all clients.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Say {
     pub(crate) line: String,
 }
 
-/// Which map is to be played.
+/// The body of a request to change the map.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChangeMap {
     pub(crate) map: String,
 }
 
-/// How long players have left; what the server was started with unless it is said.
+/// The body of a request to drain the server. Without `seconds`, players have ten minutes left, or
+/// the server's `--drain` time if that is longer.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Drain {
@@ -67,30 +68,31 @@ pub(crate) struct LogFilter {
     pub(crate) filter: String,
 }
 
-/// Values that may change while the server runs; what is left out stays.
+/// The body of a request to change settings. A setting that is left out keeps its value.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
-    /// How long rounds last; 0 for ever.
+    /// How long rounds last; 0 for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) round_seconds: Option<u64>,
-    /// The score that ends a round; 0 for none.
+    /// The score that ends a round; 0 for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) score_limit: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) intermission_seconds: Option<u64>,
-    /// After how long idle players are removed; 0 for never.
+    /// How long players may be idle before they are removed; 0 for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) idle_seconds: Option<u64>,
 }
 
-/// Longest time that can be set, in seconds: a year.
+/// The longest time that a request may set, in seconds: a year.
 pub(crate) const LONGEST: u64 = 366 * 24 * 3600;
 
-/// What a body of this kind says; an empty one says nothing, where that will do.
+/// Parses the body of a request. An empty body is read as `{}`, so it is valid for a request whose
+/// fields are all optional.
 ///
 /// # Errors
-/// The fault of the request, in words.
+/// The body is not JSON, or not that of such a request. The error is the parser's message.
 pub(crate) fn read<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T, String> {
     let body = if body.is_empty() { b"{}" } else { body };
     serde_json::from_slice(body).map_err(|error| error.to_string())
@@ -102,7 +104,8 @@ mod tests {
 
     use super::*;
 
-    /// Reads a body as each kind, and what was read once more.
+    /// Parses a body as each kind of request. Whatever is read must be the same after it was
+    /// written and read again.
     fn read_as_all(body: &[u8]) {
         fn again<T: for<'a> Deserialize<'a> + Serialize + PartialEq + std::fmt::Debug>(
             body: &[u8],

@@ -17,7 +17,7 @@ use crate::options::parse_address;
 /// How long the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// More than any answer has.
+/// Bytes of an answer that are read at most: more than any answer has.
 const LONGEST_ANSWER: u64 = 4 << 20;
 
 /// A command for the admin interface of a server.
@@ -27,12 +27,12 @@ pub struct AdminCommand {
     #[arg(long, value_name = "ADDR", env = "ARENA_ADMIN", value_parser = parse_address)]
     pub admin: SocketAddr,
 
-    /// File whose first token is used: a name and a token a line
+    /// File with a name and a token on each line; its first token is used
     #[arg(long, value_name = "FILE", env = "ARENA_ADMIN_TOKENS")]
     pub admin_tokens: PathBuf,
 
-    /// Match that the command is about, of a server with several; without it the first, and
-    /// all of them for `say`
+    /// Match that the command is for, on a server with several; without it the first match, or all
+    /// of them for `say`
     #[arg(long = "match", value_name = "NAME")]
     pub match_name: Option<MatchName>,
 
@@ -41,7 +41,7 @@ pub struct AdminCommand {
     pub action: AdminAction,
 }
 
-/// The commands.
+/// The commands of `server admin`.
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum AdminAction {
     /// Show the state of the server
@@ -56,7 +56,7 @@ pub enum AdminAction {
         #[arg(long, default_value = "")]
         reason: String,
     },
-    /// Mute a player: no other client receives the chat
+    /// Mute a player: no other client receives their chat
     Mute {
         /// The number of the connection
         number: u64,
@@ -75,13 +75,13 @@ pub enum AdminAction {
         /// Reason that is recorded
         #[arg(long, default_value = "")]
         reason: String,
-        /// Duration, such as `2h`; for good without
+        /// Duration, such as `2h`; without it, the ban is permanent
         #[arg(long = "for", value_name = "D", value_parser = parse_duration)]
         time: Option<Duration>,
     },
     /// Lift a ban
     Unban {
-        /// Player, address or prefix, as it was banned
+        /// Player, address or prefix, written as in the ban
         subject: String,
     },
     /// Show a line of text to all clients
@@ -91,17 +91,17 @@ pub enum AdminAction {
     },
     /// Change to another map
     Map {
-        /// One of the rotation by its name, or any other as `--map` has it
+        /// Name of a map of the rotation, or any map in a form that `--map` takes
         map: String,
     },
     /// Restart the round
     Restart,
     /// Change values while the server runs, or show them
     Settings {
-        /// How long rounds last; 0 for ever
+        /// How long rounds last; 0 for no limit
         #[arg(long, value_name = "D", value_parser = parse_duration)]
         round_time: Option<Duration>,
-        /// Score that ends a round; 0 for none
+        /// Score that ends a round; 0 for no limit
         #[arg(long, value_name = "N")]
         score_limit: Option<u16>,
         /// Time between two rounds
@@ -111,32 +111,32 @@ pub enum AdminAction {
         #[arg(long, value_name = "D", value_parser = parse_duration)]
         idle: Option<Duration>,
     },
-    /// Refuse new clients, and end after this round or when the last player has left
+    /// Refuse new clients, and end the server after this round or when the last player has left
     Drain {
-        /// Time that players have left at most; 10m without it, or `--drain` of the server
-        /// if that is longer
+        /// Longest time that players have left; without it 10m, or the server's `--drain` if that
+        /// is longer
         #[arg(long, value_name = "D", value_parser = parse_duration)]
         time: Option<Duration>,
     },
-    /// Change what is logged: info, or error,server=debug
+    /// Change what is logged, for example to `info` or `error,server=debug`
     Log {
-        /// As RUST_LOG has it
+        /// Filter, in the syntax of `RUST_LOG`
         filter: String,
     },
 }
 
-/// Why something was not done.
+/// Why a command of `server admin` was not carried out.
 #[derive(Debug, Error)]
 pub enum AdminError {
-    /// There is no token to ask with.
+    /// The file of tokens cannot be read, or it holds no token.
     #[error("{}: {reason}", .path.display())]
     Token {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
         /// The reason.
         reason: String,
     },
-    /// It does not answer.
+    /// The server does not answer.
     #[error("the admin interface at {address} does not answer: {source}")]
     Silent {
         /// The server's address.
@@ -144,23 +144,23 @@ pub enum AdminError {
         /// The system's error.
         source: io::Error,
     },
-    /// It answers something else.
-    #[error("{address} is no admin interface: it answers {answer:?}")]
+    /// The answer is not one of an admin interface.
+    #[error("{address} does not answer as an admin interface: {answer:?}; check --admin")]
     Strange {
         /// The server's address.
         address: SocketAddr,
         /// How the answer begins.
         answer: String,
     },
-    /// The server refuses.
+    /// The server refuses the command.
     #[error("{0}")]
     Refused(String),
 }
 
-/// Asks a server, and gives its answer: JSON for people and programs.
+/// Sends a command to a server and returns its answer: a sentence, or indented JSON.
 ///
 /// # Errors
-/// It does not answer, or refuses.
+/// No token can be read, the server does not answer, or it refuses the command.
 pub fn admin(command: &AdminCommand) -> Result<String, AdminError> {
     let AdminCommand { admin: address, admin_tokens: path, match_name, action } = command;
     let no_token = |reason| AdminError::Token { path: path.clone(), reason };
@@ -189,13 +189,16 @@ fn first_token(path: &Path) -> Result<String, String> {
     let text = obsp::text::read(path).map_err(|error| error.to_string())?;
     let lines = text.lines().filter_map(|line| line.split('#').next());
     let mut tokens = lines.filter_map(|line| line.split_whitespace().nth(1));
-    tokens.next().map(str::to_owned).ok_or_else(|| "there is no token in it".to_owned())
+    tokens
+        .next()
+        .map(str::to_owned)
+        .ok_or_else(|| "no line of it has a name and a token".to_owned())
 }
 
-/// Method, path and body of what is asked.
+/// The method, path and body of the request for a command.
 fn request(action: &AdminAction) -> (&'static str, String, String) {
     fn post(target: impl Into<String>, body: impl Serialize) -> (&'static str, String, String) {
-        // Plain structures of texts and numbers can always be written.
+        // Structures of strings and numbers can always be written as JSON.
         ("POST", target.into(), serde_json::to_string(&body).unwrap_or_default())
     }
     let get = |target: &str| ("GET", target.to_owned(), String::new());
@@ -248,7 +251,7 @@ fn ask(
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    // Version 1.0, in which an answer ends with its connection.
+    // In HTTP 1.0, an answer ends when its connection is closed.
     let head = format!(
         "{method} {target} HTTP/1.0\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",

@@ -27,13 +27,14 @@ use crate::unix_time::unix_time;
 /// Bytes of the longest body that is read.
 const LONGEST_BODY: usize = 16 * 1024;
 
-/// Time that players have left where no other was asked for: a round.
+/// The time of a drain whose request names none: ten minutes, as long as a round by default. If
+/// `--drain` is longer, it is used instead.
 const DRAIN: Duration = Duration::from_secs(600);
 
-/// How the interface is described.
+/// The description of the interface, as `/openapi.json` serves it.
 const OPENAPI: &str = include_str!("openapi.json");
 
-/// The routes, and the name by which each is counted and logged.
+/// The routes: the method, the path, and the name under which requests are counted and logged.
 pub(super) const ROUTES: [(&str, &str, &str); 14] = [
     ("get", "/v1/status", "status"),
     ("get", "/v1/players", "players"),
@@ -54,11 +55,11 @@ pub(super) const ROUTES: [(&str, &str, &str); 14] = [
 /// The state of all handlers.
 type Here = State<Arc<Context>>;
 
-/// The administrator that a request comes from.
+/// The administrator who sent a request.
 #[derive(Clone)]
 struct Who(String);
 
-/// Why something was not done.
+/// The answer to a request that was not carried out: its status and the reason.
 struct Refusal(StatusCode, String);
 
 /// The match that a request names by `?match=`, or the first.
@@ -91,13 +92,11 @@ fn wrong(why: impl ToString) -> Refusal {
     Refusal(StatusCode::BAD_REQUEST, why.to_string())
 }
 
-/// Refuses what only a match can do that goes on.
+/// Refuses a request that needs a running match if the match has failed.
 fn going_on(game: &MatchHandle) -> Result<(), Refusal> {
     let Some(why) = game.failure.get() else { return Ok(()) };
-    let error = format!(
-        "the match {} has ended: {why}; only a new start of the server begins it again",
-        game.name
-    );
+    let error =
+        format!("the match {} has ended: {why}; restart the server to begin it again", game.name);
     Err(Refusal(StatusCode::CONFLICT, error))
 }
 
@@ -105,7 +104,7 @@ fn done(what: impl Into<String>) -> Outcome<views::Done> {
     Ok(Json(views::Done { done: what.into() }))
 }
 
-/// All routes, behind the judgement of tokens.
+/// All routes, behind the check of tokens.
 pub(super) fn router(context: Context, access: Access) -> Router {
     let game = Arc::clone(context.games.first());
     let gate = Arc::new((game, access));
@@ -123,13 +122,13 @@ pub(super) fn router(context: Context, access: Access) -> Router {
         .route("/v1/drain", post(drain))
         .route("/v1/log", post(set_log))
         .route("/openapi.json", get(openapi))
-        .fallback(async || Refusal(StatusCode::NOT_FOUND, "there is no such thing".to_owned()))
+        .fallback(async || Refusal(StatusCode::NOT_FOUND, "there is no such route".to_owned()))
         .layer(DefaultBodyLimit::max(LONGEST_BODY))
         .layer(from_fn_with_state(gate, authorise))
         .with_state(Arc::new(context))
 }
 
-/// By what name a request is counted and logged.
+/// The name under which a request is counted and logged. `None` if it is for no route.
 fn name_of(method: &Method, path: &str) -> Option<&'static str> {
     let fits = |pattern: &str| {
         let (mut pattern, mut path) = (pattern.split('/'), path.split('/'));
@@ -147,7 +146,7 @@ fn name_of(method: &Method, path: &str) -> Option<&'static str> {
     ROUTES.iter().find(is_asked).map(|(.., name)| *name)
 }
 
-/// Lets a request through that carries a right token, and notes what becomes of it.
+/// Lets requests with a right token through, and counts and logs their outcomes.
 async fn authorise(
     State(gate): State<Arc<(Arc<MatchHandle>, Access)>>,
     mut request: Request,
@@ -158,7 +157,7 @@ async fn authorise(
     let who = match access.judge(header, Instant::now()) {
         Ok(who) => who.to_owned(),
         Err(denied) => {
-            warn!("the admin interface was asked without a right token");
+            warn!("a request to the admin interface was denied: it has no token, or a wrong one");
             game.telemetry.server.admin.count("unauthorised", false);
             return match denied {
                 Denied::Unknown => {
@@ -179,7 +178,7 @@ async fn authorise(
     };
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     request.extensions_mut().insert(Who(who.clone()));
-    // Read here, so that the log can tell what was asked for.
+    // The body is read here, so that the log can show it.
     let (head, body) = request.into_parts();
     let Ok(body) = to_bytes(body, LONGEST_BODY).await else {
         let error = format!("the body has more than {LONGEST_BODY} bytes");
@@ -193,7 +192,7 @@ async fn authorise(
         let status = response.status();
         game.telemetry.server.admin.count(name, status.is_success());
         game.telemetry.spans.admin(name, &who, begin.elapsed(), status.as_u16());
-        // Looking changes nothing.
+        // A `GET` request changes nothing, so it is not logged.
         if method != Method::GET {
             info!(admin = who, request = name, path, asked, status = status.as_u16(), "admin");
         }
@@ -226,14 +225,14 @@ async fn kick(State(context): Here, Path(number): Path<u64>, body: Bytes) -> Out
     }
     let client = find(&context, number)?;
     client.remove(Removal::new(Reason::Removed, &reason));
-    done(format!("{} is removed", client.name))
+    done(format!("{} was removed", client.name))
 }
 
 async fn mute(State(context): Here, Path(number): Path<u64>, body: Bytes) -> Outcome<views::Done> {
     let bodies::Mute { muted } = read(&body).map_err(wrong)?;
     let client = find(&context, number)?;
     client.mute(muted);
-    done(format!("{} is {}", client.name, if muted { "muted" } else { "heard" }))
+    done(format!("{} is {}", client.name, if muted { "muted" } else { "no longer muted" }))
 }
 
 async fn bans(State(context): Here) -> Json<Vec<Ban>> {
@@ -282,7 +281,7 @@ async fn say(
 ) -> Outcome<views::Done> {
     let bodies::Say { line } = read(&body).map_err(wrong)?;
     let line = ChatLine::new(&line).map_err(wrong)?;
-    // Without a name it is for everybody.
+    // Without `?match=`, the line is for all matches.
     let is_for = |game: &&Arc<MatchHandle>| query.is_none() || Arc::ptr_eq(game, &asked);
     for game in context.games.iter().filter(is_for) {
         game.announce(MatchEvent::Announced { line: line.clone() });
@@ -294,7 +293,7 @@ async fn change_map(Game(game): Game, body: Bytes) -> Outcome<views::Done> {
     let bodies::ChangeMap { map } = read(&body).map_err(wrong)?;
     going_on(&game)?;
     let rounds = &game.rounds;
-    // One of the rotation by its short name; any other as the command line has it.
+    // A map of the rotation may be named by its short name. Any other map is named as in `--map`.
     let known = rounds.maps.iter().find(|known| crate::rounds::short(known) == map);
     let map = known.cloned().unwrap_or(map);
     crate::map_file::find(&map, &crate::map_file::folders()).map_err(wrong)?;
@@ -305,21 +304,21 @@ async fn change_map(Game(game): Game, body: Bytes) -> Outcome<views::Done> {
 async fn restart(Game(game): Game) -> Outcome<views::Done> {
     going_on(&game)?;
     game.rounds.request(RoundRequest::Restart);
-    done("the round begins anew as soon as its world is ready")
+    done("the round starts again as soon as its world is ready")
 }
 
 async fn change_settings(Game(game): Game, body: Bytes) -> Outcome<views::Settings> {
     let asked: bodies::Settings = read(&body).map_err(wrong)?;
     let times = [asked.round_seconds, asked.intermission_seconds, asked.idle_seconds];
     if times.into_iter().flatten().any(|seconds| seconds > LONGEST) {
-        return Err(wrong("no time is longer than a year"));
+        return Err(wrong("a round, an intermission and an idle time last at most a year"));
     }
     let mut rules: Rules = game.rounds.status().rules;
     if let Some(seconds) = asked.round_seconds {
         rules.round = (seconds > 0).then(|| Duration::from_secs(seconds));
     }
     if let Some(limit) = asked.score_limit {
-        let limit = i16::try_from(limit).map_err(|_| wrong("the score limit is too high"))?;
+        let limit = i16::try_from(limit).map_err(|_| wrong("the score limit is at most 32767"))?;
         rules.score_limit = (limit > 0).then_some(limit);
     }
     if let Some(seconds) = asked.intermission_seconds {
@@ -338,7 +337,7 @@ async fn drain(State(context): Here, body: Bytes) -> Outcome<views::Done> {
     let time = asked.unwrap_or(context.drain.max(DRAIN));
     context.games.first().stop.drain(time);
     done(format!(
-        "the server ends in {} s, after this round, or when the last player has left",
+        "the server ends in {} s, or earlier if the round ends or the last player leaves",
         time.as_secs()
     ))
 }

@@ -10,18 +10,18 @@ use crate::match_handle::MatchHandle;
 use crate::matches::Matches;
 use crate::rounds::{Rules, short};
 
-/// How the server is doing.
+/// The state of the server and of one of its matches.
 #[derive(Serialize)]
 pub(super) struct Status {
     pub(super) version: &'static str,
-    /// The match that this is about.
+    /// The match that the answer describes.
     #[serde(rename = "match")]
     pub(super) match_name: String,
-    /// All matches of the server, the first one first.
+    /// The names of all matches. A request that names no match is for the first.
     pub(super) matches: Vec<String>,
     pub(super) map: String,
     pub(super) map_hash: String,
-    /// How many worlds came before this one.
+    /// The number of the level: 0 for the first, greater for later ones.
     pub(super) level: u64,
     pub(super) tick: u64,
     pub(super) tick_rate: u16,
@@ -30,18 +30,18 @@ pub(super) struct Status {
     pub(super) reserved_slots: u16,
     pub(super) spectators: usize,
     pub(super) phase: &'static str,
-    /// Until the phase ends by time.
+    /// Seconds until the phase ends, if it ends by time.
     pub(super) phase_seconds: Option<f64>,
     pub(super) next_map: Option<String>,
     pub(super) maps: Vec<String>,
-    /// Whether only tokens open the server.
+    /// Whether clients need a connect token to join.
     pub(super) tokens: bool,
     pub(super) uptime_seconds: f64,
     pub(super) draining_seconds: Option<f64>,
     pub(super) settings: Settings,
 }
 
-/// Values that may change while the server runs.
+/// The settings that can be changed while the server runs.
 #[derive(Serialize)]
 pub(super) struct Settings {
     pub(super) round_seconds: u64,
@@ -50,7 +50,7 @@ pub(super) struct Settings {
     pub(super) idle_seconds: u64,
 }
 
-/// Somebody who is connected.
+/// A player or spectator.
 #[derive(Serialize)]
 pub(super) struct Client {
     pub(super) number: u64,
@@ -58,24 +58,24 @@ pub(super) struct Client {
     pub(super) match_name: String,
     pub(super) name: String,
     pub(super) role: &'static str,
-    /// By which tokens know the player.
+    /// The number by which connect tokens identify the player.
     pub(super) player: Option<u64>,
     pub(super) address: String,
     pub(super) seconds: f64,
     pub(super) muted: bool,
-    /// Whether the connection is lost, and the player may come back.
+    /// Whether the connection is lost and the player may still come back.
     pub(super) away: bool,
     #[serde(flatten)]
     pub(super) figures: ConnectionStats,
 }
 
-/// That something was done.
+/// The answer to a command that was carried out.
 #[derive(Serialize)]
 pub(super) struct Done {
     pub(super) done: String,
 }
 
-/// That something was not done, and why.
+/// The answer to a command that was not carried out, with the reason.
 #[derive(Serialize)]
 pub(super) struct Refused {
     pub(super) error: String,

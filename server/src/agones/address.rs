@@ -2,12 +2,12 @@ use serde_json::Value;
 
 use crate::options::Advertised;
 
-/// The name that the fleet's template gives the port on which players join.
+/// The name of the players' port in the fleet's template.
 const PORT: &str = "players";
 
-/// Where clients reach this server, by the sidecar's answer to `GET /gameserver`:
-/// the node's address, and the node's port that is mapped to the players' port, or
-/// to the only one. `None` as long as the fleet has not decided.
+/// The address at which clients reach this server, from the sidecar's answer to `GET /gameserver`.
+/// It is the node's address with the node's port that is mapped to the players' port, or to the
+/// only port. `None` until the fleet has assigned them.
 pub(super) fn of(game_server: &Value) -> Option<Advertised> {
     let status = &game_server["status"];
     let host = status["address"].as_str().filter(|address| !address.is_empty())?;

@@ -1,5 +1,5 @@
-//! The state machine of a server in an Agones fleet: from the state of the match it
-//! decides what the sidecar is told next. It reads no clock.
+//! The state machine of a server in an Agones fleet. From the state of the match it decides what
+//! the sidecar is told next. It reads no clock.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::Introduction;
 use super::places::{Change, Places};
 use super::sidecar::Report;
 
-/// The counter of the game server that says how many places are taken.
+/// The path of the game server's counter of taken places.
 const COUNTER: &str = "/v1beta1/counters/players";
 
 /// The annotation that holds the hash of the certificate.
@@ -26,7 +26,8 @@ pub(super) struct MatchStatus {
     pub(super) fresh: bool,
     /// Players in the match.
     pub(super) players: u32,
-    /// The certificate of new connections, which an allocator hands on to players.
+    /// The fingerprint of the certificate that new connections are shown. An allocator passes it on
+    /// to players.
     pub(super) certificate: Fingerprint,
     /// Nobody may join any more.
     pub(super) draining: bool,
@@ -35,10 +36,10 @@ pub(super) struct MatchStatus {
     pub(super) fleet: Fleet,
 }
 
-/// The last answer of the sidecar about this game server.
+/// The content of the sidecar's last answer about this game server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fleet {
-    /// How often it has answered.
+    /// How many answers the sidecar has given.
     pub(super) answers: u64,
     /// An allocator has given the match to players.
     pub(super) is_allocated: bool,
@@ -46,7 +47,7 @@ pub(super) struct Fleet {
     pub(super) counted: Option<u32>,
 }
 
-/// One thing to tell the sidecar.
+/// A report to the sidecar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// A label of the game server.
@@ -55,11 +56,12 @@ pub(super) enum Step {
     Annotation(&'static str, String),
     /// The annotation with the hash of the certificate that clients pin.
     Certificate(Fingerprint),
-    /// How many can play.
+    /// The capacity: how many players the server can hold.
     Capacity(u32),
-    /// More or fewer places are taken.
+    /// A change of the number of taken places.
     Places(Change),
-    /// Players may come, or others after those of an allocation have gone.
+    /// The server is ready for players: for the first time, or again after the players of an
+    /// allocation have left.
     Ready,
     /// The match is alive.
     Health,
@@ -72,16 +74,15 @@ pub(super) enum Step {
 pub(super) enum ReportOutcome {
     /// The sidecar has accepted it.
     Accepted,
-    /// It does not know such a request, and never will.
+    /// The sidecar does not know such a request. It is not sent again.
     Unknown,
-    /// It will not do this, such as to count more places than there are.
+    /// The sidecar refuses the request, for example to count more places than there are.
     Rejected,
-    /// It did not arrive, and is due again.
+    /// No usable answer came. The report is due again.
     Lost,
 }
 
-/// The reports that were sent, and the next one. Time is given, as what
-/// passed since the beginning.
+/// Decides which report is due next. The caller passes the time, as the duration since the start.
 ///
 /// | what happens | what the fleet is told |
 /// | --- | --- |
@@ -89,11 +90,11 @@ pub(super) enum ReportOutcome {
 /// | ticks are on time for the first time | *Ready* |
 /// | a tick is fresh | *Health*, every so often |
 /// | a player joins or leaves | one place more or less, unless it was reserved |
-/// | an allocation reserves places | nothing; what nobody takes is given back after a while |
-/// | a player joins without an allocation | one place more; the state stays what it is |
+/// | an allocation reserves places | nothing; places not taken are given back after a while |
+/// | a player joins without an allocation | one place more; the state does not change |
 /// | all players of an allocation have gone for a while, or none ever came | *Ready* again |
 /// | the certificate is renewed | the annotation with its hash |
-/// | the server drains | a capacity of no more than those who still play |
+/// | the server drains | a capacity of only the players who still play |
 /// | the server ends | *Shutdown* |
 pub(super) struct Lifecycle {
     /// The rest of the introduction; its last entry is reported first.
@@ -103,18 +104,18 @@ pub(super) struct Lifecycle {
     empty_after: Duration,
     is_ready: bool,
     places: Places,
-    /// The capacity that the sidecar knows of.
+    /// The capacity that the sidecar was last told.
     told_capacity: Option<u32>,
-    /// The fleet counts places.
+    /// Whether the fleet counts places.
     counts: bool,
-    /// Which answers of the sidecar have been read.
+    /// How many answers of the sidecar have been read.
     answers: u64,
-    /// The certificate that the sidecar was told of, or does not want to know.
+    /// The certificate of the last report that reached the sidecar, accepted or not.
     certificate: Option<Fingerprint>,
     next_health: Duration,
-    /// Since when an allocated match has been empty.
+    /// The time since which an allocated match has been empty.
     empty_since: Option<Duration>,
-    /// The match was offered again, and the sidecar does not say so yet.
+    /// Whether the match was offered again, while the sidecar still says that it is allocated.
     is_offered: bool,
 }
 
@@ -150,15 +151,15 @@ impl Lifecycle {
         if seen.stopping {
             return Some(Step::Shutdown);
         }
-        // A stuck tick is silent: that is how Agones learns of it.
+        // A match whose tick is stuck reports no *Health*. That is how Agones learns of it.
         if seen.fresh && now >= self.next_health {
             return Some(Step::Health);
         }
         if let Some(step) = self.introduction.last() {
             return Some(step.clone());
         }
-        // A server makes itself a new one every 12 days. Clients that were given
-        // the hash of the old one would take it for an impostor.
+        // A server renews its self-signed certificate every 12 days. A client that was given the
+        // fingerprint of the old one would refuse the new one as forged.
         if self.certificate != Some(seen.certificate) {
             return Some(Step::Certificate(seen.certificate));
         }
@@ -175,7 +176,7 @@ impl Lifecycle {
         self.is_over(now, seen).then_some(Step::Ready)
     }
 
-    /// Reads an answer of the sidecar that was not there before.
+    /// Takes over the sidecar's last answer, if it was not read before.
     fn read(&mut self, now: Duration, fleet: &Fleet) {
         if fleet.answers == self.answers {
             return;
@@ -187,12 +188,13 @@ impl Lifecycle {
         }
     }
 
-    /// The step that is due about places.
+    /// The step that is due about the capacity or the taken places.
     fn count(&mut self, now: Duration, seen: &MatchStatus) -> Option<Step> {
         if !self.counts {
             return None;
         }
-        // Allocations look for room, and would send players who are turned away.
+        // A server that drains has no free places. An allocation that found one would send a player
+        // who is then turned away.
         let capacity = if seen.draining { seen.players } else { self.capacity };
         if self.told_capacity != Some(capacity) {
             return Some(Step::Capacity(capacity));
@@ -200,7 +202,8 @@ impl Lifecycle {
         self.places.change(now, seen.players).map(Step::Places)
     }
 
-    /// Whether the match of an allocation is over, and there may be another.
+    /// Whether the match of an allocation is over, so that the server can be offered again: the
+    /// match has been empty for a while.
     fn is_over(&mut self, now: Duration, seen: &MatchStatus) -> bool {
         let is_empty = seen.players == 0 && !self.places.is_reserved();
         if !seen.fleet.is_allocated || self.is_offered || !is_empty {
@@ -210,23 +213,23 @@ impl Lifecycle {
         now - *self.empty_since.get_or_insert(now) >= self.empty_after
     }
 
-    /// Takes note of how the sidecar took a step.
+    /// Notes the sidecar's answer to a step.
     pub(super) fn done(&mut self, step: &Step, answer: ReportOutcome, now: Duration) {
         let is_lost = answer == ReportOutcome::Lost;
         match step {
-            // Not before the next is due, even if this one was lost.
+            // A lost *Health* is not repeated before the next one is due.
             Step::Health => self.next_health = now + self.health_interval,
             Step::Label(..) | Step::Annotation(..) if !is_lost => {
                 self.introduction.pop();
             }
             Step::Certificate(certificate) if !is_lost => self.certificate = Some(*certificate),
-            // Without the counter in the fleet's template there is nothing to
-            // count in.
+            // If the fleet's template has no such counter, places are not counted.
             Step::Capacity(_) | Step::Places(_) if answer == ReportOutcome::Unknown => {
                 self.counts = false;
             }
             Step::Capacity(capacity) if !is_lost => self.told_capacity = Some(*capacity),
-            // The next answers of the sidecar put a rejected step right.
+            // A rejected change is noted as made. The next answers of the sidecar correct the
+            // count.
             Step::Places(change) if !is_lost => self.places.made(*change),
             Step::Ready if !is_lost => {
                 self.is_offered = self.is_ready;
@@ -239,7 +242,7 @@ impl Lifecycle {
 }
 
 impl Step {
-    /// How the sidecar is told.
+    /// The request that reports this step to the sidecar.
     pub(super) fn request(&self) -> Report {
         let post = |path| Report { method: Method::POST, path, body: json!({}) };
         let put = |path, key: &str, value: &str| Report {
@@ -254,8 +257,8 @@ impl Step {
             Self::Certificate(certificate) => {
                 put("/metadata/annotation", CERTIFICATE, &certificate.to_string())
             }
-            // The sidecar writes 64-bit numbers as texts, as protobuf's JSON does, and
-            // heeds one of them in a request.
+            // A 64-bit number is a string, as in all of protobuf's JSON. The sidecar reads only one
+            // of these two keys in a request.
             Self::Capacity(capacity) => patch(json!({ "capacity": capacity.to_string() })),
             Self::Places(change) => patch(json!({ "countDiff": change.by.to_string() })),
             Self::Ready => post("/ready"),
@@ -265,7 +268,7 @@ impl Step {
     }
 }
 
-/// How the sidecar is asked for the places that are counted.
+/// The request for the number of taken places.
 pub(super) fn count_request() -> Report {
     Report { method: Method::GET, path: COUNTER, body: serde_json::Value::Null }
 }
@@ -297,8 +300,8 @@ mod tests {
         Lifecycle::new(introduction, seconds(2), seconds(60), seconds(30))
     }
 
-    /// All that is told at a time, to a sidecar that takes everything, but for signs of
-    /// health; changes of the count by their amount.
+    /// All steps that are due at a time, if the sidecar accepts each. *Health* is left out, and a
+    /// change of the taken places is shown as its amount.
     fn told(lifecycle: &mut Lifecycle, seconds: u64, seen: MatchStatus) -> Vec<String> {
         let now = Duration::from_secs(seconds);
         let mut steps = Vec::new();
@@ -317,8 +320,8 @@ mod tests {
         steps
     }
 
-    /// A look at which the sidecar says that the match is allocated, and how many are
-    /// counted.
+    /// The status `seen`, where the sidecar also says that the match is allocated and how many
+    /// places are taken.
     fn allocated(answers: u64, counted: u32, seen: MatchStatus) -> MatchStatus {
         MatchStatus { fleet: Fleet { answers, is_allocated: true, counted: Some(counted) }, ..seen }
     }
@@ -336,8 +339,8 @@ mod tests {
         assert_eq!(told(&mut lifecycle, 5, stopping), ["Shutdown"]);
     }
 
-    /// A player who joined allocated the server, and it ended when they left: a stranger who
-    /// joined and left cost a fleet one server after the other.
+    /// A join must not allocate the server, and a leave must not end it. Otherwise a stranger who
+    /// joins and leaves again and again would cost the fleet one server after the other.
     #[test]
     fn a_join_and_a_leave_cost_no_server() {
         let mut lifecycle = lifecycle();
@@ -357,14 +360,14 @@ mod tests {
             assert_eq!(told(&mut lifecycle, second, seen), [""; 0]);
         }
         let four = allocated(3, 4, MatchStatus { players: 4, ..EMPTY });
-        assert_eq!(told(&mut lifecycle, 10, four), [""; 0], "they were counted");
+        assert_eq!(told(&mut lifecycle, 10, four), [""; 0], "reserved places were counted already");
         let gone = allocated(4, 4, EMPTY);
         assert_eq!(told(&mut lifecycle, 100, gone), ["-4"]);
         let gone = allocated(5, 0, EMPTY);
         assert_eq!(told(&mut lifecycle, 159, gone), [""; 0]);
         assert_eq!(told(&mut lifecycle, 160, gone), ["Ready"]);
-        assert_eq!(told(&mut lifecycle, 400, gone), [""; 0], "once");
-        // Another allocation, of which nobody comes.
+        assert_eq!(told(&mut lifecycle, 400, gone), [""; 0], "Ready is reported only once");
+        // A second allocation, whose players never come.
         let ready = Fleet { answers: 6, is_allocated: false, counted: Some(0) };
         assert_eq!(told(&mut lifecycle, 401, MatchStatus { fleet: ready, ..EMPTY }), [""; 0]);
         assert_eq!(told(&mut lifecycle, 402, allocated(7, 2, EMPTY)), [""; 0]);
@@ -387,8 +390,8 @@ mod tests {
         );
     }
 
-    /// The hash was told once: after twelve days all servers that nobody played on
-    /// refused every client that was allocated to them.
+    /// A fingerprint that is reported only once is outdated after twelve days. Every client that is
+    /// allocated to the server would then refuse its certificate.
     #[test]
     fn a_renewed_certificate_is_told_again_until_it_is_heard() {
         let mut lifecycle = lifecycle();

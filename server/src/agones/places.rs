@@ -3,22 +3,23 @@
 
 use std::time::Duration;
 
-/// The places of a match as its fleet counts them: those that players take, and those
-/// that an allocation has reserved for players who are still to come.
+/// The places of a match as its fleet counts them: those that players take, and those that an
+/// allocation has reserved for players who are still to come.
 ///
-/// The count is shared. An allocation raises it (`action: Increment`), this server
-/// tells only by how much it changes it, and what is counted beyond the players must be
-/// reservations. A player who joins takes a reserved place, if there is one; one who
-/// leaves gives a place back; and reservations that nobody takes lapse.
+/// The count is shared. An allocation raises it (`action: Increment`), and this server only reports
+/// differences. Whatever is counted beyond the players must be reservations. A player who joins
+/// takes a reserved place if there is one. A player who leaves gives a place back. Reservations
+/// that nobody takes lapse.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places {
-    /// Players that are in the count.
+    /// The players that the count includes.
     players: u32,
     reserved: u32,
-    /// How long a place is reserved, and when these lapse.
+    /// How long places stay reserved.
     reservation: Duration,
+    /// The time at which the reserved places lapse.
     lapse_at: Duration,
-    /// By how much the count differed from what it should be when it was read last.
+    /// The count that was last read, less the players and the reserved places.
     difference: i64,
 }
 
@@ -32,14 +33,15 @@ pub(super) struct Change {
 }
 
 impl Places {
-    /// Nothing is counted yet.
+    /// No place is taken or reserved yet.
     pub(super) fn new(reservation: Duration) -> Self {
         let lapse_at = Duration::ZERO;
         Self { players: 0, reserved: 0, reservation, lapse_at, difference: 0 }
     }
 
-    /// Notes what the fleet counts. Only what was read twice is believed: the sidecar
-    /// hands changes on in batches, and for a moment its count may lack one.
+    /// Notes the count that was read from the fleet. A difference is believed only once it was read
+    /// twice in a row: the sidecar passes changes on in batches, so its count may lack one for a
+    /// moment.
     pub(super) fn counted(&mut self, now: Duration, count: u32) {
         let difference = i64::from(count) - i64::from(self.players) - i64::from(self.reserved);
         if self.difference != difference || difference == 0 {
@@ -50,12 +52,12 @@ impl Places {
         if difference > 0 {
             self.lapse_at = now + self.reservation;
         }
-        // The sum is the count, as neither is negative.
+        // Players and reserved places add up to the count, and neither is negative.
         self.players = self.players.min(count);
         self.reserved = count - self.players;
     }
 
-    /// The report that is due with this many `players` in the match.
+    /// The change that is due with this many `players` in the match.
     pub(super) fn change(&mut self, now: Duration, players: u32) -> Option<Change> {
         let joined = players.saturating_sub(self.players);
         let left = self.players.saturating_sub(players);
@@ -76,7 +78,7 @@ impl Places {
         (self.players, self.reserved) = (change.players, change.reserved);
     }
 
-    /// Whether players may be still to come.
+    /// Whether players may still come: places are reserved, or a first reading suggests it.
     pub(super) fn is_reserved(&self) -> bool {
         self.reserved > 0 || self.difference > 0
     }
@@ -97,7 +99,7 @@ mod tests {
             Self { places: Places::new(Duration::from_secs(60)), count: 0 }
         }
 
-        /// A look at `second` with so many players: what is counted then.
+        /// Looks at the match at `second`, with this many players. Returns the count after that.
         fn look(&mut self, second: u64, players: u32) -> i64 {
             let now = Duration::from_secs(second);
             self.places.counted(now, u32::try_from(self.count).unwrap());
@@ -116,8 +118,8 @@ mod tests {
         assert_eq!(counted, [0, 1, 5, 5, 2, 0]);
     }
 
-    /// The count that was sent was that of the players alone: it took back what an
-    /// allocation had reserved, and the next one sent more players than there was room
+    /// A server that reported the number of its players would take back the places that an
+    /// allocation has reserved. The next allocation would then send more players than there is room
     /// for.
     #[test]
     fn reserved_places_are_kept_until_their_players_come() {
@@ -155,13 +157,13 @@ mod tests {
         assert_eq!(fleet.look(2, 3), 0);
         fleet.count += 3;
         assert_eq!([3, 4].map(|second| fleet.look(second, 3)), [3, 3]);
-        // But a count that someone else has lowered for good is put right.
+        // A count that someone else has lowered for good is corrected.
         fleet.count -= 2;
         assert_eq!([5, 6].map(|second| fleet.look(second, 3)), [1, 3]);
     }
 
-    /// Random allocations, joins and leaves: the count is never below the players, and is
-    /// theirs once everything has lapsed.
+    /// Random allocations, joins and leaves. The count is never below the number of players, and
+    /// equals it once all reservations have lapsed.
     #[test]
     fn the_count_is_right_in_the_end() {
         for seed in 0..1_000_u64 {

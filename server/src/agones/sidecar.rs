@@ -18,8 +18,7 @@ use super::lifecycle::{ReportOutcome, count_request};
 /// How long the sidecar, a process on this host, may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Most bytes of an answer that are read: a description of this server takes a few
-/// thousand.
+/// Bytes of an answer that are read at most. A description of this server takes a few thousand.
 const LONGEST_ANSWER: usize = 256 * 1024;
 
 /// The REST interface of an Agones sidecar.
@@ -27,7 +26,7 @@ pub(super) struct Sidecar {
     address: SocketAddr,
 }
 
-/// One thing to tell: where and in which words.
+/// A request to the sidecar: a report, or a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Report {
     pub(super) method: Method,
@@ -35,12 +34,12 @@ pub(super) struct Report {
     pub(super) body: serde_json::Value,
 }
 
-/// Why the sidecar was not told.
+/// Why a request to the sidecar failed.
 #[derive(Debug, Error)]
 pub(super) enum Error {
     #[error("cannot reach the sidecar on {address}: {source}")]
     Unreachable { address: SocketAddr, source: std::io::Error },
-    #[error("the sidecar broke off at {path}: {source}")]
+    #[error("the exchange with the sidecar about {path} failed: {source}")]
     Http { path: &'static str, source: hyper::Error },
     #[error("the sidecar did not answer {path} within {PATIENCE:?}")]
     Silent { path: &'static str },
@@ -51,7 +50,7 @@ pub(super) enum Error {
 }
 
 impl Error {
-    /// What the answer of the sidecar means.
+    /// The outcome of a report that failed with this error.
     pub(super) fn answer(&self) -> ReportOutcome {
         let unknown =
             [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED, StatusCode::NOT_IMPLEMENTED];
@@ -68,8 +67,8 @@ impl Sidecar {
         Self { address }
     }
 
-    /// Tells the sidecar one thing, on a connection of its own: a few small
-    /// ones a second need no pool, and one that broke is no state to keep.
+    /// Sends the sidecar a report, on a connection of its own. A few small requests a second need
+    /// no pool of connections, and a broken connection leaves no state behind.
     pub(super) async fn tell(&self, report: &Report) -> Result<(), Error> {
         self.answer(report).await.map(|_| ())
     }
@@ -85,7 +84,7 @@ impl Sidecar {
         let request = count_request();
         let answer = self.ask(&request).await?;
         let count = &answer["count"];
-        // A zero may be left out, as in all of protobuf's JSON.
+        // The count may be left out if it is zero, as in all of protobuf's JSON.
         let number = count.as_u64().or_else(|| count.as_str()?.parse().ok());
         let number = number.or_else(|| count.is_null().then_some(0));
         let number = number.and_then(|number| u32::try_from(number).ok());
@@ -124,7 +123,7 @@ impl Sidecar {
                 body => Bytes::from(body.to_string()),
             }));
         let Ok(request) = request else {
-            unreachable!("a path and a header known beforehand make a request");
+            unreachable!("a constant method, path and header make a valid request");
         };
         let mut answer = pin!(async {
             let answer = sender.send_request(request).await.map_err(broken)?;
@@ -135,10 +134,10 @@ impl Sidecar {
         });
         let ended = tokio::select! {
             answer = &mut answer => return answer,
-            // Drives the exchange.
+            // The connection drives the exchange.
             ended = connection => ended,
         };
-        // An answer counts even if the sidecar closes the connection behind it.
+        // An answer counts even if the sidecar closes the connection after it.
         match (answer.await, ended) {
             (Ok(answer), _) => Ok(answer),
             (Err(_), Err(source)) => Err(broken(source)),

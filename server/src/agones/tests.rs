@@ -19,8 +19,8 @@ const EMPTY: Duration = Duration::from_millis(400);
 /// Far longer than anything here takes.
 const HANG: Duration = Duration::from_secs(20);
 
-/// A stand-in for the sidecar: it takes real HTTP, remembers what it was told
-/// and when, and answers as it is bidden.
+/// A stand-in for the sidecar. It serves real HTTP, remembers each request with its time, and
+/// answers with the status that the test has set.
 #[derive(Clone)]
 struct StandIn {
     told: Arc<Mutex<Vec<(Instant, String)>>>,
@@ -57,7 +57,7 @@ impl StandIn {
         told.iter().filter(|(_, told)| told == line).map(|(time, _)| *time).collect()
     }
 
-    /// Waits until it was told something so often.
+    /// Waits until a request has come this many times.
     async fn is_told(&self, line: &str, times: usize) {
         let wait = async {
             while self.times(line).len() < times {
@@ -68,7 +68,7 @@ impl StandIn {
     }
 }
 
-/// A report to the sidecar under test.
+/// The reports to the sidecar, and the match status that they are made from.
 struct Stage {
     seen: Cell<MatchStatus>,
     stop: Stop,

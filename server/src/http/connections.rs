@@ -1,6 +1,6 @@
-//! Connections to the pages, and their limits. No visitor is refused and none is waited
-//! for: a newcomer pushes out the connection whose last answer is longest ago where all
-//! places are taken, or all of its address. So slow readers cannot keep a probe out.
+//! Connections to the pages, and their limits. No visitor is refused, and none has to wait for
+//! others. If all places are taken, or all places of one address, a new connection closes the one
+//! whose last answer is longest ago. So slow readers cannot keep a probe out.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -30,15 +30,15 @@ use crate::origins::Origins;
 use crate::stop::Stop;
 use crate::token_bucket::{Rate, TokenBucket};
 
-/// Requests of one connection: a page asks for all its files at once, and for a few
-/// things several times a second. More of them wait.
+/// Requests that one connection may send without waiting. A page asks for all its files at once,
+/// and for a few things several times a second.
 const REQUESTS: Rate = Rate { per_second: 20.0, burst: 60.0 };
 
 /// How long answers under way may take once the server ends.
 const GOODBYE: Duration = Duration::from_secs(2);
 
-/// How long to wait when the system gives no connection: it may have no
-/// descriptor left, and asking again at once would take the thread.
+/// How long to wait after no connection could be accepted. The system may have no descriptor left,
+/// and an immediate retry would keep the thread busy.
 const RECOVERY: Duration = Duration::from_millis(100);
 
 /// The checks that each request has to pass.
@@ -47,17 +47,19 @@ pub(super) struct Gatekeeper {
     limits: Limits,
     origins: Origins,
     stop: Stop,
-    /// How connections are encrypted, if they are.
+    /// The TLS configuration. `None` for plain HTTP.
     tls: Option<Tls>,
 }
 
 impl Gatekeeper {
-    /// The gatekeeper of a server: pages of `origins` are served until `stop`.
+    /// The gatekeeper of plain HTTP pages. It serves requests for the hosts of `origins`, until
+    /// `stop`.
     pub(super) fn new(origins: Origins, stop: Stop) -> Self {
         Self { limits: Limits::SERVED, origins, stop, tls: None }
     }
 
-    /// The same over HTTPS, by the configuration that `tls` holds at the time.
+    /// Makes this gatekeeper serve HTTPS. Each connection uses the configuration that `tls` holds
+    /// when it opens.
     pub(super) fn with_tls(self, tls: Tls) -> Self {
         Self { tls: Some(tls), ..self }
     }
@@ -85,11 +87,11 @@ pub(super) async fn serve(listener: TcpListener, pages: Router, gatekeeper: Gate
     let _ = timeout(GOODBYE, finished).await;
 }
 
-/// Waits, unless the error was that of a single connection.
+/// Waits a moment, unless the error concerns a single connection.
 async fn recover(error: &std::io::Error) {
     use ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     if !matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
-        warn!("no connection to the pages could be accepted: {error}");
+        warn!("cannot accept a connection to the pages: {error}");
         sleep(RECOVERY).await;
     }
 }
@@ -122,7 +124,7 @@ async fn serve_one(
     }
 }
 
-/// Answers all that one connection asks within its life.
+/// Answers the requests of one connection until the connection ends.
 async fn answer(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     address: SocketAddr,
@@ -156,7 +158,7 @@ async fn answer(
         ended = connection.as_mut() => ended,
         () = evict.notified() => return debug!("{address} made room for a newer connection"),
         () = async {
-            // Whichever comes first.
+            // This ends when the connection's life is over, or when the server is asked to stop.
             let _ = timeout(limits.life, stop.requested()).await;
         } => {
             connection.as_mut().graceful_shutdown();
@@ -174,7 +176,7 @@ async fn answer(
     }
 }
 
-/// How long a request has to wait because others of its connection came before.
+/// How long a request has to wait because of the earlier ones of its connection.
 fn turn(requests: &Mutex<TokenBucket>) -> Duration {
     let now = std::time::Instant::now();
     let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
@@ -183,8 +185,9 @@ fn turn(requests: &Mutex<TokenBucket>) -> Duration {
     wait
 }
 
-/// The answer to a request for another host: a page elsewhere may have made its name
-/// point here. No browser leaves the name out.
+/// The refusal of a request for an unknown host: a page elsewhere may have made that host's name
+/// point to this server (DNS rebinding). A request without a host passes, because it does not come
+/// from a browser.
 fn misdirected(request: &Request<Incoming>, origins: &Origins) -> Option<Response<Body>> {
     let host = request.headers().get(header::HOST)?;
     if host.to_str().is_ok_and(|host| origins.knows_host(host)) {
@@ -205,10 +208,10 @@ mod tests {
 
     const ASK: &[u8] = b"GET / HTTP/1.0\r\n\r\n";
 
-    /// Long enough to tell from nothing at all, short enough to wait for.
+    /// Long enough to be measured, short enough to wait for.
     const SHORT: Duration = Duration::from_millis(400);
 
-    /// Only a hang lasts as long.
+    /// Longer than anything here takes, unless it hangs.
     const HANG: Duration = Duration::from_secs(20);
 
     async fn pages(limits: Limits) -> (SocketAddr, Stop) {
@@ -234,10 +237,10 @@ mod tests {
         stream
     }
 
-    /// All that the other end has to say until it closes.
+    /// Reads all that the server sends until it closes the connection.
     async fn hear(stream: &mut TcpStream) -> String {
         let mut heard = Vec::new();
-        // Whether it closes or resets, it is gone.
+        // A reset ends the connection as well as a close does.
         let _ = timeout(HANG, stream.read_to_end(&mut heard)).await.expect("never closed");
         String::from_utf8(heard).unwrap()
     }
@@ -248,7 +251,7 @@ mod tests {
         let begin = Instant::now();
         let mut slow = say(address, b"GET / HT").await;
         let mut silent = say(address, b"").await;
-        // Others need not wait for them.
+        // Other visitors do not wait for these two.
         assert!(hear(&mut say(address, ASK).await).await.ends_with("here"));
         assert!(!hear(&mut slow).await.contains("here"));
         assert!(!hear(&mut silent).await.contains("here"));
@@ -267,7 +270,7 @@ mod tests {
         let begin = Instant::now();
         assert!(hear(&mut say(address, ASK).await).await.ends_with("here"));
         assert!(begin.elapsed() < limits.request / 2, "{:?}", begin.elapsed());
-        // The first is gone, the last but one waits still.
+        // The first slow connection was closed. The last one before `/long` is still open.
         assert_eq!(hear(&mut slow[0]).await, "");
         let mut last = slow.swap_remove(39);
         assert!(timeout(SHORT, last.read_u8()).await.is_err());
@@ -303,7 +306,7 @@ mod tests {
         let begin = Instant::now();
         let mut deaf = say(address, b"GET /long HTTP/1.0\r\n\r\n").await;
         sleep(10 * SHORT).await;
-        // A part of what was sent lies in the buffers.
+        // Only the part that was already in the buffers arrives.
         assert!(hear(&mut deaf).await.len() < 50_000_000);
         assert!(begin.elapsed() >= 2 * SHORT);
     }

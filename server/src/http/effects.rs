@@ -13,17 +13,16 @@ use tokio::sync::broadcast::error::RecvError;
 use super::Pages;
 use crate::published::PublishedStates;
 
-/// Effects that are remembered: seconds of a full match in which everybody
-/// shoots.
+/// How many effects are kept: those of some seconds of a full match in which everybody shoots.
 const REMEMBERED: usize = 2048;
 
-/// Something to be shown for a moment and forgotten: no snapshot tells of it.
+/// An event that a page shows for a moment. Snapshots do not contain it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub(super) enum Effect {
     /// A ray was shot.
     Ray { player: u16, from: [f32; 3], to: [f32; 3] },
-    /// Something burst.
+    /// Something exploded.
     Blast { at: [f32; 3], radius: f32 },
     /// A player lost health.
     Hurt { player: u16, by: u16, damage: u16 },
@@ -57,7 +56,7 @@ impl Effect {
                 Some(Self::Hurt { player: player.slot, by: by.slot, damage })
             }
             Event::Replaced { entity } => Some(Self::Replaced { entity: entity.slot }),
-            // Snapshots and the control stream tell of these.
+            // Snapshots and the control stream carry these.
             Event::Spawned { .. }
             | Event::Teleported { .. }
             | Event::Died { .. }
@@ -95,7 +94,7 @@ impl Effects {
     }
 }
 
-/// `/effects/TICK`: what happened in later ticks, the earliest first.
+/// `/effects/TICK`: the effects of later ticks, the earliest first.
 pub(super) async fn after(Pages(pages): Pages, Path(tick): Path<u64>) -> Json<Vec<Timed>> {
     Json(pages.effects.after(tick))
 }

@@ -7,15 +7,15 @@ use super::{All, Audience, Pages};
 use crate::match_handle::MatchHandle;
 use crate::recording;
 
-/// `/info`: the server as a program needs to know it before it joins or lists it.
+/// `/info`: the facts about the server that a program needs before it joins or lists it.
 #[derive(Serialize)]
 pub(super) struct Info {
     version: &'static str,
     protocol: u32,
-    /// The match that this is about.
+    /// The match that the answer describes.
     #[serde(rename = "match")]
     match_name: String,
-    /// All matches of the server, the first one first.
+    /// All matches of the server. A request that names no match is for the first.
     matches: Vec<Match>,
     map: String,
     map_hash: String,
@@ -24,34 +24,34 @@ pub(super) struct Info {
     snapshot_rate: u16,
     players: usize,
     max_players: u16,
-    /// Places for spectators; with none, no page can show the match.
+    /// Places for spectators. If there are none, no page can show the match.
     max_spectators: u16,
-    /// Where players join; `None` for the host of this page.
+    /// The host that players join. `None` if it is the host of this page.
     host: Option<String>,
-    /// UDP port on which players join there.
+    /// The UDP port that players join.
     port: u16,
-    /// SHA-256 of the certificate that newcomers are shown, in hexadecimal.
+    /// The SHA-256 of the certificate that new connections are shown, in hexadecimal.
     certificate_sha256: String,
-    /// Whether nobody else vouches for it.
+    /// Whether the server has made the certificate itself.
     self_signed: bool,
     uptime_seconds: f64,
     /// Time until the server shuts down, if it is draining.
     draining_seconds: Option<f64>,
     /// Whether this listener also serves what is for operators, such as `/figures`.
     for_operators: bool,
-    /// The recording of the match, if there is one; for operators alone.
+    /// The recording of the match, if there is one. Only operators get it.
     recording: Option<Recording>,
 }
 
 /// A match in the list of all.
 #[derive(Serialize)]
 struct Match {
-    /// By which clients ask for it.
+    /// The name by which clients ask for the match.
     name: String,
     map: String,
     players: usize,
     max_players: u16,
-    /// Whether it cannot go on, while others can: nobody may join it.
+    /// Whether the match has failed while others go on. Nobody may join it then.
     failed: bool,
 }
 
@@ -68,15 +68,15 @@ impl Match {
     }
 }
 
-/// How the recording is doing.
+/// The state of the recording.
 #[derive(Serialize)]
 struct Recording {
-    /// The name of its file, without the folder, which is nobody else's business.
+    /// The name of the recording's file. The folder is nobody else's business.
     file: String,
-    /// Ticks in it.
+    /// How many ticks it holds.
     ticks: u64,
     bytes: u64,
-    /// Why it ended before the match, if it did.
+    /// The reason why it ended before the match, if it did.
     failure: Option<String>,
 }
 
@@ -97,7 +97,7 @@ pub(super) fn info(pages: &Pages, all: &All, audience: Audience) -> Json<Info> {
     Json(of(&pages.0, all, audience))
 }
 
-/// The server as it is now, and the match of these pages.
+/// The current state of the server and of the match of these pages.
 fn of(pages: &PageState, all: &AllPages, audience: Audience) -> Info {
     let game = &pages.game;
     let for_operators = audience == Audience::Operators;

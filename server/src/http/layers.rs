@@ -18,13 +18,12 @@ use super::Pages;
 #[derive(Serialize)]
 struct Contacts {
     tick: u64,
-    /// x, y, z and the gap, in units, and the impulse, in kilogram units per
-    /// second.
+    /// Each point's x, y, z and gap, in units, and its impulse, in kilogram units per second.
     points: Vec<[f32; 5]>,
 }
 
-/// `/contacts`: empty when asked for the first time in a while; published states hold
-/// them from the next tick on.
+/// `/contacts`: the contact points. The first answer after a while is empty, because published
+/// states hold contacts only from the tick after a request on.
 pub(super) async fn contacts(Pages(pages): Pages) -> Response {
     let published = Arc::clone(&pages.game.latest.borrow());
     pages.contact_subscription.renew(published.state.tick);
@@ -39,22 +38,23 @@ pub(super) async fn contacts(Pages(pages): Pages) -> Response {
     pages.level_views.respond_without_view(work).await
 }
 
-/// Pairs that the filter cascade has to tell apart.
+/// The pairs that the filter cascade has to test, and the bodies that are awake.
 #[derive(Serialize)]
 struct Cascade {
     tick: u64,
     /// The names of the stages, the cheapest first.
     stages: [&'static str; Stage::COUNT],
-    /// Two slots, and the stage that decided.
+    /// The slots of both bodies, and the number of the stage that decided the pair.
     pairs: Vec<(u16, u16, u8)>,
     /// The names of the reasons why bodies are awake.
     reasons: [&'static str; AwakeReason::COUNT],
-    /// The slots of those that are, and the reason.
+    /// The slots of the bodies that are awake, and the number of the reason.
     awake: Vec<(u16, u8)>,
 }
 
-/// `/cascade`: see [`Heat`](obsp_sim::query::Heat). Why bodies are awake is not in the first
-/// answer in a while: published states hold it from the next tick on.
+/// `/cascade`: the pairs of [`Heat`](obsp_sim::query::Heat), and why bodies are awake. The first
+/// answer after a while lacks the reasons, because published states hold them only from the tick
+/// after a request on.
 pub(super) async fn cascade(Pages(pages): Pages) -> Response {
     let published = Arc::clone(&pages.game.latest.borrow());
     pages.contact_subscription.renew(published.state.tick);
@@ -73,7 +73,8 @@ pub(super) async fn cascade(Pages(pages): Pages) -> Response {
     respond.await
 }
 
-/// `/onion/HEIGHT`: which sizes have room at this height.
+/// `/onion/HEIGHT`: a cut through the onion BSP at this height, which shows where each size has
+/// room.
 pub(super) async fn onion(Pages(pages): Pages, Path(height): Path<f64>) -> Response {
     if !height.is_finite() {
         return (StatusCode::BAD_REQUEST, "the height must be a number\n").into_response();

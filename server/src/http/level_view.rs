@@ -104,7 +104,7 @@ mod tests {
         // The request is dropped while the work is under way.
         assert!(timeout(Duration::from_millis(50), asked).await.is_err());
         begins.recv().unwrap();
-        assert!(turn.try_lock().is_err(), "another could begin beside it");
+        assert!(turn.try_lock().is_err(), "another request could begin before the work is done");
         go.send(()).unwrap();
         assert_eq!(in_turn(&turn, |()| 7).await.unwrap(), 7);
     }

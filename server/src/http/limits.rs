@@ -5,20 +5,21 @@ use std::time::Duration;
 pub(super) struct Limits {
     /// How many may be open at once.
     pub(super) connections: usize,
-    /// How many of those may be of one address.
+    /// How many of them one address may have.
     pub(super) of_one_address: usize,
-    /// How long a request may be on its way, or stay away.
+    /// How long a TLS handshake may take, and how long a connection may wait for the head of its
+    /// next request.
     pub(super) request: Duration,
-    /// After how long a connection takes no further request.
+    /// How long a connection may live before it takes no further request.
     pub(super) life: Duration,
     /// How long the last answer may take to be read.
     pub(super) farewell: Duration,
 }
 
 impl Limits {
-    /// The limits of a server: a quarter of the 1024 descriptors that systems grant, and for
-    /// each address the six connections of a browser, ten times over. Pages ask once a second,
-    /// and the largest answer, the scene, passes a slow line in 30 s.
+    /// The limits of a server. All connections take a quarter of the 1024 descriptors that systems
+    /// grant. Each address may have about ten times the six connections of a browser. Pages ask
+    /// once a second, and the largest answer, the scene, passes a slow line in 30 s.
     pub(super) const SERVED: Self = Self {
         connections: 256,
         of_one_address: 64,

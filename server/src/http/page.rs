@@ -18,8 +18,8 @@ macro_rules! files {
     };
 }
 
-/// All files that a browser may ask for, as they were when the server was
-/// built: it needs no folder beside it.
+/// All files that a browser may ask for. They are compiled into the server, so it needs no folder
+/// beside it.
 const FILES: &[File] = &files![
     "camera/camera.js",
     "camera/nearest.js",
@@ -104,29 +104,29 @@ const FILES: &[File] = &files![
     "wire/snapshot.js",
 ];
 
-/// The simulation compiled for a page that plays in a match and for one that plays a
-/// recording, as `server/web/wasm/build` made them: compressed, which every browser takes.
+/// The simulation, compiled by `server/web/wasm/build` for a page that plays in a match and for one
+/// that plays a recording. Both files are compressed with gzip, which every browser accepts.
 const MODULES: [(&str, &[u8]); 2] = [
     ("play.wasm", include_bytes!("../../web/wasm/play.wasm.gz")),
     ("replay.wasm", include_bytes!("../../web/wasm/replay.wasm.gz")),
 ];
 
-/// Hides nothing from the page that is not its own: no script, style or
-/// picture from anywhere else, and nobody may frame it.
+/// The content security policy. The page takes scripts, styles and pictures only from this server,
+/// it may connect to any HTTPS address, and no other page may frame it.
 const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:; img-src 'self' data:; \
                       frame-ancestors 'none'; base-uri 'none'";
 
-/// The page itself.
+/// `/`: the page itself.
 pub(super) async fn index() -> Response {
     serve("index.html")
 }
 
-/// One of its files.
+/// `/web/PATH`: a file of the page.
 pub(super) async fn file(Path(path): Path<String>) -> Response {
     serve(&path)
 }
 
-/// The simulation as WebAssembly.
+/// `/web/wasm/NAME`: the simulation as WebAssembly.
 pub(super) async fn wasm(Path(name): Path<String>) -> Response {
     let Some((_, module)) = MODULES.iter().find(|(module, _)| *module == name) else {
         return (StatusCode::NOT_FOUND, "no such file\n").into_response();
@@ -146,7 +146,7 @@ fn serve(path: &str) -> Response {
     };
     let headers = [
         (header::CONTENT_TYPE, kind(file.path)),
-        // Another server may be here next, and its page belongs to it.
+        // Another server may run at this address next, with a page of its own.
         (header::CACHE_CONTROL, "no-cache"),
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -202,10 +202,11 @@ mod tests {
     #[test]
     fn the_simulation_is_small_enough_to_be_loaded_at_once() {
         for (name, module) in MODULES {
-            // That of replays, which a page loads once someone rewinds, holds recordings, too.
+            // The module for replays also reads recordings. A page loads it only when someone
+            // rewinds.
             let (packed, unpacked) =
                 if name.contains("replay") { (420_000, 1_050_000) } else { (400_000, 1_000_000) };
-            // Compressed, and, as the end of a gzip file tells, not.
+            // The last four bytes of a gzip file hold its uncompressed size.
             assert!(module.len() <= packed, "{name}: {} bytes", module.len());
             let whole = u32::from_le_bytes(*module.last_chunk().unwrap());
             assert!(whole <= unpacked, "{name}: {whole} bytes");

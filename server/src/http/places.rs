@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::limits::Limits;
 use crate::address_key::AddressKey;
 
-/// The connections to the pages that are open.
+/// The places of the open connections to the pages.
 pub(super) struct Places {
     limits: Limits,
     table: Arc<Mutex<Table>>,
@@ -22,12 +22,12 @@ struct Table {
 struct OpenConnection {
     number: u64,
     address: AddressKey,
-    /// When the connection was last answered something, or came.
+    /// When the connection got its last answer, or was opened.
     answered: Instant,
     evict: Arc<Notify>,
 }
 
-/// A connection's place; dropping it gives the place up.
+/// The place of a connection. Dropping it gives the place up.
 pub(super) struct Place {
     table: Arc<Mutex<Table>>,
     number: u64,
@@ -35,13 +35,13 @@ pub(super) struct Place {
 }
 
 impl Places {
-    /// Places of which none is open.
+    /// Makes places for `limits`, with no connection open.
     pub(super) fn new(limits: Limits) -> Self {
         Self { limits, table: Arc::default() }
     }
 
-    /// A place for a connection of `address`. If all are open, or all of that address,
-    /// the one whose last answer is longest ago makes room.
+    /// Takes a place for a connection of `address`. If all places are taken, or all places of that
+    /// address, the connection whose last answer is longest ago loses its place.
     pub(super) fn take(&self, address: IpAddr, now: Instant) -> Place {
         let address = AddressKey::from(address);
         let mut table = lock(&self.table);
@@ -74,12 +74,12 @@ impl Table {
 }
 
 impl Place {
-    /// By which it is learnt that the connection has to make room.
+    /// The signal that the connection has lost its place.
     pub(super) fn eviction(&self) -> Arc<Notify> {
         Arc::clone(&self.evict)
     }
 
-    /// Notes that the connection was answered something.
+    /// Notes that the connection got an answer.
     pub(super) fn answered(&self, now: Instant) {
         let mut table = lock(&self.table);
         if let Some(open) = table.open.iter_mut().find(|open| open.number == self.number) {

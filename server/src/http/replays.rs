@@ -1,5 +1,5 @@
-//! What the page needs to play a recording: the recordings of `--replay-dir`, and the maps
-//! they were made on.
+//! The files that the page needs to play a recording: the recordings of `--replay-dir`, and the
+//! maps that they were made on.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -23,13 +23,13 @@ use crate::map_file;
 /// The first bytes of every recording.
 const RECORDING: [u8; 4] = *b"OBSR";
 
-/// Recordings that are listed at most, the newest first.
+/// How many recordings are listed at most, the newest first.
 const LISTED: usize = 200;
 
-/// Bytes of a recording that is served at most: ten minutes with 32 players take some 6 MB.
+/// Bytes of the largest recording that is served. Ten minutes with 32 players take some 6 MB.
 const LARGEST: u64 = 64 << 20;
 
-/// Files of a folder that are looked at for a recording or a map at most.
+/// How many files of a folder are searched at most for a recording or a map.
 const LOOKED_AT: usize = 4096;
 
 /// Bytes of a recording that are read at once.
@@ -49,8 +49,8 @@ pub(super) async fn list(Pages(pages): Pages) -> Response {
     pages.level_views.respond_without_view(work).await
 }
 
-/// `/replays/NAME`: one of them. However many ask, and however slowly they read, each costs
-/// a chunk of memory.
+/// `/replays/NAME`: a recording. A request holds only one chunk of it in memory, however slowly the
+/// visitor reads.
 pub(super) async fn one(Pages(pages): Pages, Path(name): Path<String>) -> Response {
     let folder = pages.replay_dir.clone();
     let found = move || recording(&folder?, &name);
@@ -70,14 +70,14 @@ pub(super) async fn map(Pages(pages): Pages, Path(hash): Path<String>) -> Respon
     answer(pages.other_maps.look_up(hash, |map| Some(map.bytes.clone())).await)
 }
 
-/// `/games/HASH`: what a client must know of the game that is played, if it has this hash.
+/// `/games/HASH`: the data that a client needs of the game that is played, if it has this hash.
 pub(super) async fn game(Pages(pages): Pages, Path(hash): Path<String>) -> Response {
     let level = pages.game.level();
     let is_played = level.match_info.game.is_some_and(|played| played.to_string() == hash);
     answer(is_played.then(|| level.game_data.clone()))
 }
 
-/// `/scene/HASH`: the same as `/scene`, of the map that has this hash.
+/// `/scene/HASH`: the scene of `/scene`, but of the map that has this hash.
 pub(super) async fn scene_of(Pages(pages): Pages, Path(hash): Path<String>) -> Response {
     let level = pages.game.level();
     if MapHash(level.world_map.hash()).to_string() == hash {
@@ -102,7 +102,7 @@ struct OtherMap {
 }
 
 impl OtherMaps {
-    /// What `work` gets of the map with this hash.
+    /// The result of `work` on the map with this hash. `None` if no such map is found.
     async fn look_up(
         &self,
         hash: String,
@@ -138,7 +138,7 @@ fn answer(bytes: Option<Bytes>) -> Response {
     }
 }
 
-/// Sends so many bytes of a file, a chunk after the other as the visitor reads them.
+/// Sends the first `bytes` bytes of a file, one chunk after the other as the visitor reads them.
 fn stream(file: File, bytes: u64) -> Response {
     let (mut sender, body) = Channel::<Bytes, io::Error>::new(1);
     tokio::spawn(async move {
@@ -158,7 +158,7 @@ fn stream(file: File, bytes: u64) -> Response {
                 Ok(Err(error)) => return sender.abort(error),
                 Err(error) => return sender.abort(io::Error::other(error)),
             };
-            // Whoever reads no longer gets no more.
+            // The file has ended, or the visitor has closed the connection.
             if chunk.is_empty() || sender.send_data(chunk.into()).await.is_err() {
                 return;
             }
@@ -173,7 +173,7 @@ fn stream(file: File, bytes: u64) -> Response {
 
 /// The recording of this name in a folder, and its size.
 fn recording(folder: &FilePath, name: &str) -> Option<(File, u64)> {
-    // A name that leads elsewhere is none of this folder.
+    // A name with a path in it could lead out of this folder.
     let is_plain = FilePath::new(name).file_name().is_some_and(|plain| plain == name);
     let mut file = File::open(is_plain.then(|| folder.join(name))?).ok()?;
     let about = file.metadata().ok()?;
@@ -237,7 +237,7 @@ mod tests {
         fs::write(folder.join("short"), b"OB").unwrap();
         let names: Vec<_> = recordings(&folder).into_iter().map(|listed| listed.name).collect();
         assert_eq!(names, ["match.rec"]);
-        // Each can be had, and nothing else, by whatever name.
+        // The recording is found by its plain name. Nothing else is found, by any name.
         assert_eq!(recording(&folder, "match.rec").map(|(_, bytes)| bytes), Some(13));
         let elsewhere = folder.join("match.rec");
         for name in ["secret", "short", "folder", "../match.rec", "folder/../match.rec", "."]

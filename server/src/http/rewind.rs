@@ -10,9 +10,9 @@ use tokio::sync::Mutex;
 use super::level_view::in_turn;
 use super::{Audience, Pages};
 
-/// The recording that was asked for last. The work on a request holds the lock, and the
-/// buffer has another one a second later at the earliest: however many ask, one is written a
-/// second.
+/// The recording that was asked for last. The work on a request holds the lock, and the replay
+/// buffer grows once a second. So at most one recording a second is written, however many visitors
+/// ask.
 #[derive(Default)]
 pub(super) struct Excerpts(Arc<Mutex<Option<Excerpt>>>);
 
@@ -23,11 +23,11 @@ struct Excerpt {
     bytes: Bytes,
 }
 
-/// Answers with the recording. Where nobody may look on, everybody but the operators is
-/// refused: it shows all that a spectator sees.
+/// Answers with the recording. It shows all that a spectator sees. If the server allows no
+/// spectators, only its operators get the recording.
 pub(super) async fn last_seconds(Pages(pages): Pages, audience: Audience) -> Response {
     if audience == Audience::Everybody && pages.game.access.max_spectators == 0 {
-        return (StatusCode::NOT_FOUND, "nobody may look on here\n").into_response();
+        return (StatusCode::NOT_FOUND, "this server allows no spectators\n").into_response();
     }
     let level = pages.game.level();
     let written = in_turn(&pages.excerpts.0, move |last: &mut Option<Excerpt>| {

@@ -8,11 +8,11 @@ use obsp::model::Model;
 use obsp_proto::control::MapHash;
 use serde::Serialize;
 
-/// Units that a point is moved off a surface, to ask what is in front of it.
+/// Units by which a point is moved off a surface, to test the space in front of it.
 const IN_FRONT: f64 = 0.5;
 
-/// Share of the way from a corner to the middle of its polygon, likewise: the
-/// corner itself may touch a wall.
+/// Share of the way from a corner to the middle of its polygon by which a tested point is moved,
+/// because the corner itself may touch a wall.
 const INWARD: f64 = 0.1;
 
 /// The static part of what a page draws.
@@ -21,10 +21,10 @@ struct Scene<'a> {
     map: &'a str,
     hash: String,
     bounds: Bounds,
-    /// Each a list of corners, x y z one after the other, in units,
-    /// counter-clockwise from the front.
+    /// The visible polygons. Each is the list of its corners' x, y and z in units,
+    /// counter-clockwise as seen from the front.
     polygons: Vec<Vec<f32>>,
-    /// By the number that the wire knows them by.
+    /// The models, in the order of their numbers on the wire.
     models: Vec<Shape<'a>>,
     sizes: &'a [Size<'a>],
     grid: Grid,
@@ -64,7 +64,7 @@ impl From<Aabb> for Bounds {
     }
 }
 
-/// The scene of `/scene`, as JSON. Made once, before anybody plays.
+/// The content of `/scene`: the map, its sizes and grid, and the models, as JSON.
 pub(crate) fn of(map: &World, models: &[Model]) -> Bytes {
     let sizes: Vec<Size<'_>> = map
         .sizes()
@@ -89,7 +89,7 @@ pub(crate) fn of(map: &World, models: &[Model]) -> Bytes {
         sizes: &sizes,
         grid: Grid { origin, cell, counts },
     };
-    // Numbers, texts and lists of them: nothing that JSON does not have.
+    // Numbers, strings and lists can always be written as JSON.
     serde_json::to_vec(&scene).unwrap_or_default().into()
 }
 
@@ -98,9 +98,8 @@ fn corners(polygon: &Polygon) -> Vec<f32> {
     vertices.iter().flat_map(|corner| corner.as_vec3().to_array()).collect()
 }
 
-/// Whether there is room in front of a polygon. Outside of a sealed map the
-/// onion is solid, so its outer walls, which would hide the rooms from above,
-/// have none.
+/// Whether there is free space in front of a polygon. Outside of a sealed map the onion is solid.
+/// So the outer walls, which would hide the rooms from above, have no free space in front of them.
 fn is_seen(map: &World, polygon: &Polygon) -> bool {
     let point = map.sizes().iter().find(|size| size.is_point());
     let Some(point) = point.and_then(|size| map.size(&size.name)) else { return true };

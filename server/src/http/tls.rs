@@ -1,5 +1,5 @@
-//! HTTPS of the public page, with the certificate of the match: a page that does not come
-//! from the browser's own machine may open WebTransport only if it came encrypted.
+//! HTTPS of the public page, with the certificate of the match. A page may open WebTransport only
+//! if it came over HTTPS, or from the browser's own machine.
 
 use std::io;
 use std::sync::Arc;
@@ -18,15 +18,16 @@ pub(super) type Tls = watch::Receiver<Arc<rustls::ServerConfig>>;
 /// The first byte of a TLS connection: a record of the handshake (RFC 8446, 5.1).
 const HANDSHAKE: u8 = 22;
 
-/// A connection as its first byte shows it.
+/// A connection, told apart by its first byte.
 pub(super) enum Opened {
-    /// TLS, and the handshake is done.
+    /// A TLS connection after its handshake.
     Encrypted(Box<TlsStream<TcpStream>>),
-    /// Plain HTTP, to be redirected.
+    /// A plain HTTP connection, to be redirected.
     Plain(TcpStream),
 }
 
-/// Opens a connection. The caller bounds the time that takes.
+/// Tells by the first byte of a connection whether it is TLS, and does the handshake if it is. The
+/// caller limits the time.
 ///
 /// # Errors
 /// The connection broke, or the handshake failed.
@@ -40,7 +41,7 @@ pub(super) async fn open(stream: TcpStream, tls: &Tls) -> io::Result<Opened> {
     Ok(Opened::Encrypted(Box::new(stream)))
 }
 
-/// Sends whoever typed the address without `https` to the same place with it.
+/// Redirects a visitor who typed the address without `https` to the same address with it.
 pub(super) fn redirect() -> Router {
     Router::new().fallback(async |headers: HeaderMap, uri: Uri| -> Response {
         match headers.get(header::HOST).and_then(|host| host.to_str().ok()) {

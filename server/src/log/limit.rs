@@ -11,27 +11,26 @@ use tracing_subscriber::layer::{Context, Layer};
 
 use super::lost::LostLine;
 
-/// Lines that one place in the code may log in a row: every player of a large
-/// match joining or leaving at once.
+/// Lines that one place in the code may log in a row: enough for every player of a large match to
+/// join or leave at once.
 const BURST: f64 = 300.0;
 
 /// Lines a second that one place in the code may log in the long run: no more
 /// than 40 MB of them in an hour, whatever peers do.
 const PER_SECOND: f64 = 10.0;
 
-/// Holds back places in the code that log too often: a peer can cause lines, and
-/// must not fill the disk with them. Debugging lines, which somebody has asked
-/// for, are not held back.
+/// Holds back places in the code that log too often. A peer can cause lines, and must not fill the
+/// disk with them. Debugging lines are not held back, because somebody has asked for them.
 #[derive(Clone, Default)]
 pub(super) struct SiteLimit(Arc<Mutex<HashMap<Identifier, Site>>>);
 
 /// A place in the code that logs.
 struct Site {
     metadata: &'static Metadata<'static>,
-    /// Lines that it may log now.
+    /// Lines that the place may log now.
     allowance: f64,
     last: Instant,
-    /// Lines held back that nobody was told of.
+    /// Lines held back that no notice has reported yet.
     held_back: u64,
 }
 
@@ -121,7 +120,7 @@ mod tests {
         queue.take(&mut batch);
         let written = String::from_utf8(batch).unwrap();
         let count = |word: &str| written.lines().filter(|line| line.ends_with(word)).count();
-        // A slow machine regains some allowance meanwhile.
+        // On a slow machine, the place regains some allowance meanwhile.
         assert!((300..400).contains(&count("peer")), "{}", count("peer"));
         assert_eq!((count("operator"), count("developer")), (1, 1000));
         let held_back = limit.take_held_back();

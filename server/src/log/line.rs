@@ -6,8 +6,8 @@ use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 
 use crate::options::LogFormat;
 
-/// One line about the log or the process itself, in the format of all others. It
-/// does not go through a filter.
+/// Formats a line about the log or the process itself, like all other lines. No filter holds it
+/// back.
 pub(super) fn line(
     format: LogFormat,
     level: Level,
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::log::{lines, queue::Queue};
 
-    /// The same line as [`line`] makes, made by the formatter of all others.
+    /// A line of the formatter that makes all other lines, to compare with one of [`line`].
     fn usual(format: LogFormat) -> String {
         let queue = Queue::new();
         let lines = lines(format, false, Arc::clone(&queue));

@@ -11,8 +11,8 @@ pub(crate) enum LostLine {
     RateLimited,
 }
 
-/// Lines lost since the process began. The log belongs to the process, so these
-/// do, and not to one of its servers.
+/// Lines lost since the process began. They belong to the process, as the log does, and not to one
+/// of its servers.
 static LOST: [AtomicU64; LostLine::ALL.len()] = [const { AtomicU64::new(0) }; LostLine::ALL.len()];
 
 impl LostLine {
@@ -32,7 +32,7 @@ impl LostLine {
         LOST[self as usize].fetch_add(lines, Ordering::Relaxed);
     }
 
-    /// Lines lost so since the process began.
+    /// Lines lost for this reason since the process began.
     pub(crate) fn counted(self) -> u64 {
         LOST[self as usize].load(Ordering::Relaxed)
     }

@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use super::lost::LostLine;
 
-/// Most bytes that wait to be written: several thousand lines, more than any
-/// burst of a healthy server.
+/// Bytes that may wait to be written: several thousand lines, more than any burst of a healthy
+/// server.
 pub(super) const CAPACITY: usize = 1 << 20;
 
-/// How long the writer waits at most for lines before it looks around.
+/// How long the writer waits for lines at most. After that, it checks whether there are lost lines
+/// to report.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Lines that wait to be written. Appending never waits for the writer: the lock
@@ -20,7 +21,7 @@ pub(super) struct Queue {
     waiting: Mutex<Waiting>,
     /// Wakes the writer.
     filled: Condvar,
-    /// Wakes whoever waits for a flush.
+    /// Wakes the threads that wait for a flush.
     flushed: Condvar,
 }
 
@@ -33,11 +34,11 @@ struct Waiting {
     flushes: [u64; 2],
 }
 
-/// The lines that the writer took, and what came with them.
+/// The result of [`Queue::take`] besides the lines.
 pub(super) struct Taken {
-    /// Lines that were dropped after those.
+    /// Lines that were dropped after the lines taken.
     pub(super) dropped: u64,
-    /// The flush to be reported once they are written, if one was asked for.
+    /// The flush to report once the lines are written, if one was asked for.
     pub(super) flush: Option<u64>,
 }
 
@@ -60,7 +61,7 @@ impl Queue {
         self.filled.notify_one();
     }
 
-    /// Moves what waits into `batch`, which is empty; waits up to a second for it.
+    /// Moves the lines that wait into `batch`, which must be empty. Waits up to a second for some.
     pub(super) fn take(&self, batch: &mut Vec<u8>) -> Taken {
         let idle = |waiting: &mut Waiting| {
             waiting.lines.is_empty() && waiting.dropped == 0 && !waiting.is_flush_due()
@@ -72,7 +73,7 @@ impl Queue {
         Taken { dropped: std::mem::take(&mut waiting.dropped), flush }
     }
 
-    /// Says that a flush is done.
+    /// Reports that a flush is done.
     pub(super) fn flushed(&self, flush: u64) {
         self.lock().flushes[1] = flush;
         self.flushed.notify_all();
@@ -85,7 +86,7 @@ impl Queue {
         waiting.flushes[0] += 1;
         let own = waiting.flushes[0];
         self.filled.notify_one();
-        // Whether it came about or not, the wait is over.
+        // The result is not needed: flushed or not, the wait is over.
         let _ = self.flushed.wait_timeout_while(waiting, limit, |waiting| waiting.flushes[1] < own);
     }
 
@@ -105,8 +106,8 @@ impl Waiting {
     }
 }
 
-/// Appends whatever is written to it at once, which the formatter does a line at
-/// a time. It never fails.
+/// Appends each write to the queue as a line: the formatter writes a whole line at a time. A write
+/// never fails.
 pub(super) struct LineWriter(Arc<Queue>);
 
 impl io::Write for LineWriter {

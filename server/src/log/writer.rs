@@ -13,14 +13,14 @@ use super::lost::LostLine;
 use super::queue::Queue;
 use crate::options::LogFormat;
 
-/// Time between two lines that tell which places were held back.
+/// Time between two reports of places that were held back.
 const HELD_BACK_EVERY: Duration = Duration::from_secs(10);
 
-/// How long to wait where writing would block though it was not asked not to:
-/// somebody who shares the file may have switched blocking off.
+/// How long to wait if a write would block. Standard error only refuses to block if another process
+/// that shares it has changed that.
 const RETRY: Duration = Duration::from_millis(20);
 
-/// Bytes of a buffer that are kept for the next lines.
+/// Bytes of a buffer that are kept allocated for the next lines.
 const KEPT: usize = 64 * 1024;
 
 /// Starts the thread that writes what waits in `queue` to `output`. It ends with
@@ -53,7 +53,8 @@ struct LogWriter<W> {
     output: W,
     format: LogFormat,
     limit: SiteLimit,
-    /// Lines lost that no line has told of: dropped, and not written.
+    /// Lost lines that no line has reported yet: those dropped, and those that could not be
+    /// written.
     untold: [u64; 2],
     /// Whether the last line written lacks its end.
     torn: bool,
@@ -65,8 +66,8 @@ impl<W: Write> LogWriter<W> {
         Self { output, format, limit, untold: [0; 2], torn: false, told_held_back: Instant::now() }
     }
 
-    /// Writes the lines in `batch`, after which `dropped` more would have come;
-    /// what is lost is told at the next call, or at once `at_the_end`.
+    /// Writes the lines in `batch`, after which `dropped` more were lost. Lost lines are reported
+    /// by the next call, or by this one `at_the_end`.
     fn write(&mut self, batch: &[u8], dropped: u64, at_the_end: bool, now: Instant) {
         self.tell_lost();
         self.untold[1] += self.write_lines(batch);
@@ -78,14 +79,14 @@ impl<W: Write> LogWriter<W> {
             self.told_held_back = now;
             for held_back in self.limit.take_held_back() {
                 let fields = [("site", held_back.site.into()), ("lines", held_back.lines.into())];
-                let message = "lines of one place were held back: it logs too often";
+                let message = "lines of this place were held back because it logs too often";
                 let notice = line(self.format, Level::WARN, message, &fields);
                 self.untold[1] += self.write_lines(notice.as_bytes());
             }
         }
     }
 
-    /// Tells how many lines were lost, if some were and the log can be written.
+    /// Reports how many lines were lost, if there are any and the log can be written.
     fn tell_lost(&mut self) {
         let [dropped, unwritten] = self.untold;
         if dropped + unwritten == 0 {
@@ -102,7 +103,7 @@ impl<W: Write> LogWriter<W> {
         }
     }
 
-    /// Writes lines, and gives how many were lost.
+    /// Writes lines. Returns how many were lost.
     fn write_lines(&mut self, lines: &[u8]) -> u64 {
         let Err(rest) = self.write_all(lines) else { return 0 };
         let lost = rest.iter().filter(|&&byte| byte == b'\n').count() as u64;
@@ -110,7 +111,7 @@ impl<W: Write> LogWriter<W> {
         lost
     }
 
-    /// Writes bytes, and gives those that could not be written.
+    /// Writes bytes. The error holds those that could not be written.
     fn write_all<'a>(&mut self, bytes: &'a [u8]) -> Result<(), &'a [u8]> {
         if self.torn && !bytes.is_empty() {
             self.torn = false;
@@ -140,7 +141,7 @@ impl<W: Write> LogWriter<W> {
 mod tests {
     use super::*;
 
-    /// A disk with so much room, that can be made.
+    /// A disk with room for `room` more bytes. The test can make more room.
     struct Disk {
         written: Vec<u8>,
         room: usize,

@@ -4,18 +4,17 @@ use std::path::{Path, PathBuf};
 
 use crate::error::StartError;
 
-/// Suffixes of the files that can be served, the one that needs no compiling
-/// first.
+/// Suffixes of the files that can be served. The compiled map comes first, so it is preferred.
 const SUFFIXES: [&str; 2] = ["obsp", "map"];
 
-/// Where maps are looked for by name: `maps/` here, then that of the source
-/// tree the server was built from, so that `cargo run` works from any folder.
+/// The folders that are searched for a map: `maps/` in the working directory, then `maps/` in the
+/// source tree that the server was built from. The second lets `cargo run` work from any folder.
 pub(crate) fn folders() -> Vec<PathBuf> {
     vec![PathBuf::from("maps"), Path::new(env!("CARGO_MANIFEST_DIR")).join("../maps")]
 }
 
-/// The file that `name` means: a path, or a name with or without its suffix in
-/// one of `folders`.
+/// Finds the file of a map. `name` is its path, or the name of a file in one of `folders`; it may
+/// lack the suffix.
 pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Result<PathBuf, StartError> {
     let places = std::iter::once(PathBuf::from(name))
         .chain(folders.iter().map(|folder| folder.join(name)))
@@ -28,7 +27,7 @@ pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Result<PathBuf, StartErro
     Err(StartError::NoSuchMap { name: name.into(), known: known(folders) })
 }
 
-/// The path as it is, and with each suffix that it may lack.
+/// The path itself and, if it has no suffix of a map, the path with each suffix.
 fn spellings(path: PathBuf) -> Vec<PathBuf> {
     let mut spellings = vec![path.clone()];
     if !has_suffix(&path) {
@@ -46,8 +45,7 @@ fn has_suffix(path: &Path) -> bool {
     SUFFIXES.iter().any(|suffix| path.extension().is_some_and(|own| own == *suffix))
 }
 
-/// All maps in `folders`, in order of their names; one that two folders have
-/// is told once.
+/// All maps in `folders`, sorted by name. A name that two folders have is listed once.
 fn known(folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut known: Vec<PathBuf> = folders
         .iter()
@@ -67,7 +65,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder of its own for a test, with these files in it, gone at the end.
+    /// A temporary folder that holds these files. It is removed when dropped.
     struct Folder(PathBuf);
 
     impl Folder {

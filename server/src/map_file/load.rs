@@ -9,14 +9,14 @@ use tracing::{info, warn};
 
 use crate::error::StartError;
 
-/// Brushes that cannot be used are named one by one up to here.
+/// This many of the compiler's warnings are logged one by one; the rest are only counted.
 const WARNINGS: usize = 5;
 
-/// The map in the file at `path`; a drawn one (`.map`) is compiled first, for players as large
-/// as the `game.toml` beside it says.
+/// Loads the map in the file at `path`. A drawn map (`.map`) is compiled first, for players of the
+/// size that the `game.toml` beside it gives.
 ///
 /// # Errors
-/// The file cannot be read, is no map, or cannot be compiled; or the `game.toml` cannot be read.
+/// The file cannot be read, is not a map, or cannot be compiled; or the `game.toml` cannot be read.
 pub fn load(path: &Path) -> Result<World, StartError> {
     match read_source(path) {
         Some(source) => compile(path, &source?, &game_file(path)?),
@@ -24,7 +24,7 @@ pub fn load(path: &Path) -> Result<World, StartError> {
     }
 }
 
-/// The map in the file at `path`, as [`load`], and the `game.toml` beside it.
+/// Loads the map as [`load`] does, and returns the `game.toml` beside it, too.
 pub(crate) fn load_with_file(path: &Path) -> Result<(World, GameFile), StartError> {
     let file = game_file(path)?;
     let map = match read_source(path) {
@@ -34,7 +34,7 @@ pub(crate) fn load_with_file(path: &Path) -> Result<(World, GameFile), StartErro
     Ok((map, file))
 }
 
-/// The `game.toml` in the folder of the map at `path`; the usual one if there is none.
+/// Reads the `game.toml` in the folder of the map at `path`. Without one, the default applies.
 pub(crate) fn game_file(path: &Path) -> Result<GameFile, StartError> {
     let path = path.with_file_name(GAME_FILE);
     let unread = |reason: String| StartError::GameFile { path: path.clone(), reason };
@@ -48,8 +48,8 @@ pub(crate) fn game_file(path: &Path) -> Result<GameFile, StartError> {
     }
 }
 
-/// The text at `path` of a map that has to be compiled; `None` if the file is of a
-/// compiled one.
+/// Reads the drawn map (`.map`) at `path`. `None` if the file's suffix is another one, as a
+/// compiled map's is.
 pub(crate) fn read_source(path: &Path) -> Option<Result<Source, StartError>> {
     let is_source = path.extension().is_some_and(|suffix| suffix == "map");
     is_source.then(|| Ok(Source::read(path)?))
@@ -76,7 +76,12 @@ fn compile(path: &Path, source: &Source, file: &GameFile) -> Result<World, Start
     bar.finish_and_clear();
     let report = &compiled.report;
     let form = &report.form;
-    info!("{} is read as a map of the form {}, told by: {}", path.display(), form.form, form.sign);
+    info!(
+        "{} is read as a map of the form {}, recognised by: {}",
+        path.display(),
+        form.form,
+        form.sign
+    );
     let lacks =
         report.unsupported.iter().map(|lack| format!("{}:{}: {lack}", path.display(), lack.line));
     let warnings = report.warnings.iter().map(ToString::to_string).chain(lacks);
@@ -88,15 +93,15 @@ fn compile(path: &Path, source: &Source, file: &GameFile) -> Result<World, Start
         warn!("{more} more warnings; `mapc compile` shows them all");
     }
     if !compiled.world.is_sealed() {
-        warn!("{} is not sealed; `mapc compile` tells where it leaks", path.display());
+        warn!("{} is not sealed; `mapc compile` shows where it leaks", path.display());
     }
     Ok(compiled.world)
 }
 
-/// A bar that shows itself on a terminal only.
+/// A progress bar that is drawn only on a terminal.
 fn progress_bar() -> ProgressBar {
     let bar = ProgressBar::new(0);
-    // A template that does not parse leaves the plain style.
+    // If the template does not parse, the bar keeps its plain style.
     if let Ok(style) = ProgressStyle::with_template("{msg:>8} {wide_bar} {percent:>3} %") {
         bar.set_style(style);
     }
@@ -116,7 +121,7 @@ mod tests {
     use crate::Options;
     use crate::level::LevelMaker;
 
-    /// A folder with the map of sumo, gone at the end.
+    /// A temporary folder that holds sumo's map. It is removed when dropped.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -148,7 +153,7 @@ mod tests {
         std::fs::write(&file, "[player]\nheight = 40\ncrouched_height = 24\n").unwrap();
         let small = PlayerSize { width: 32.0, height: 40.0, crouched_height: 24.0 };
         assert_eq!(PlayerSize::among(load(&map).unwrap().sizes()), Some(small));
-        // Clients read it in the bytes that they are sent.
+        // Clients read the size from the bytes of the map that they are sent.
         let level = make(&map).unwrap().level;
         let told = World::from_bytes(&level.map).unwrap();
         assert_eq!(PlayerSize::among(told.sizes()), Some(small));
@@ -161,7 +166,7 @@ mod tests {
         for error in [load(&map).unwrap_err(), maker.check(&map.to_string_lossy()).unwrap_err()] {
             assert!(error.to_string().contains(at), "{error}");
         }
-        // A compiled map by itself needs no file.
+        // Loading a compiled map does not read the `game.toml`.
         load(&compiled).unwrap();
     }
 }

@@ -1,14 +1,13 @@
-//! The share of one stranger: a table of addresses, asked before a handshake is accepted
+//! Limits what one address can take. A table of addresses is asked before a handshake is accepted,
 //! and wherever a connection takes something that others want, too.
 //!
-//! Connections that are not in the match yet, or no longer, wait in one queue. Who
-//! comes while it is full, or while their address has its share of it, pushes out the
-//! oldest connection of the address that has most in it. A handshake takes an honest
-//! client milliseconds, so connections that only occupy places are the ones that are
-//! closed, and no newcomer is refused because of them. Everything else (players,
-//! spectators, handshakes, joins, speech, bytes) is refused once the address has had its
-//! share. What was used is remembered until it is regained, so leaving and coming back
-//! refills nothing.
+//! Connections that have not joined yet, or have left, are in one queue. A newcomer whose address
+//! has its share of the queue pushes out the oldest connection of its own address. A newcomer to a
+//! full queue pushes out the oldest connection of the address that has most in it. A handshake
+//! takes an honest client milliseconds, so connections that only occupy places are the ones that
+//! are closed, and no newcomer is refused because of them. Everything else (players, spectators,
+//! handshakes, joins, chat, bytes) is refused once the address has used up its share. A used share
+//! is remembered until it has refilled, so leaving and coming back gains nothing.
 
 mod permit;
 mod shares;
@@ -33,7 +32,7 @@ use crate::address_key::AddressKey;
 use crate::telemetry::Limit;
 use crate::token_bucket::TokenBucket;
 
-/// The table of a server.
+/// The server's table of addresses.
 pub(crate) struct Admission {
     shares: Shares,
     table: Mutex<Table>,
@@ -41,11 +40,11 @@ pub(crate) struct Admission {
 
 /// The decision on a connection attempt.
 pub(crate) enum Verdict {
-    /// It is taken; if the queue was full, another one was pushed out.
+    /// The connection is accepted. If the queue was full, another one was pushed out.
     Admit(Permit),
-    /// It has to prove its address first, by a QUIC Retry.
+    /// The client has to prove its address first, by a QUIC Retry.
     Prove,
-    /// Its address has had its share.
+    /// The address has used up its share.
     Refuse(Limit),
 }
 
@@ -53,13 +52,13 @@ struct Table {
     entries: HashMap<AddressKey, Entry>,
     /// Connections that are not in the match, the oldest first.
     unfinished: VecDeque<Unfinished>,
-    /// Connections so far.
+    /// Connections accepted so far.
     connections: u64,
-    /// Speech of the whole match.
+    /// Chat of the whole match.
     chat: TokenBucket,
-    /// Map downloads of all.
+    /// Map downloads of all addresses.
     maps: TokenBucket,
-    /// Handshakes of all that began without a proof of the address.
+    /// Handshakes, of all addresses, that began without a proof of the address.
     unproven: TokenBucket,
 }
 
@@ -70,7 +69,7 @@ struct Unfinished {
     evict: Arc<Notify>,
 }
 
-/// What an address has now, and the budgets that it has used.
+/// The places that an address holds now, and its budgets.
 struct Entry {
     players: u16,
     spectators: u16,
@@ -80,12 +79,12 @@ struct Entry {
     control: TokenBucket,
     chat: TokenBucket,
     maps: TokenBucket,
-    /// When a player of it last left.
+    /// When a player of this address last left.
     left: Option<Instant>,
 }
 
 impl Admission {
-    /// A table in which nobody is.
+    /// A table without entries.
     pub(crate) fn new(shares: Shares) -> Arc<Self> {
         let now = Instant::now();
         let table = Table {
@@ -99,8 +98,7 @@ impl Admission {
         Arc::new(Self { shares, table: Mutex::new(table) })
     }
 
-    /// The decision on a connection attempt from `address`, which may be forged unless it
-    /// `is_proven`.
+    /// Decides on a connection attempt from `address`, which may be forged unless it `is_proven`.
     pub(crate) fn ask(self: &Arc<Self>, address: IpAddr, is_proven: bool, now: Instant) -> Verdict {
         let is_exempt = self.shares.is_exempt(address);
         let address = AddressKey::from(address);
@@ -141,9 +139,9 @@ impl Admission {
 }
 
 impl Table {
-    /// Charges a handshake that is to begin without a proof of its address; false if
-    /// there were too many of late. One that is broken off at once costs its sender,
-    /// who may be forged, a packet, and the server a connection until the idle time-out.
+    /// Charges a handshake that begins without a proof of its address. Returns false if there were
+    /// too many lately. A handshake that is broken off at once costs its sender, whose address may
+    /// be forged, one packet; it costs the server a connection until the idle time-out.
     fn begin_unproven(&mut self, address: AddressKey, now: Instant) -> bool {
         let all = self.unproven.wait(UNPROVEN_HANDSHAKES, 1.0, now).is_zero();
         let own = &mut self.entry(address, now).unproven;
@@ -162,8 +160,8 @@ impl Table {
         self.entries.entry(address).or_insert_with(|| Entry::new(now))
     }
 
-    /// Forgets addresses that have nothing and are as if they had never come, or
-    /// else one that has nothing.
+    /// Forgets addresses that hold no place and whose budgets are full. If that does not make room,
+    /// forgets one that holds no place.
     fn forget(&mut self, now: Instant) {
         self.entries.retain(|_, entry| !entry.is_forgettable(now));
         if self.entries.len() >= REMEMBERED {

@@ -1,5 +1,5 @@
-//! Players whose connection is lost, and who may come back: body, score and place wait
-//! for them (`--rejoin`), idle.
+//! Players whose connection is lost and who may come back. Their body, score and place are kept,
+//! idle, for the time of `--rejoin`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use super::lobby::Lobby;
 use crate::clients::Registration;
 use crate::seats::Seat;
 
-/// Time between two looks at whose time is over.
+/// Time between two checks for players whose time to come back is over.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// The body, score and places of a player who is away. [`release`] gives them up.
@@ -23,20 +23,20 @@ pub(crate) struct Away {
     pub(super) player_id: Option<u64>,
     /// The player's place among the clients.
     pub(super) registration: Registration,
-    /// Their place in the table of addresses.
+    /// The player's place in the table of addresses.
     pub(super) place: KeptPlace,
-    /// Their body, unless the connection was lost between two worlds.
+    /// The player's body. `None` if the connection was lost between two levels.
     pub(super) seat: Option<Seat>,
 }
 
-/// Whether a connection that ended for this reason may be followed by another one of
-/// the same player.
+/// Whether a player may come back after a connection that ended for this reason.
 pub(super) fn may_come_back(reason: Reason) -> bool {
     use Reason::{FellBehind, Lost, Replaced, TimedOut, Unread};
     matches!(reason, FellBehind | Lost | Replaced | TimedOut | Unread)
 }
 
-/// Gives up what a player has left behind, or leaves: others are told.
+/// Gives up everything that was kept for a player, and announces to the others that the player
+/// left.
 pub(super) fn release(away: Away, lobby: &Lobby) {
     let Away { registration, seat, .. } = away;
     if let Some(seat) = seat {
@@ -48,8 +48,8 @@ pub(super) fn release(away: Away, lobby: &Lobby) {
     lobby.game.telemetry.network.players(lobby.game.clients.players());
 }
 
-/// Gives up what nobody came back for in time, and what was left by those who were
-/// removed meanwhile, for as long as it is polled.
+/// Releases players who did not come back in time, and players who were removed while away. Runs
+/// for as long as it is polled.
 pub(crate) async fn expire(lobby: Arc<Lobby>) {
     loop {
         sleep(LOOK).await;

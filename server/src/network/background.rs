@@ -1,86 +1,91 @@
-//! The pace of map transfers: they take what snapshots leave of the path, and give way
-//! when the round trip grows.
+//! The pace of map transfers. They take the capacity that snapshots leave, and slow down when the
+//! round trip grows.
 
 use std::time::{Duration, Instant};
 
 use super::path_estimate::PathEstimate;
 
-/// Delay that the transfer may add to the round trip: less than what makes the
-/// snapshots beside it give way.
+/// Delay that the transfer may add to the round trip. It is less than the delay that makes the
+/// snapshots beside it slow down.
 const TARGET: Duration = Duration::from_millis(30);
 
-/// The congestion window at first, at least, and at most: a few packets, a bit of
-/// one (a line that carries 16 kbit/s), and what a line of 40 ms carries 13 Mbit/s
-/// with.
+/// Bytes of the congestion window at first: a few packets.
 const INITIAL: f64 = 4_096.0;
+/// Bytes of the smallest window: a quarter of a packet, for a line that carries 16 kbit/s.
 const LEAST: f64 = 300.0;
+/// A window of fewer bytes grows even if it was not used.
 const SMALL: f64 = 2.0 * PACKET;
+/// Bytes of the largest window: a line with a round trip of 40 ms carries 13 Mbit/s with it.
 pub(super) const MOST: f64 = 65_536.0;
 
-/// Share by which the window grows in an [`INTERVAL`] while there is no queue, and
-/// by which it shrinks while the queue is twice as long as it may be.
+/// Share by which the window grows in an [`INTERVAL`] while there is no queue. While the queue is
+/// twice as long as [`TARGET`], the window shrinks by the same share.
 const GAIN: f64 = 0.25;
 
-/// Share of what the path holds without a queue, as the rate has it at which packets
-/// were acknowledged while there was one, below which a queue does not shrink the window:
-/// on a long way it would shrink many times before the first has an effect.
+/// A queue does not shrink the window below this share of what the path holds without a queue: the
+/// rate of acknowledgements times the round trip without a queue. On a path with a long round trip,
+/// the window would otherwise shrink many times before the first change has an effect.
 const HELD: f64 = 0.9;
 
-/// Least time between two changes of the window: in less, their effect cannot be
-/// seen in the recent round trips.
+/// Least time between two changes of the window. Sooner, the effect of the first does not show in
+/// the recent round trips.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Bytes after which the share of losses is judged: of fewer packets it says
-/// little.
+/// Bytes after which the share of losses is judged. The share of fewer bytes says little.
 const JUDGED: u64 = 32 * 1024;
 
-/// Share of losses from which on the window grows no more, and from which on it is
-/// halved. A line that loses a twentieth at random is below the former.
+/// From this share of losses on, the window does not grow. A line that loses a twentieth at random
+/// stays below it.
 const LOSSY: f64 = 0.15;
+/// From this share of losses on, the window is halved.
 const CONGESTED: f64 = 0.25;
 
-/// Silence, in round trips, from which on nothing more is sent; and at least.
+/// After so many round trips without an acknowledgement, the transfer pauses.
 const SILENT_ROUND_TRIPS: u32 = 3;
+/// The least time without an acknowledgement that pauses the transfer, however short the round trip
+/// is.
 const LEAST_SILENCE: Duration = Duration::from_millis(200);
 
-/// Bytes a second that are sent whatever else fills the path, so that the transfer
-/// ends one day.
+/// Bytes a second that are sent even if other traffic fills the path, so that the transfer always
+/// ends.
 const FLOOR_RATE: f64 = 2_000.0;
 
-/// Time whose share of the window may be sent at once, and time whose share is
-/// worth being sent: on a narrow line a full packet would keep snapshots waiting.
+/// The transfer may send at once what its pace allows in this time.
 const BURST: Duration = Duration::from_millis(20);
+/// The transfer waits until it may send what its pace allows in this time, or a full packet if that
+/// is less. On a narrow line it sends smaller packets, because a full one would keep snapshots
+/// waiting.
 const CHUNK: Duration = Duration::from_millis(20);
 
 /// Bytes that fill a packet.
 const PACKET: f64 = 1_200.0;
 
-/// A round trip that was never measured.
+/// The round trip that is assumed until one was measured.
 const UNKNOWN_ROUND_TRIP: Duration = Duration::from_millis(100);
 
-/// How much of a long transfer may be sent beside a game: what the path carries
-/// without a queue, after LEDBAT (RFC 6817).
+/// How much of a map transfer may be sent beside a game: as much as the path carries without a
+/// queue, after LEDBAT (RFC 6817).
 ///
-/// A congestion window grows while the round trip is hardly longer than it was
-/// without a queue, and shrinks when it is. Losses count only if they are heavy,
-/// and when nothing is acknowledged, nothing is sent. The window is that of the
-/// whole connection: snapshots are never held back, so the transfer takes what
-/// they leave.
+/// The congestion window grows while the round trip is hardly longer than it was without a queue,
+/// and shrinks while it is much longer. Losses count only if they are heavy. When nothing is
+/// acknowledged for a while, nothing is sent. The window covers the whole connection. Snapshots are
+/// never held back, so the transfer takes what they leave.
 #[derive(Clone, Debug)]
 pub(super) struct Background {
     window: f64,
-    /// Whether the window still doubles each round trip, as no queue was met yet.
+    /// Whether the window still doubles each round trip, because no queue has been met yet.
     is_starting: bool,
-    /// When the window was changed last, and what had been acknowledged by then.
+    /// When the window was changed last, and the bytes that had been acknowledged by then.
     changed: Instant,
     acknowledged: u64,
-    /// The packets acknowledged and lost when losses were last judged.
+    /// The bytes acknowledged and lost when losses were last judged.
     judged: (u64, u64),
     is_lossy: bool,
-    /// Bytes that may be sent by the pace of the window, and since when they have
-    /// been counted.
+    /// Bytes that the pace of the window allows now.
     tokens: f64,
+    /// Bytes that [`FLOOR_RATE`] allows now.
     floor_tokens: f64,
+    /// When both were last counted.
     paced: Instant,
 }
 
@@ -100,8 +105,8 @@ impl Background {
         }
     }
 
-    /// Bytes that may be sent now. To be asked every few milliseconds;
-    /// [`Background::sent`] takes off what was sent.
+    /// How many bytes may be sent now. The caller asks every few milliseconds, and reports what it
+    /// sent to [`Background::sent`].
     pub(super) fn allowance(&mut self, now: Instant, path: &PathEstimate) -> usize {
         let round_trip = path.round_trip(now).unwrap_or(UNKNOWN_ROUND_TRIP);
         if path.unheard(now) > (round_trip * SILENT_ROUND_TRIPS).max(LEAST_SILENCE) {
@@ -110,7 +115,7 @@ impl Background {
             return 0;
         }
         if path.acknowledged() < self.acknowledged {
-            // Another path: its counters begin anew.
+            // The connection uses another path, whose counters began at 0.
             (self.acknowledged, self.judged) = (0, (0, 0));
         }
         self.judge_losses(path);
@@ -118,7 +123,7 @@ impl Background {
         let rate = self.window / round_trip.max(Duration::from_millis(1)).as_secs_f64();
         let elapsed = now.saturating_duration_since(self.paced).as_secs_f64();
         self.paced = now;
-        // Twice the window's pace, lest a timer's lateness slow it down.
+        // The pace is twice the window's, so that a late timer does not slow the transfer down.
         let burst = (rate * BURST.as_secs_f64()).max(PACKET);
         self.tokens = (self.tokens + 2.0 * rate * elapsed).min(burst);
         let room = (self.window - path.in_flight() as f64).max(0.0);
@@ -134,7 +139,7 @@ impl Background {
         }
     }
 
-    /// Takes off what was sent.
+    /// Takes bytes that were sent off the allowance.
     pub(super) fn sent(&mut self, bytes: usize) {
         self.tokens -= bytes as f64;
         self.floor_tokens = (self.floor_tokens - bytes as f64).max(0.0);
@@ -183,8 +188,9 @@ impl Background {
             let held = rate * path.base().unwrap_or(round_trip).as_secs_f64();
             self.window = self.window.min(changed.max(HELD * held)).max(LEAST);
         } else if !self.is_lossy {
-            // A window that was not used does not show what a larger one would do; but on a
-            // short way one packet that waits to be acknowledged fills a small window.
+            // A window that was not used does not show what a larger one would do, so it does not
+            // grow. A small one grows anyway: on a short path, one packet that waits for its
+            // acknowledgement fills it.
             let used = rate * round_trip.as_secs_f64();
             if used > self.window / 2.0 || self.window < SMALL {
                 self.window = changed.min(MOST);

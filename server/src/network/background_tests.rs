@@ -11,33 +11,33 @@ use super::rate_adaptation::PathSample;
 use super::snapshot_pace::SnapshotPace;
 use super::virtual_line::{Direction, VirtualLine};
 
-/// Bytes of dm4 as it is sent.
+/// Bytes of the map dm4 as it is sent.
 const MAP: usize = 534_071;
 
 const TICK_RATE: u32 = 60;
 const LIMITS: Limits = Limits { players: 32, budget: 16_000, snapshot_rate: TICK_RATE };
 
-/// Bytes of a snapshot of a match of 32.
+/// Bytes of a snapshot of a match of 32 players.
 const SNAPSHOT: usize = 120;
 
-/// The data that a client is sent in its first ticks, when its saved budget allows the
-/// largest snapshots there are.
+/// A client's first snapshots are the largest there are, because its budget is still unspent.
 const FIRST_SNAPSHOTS: u64 = 8;
+/// Bytes of each of the first snapshots.
 const FIRST_SNAPSHOT: usize = 1_000;
 
-/// How often the transfer looks whether it may send.
+/// How often the transfer checks whether it may send.
 const POLL: Duration = Duration::from_millis(2);
 
-/// How a transfer went.
+/// The measurements of a transfer.
 #[derive(Debug)]
 struct Outcome {
     /// How long it took.
     time: Duration,
-    /// Snapshots a second that arrived meanwhile.
+    /// Snapshots a second that arrived during the transfer.
     snapshots: f64,
-    /// The 99th percentile of their delays.
+    /// The 99th percentile of the snapshots' delays.
     delay: Duration,
-    /// The longest time without one.
+    /// The longest time without a snapshot.
     gap: Duration,
 }
 
@@ -53,7 +53,7 @@ fn transfer(down: Direction) -> Outcome {
     transfer_beside(SNAPSHOT, down)
 }
 
-/// The same beside snapshots of so many bytes.
+/// Transfers a map beside snapshots of so many bytes.
 fn transfer_beside(snapshot_bytes: usize, down: Direction) -> Outcome {
     let up = Direction { rate: None, queue: Duration::ZERO, ..down.clone() };
     let mut client = TransportConfig::default();
@@ -75,7 +75,10 @@ fn transfer_beside(snapshot_bytes: usize, down: Direction) -> Outcome {
             let sent = u64::from_le_bytes(snapshot[..8].try_into().unwrap());
             arrivals.push((at, at - Duration::from_nanos(sent)));
         }
-        assert!(!line.is_lost() && line.elapsed() < Duration::from_secs(600), "no end");
+        assert!(
+            !line.is_lost() && line.elapsed() < Duration::from_secs(600),
+            "the transfer does not end"
+        );
     }
     let time = line.elapsed() - begin;
     let mut gaps = arrivals.windows(2).map(|pair| pair[1].0 - pair[0].0);
@@ -86,7 +89,7 @@ fn transfer_beside(snapshot_bytes: usize, down: Direction) -> Outcome {
     Outcome { time, snapshots, delay: delays[delays.len() * 99 / 100], gap }
 }
 
-/// Sends a snapshot that tells when it was sent.
+/// Sends a snapshot that holds the time at which it was sent.
 fn send_snapshot(
     line: &mut VirtualLine,
     pace: &mut SnapshotPace,
@@ -152,9 +155,10 @@ impl Download {
 fn assert_decent(name: &str, outcome: &Outcome, most: Duration) {
     println!("{name}: {outcome:?}");
     assert!(outcome.time < most, "{name}: {outcome:?}");
-    // Twenty a second, but for those that wait while a queue drains.
+    // Twenty snapshots a second arrive, less a few that wait while a queue drains.
     assert!(outcome.snapshots > 19.0, "{name}: {outcome:?}");
-    // The line's own 20 ms, at most, 200 ms of queue, and a packet in front.
+    // The delay is the line's own 20 ms, at most 200 ms of queue, and the time of a packet in
+    // front.
     assert!(outcome.delay < Duration::from_millis(250), "{name}: {outcome:?}");
     assert!(outcome.gap < Duration::from_millis(400), "{name}: {outcome:?}");
 }
@@ -168,8 +172,8 @@ fn a_free_line_brings_the_map_fast_and_delays_no_snapshot() {
     }
 }
 
-/// Packets that overtake one another are taken for lost ones, and what differs
-/// between two round trips for a queue.
+/// Jitter misleads the transfer: packets that overtake one another seem lost, and a longer round
+/// trip seems to come from a queue.
 #[test]
 fn a_line_of_much_jitter_brings_the_map_too() {
     for (jitter, loss) in [(20, 0.0), (40, 0.0), (40, 0.05)] {
@@ -191,13 +195,14 @@ fn a_narrow_line_brings_snapshots_first_and_the_map_too() {
     }
 }
 
-/// The burst of joining filled the queue before the rate adaptation had looked, and
-/// a queue that is always full was the least that it knew: snapshots took all that
-/// the line carried, and lost a third, for as long as the client stayed.
+/// Guards against a past fault. The burst of joining filled the queue before the rate adaptation
+/// had measured the path. The queue was never empty afterwards, so its delay was taken for the
+/// path's own. Snapshots used all that the line carried, and a third were lost for as long as the
+/// client stayed.
 #[test]
 fn snapshots_that_would_fill_the_line_by_themselves_leave_room() {
     let outcome = transfer_beside(320, slow(192.0));
-    // The map takes what they leave: fifty a second of them, and none is late.
+    // Some fifty snapshots a second arrive and none is late. The map takes the rest of the line.
     assert_decent("192 kbit/s, large snapshots", &outcome, Duration::from_secs(90));
 }
 
@@ -219,8 +224,9 @@ fn a_line_that_is_gone_for_a_while_brings_snapshots_first_when_it_is_back() {
     assert!(outcome.time < Duration::from_secs(25), "{outcome:?}");
 }
 
-/// A packet that waits to be acknowledged filled a window of a few hundred bytes, which
-/// therefore never grew: where the way is short, the map came at its least rate.
+/// Guards against a past fault. On a short path, one packet that waited for its acknowledgement
+/// filled a window of a few hundred bytes. So the window never grew, and the map came at its least
+/// rate.
 #[test]
 fn a_short_way_through_a_narrow_line_brings_the_map_in_time() {
     let delay = Duration::from_millis(1);
@@ -228,8 +234,8 @@ fn a_short_way_through_a_narrow_line_brings_the_map_in_time() {
     assert_decent("2 ms, 192 kbit/s", &outcome, Duration::from_secs(60));
 }
 
-/// The window shrank each round trip for as long as the queue drained, to next to
-/// nothing: the longer the way, the worse.
+/// Guards against a past fault. The window shrank each round trip while the queue drained, to next
+/// to nothing. The longer the path, the worse it was.
 #[test]
 fn a_long_way_through_a_narrow_line_brings_the_map_in_time() {
     let delay = Duration::from_millis(300);

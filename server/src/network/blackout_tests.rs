@@ -1,4 +1,4 @@
-//! A line that is gone for seconds, in virtual time.
+//! A line that carries nothing for some seconds, in virtual time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,15 +16,15 @@ const TICK_RATE: u32 = 60;
 /// Bytes of a datagram of commands.
 const COMMANDS: usize = 60;
 
-/// When the line is gone: between two snapshots, and two probes.
+/// When the blackout begins: between two snapshots, and between two probes.
 const BEGIN: Duration = Duration::from_millis(5_037);
 
 fn limits(budget: u32) -> Limits {
     Limits { players: 32, budget, snapshot_rate: TICK_RATE }
 }
 
-/// How a connection got over a blackout of so many seconds: the longest time
-/// without a snapshot, if neither end gave it up. Snapshots spend the budget.
+/// Runs a connection through a blackout of so many seconds, with snapshots that spend the budget.
+/// Returns the longest time without a snapshot, or `None` if either end gave the connection up.
 fn gap(seconds: u64, budget: u32, server: TransportConfig) -> Option<Duration> {
     let bytes = (budget / TICK_RATE) as usize;
     let direction = Direction {
@@ -62,7 +62,7 @@ fn gap(seconds: u64, budget: u32, server: TransportConfig) -> Option<Duration> {
     Some(longest.max(line.elapsed() - last))
 }
 
-/// The client's own, which its crate keeps to itself.
+/// Stands for the client's congestion controller, which is private to the client's crate.
 struct ClientWindow;
 
 impl ControllerFactory for ClientWindow {
@@ -88,7 +88,7 @@ fn snapshots_come_again_as_soon_as_the_line_is_back() {
     }
 }
 
-/// The purpose of the controller; and proof that the test above can fail.
+/// Shows why the controller is needed, and that the test above can fail.
 #[test]
 fn with_a_window_that_fills_they_do_not() {
     let mut usual = transport(limits(16_000));

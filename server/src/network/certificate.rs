@@ -16,8 +16,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 use thiserror::Error;
 
-/// How long a certificate is good for. Browsers accept a pinned certificate
-/// only if it lives for at most 14 days; one day is left for wrong clocks.
+/// How long a self-signed certificate is valid. Browsers accept a pinned certificate only if it
+/// lives for at most 14 days; one day is left for wrong clocks.
 const VALIDITY: Duration = Duration::from_secs(13 * 24 * 3600);
 /// How far the certificate's beginning is put back, for clients whose clock is
 /// a little slow. It is part of [`VALIDITY`].
@@ -26,20 +26,20 @@ const CLOCK_SLACK: Duration = Duration::from_secs(3600);
 /// Why there is no certificate.
 #[derive(Debug, Error)]
 pub enum CertificateError {
-    /// None could be made.
+    /// A certificate could not be made.
     #[error("cannot make a certificate: {0}")]
     Made(#[from] rcgen::Error),
-    /// None could be read.
-    #[error("{}: no {what} in PEM: {source}", .path.display())]
+    /// A certificate or a key could not be read.
+    #[error("{}: cannot read a {what} in PEM: {source}", .path.display())]
     Read {
         /// The kind of item that was looked for.
         what: &'static str,
-        /// Where.
+        /// The file.
         path: PathBuf,
         /// The reason.
         source: pem::Error,
     },
-    /// The certificate is another key's.
+    /// The certificate does not belong to the key.
     #[error(
         "{}: this certificate does not belong to the private key in {}; give both files of one \
          pair with --cert and --key",
@@ -54,8 +54,8 @@ pub enum CertificateError {
     },
 }
 
-/// Time before its end from which on a certificate is warned of: who renews them
-/// automatically does so weeks before.
+/// A certificate that ends within this time is warned of. Automatic renewal happens weeks before
+/// the end.
 const ENDING: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A certificate of the server, and its key.
@@ -63,13 +63,12 @@ pub(crate) struct Certificate {
     pub(crate) chain: Vec<CertificateDer<'static>>,
     pub(crate) key: PrivateKeyDer<'static>,
     pub(crate) fingerprint: Fingerprint,
-    /// When it begins and ends to be valid, in seconds since 1970, if that can be
-    /// read.
+    /// When its validity begins and ends, in seconds since 1970. `None` if that cannot be read.
     validity: Option<[i64; 2]>,
 }
 
 impl Certificate {
-    /// The certificate that these files hold.
+    /// Reads the certificate and its key from these files.
     pub(crate) fn read(certificate: &Path, key: &Path) -> Result<Self, CertificateError> {
         let unread = |what, path: &Path| {
             let path = path.to_owned();
@@ -88,14 +87,14 @@ impl Certificate {
         Ok(Self { chain, key, fingerprint, validity })
     }
 
-    /// The configuration of an HTTPS listener that shows this certificate.
+    /// The configuration of an HTTPS listener that presents this certificate.
     ///
     /// # Errors
-    /// The key cannot sign for it.
+    /// The key cannot be used for the certificate.
     pub(crate) fn https(&self) -> Result<rustls::ServerConfig, rustls::Error> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut config = rustls::ServerConfig::builder_with_provider(provider)
-            // Browsers that have WebTransport have it.
+            // Every browser that has WebTransport has TLS 1.3.
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .with_no_client_auth()
             .with_single_cert(self.chain.clone(), self.key.clone_key())?;
@@ -103,12 +102,12 @@ impl Certificate {
         Ok(config)
     }
 
-    /// When it ends, in seconds since 1970, if that can be read.
+    /// When its validity ends, in seconds since 1970. `None` if that cannot be read.
     pub(crate) fn not_after(&self) -> Option<i64> {
         self.validity.map(|[_, end]| end)
     }
 
-    /// The warning at `now` about a certificate that is not valid, or soon will not be.
+    /// A warning if the certificate is not valid at `now`, or soon will not be.
     pub(crate) fn warning(&self, now: SystemTime) -> Option<String> {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let [begin, end] = self.validity?;
@@ -137,7 +136,8 @@ impl Certificate {
             CertificateParams::new(["localhost", "127.0.0.1", "::1"].map(String::from).to_vec())?;
         parameters.distinguished_name = DistinguishedName::new();
         parameters.distinguished_name.push(DnType::CommonName, "arena server");
-        // A clock before 1970 is as good as none; clients pin and do not mind.
+        // A clock before 1970 is wrong. The certificate then begins in 1970, and clients that pin
+        // it go by its fingerprint.
         let since_epoch = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         let begin = rcgen::date_time_ymd(1970, 1, 1) + since_epoch - CLOCK_SLACK;
         parameters.not_before = begin;
@@ -152,8 +152,8 @@ impl Certificate {
     }
 }
 
-/// Whether a certificate belongs to a key, which come from these files. Anything
-/// else that may be wrong with them is told when they are used.
+/// Checks that the certificate belongs to the key. The error names the two files that they come
+/// from. Any other fault of them shows when they are used.
 fn check_pair(
     chain: &[CertificateDer<'static>],
     key: &PrivateKeyDer<'static>,

@@ -1,5 +1,5 @@
-//! Chat lines that wait for one listener, paid from the listener's budget; the oldest are
-//! left out first.
+//! The queue of chat lines for one listener. The listener's budget pays for them. The oldest are
+//! dropped first.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -10,21 +10,21 @@ use obsp_sim::EntityId;
 
 use crate::token_bucket::{Rate, TokenBucket};
 
-/// Lines that wait for one listener. More than a screen is read by nobody.
+/// At most this many lines wait for one listener. Nobody reads more than a screen.
 const MOST_LINES: usize = 16;
 
 /// Bytes of a line beside its text: the frame, the tick, the speaker.
 const OVERHEAD: usize = 16;
 
-/// Share of a listener's budget that speech may take.
+/// Share of a listener's budget that chat may take.
 const SHARE: f64 = 0.25;
 
-/// Seconds of that share that may come at once.
+/// Chat may take the share of so many seconds at once.
 const BURST: f64 = 2.0;
 
-/// The chat lines that one listener has not been sent yet. Where the listener's line or
-/// budget does not carry all of it, the oldest lines are left out: nobody is dropped, or
-/// sees fewer snapshots than they could, for what others say.
+/// The chat lines that one listener has not been sent yet. If the listener's line or budget does
+/// not carry all of them, the oldest are dropped. So nobody is disconnected, or gets fewer
+/// snapshots than they could, because of what others say.
 pub(super) struct ChatQueue {
     waiting: VecDeque<(Tick, MatchEvent)>,
     rate: Rate,
@@ -32,14 +32,14 @@ pub(super) struct ChatQueue {
 }
 
 impl ChatQueue {
-    /// The queue of a listener who is sent so many bytes a second at most.
+    /// The queue of a listener who is sent at most `budget` bytes a second.
     pub(super) fn new(budget: u32, now: Instant) -> Self {
         let per_second = f64::from(budget) * SHARE;
         let rate = Rate { per_second, burst: per_second * BURST };
         Self { waiting: VecDeque::new(), rate, spent: TokenBucket::full(now) }
     }
 
-    /// Adds what was said; true if an older line is left out for it.
+    /// Adds a line. Returns true if an older one was dropped for it.
     pub(super) fn push(&mut self, tick: Tick, said: MatchEvent) -> bool {
         self.waiting.push_back((tick, said));
         let sheds = self.waiting.len() > MOST_LINES;
@@ -49,8 +49,8 @@ impl ChatQueue {
         sheds
     }
 
-    /// Forgets what a player said who is no longer there to be named; how many lines
-    /// that were.
+    /// Removes the lines of a speaker who has left, because clients no longer know the name.
+    /// Returns how many there were.
     pub(super) fn forget(&mut self, speaker: EntityId) -> usize {
         let before = self.waiting.len();
         self.waiting.retain(
@@ -66,7 +66,8 @@ impl ChatQueue {
             MatchEvent::Said { line, .. } => line.as_str().len(),
             _ => 0,
         };
-        // The longest line passes whatever the budget is, after a while.
+        // A line costs at most the burst, so that even the longest passes after a while, whatever
+        // the budget is.
         let bytes = ((text + OVERHEAD) as f64).min(self.rate.burst);
         self.spent.take(self.rate, bytes, now).then(|| self.waiting.pop_front()).flatten()
     }
@@ -107,7 +108,7 @@ mod tests {
             let now = begin + Duration::from_secs(second);
             lines += std::iter::from_fn(|| queue.pop(now)).count();
         }
-        // 250 bytes a second for a minute and half a kilobyte at once.
+        // 250 bytes a second for a minute, and half a kilobyte at once.
         assert!((145..=155).contains(&lines), "{lines}");
     }
 

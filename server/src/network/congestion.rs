@@ -12,23 +12,22 @@ use quinn_proto::RttEstimator;
 use super::path_estimate::PathEstimate;
 use super::snapshot_pace::{PROBE_BYTES, PROBE_RATE, UNHEARD};
 
-/// Bytes of packets that a snapshot needs beside its content: QUIC's header and
-/// seal, and an acknowledgement that goes along.
+/// Bytes of a packet beside the snapshot in it: QUIC's header and authentication tag, and an
+/// acknowledgement that goes along.
 const PACKET_OVERHEAD: u64 = 64;
 
-/// Bytes left for what is neither a snapshot nor the map: the handshake and the
-/// control stream, whose rate is that of the match's events.
+/// Bytes left for traffic that is neither snapshots nor the map: the handshake and the control
+/// stream, whose rate is that of the match's events.
 const CONTROL_RESERVE: u64 = 64 * 1024;
 
-/// A congestion controller with a constant window, which a line that is gone
-/// for less than the idle time-out never fills.
+/// A congestion controller with a constant window. A line that is gone for less than the idle
+/// time-out never fills it.
 ///
-/// A window that is full stops all sending but for probes that back off
-/// exponentially, so a client would wait for its first snapshot twice as long as
-/// its line was gone. A game needs no such window to be fair: what it sends is
-/// bounded by its own budget, and less of it is sent while nothing is
-/// acknowledged ([`SnapshotPace`](super::snapshot_pace::SnapshotPace)). Whatever else is sent on such a
-/// connection must bound its rate by itself.
+/// A full window stops everything but probes, which back off exponentially. So a client would wait
+/// for its first snapshot twice as long as its line was gone. A game does not need such a window to
+/// be fair: its own budget bounds what it sends, and it sends less while nothing is acknowledged
+/// ([`SnapshotPace`](super::snapshot_pace::SnapshotPace)). Anything else that is sent on such a
+/// connection must bound its own rate.
 #[derive(Clone, Debug)]
 pub(super) struct GameCongestion {
     window: u64,
@@ -41,7 +40,8 @@ impl GameCongestion {
         Self::path_of(connection.congestion_state())
     }
 
-    /// The path estimate of this controller; the default if it is of another kind.
+    /// The path estimate of this controller. A controller of another kind has none, so a new one is
+    /// returned.
     pub(super) fn path_of(controller: Box<dyn Controller>) -> PathEstimate {
         let controller = controller.into_any().downcast::<Self>();
         controller.map_or_else(|_| PathEstimate::new(Instant::now()), |controller| controller.path)
@@ -110,9 +110,8 @@ pub(super) struct GameCongestionConfig {
 }
 
 impl GameCongestionConfig {
-    /// For clients of which each is sent at most so many bytes of snapshots and
-    /// so many snapshots a second, and on whose streams so many bytes may be
-    /// under way.
+    /// The window for clients that are each sent at most `budget` bytes of snapshots and
+    /// `snapshot_rate` snapshots a second. At most `streams` bytes are under way on their streams.
     pub(super) fn new(budget: u32, snapshot_rate: u32, streams: u64) -> Self {
         // A saved budget may double what is sent at first.
         let rate = 2 * u64::from(budget) + u64::from(snapshot_rate) * PACKET_OVERHEAD;

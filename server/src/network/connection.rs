@@ -1,6 +1,5 @@
-//! A player's connection from its first packet to its last: the handshake ([`opening`]),
-//! the hello and the seat ([`greeting`]), then commands, snapshots, events and speech
-//! ([`chat`]) until it ends.
+//! A player's connection from its first packet to its last: the handshake ([`opening`]), the hello
+//! and the seat ([`greeting`]), then commands, snapshots, events and chat ([`chat`]) until it ends.
 
 mod chat;
 mod greeting;
@@ -63,7 +62,7 @@ pub(super) async fn serve(incoming: Incoming, mut permit: Permit, lobbies: Arc<L
     let opened = match shake_hands(incoming, deadline, &eviction, lobby).await {
         Ok(connection) => {
             permit.prove(std::time::Instant::now());
-            // Lives as long as this task.
+            // Closes the connection when this task ends.
             let closes = ClosesWhenDropped(connection.clone());
             Ok((closes, open(connection, deadline, &eviction, lobby).await))
         }
@@ -87,7 +86,7 @@ pub(super) async fn serve(incoming: Incoming, mut permit: Permit, lobbies: Arc<L
     end.log_without_session(&connected, address);
 }
 
-/// Lets a client play whose path and control stream are open, to its last packet.
+/// Serves a client, whose path and control stream are open, until its last packet.
 pub(super) async fn play<P: Path>(
     (path, send, receive): (P, P::Stream, P::Incoming),
     permit: Permit,
@@ -98,8 +97,7 @@ pub(super) async fn play<P: Path>(
     PlayerConnection::new(feed, lobbies, permit, connected).run(receive).await;
 }
 
-/// Waits until somebody asks for the end of a client's connection; for ever without a
-/// client.
+/// Waits until somebody asks for the client's removal. Without a client, waits forever.
 pub(super) async fn removed(client: Option<&clients::Client>) -> Removal {
     match client {
         Some(client) => client.removed().await,
@@ -113,22 +111,23 @@ struct PlayerConnection<'a, P: Path> {
     lobbies: &'a Lobbies,
     /// The match: the first until the client names another.
     lobby: &'a Arc<Lobby>,
-    /// The states of that match.
+    /// The states of the client's match.
     news: watch::Receiver<Option<SnapshotJob>>,
     /// The connection's place in the table of addresses.
     permit: Permit,
-    /// The client's name, or the one that it asks for, from its hello on.
+    /// The client's name. Until the client is let in, the name that its hello asks for.
     name: Option<PlayerName>,
-    /// The client's place among the players, from when it is let in: in one world, and
-    /// on its way into the next.
+    /// The client's place among the players, from when it is let in. It keeps the place between two
+    /// worlds.
     registration: Option<Registration>,
-    /// With what the client comes back.
+    /// The ticket with which the client can come back.
     ticket: Ticket,
-    /// The client's body and what it hears, while it is in a world.
+    /// The client's seat and the events that it receives, while it is in a world.
     player: Option<Player>,
     idleness: Idleness,
-    /// How long the handshake took, and the span of the joining.
+    /// How long the handshake took.
     handshake: Duration,
+    /// The span of the joining.
     join: Option<SpanContext>,
     /// The connection's place in the statistics.
     connected: Connected,
@@ -161,7 +160,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         };
         self.connected.is_now(ConnectionState::Closing);
         self.permit.leave(std::time::Instant::now());
-        // The place is free from here on, however long the farewell takes.
+        // The client's place is free from here on, however long the farewell takes.
         let end = match self.registration.take() {
             Some(registration) => {
                 self.note_leaving(registration, &end);
@@ -172,7 +171,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         self.farewell(&end).await;
     }
 
-    /// Talks until there is a reason to end.
+    /// Serves the client until there is a reason to end the connection.
     async fn converse(
         &mut self,
         mut receive: P::Incoming,
@@ -185,7 +184,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         let eviction = self.permit.eviction();
         let mut interrupted = pin!(interruption(connection, &eviction, lobby));
         let mut chunk = [0; CHUNK];
-        // Ends with the conversation, and what is being sent with it.
+        // Dropping the set stops the downloads when the conversation ends.
         let mut downloads = JoinSet::new();
         let mut downloads_left = DOWNLOADS_A_CONNECTION;
         loop {
@@ -245,7 +244,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         }
     }
 
-    /// Takes in bytes of the control stream.
+    /// Handles bytes of the control stream.
     async fn on_stream(&mut self, bytes: &[u8]) -> Result<(), End> {
         let now = self.lobby.game.now();
         self.feed.charge_control(&mut self.permit, bytes)?;
@@ -301,7 +300,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         Ok(())
     }
 
-    /// How far back shots may meet others whose commands arrive now.
+    /// The limit on the age of the view by which the shots of commands that arrive now are judged.
     fn view_limit(&self) -> ViewLimit {
         let known = Known {
             tick: self.lobby.game.last_tick(),
@@ -312,7 +311,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         ViewLimit::new(self.feed.level.match_info.tick_rate, &known)
     }
 
-    /// Sends the news; true if they are that the match goes on in another world.
+    /// Sends the latest state. Returns true if the match has moved on to another world.
     fn tell(&mut self, update: Option<SnapshotJob>) -> Result<bool, End> {
         self.feed.look()?;
         let slot = self.player.as_ref().map(|player| player.seat.player.slot);
@@ -332,7 +331,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         Ok(false)
     }
 
-    /// Warns a client that does nothing, and asks for its removal.
+    /// Warns an idle client. Asks for its removal if it stays idle.
     fn judge_idleness(&mut self) {
         let limit =
             Duration::from_secs(self.lobby.game.access.idle_seconds.load(Ordering::Relaxed));
@@ -359,7 +358,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         let eviction = self.permit.eviction();
         let goodbye = async {
             if end.is_heard && self.feed.finish().await {
-                // Whether the client closes or not, we do next.
+                // If the client does not close the connection, the server does so below.
                 let _ = timeout(FAREWELL, path.closed()).await;
             }
         };
@@ -368,13 +367,13 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
             _ = interruption(path.connection(), &eviction, self.lobby) => {}
         }
         path.close(end.code, end.phrase().as_bytes());
-        // The page closes the connection once it has read that; a client that is no page
-        // has nothing to read any more.
+        // A page closes the connection once it has read the close. A native client has nothing left
+        // to read.
         let _ = timeout(FAREWELL, path.closed()).await;
     }
 
-    /// Takes a player out of the match, or keeps the place of one who may come back, and
-    /// says why in log and metrics.
+    /// Takes a player out of the match, or keeps the place if the player may come back. The reason
+    /// is logged and counted.
     fn note_leaving(&mut self, registration: Registration, end: &End) {
         self.permit.note_left(std::time::Instant::now());
         let seat = self.player.take().map(|player| player.seat);
@@ -400,7 +399,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         self.log_end(Some("player"), player, end, players);
     }
 
-    /// Says in log and metrics why a client did not become a player.
+    /// Logs and counts why a client did not become a player.
     fn note_refusal(&mut self, end: End) -> End {
         let end = end.before_joining();
         self.lobby.game.telemetry.network.refused(end.reason);

@@ -1,5 +1,5 @@
-//! Why and how a connection ended: one [`Reason`] that is counted, logged and
-//! told, and what the connection was like when it ended.
+//! Why and how a connection ended: one [`Reason`] that is counted, logged and sent to the client,
+//! and the connection's statistics at the end.
 
 use std::net::SocketAddr;
 
@@ -13,11 +13,11 @@ use super::feed::{Broken, Feed};
 use super::path::Path;
 use crate::telemetry::{Connected, Limit};
 
-/// Application error code of a connection that ends by the rules; why, the
-/// control stream says.
+/// Application error code of a connection that ends by the rules of the protocol. The control
+/// stream says why.
 pub(super) const DONE: VarInt = VarInt::from_u32(0);
 
-/// Most characters of a detail that are kept: a client writes some of them.
+/// Characters of a detail that are kept. They are bounded because a client writes some details.
 const MAX_DETAIL: usize = 200;
 
 /// Why a connection ends.
@@ -34,7 +34,7 @@ pub(super) struct End {
 }
 
 impl End {
-    /// An end with more to say about it than its reason.
+    /// An end with a detail beside its reason.
     pub(super) fn with_detail(reason: Reason, detail: impl ToString) -> Self {
         let detail = detail.to_string().chars().take(MAX_DETAIL).collect();
         Self { detail: Some(detail), ..Self::from(reason) }
@@ -59,8 +59,8 @@ impl End {
         }
     }
 
-    /// The same end of a client that has not joined: whatever became of the
-    /// connection, no hello was received.
+    /// Turns the end of a client that has not joined into a refusal. An end for a reason that does
+    /// not refuse becomes [`Reason::NoHello`], with that reason as its detail.
     pub(super) fn before_joining(self) -> Self {
         if self.reason.refuses() {
             return self;
@@ -69,7 +69,7 @@ impl End {
         Self { reason: Reason::NoHello, detail: Some(detail), ..self }
     }
 
-    /// Logs that a connection came to nothing of which no session was made.
+    /// Logs the end of a connection that had no session yet.
     pub(super) fn log_without_session(&self, connected: &Connected, address: SocketAddr) {
         info!(
             reason = self.reason.code(),
@@ -118,9 +118,9 @@ impl From<&ConnectionError> for End {
         let reason = match error {
             ConnectionError::ApplicationClosed(_) => Reason::Closed,
             ConnectionError::TimedOut => Reason::TimedOut,
-            // Also if it was closed locally. While the conversation goes on, only the library of
-            // WebTransport does so, where its stream breaks off: as it does when the line times
-            // out, a cause that quinn then forgets.
+            // This includes a connection that was closed locally. While the client is served, only
+            // the WebTransport library does that, when its stream breaks off. The stream breaks off
+            // when the line times out, and quinn then forgets the time-out.
             _ => Reason::Lost,
         };
         Self::with_detail(reason, error)
@@ -142,21 +142,21 @@ pub(super) struct Client<'a> {
     pub(super) role: Option<&'static str>,
     /// The entity of a player.
     pub(super) player: Option<EntityId>,
-    /// The name that it asked for, if it did.
+    /// The name that its hello asked for, if it sent one.
     pub(super) name: Option<&'a PlayerName>,
     /// Its connection.
     pub(super) connected: &'a Connected,
 }
 
 impl<P: Path> Feed<'_, P> {
-    /// Logs why and how a client's connection ended; `players` are left.
+    /// Logs why and how a client's connection ended. `players` is the number of players who remain.
     pub(super) fn log_end(&mut self, client: &Client<'_>, end: &End, players: usize) {
         let now = self.lobby.game.now();
         let silence = now.since(self.session.last_received()).as_secs_f64();
         let tick_rate = f64::from(self.level.match_info.tick_rate.get());
         let stats = self.path.connection().stats();
-        // Each expansion is a place of its own in the code, with an allowance of its own:
-        // many who are refused must not hide who left.
+        // Each expansion is a callsite of its own, and the log limits each callsite by itself. So
+        // many refusals do not hide the players who left.
         macro_rules! log {
             ($($message:tt)*) => {
                 info!(
@@ -187,7 +187,7 @@ impl<P: Path> Feed<'_, P> {
     }
 }
 
-/// Rounded to a tenth, as a log line is read.
+/// Rounds to a tenth, for readers of the log.
 fn tenths(number: f64) -> f64 {
     (number * 10.0).round() / 10.0
 }
@@ -199,9 +199,9 @@ mod tests {
     use super::*;
     use crate::network::away::may_come_back;
 
-    /// Symptom: now and then a page whose line was lost came back as another player. Cause: the
-    /// library of WebTransport closes a connection whose stream broke off as it timed out, and
-    /// where its task ran first, the server took that for its own shutdown.
+    /// Guards against a past fault: now and then a page whose line was lost came back as another
+    /// player. The WebTransport library closes a connection whose stream broke off at the time-out.
+    /// If its task ran first, the server took this for its own shutdown.
     #[test]
     fn a_connection_that_was_closed_under_its_conversation_is_lost() {
         for error in [ConnectionError::LocallyClosed, ConnectionError::TimedOut] {

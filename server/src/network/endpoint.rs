@@ -18,8 +18,8 @@ use super::reset_key::ResetKey;
 use crate::error::StartError;
 use crate::options::Options;
 
-/// Snapshots of the largest size that may wait in a connection for the path to
-/// take them: three ticks. A longer queue would only make old news older.
+/// Snapshots of the largest size that may wait in a connection for the path to take them: three
+/// ticks. A longer queue would only delay newer snapshots.
 const SNAPSHOTS_IN_FLIGHT: usize = 3;
 
 /// More than any datagram of a usual path (Ethernet's 1500 bytes).
@@ -36,18 +36,17 @@ const DATAGRAM_RECEIVE_BUFFER: usize = 16 * 1024;
 /// few small messages.
 const STREAM_WINDOW: u32 = 16 * 1024;
 
-/// Streams that a client may open towards us alone, from the first packet on.
-/// HTTP/3 has three of them, and Chromium gives up on a server that offers
-/// fewer. Players over QUIC alone have no use for them: what they send on one is not
-/// read, and fills their own window.
+/// Unidirectional streams that a client may open. HTTP/3 has three, and Chromium gives up on a
+/// server that does not offer them from the first packet on. Native clients do not use them. Bytes
+/// that a native client sends on one are not read, and fill that client's own window.
 const HTTP_STREAMS: VarInt = VarInt::from_u32(3);
 
-/// Bytes of streams that may be under way to a client: of a map as many as its
-/// transfer ever sends, and as many of messages beside it.
+/// Bytes of streams that may be under way to a client. Half of them is the most that the transfer
+/// of a map ever has under way; the other half is for messages.
 const SEND_WINDOW: u64 = 2 * background::MOST as u64;
 
-/// Bytes that may wait for a connection to be accepted: a client's first flight
-/// several times over. Quinn's own limit would let strangers hold 100 MiB.
+/// Bytes of a connection that may wait until it is accepted: several times a client's first flight.
+/// Quinn's own limit would let strangers hold 100 MiB.
 const INCOMING_BUFFER: u64 = 16 * 1024;
 
 /// Memory that the kernel charges for one waiting datagram, whatever its size
@@ -99,7 +98,7 @@ pub(crate) fn bind(address: SocketAddr, max_players: u16) -> Result<UdpSocket, S
     Ok(socket.into())
 }
 
-/// Asks for `bytes` of buffer each way, and says so if the system refuses.
+/// Asks for `bytes` of buffer in each direction, and warns if the system grants less.
 fn raise_buffers(socket: &Socket, bytes: usize) {
     let granted = |size: io::Result<usize>| size.unwrap_or(0);
     if granted(socket.recv_buffer_size()) < bytes {
@@ -141,7 +140,8 @@ pub(super) fn server_config(
         .with_protocol_versions(&[&rustls::version::TLS13])?
         .with_no_client_auth()
         .with_single_cert(certificate.chain, certificate.key)?;
-    // Browsers come to play, even where no place is for spectators.
+    // WebTransport is always offered, because browsers also play, even if no spectators are
+    // allowed.
     tls.alpn_protocols = vec![ALPN.to_vec(), web_transport_quinn::ALPN.as_bytes().to_vec()];
     let crypto = QuicServerConfig::try_from(tls)?;
 
@@ -155,11 +155,13 @@ pub(super) fn server_config(
     Ok(config)
 }
 
-/// Packets and round trips by which a packet may be overtaken before it counts as lost
-/// (RFC 9002, 6.1, has 3 and 9/8). The snapshots of a line with 40 ms of jitter overtake
-/// one another by more than those, and what is not lost must not slow the others down;
-/// a retransmission of an event that is lost waits for a third of a round trip more.
+/// A packet counts as lost once a packet that was sent so many packets later is acknowledged (RFC
+/// 9002, 6.1, has 3). On a line with 40 ms of jitter, snapshots overtake one another by more than
+/// 3, and packets that are not lost must not slow the others down.
 const REORDERED_PACKETS: u32 = 32;
+/// A packet also counts as lost so many round trips after it was sent, once a later one is
+/// acknowledged (RFC 9002, 6.1, has 9/8). The retransmission of a lost event waits for a third of a
+/// round trip more than with 9/8.
 const REORDERED_TIME: f32 = 1.5;
 
 pub(super) fn transport(limits: Limits) -> TransportConfig {

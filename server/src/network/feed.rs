@@ -32,44 +32,44 @@ pub(super) const CHUNK: usize = 2048;
 /// Time between two log lines on mismatches of one client.
 const MISMATCH_LOG_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Time between two notes for operators of how a connection is doing.
+/// Time between two updates of the connection's statistics for operators.
 const STATS_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The part that connections of players and spectators share: a session, the path to its
-/// other end, and a budget for what it is told.
+/// The part that connections of players and spectators share: a session, the path to the client,
+/// and a budget for everything that the client is sent.
 pub(super) struct Feed<'a, P: Path> {
     pub(super) path: P,
     pub(super) session: Session,
     /// The control stream.
     pub(super) outbox: Outbox<P::Stream>,
     pub(super) lobby: &'a Lobby,
-    /// The level that the client is in, or will be if its hello is welcome.
+    /// The level that the client is in, or will be in if its hello is accepted.
     pub(super) level: Arc<Level>,
-    /// Whether the client looks on.
+    /// Whether the client is a spectator.
     spectates: bool,
-    /// Room for datagrams while none waits to be sent.
+    /// Room in the send buffer for datagrams while none waits to be sent.
     empty: usize,
     pub(super) budget: Budget,
     /// Chat lines that the client has not been sent.
     chat: ChatQueue,
     /// When a mismatch was logged last.
     mismatch_logged: Option<Instant>,
-    /// When operators were last told how the connection is doing.
+    /// When the statistics for operators were last updated.
     stats_noted: Option<Instant>,
-    /// Times that one of the client's limits was hit.
+    /// How often one of the client's limits was hit.
     limits_hit: u64,
     pace: SnapshotPace,
     path_stats: PathStats,
 }
 
-/// The other end of a feed takes no datagrams any longer, or nothing at all.
+/// Why a feed can no longer serve its client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
     /// The path carries no datagrams.
     NoDatagrams,
-    /// The client said nothing for too long.
+    /// The client sent nothing for too long.
     Silent,
-    /// The client took nothing from its control stream for too long.
+    /// The client read nothing from its control stream for too long.
     Unread,
     /// More messages wait for the client than are kept.
     FellBehind,
@@ -104,7 +104,7 @@ impl<'a, P: Path> Feed<'a, P> {
         }
     }
 
-    /// The client's hello names the match of `lobby`.
+    /// Enters the match of `lobby`, which the client's hello names.
     ///
     /// # Errors
     /// The client has another map, and has been refused.
@@ -114,8 +114,8 @@ impl<'a, P: Path> Feed<'a, P> {
         self.session.enter_match(match_info(&self.level, self.spectates))
     }
 
-    /// The match goes on in another level: a client that was in the match is asked to
-    /// say hello anew.
+    /// Enters another level, in which the match goes on. A client that was in the match is asked to
+    /// say hello again.
     pub(super) fn enter(&mut self, level: &Arc<Level>) {
         if level.number != self.level.number {
             self.level = Arc::clone(level);
@@ -123,7 +123,7 @@ impl<'a, P: Path> Feed<'a, P> {
         }
     }
 
-    /// Notes how the connection is doing, for operators; now and then.
+    /// Updates the connection's statistics for operators, now and then.
     pub(super) fn note_stats(&mut self, client: &Client, slot: Option<u16>) {
         let now = Instant::now();
         if self.stats_noted.is_some_and(|noted| now - noted < STATS_INTERVAL) {
@@ -156,7 +156,7 @@ impl<'a, P: Path> Feed<'a, P> {
     /// Charges bytes of the control stream to the client's address.
     ///
     /// # Errors
-    /// It sends more than it may.
+    /// The client sends more than it may.
     pub(super) fn charge_control(&mut self, permit: &mut Permit, bytes: &[u8]) -> Result<(), End> {
         permit.charge_control(bytes.len(), Instant::now()).map_err(|limit| {
             self.limited(limit);
@@ -164,10 +164,10 @@ impl<'a, P: Path> Feed<'a, P> {
         })
     }
 
-    /// Takes in bytes of the control stream.
+    /// Decodes bytes of the control stream, and returns their events.
     ///
     /// # Errors
-    /// They break the protocol.
+    /// The bytes break the protocol.
     pub(super) fn receive_stream(
         &mut self,
         now: Time,
@@ -185,8 +185,8 @@ impl<'a, P: Path> Feed<'a, P> {
         events
     }
 
-    /// Takes note of something that happened in the match: most of it is told at
-    /// once, speech when the client can take it in.
+    /// Handles an event of the match. Chat waits in a queue until the client can take it; other
+    /// events are passed to the session at once.
     pub(super) fn note(&mut self, News { tick, event, to }: News) {
         if to.is_some() && to != self.session.player() {
             return;
@@ -206,10 +206,10 @@ impl<'a, P: Path> Feed<'a, P> {
         }
     }
 
-    /// Takes in a datagram of commands, and gives what there is for a player.
+    /// Decodes a datagram of commands. `None` if its sender has not joined.
     ///
     /// # Errors
-    /// It breaks the protocol.
+    /// The datagram breaks the protocol.
     pub(super) fn take(
         &mut self,
         datagram: &[u8],
@@ -224,7 +224,8 @@ impl<'a, P: Path> Feed<'a, P> {
         taken
     }
 
-    /// Looks how the client does: how its line is, and whether it is still there.
+    /// Checks on the client: measures its path, adapts the rate of snapshots, and finds out whether
+    /// it is still there.
     ///
     /// # Errors
     /// [`Broken::Silent`], [`Broken::Unread`].
@@ -246,14 +247,14 @@ impl<'a, P: Path> Feed<'a, P> {
         self.session.advance(now).map_or(Ok(()), |_| Err(Broken::Silent))
     }
 
-    /// Sends the news, unless the last ones still wait for the path or the budget
-    /// is spent: nothing is queued, the next news tell what these would have.
+    /// Sends a snapshot, unless the last one still waits for the path or the budget is spent.
+    /// Nothing is queued; the next snapshot makes up for one that was not sent.
     ///
     /// # Errors
     /// [`Broken::NoDatagrams`].
     pub(super) fn tell(&mut self, update: &SnapshotJob, own: &OwnPlayer) -> Result<(), Broken> {
         let network = &self.lobby.game.telemetry.network;
-        // A state of another world would be read by the bounds of this one.
+        // The client would decode a state of another world by the bounds of this one.
         if update.published.level.number != self.level.number {
             return Ok(());
         }
@@ -280,8 +281,8 @@ impl<'a, P: Path> Feed<'a, P> {
         let length = snapshot.len();
         self.budget.spend(length);
         self.pace.sent(tick, length);
-        // A datagram that the path does not take is like one lost on the way; the end of the
-        // connection is told by the next read.
+        // A datagram that the path does not take counts as lost on the way. If the connection has
+        // ended, the next read reports it.
         if self.path.send(snapshot.into()) {
             network.sent_snapshot(length, self.session.stats().records - records);
         } else {
@@ -291,20 +292,20 @@ impl<'a, P: Path> Feed<'a, P> {
         Ok(())
     }
 
-    /// Puts what the session has to say on its control stream into the outbox.
+    /// Moves the session's output for the control stream to the outbox.
     ///
     /// # Errors
     /// [`Broken::FellBehind`].
     pub(super) fn collect(&mut self) -> Result<(), Broken> {
         let now = Instant::now();
-        // Speech goes when the client has taken all that went before.
+        // Chat is sent once the client has taken everything before it.
         while self.outbox.is_empty()
             && let Some((tick, said)) = self.chat.pop(now)
         {
             self.session.send_event(tick, &said);
         }
         let output = self.session.stream_output();
-        // Snapshots get what is left.
+        // Messages are charged to the budget first. Snapshots get the rest.
         self.budget.spend(output.len());
         self.outbox.push(now, &output).map_err(|_| Broken::FellBehind)
     }
@@ -335,18 +336,18 @@ impl<'a, P: Path> Feed<'a, P> {
         );
     }
 
-    /// Whether the operator does not want who is at the other end.
+    /// Whether the client's address is banned.
     pub(super) fn is_banned(&self) -> bool {
         self.lobby.game.access.is_banned(self.path.connection().remote_address().ip())
     }
 
-    /// Tells a newcomer who is there, and lets it hear of all that happens from now on. A
-    /// player who has just joined is also told what the game has said `since` then.
+    /// Sends a newcomer the roster, and returns the receiver of all events from now on. A player
+    /// who has just joined is also sent the game's messages that came in on `since`.
     pub(super) fn introduce(&mut self, since: Option<Events>) -> Events {
         let mut events = since.unwrap_or_else(|| self.level.events.subscribe());
         let mut said = Vec::new();
         while let Ok(news) = events.try_recv() {
-            // What else has happened is in the roster.
+            // Other events that came in are already part of the roster.
             if let MatchEvent::Game(_) | MatchEvent::Announced { .. } = news.event {
                 said.push(news);
             }
@@ -359,13 +360,12 @@ impl<'a, P: Path> Feed<'a, P> {
     }
 }
 
-/// The welcome of clients of this kind.
+/// The description of the match that a player, or a spectator, is welcomed with.
 fn match_info(level: &Level, spectates: bool) -> Arc<MatchInfo> {
     Arc::clone(if spectates { &level.spectator_match_info } else { &level.match_info })
 }
 
-/// The next thing that happened in the match; never comes before the client has
-/// been let in.
+/// The next event of the match. Waits forever if the client has not been let in.
 pub(super) async fn next_event(events: Option<&mut Events>) -> Result<News, RecvError> {
     match events {
         Some(events) => events.recv().await,

@@ -1,5 +1,4 @@
-//! Detection of floods: a client that sends more than any needs is found by QUIC's own
-//! counters.
+//! Detects floods: QUIC's own counters show a client that sends more than any client needs.
 
 use std::time::{Duration, Instant};
 
@@ -8,42 +7,41 @@ use quinn::{Connection, ConnectionStats};
 use crate::telemetry::Limit;
 use crate::token_bucket::{Rate, TokenBucket};
 
-/// How often a connection is looked at. A flood lasts no longer, and little more
-/// than its burst.
+/// Time between two checks of a connection. A flood is stopped within this time once its burst is
+/// used up.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Commands a second for each tick: a client sends one a tick.
+/// Datagrams of commands that a client may send for each tick. Clients send one.
 const COMMANDS_PER_TICK: f64 = 4.0;
 
-/// Slowest tick rate that counts: acknowledgements are no fewer below it.
+/// A slower tick rate counts as this one: clients do not send fewer acknowledgements then.
 const LEAST_RATE: u16 = 30;
 
-/// Seconds of that which a client may send at once: after a stall of the server, or over
-/// a line that held them, the commands of as long as the idle time-out arrive together.
+/// Seconds of that rate that a client may send at once. After a stall of the server, or over a line
+/// that held them back, commands of up to the idle time-out arrive together.
 const BURST: f64 = 5.0;
 
-/// UDP datagrams, beyond one for each that the server sends: a client acknowledges
-/// those.
+/// UDP datagrams beyond one for each that the server sends, because a client acknowledges those.
 const PACKETS: Rate = Rate { per_second: 512.0, burst: 2048.0 };
 
-/// Bytes of UDP datagrams, beyond [`ACKNOWLEDGEMENT`] for each that the server sends.
+/// Bytes of UDP datagrams beyond [`ACKNOWLEDGEMENT`] for each that the server sends.
 const BYTES: Rate = Rate { per_second: 64.0 * 1024.0, burst: 256.0 * 1024.0 };
 
 /// Bytes of a datagram that acknowledges one of the server's.
 const ACKNOWLEDGEMENT: f64 = 64.0;
 
-/// Pieces of streams: of all that a client says on its streams, in HTTP/3 too, most
-/// fits into a few. Whatever capsules and empty frames there are travel in these.
+/// QUIC's stream frames. Most of what a client sends on its streams, in HTTP/3 too, fits into a
+/// few. Capsules and empty HTTP/3 frames travel in them, so this limit covers those, too.
 const STREAM_FRAMES: Rate = Rate { per_second: 10.0, burst: 256.0 };
 
-/// The counts of what a client has sent so far.
+/// Counts of everything that a client has sent so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     packets: u64,
     bytes: u64,
     datagrams: u64,
     stream_frames: u64,
-    /// Packets that the server has sent it.
+    /// Packets that the server has sent to the client.
     received: u64,
 }
 
@@ -59,8 +57,8 @@ impl From<ConnectionStats> for Sent {
     }
 }
 
-/// Tells a client that sends more than any client needs: valid or not, it costs its
-/// server the time of reading it.
+/// Detects a client that sends more than any client needs. Even a valid flood costs the server the
+/// time to read it.
 struct FloodMeter {
     commands: Rate,
     last: Sent,
@@ -103,10 +101,11 @@ impl FloodMeter {
     }
 }
 
-/// Waits until the client floods, and says with what.
+/// Waits until the client floods, and returns the limit that it exceeds.
 pub(super) async fn detect(connection: &Connection, tick_rate: u16) -> Limit {
     let mut meter = FloodMeter::new(tick_rate, Instant::now());
-    // Earlier packets do not count: a connection is watched anew when it ends.
+    // Earlier packets do not count, because a second meter watches the connection during its
+    // farewell.
     meter.last = connection.stats().into();
     loop {
         tokio::time::sleep(LOOK).await;
@@ -154,7 +153,7 @@ mod tests {
     fn what_a_line_held_back_may_come_at_once() {
         let begin = Instant::now();
         let mut meter = FloodMeter::new(60, begin);
-        // A command a tick for as long as the connection is not given up.
+        // One command a tick for as long as the idle time-out.
         let held = 60 * obsp_proto::IDLE_TIMEOUT.as_secs();
         let held = Sent { packets: held, bytes: held * 90, datagrams: held, ..Sent::default() };
         assert_eq!(meter.note(held, begin + Duration::from_secs(15)), None);

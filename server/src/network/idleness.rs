@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use obsp_sim::Command;
 
-/// Share of the time after which an idle player is warned.
+/// Share of the time limit after which an idle player is warned.
 const WARNED_AT: f64 = 0.75;
 
 /// How long a player has done nothing, that is, sent the same command over and over.
@@ -16,31 +16,30 @@ pub(super) struct Idleness {
 /// The decision on an idle player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing.
+    /// Nothing happens.
     Active,
-    /// They are told, once, that they have so long left.
+    /// The player is warned, once, that so much time is left.
     Warn(Duration),
-    /// They are removed.
+    /// The player is removed.
     Remove,
 }
 
 impl Idleness {
-    /// A player who has just come.
+    /// The idleness of a player who has just come.
     pub(super) fn new(now: Instant) -> Self {
         Self { last: Command::default(), since: now, warned: false }
     }
 
     /// Takes note of the latest command.
     pub(super) fn note(&mut self, command: Command, now: Instant) {
-        // Which moment a shot is judged by changes by itself.
+        // The age of the view changes without the player doing anything.
         let command = Command { view_age: 0, ..command };
         if command != self.last {
             *self = Self { last: command, since: now, warned: false };
         }
     }
 
-    /// The decision where no player may be idle for longer than `limit`; zero means that
-    /// everybody may.
+    /// Decides on a player who may be idle for `limit` at most. Zero means no limit.
     pub(super) fn judge(&mut self, limit: Duration, now: Instant) -> Verdict {
         let idle = now.saturating_duration_since(self.since);
         if limit.is_zero() || idle < limit.mul_f64(WARNED_AT) {
@@ -69,7 +68,7 @@ mod tests {
         let forward = Command { forward: 127, ..Command::default() };
         assert_eq!(idleness.judge(limit, at(74)), Verdict::Active);
         assert_eq!(idleness.judge(limit, at(75)), Verdict::Warn(Duration::from_secs(25)));
-        assert_eq!(idleness.judge(limit, at(80)), Verdict::Active, "once");
+        assert_eq!(idleness.judge(limit, at(80)), Verdict::Active, "the warning comes once");
         idleness.note(forward, at(90));
         assert_eq!(idleness.judge(limit, at(160)), Verdict::Active);
         idleness.note(Command { view_age: 9, ..forward }, at(189));

@@ -22,11 +22,11 @@ pub(crate) struct Lobby {
     pub(crate) joins: SyncSender<JoinRequest>,
     /// Where connections receive the state of each tick.
     pub(crate) send_groups: Arc<SendGroups>,
-    /// Tickets of players, and what those who are away have left.
+    /// Tickets of players, and the bodies and places of players who are away.
     pub(crate) tickets: Tickets<Away, Client>,
-    /// Whether nobody can hurt a player whose connection is lost.
+    /// Whether a player whose connection is lost cannot be hurt.
     pub(crate) protects_away: bool,
-    /// The table of addresses with their shares, of the whole server.
+    /// The whole server's table of addresses and their shares.
     pub(crate) admission: Arc<Admission>,
     /// Bytes of snapshots that each player is sent a second at most.
     pub(crate) client_budget: u32,
@@ -47,9 +47,9 @@ pub(crate) type Lobbies = Matches<Arc<Lobby>>;
 
 /// How spectators are served.
 pub(crate) struct Spectators {
-    /// The ticks of which they are sent a snapshot.
+    /// The ticks whose snapshots spectators are sent.
     pub(crate) cadence: Cadence,
-    /// Bytes of snapshots that each is sent a second at most.
+    /// Bytes of snapshots that each spectator is sent a second at most.
     pub(crate) budget: u32,
 }
 

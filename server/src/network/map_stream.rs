@@ -14,27 +14,27 @@ use super::congestion::GameCongestion;
 use super::lobby::Lobby;
 use crate::level::Level;
 
-/// How long a client may take to ask for the map, or the game's data, and to receive them: a
-/// megabyte at the least that is sent on a line that the snapshots fill.
+/// How long a client may take to ask for the map, or the game's data, and to receive it. Within
+/// this time, a megabyte arrives even at the least rate, on a line that the snapshots fill.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// How often is looked whether more may be sent: often enough for a megabyte in a
-/// few round trips of a good line.
+/// Time between two checks whether more may be sent: short enough for a megabyte in a few round
+/// trips of a good line.
 const POLL: Duration = Duration::from_millis(2);
 
-/// How often a connection may ask: for the map and for the game's data once, and once more if
-/// something broke.
+/// Downloads that a connection may ask for: the map and the game's data, each once, and each once
+/// more if something broke.
 pub(super) const DOWNLOADS_A_CONNECTION: u32 = 4;
 
-/// Priority of the stream beneath that of the control stream, which is 0.
+/// Priority of a download's stream. It is below that of the control stream, which is 0.
 const PRIORITY: i32 = -1;
 
-/// Application error code of a stream that asks for nothing there is.
+/// Application error code of a download's stream whose request was not served.
 pub(super) const NO_SUCH_THING: VarInt = VarInt::from_u32(5);
 
-/// Sends the map or the game's data of a level on a stream that a client opened for it, as
-/// fast as it hinders nothing else on `connection`, and as all downloads together and those of
-/// the client's address may go. `join` is the span of the client's joining.
+/// Sends the map or the game's data of a level on a stream that a client opened for it. The
+/// transfer delays nothing else on `connection`, and keeps to the limits of all downloads together
+/// and of the client's address. `join` is the span of the client's joining.
 pub(super) async fn serve(
     connection: Connection,
     (mut send, mut receive): (SendStream, RecvStream),
@@ -45,7 +45,7 @@ pub(super) async fn serve(
 ) {
     let (begin, mut bytes) = (Instant::now(), 0);
     let sent = async {
-        // Messages go first.
+        // Messages of the control stream go first.
         send.set_priority(PRIORITY).ok()?;
         let asked = receive.read_to_end(MAX_REQUEST).await.ok()?;
         let what = Download::requested(&asked)?;
@@ -57,7 +57,7 @@ pub(super) async fn serve(
         send.write_all(&what.announce(&content)?).await.ok()?;
         write_paced(&connection, &mut send, &share, content).await?;
         send.finish().ok()?;
-        // Until all of it is acknowledged, so that the time is bounded.
+        // Waits until all of it is acknowledged, so that `PATIENCE` bounds the whole transfer.
         send.stopped().await.ok()
     };
     let sent = timeout(PATIENCE, sent).await;
@@ -67,7 +67,7 @@ pub(super) async fn serve(
         Ok(Some(_)) => lobby.game.telemetry.network.maps_sent.increment(1),
         _ => {
             debug!("a client asked for the map or the game's data and did not get them");
-            // An error says that the stream is over already.
+            // An error means that the stream has ended already.
             let _ = send.reset(NO_SUCH_THING);
         }
     }
@@ -83,7 +83,7 @@ async fn write_paced(
     let mut background = Background::new(Instant::now(), &GameCongestion::path(connection));
     while !bytes.is_empty() {
         let allowed = background.allowance(Instant::now(), &GameCongestion::path(connection));
-        // QUIC would send an empty chunk, too: a packet with nothing in it.
+        // QUIC would send a packet for an empty chunk, too.
         if allowed > 0 {
             let chunk = bytes.split_to(allowed.min(bytes.len()));
             sleep(share.reserve(chunk.len(), Instant::now())).await;

@@ -1,5 +1,4 @@
-//! Snapshots and commands on a line that carries less than a match would like to
-//! send, in virtual time.
+//! Snapshots and commands on a line that carries less than a match wants to send, in virtual time.
 
 use std::time::Duration;
 
@@ -19,8 +18,9 @@ const LIMITS: Limits = Limits { players: 32, budget: 16_000, snapshot_rate: TICK
 /// Bytes of a datagram of commands, one of which comes each tick.
 const COMMANDS: usize = 50;
 
-/// Seconds in which hardly anything moves, and then in which all does.
+/// Seconds at the start in which hardly anything moves.
 const QUIET: u64 = 5;
+/// Seconds after that in which everything moves.
 const BUSY: u64 = 30;
 
 /// Bytes of a snapshot while hardly anything moves.
@@ -33,12 +33,13 @@ struct Outcome {
     rate: f64,
     /// Bytes of snapshots a second.
     bytes: f64,
-    /// The 99th percentile of their ages when the next one came: how old what is shown can be.
+    /// The 99th percentile of a snapshot's age when the next one came: the age that the client's
+    /// picture reaches.
     age: Duration,
 }
 
-/// The transport of a client, which may want acknowledgements held back until a snapshot
-/// takes them along.
+/// The transport of a client. With `holds_back`, it asks the server to hold acknowledgements back
+/// until a snapshot takes them along.
 fn client(holds_back: bool) -> TransportConfig {
     let mut client = TransportConfig::default();
     client.max_idle_timeout(Some(IdleTimeout::try_from(obsp_proto::IDLE_TIMEOUT).unwrap()));
@@ -52,8 +53,8 @@ fn client(holds_back: bool) -> TransportConfig {
     client
 }
 
-/// Plays over a line that goes `down` to the client, which may want acknowledgements held
-/// back until a snapshot takes them along.
+/// Plays over a line whose direction to the client is `down`. `holds_back` means the same as for
+/// [`client`].
 fn play(down: Direction, busy_snapshot: usize, holds_back: bool) -> Outcome {
     let up = Direction { rate: None, queue: Duration::ZERO, ..down.clone() };
     let mut budget = Budget::new(LIMITS.budget, Time::ZERO);
@@ -87,7 +88,8 @@ fn play(down: Direction, busy_snapshot: usize, holds_back: bool) -> Outcome {
     }
 }
 
-/// Sends a snapshot that tells when it was sent.
+/// Sends a snapshot that holds the time at which it was sent. Returns its bytes, or 0 if none was
+/// sent.
 fn send_snapshot(
     line: &mut VirtualLine,
     pace: &mut SnapshotPace,
@@ -109,11 +111,11 @@ fn send_snapshot(
     0
 }
 
-/// Packets with nothing but acknowledgements were not reckoned with, a cut was by what
-/// was sent rather than by what came, and nothing was done before the queue had been
-/// full for half a second: what was shown was up to 270 ms older than the line's own
-/// delay. While what came back had yet to tell of a queue, more was sent than the line was
-/// known to carry: 205 ms.
+/// Guards against past faults. Packets with nothing but acknowledgements were not counted, the rate
+/// was cut by what was sent instead of what arrived, and nothing was done before the queue had been
+/// full for half a second. So snapshots came up to 270 ms later than the line's own delay. Later,
+/// until the acknowledgements showed a queue, more was sent than the line was known to carry. So
+/// snapshots came up to 205 ms later.
 #[test]
 fn a_narrow_line_shows_what_is_fresh_even_when_a_fight_begins_at_once() {
     let lines = [(1, 200), (1, 400), (1, 1000), (20, 400), (100, 400)];
@@ -130,8 +132,8 @@ fn a_narrow_line_shows_what_is_fresh_even_when_a_fight_begins_at_once() {
     }
 }
 
-/// How many snapshots a second come in the worst ten seconds of two minutes over a line
-/// that carries any number of bytes, delays each way by 50 ms, give or take 20, and loses 5 %.
+/// Snapshots a second in the worst ten seconds of two minutes. The line carries any number of
+/// bytes, delays each way by 50 ms, give or take 20, and loses 5 %.
 fn worst_rate(seed: u64, holds_back: bool) -> f64 {
     const WINDOW: usize = 10;
     let line = Direction {
@@ -155,14 +157,16 @@ fn worst_rate(seed: u64, holds_back: bool) -> f64 {
     f64::from(windows.min().unwrap()) / WINDOW as f64
 }
 
-/// When a few round trips in a row were long by chance, the line was taken for a narrow one,
-/// and half as many snapshots were sent for seconds (seed 37 without holding back).
+/// Guards against a past fault. When a few round trips in a row were long by chance, the line was
+/// taken for a narrow one, and half as many snapshots were sent for seconds (seed 37 without
+/// holding back).
 #[test]
 fn jitter_and_loss_by_chance_lower_no_rate() {
     for seed in 0..40 {
         for holds_back in [false, true] {
             let rate = worst_rate(seed, holds_back);
-            // Of sixty, one in twenty is lost, and a few more in the worst ten seconds.
+            // Of sixty snapshots a second, one in twenty is lost, and a few more in the worst ten
+            // seconds.
             assert!(rate > 54.0, "seed {seed}, acknowledged late {holds_back}: {rate:.1}");
         }
     }

@@ -8,19 +8,18 @@ use obsp_proto::IDLE_TIMEOUT;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
-/// Most bytes of messages that wait for one client: what happens in a full match
-/// of 128 fighting players within the idle time-out, while QUIC takes nothing.
+/// Most bytes of messages that wait for one client. It is enough for everything that happens in a
+/// full match of 128 fighting players within the idle time-out, while QUIC takes nothing.
 const MOST: usize = 256 * 1024;
 
-/// How long the last message may take to be accepted.
+/// How long QUIC may take to accept the last messages.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// A control stream, and the messages that QUIC has not taken yet.
 ///
-/// QUIC takes nothing while what it holds already is not acknowledged, as on a
-/// line that is gone. Nobody waits for it: messages are kept here, and the client
-/// is given up only if none of them was taken for the idle time-out, or they are
-/// too many.
+/// QUIC takes nothing while the bytes that it holds are not acknowledged, as on a line that is
+/// gone. The connection's task does not wait for it: messages are kept here. The client is given up
+/// only if QUIC took none of them for the idle time-out, or if they become too many.
 pub(super) struct Outbox<S> {
     stream: S,
     waiting: BytesMut,
@@ -28,12 +27,12 @@ pub(super) struct Outbox<S> {
     waiting_since: Option<Instant>,
 }
 
-/// More messages wait than are kept.
+/// More messages would wait than are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overflow;
 
 impl<S: AsyncWrite + Unpin> Outbox<S> {
-    /// An outbox of which nothing waits.
+    /// An outbox in which nothing waits.
     pub(super) fn new(stream: S) -> Self {
         Self { stream, waiting: BytesMut::new(), waiting_since: None }
     }
@@ -41,7 +40,7 @@ impl<S: AsyncWrite + Unpin> Outbox<S> {
     /// Adds messages to those that wait.
     ///
     /// # Errors
-    /// They would be too many; those that wait stay as they are.
+    /// There would be too many. The messages that wait already are kept.
     pub(super) fn push(&mut self, now: Instant, messages: &[u8]) -> Result<(), Overflow> {
         if messages.is_empty() {
             return Ok(());
@@ -54,13 +53,13 @@ impl<S: AsyncWrite + Unpin> Outbox<S> {
         Ok(())
     }
 
-    /// Whether nothing waits.
+    /// Whether no message waits.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Writes as much as the stream takes, once it takes something; does not end
-    /// while nothing waits. Giving up waiting loses nothing.
+    /// Waits until the stream takes something, and writes as much as it takes. Does not return
+    /// while no message waits. Dropping the future loses nothing.
     ///
     /// # Errors
     /// The stream is broken.
@@ -75,14 +74,14 @@ impl<S: AsyncWrite + Unpin> Outbox<S> {
         Ok(())
     }
 
-    /// Whether messages wait of which none was taken for too long.
+    /// Whether messages wait and none was taken for the idle time-out.
     pub(super) fn is_stalled(&self, now: Instant) -> bool {
         let since = |since| now.saturating_duration_since(since);
         self.waiting_since.is_some_and(|begin| since(begin) >= IDLE_TIMEOUT)
     }
 
-    /// Writes what waits and ends the stream; false if that takes too long or the
-    /// stream is broken.
+    /// Writes the messages that wait, and ends the stream. Returns false if that takes too long or
+    /// the stream is broken.
     pub(super) async fn finish(&mut self) -> bool {
         let finish = async {
             self.stream.write_all_buf(&mut self.waiting).await?;
@@ -103,7 +102,7 @@ mod tests {
         runtime.block_on(test);
     }
 
-    /// Writes as long as the stream takes something at once.
+    /// Writes for as long as the stream takes something without waiting.
     async fn write_now<S: AsyncWrite + Unpin>(outbox: &mut Outbox<S>) {
         while timeout(Duration::ZERO, outbox.write()).await.is_ok_and(|done| done.is_ok()) {}
     }

@@ -1,5 +1,5 @@
-//! What a conversation goes over: a player's QUIC connection, or a browser's session of
-//! WebTransport within one.
+//! The path to a client: a native player's QUIC connection, or a browser's WebTransport session
+//! within one.
 
 use std::future::{Future, pending};
 
@@ -20,13 +20,13 @@ pub(super) trait Path: Clone + Send + Sync {
     /// The receiving half of the control stream.
     type Incoming: Send;
 
-    /// The connection beneath.
+    /// The QUIC connection that carries the path.
     fn connection(&self) -> &quinn::Connection;
-    /// Bytes of the largest datagram that fits; none if the other end takes none.
+    /// Bytes of the largest datagram that fits. `None` if the other end takes no datagrams.
     fn largest_datagram(&self) -> Option<usize>;
-    /// Room for datagrams that wait to be sent.
+    /// Bytes of room for datagrams that wait to be sent.
     fn room(&self) -> usize;
-    /// Hands a datagram over; false if it was not taken.
+    /// Sends a datagram. Returns false if it was not accepted.
     fn send(&self, datagram: Bytes) -> bool;
     /// The next datagram of the client.
     fn datagram(&self) -> impl Future<Output = Result<Bytes, End>> + Send;
@@ -36,11 +36,12 @@ pub(super) trait Path: Clone + Send + Sync {
         incoming: &mut Self::Incoming,
         into: &mut [u8],
     ) -> impl Future<Output = Result<Option<usize>, End>> + Send;
-    /// The next stream that the client opens for the map; never, where there are none.
+    /// The next stream that the client opens for the map. Waits forever on a path that has no such
+    /// streams.
     fn map_stream(&self) -> impl Future<Output = Result<MapStream, End>> + Send;
-    /// Closes it; the client closes the connection once it has read that.
+    /// Closes the path. A page closes the connection once it has read the close.
     fn close(&self, code: VarInt, phrase: &[u8]);
-    /// Waits until the other end, or this one, has closed it.
+    /// Waits until either end has closed the path.
     fn closed(&self) -> impl Future<Output = ()> + Send;
 }
 
@@ -121,13 +122,13 @@ impl Path for web_transport_quinn::Session {
         incoming.read(into).await.map_err(|error| broken(self, error))
     }
 
-    /// A page fetches the map over HTTP.
+    /// Waits forever: a page fetches the map over HTTP.
     async fn map_stream(&self) -> Result<MapStream, End> {
         pending().await
     }
 
     fn close(&self, code: VarInt, phrase: &[u8]) {
-        // Codes of a page are those of players: 32 bits are enough for them.
+        // Pages get the same codes as native clients. All of them fit 32 bits.
         Self::close(self, u32::try_from(code.into_inner()).unwrap_or_default(), phrase);
     }
 
@@ -137,7 +138,7 @@ impl Path for web_transport_quinn::Session {
     }
 }
 
-/// Why a session does not go on.
+/// The end of a session on which reading failed.
 fn broken(session: &web_transport_quinn::Session, error: impl ToString) -> End {
     End::of(session, End::with_detail(Reason::Closed, error))
 }

@@ -2,18 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-/// Length of a bucket of the recent minimum. Two of them hold a handful of
-/// acknowledgements even of 60 snapshots a second, so that their minimum is free
-/// of jitter and of acknowledgements that were held back.
+/// Length of a bucket of the recent minimum. At 60 snapshots a second, two buckets hold a handful
+/// of acknowledgements. So their minimum is free of jitter and of acknowledgements that were held
+/// back.
 const RECENT_BUCKET: Duration = Duration::from_millis(50);
 const RECENT_BUCKETS: usize = 2;
 
-/// The same for what is decided a few times a second: a queue whose least length of
-/// so long a time is not zero is a standing one (RFC 8289, 3.2), while jitter, and a
-/// single acknowledgement that an outage held back, are none.
+/// Length of a bucket of the minimum for decisions that are made a few times a second. A queue that
+/// is never empty for two buckets is a standing queue (RFC 8289, 3.2). Jitter, or a single
+/// acknowledgement that an outage held back, does not look like one.
 const STANDING_BUCKET: Duration = Duration::from_millis(125);
 
-/// Weight of one acknowledgement in the usual delay: that of a second or two.
+/// One acknowledgement has the weight `1 / USUAL_WEIGHT` in the usual delay. So this is the average
+/// of the last second or two.
 const USUAL_WEIGHT: u32 = 64;
 
 /// Length of a bucket of the base round trip. The window of some forty seconds
@@ -25,31 +26,30 @@ const BASE_BUCKETS: usize = 5;
 /// Bytes that IP and UDP add to each packet (IPv4; IPv6 adds 20 more).
 pub(super) const IP_OVERHEAD: u64 = 28;
 
-/// The estimate of the path to a client, from acknowledgements: how much of the round
-/// trip is waiting in a queue, what is delivered and what is lost, and since when nothing
-/// was heard.
+/// The estimate of the path to a client, from acknowledgements: the delay of its queue, the bytes
+/// that were delivered and lost, and since when nothing was heard.
 ///
-/// Numbers of bytes include the headers of IP and UDP, since a narrow line has to
-/// carry those too.
+/// The acknowledged bytes include the headers of IP and UDP, because a narrow line has to carry
+/// those, too.
 #[derive(Clone, Debug)]
 pub(super) struct PathEstimate {
     base: WindowedMin<BASE_BUCKETS>,
     recent: WindowedMin<RECENT_BUCKETS>,
     standing: WindowedMin<RECENT_BUCKETS>,
-    /// How much longer than the base round trips are on average.
+    /// How much longer than the base the round trip is on average.
     usual: Duration,
-    /// The least round trip among the packets of one acknowledgement: that of the
-    /// last, which waited least for being acknowledged.
+    /// The least round trip among the packets of the current acknowledgement. It is that of the
+    /// last packet, which waited least for the acknowledgement.
     batch: Option<Duration>,
     acknowledged: u64,
     lost: u64,
     in_flight: u64,
-    /// When the first packet was sent since the last acknowledgement.
+    /// When the first packet after the last acknowledgement was sent.
     waiting_since: Option<Instant>,
 }
 
 impl PathEstimate {
-    /// Nothing is known of the path.
+    /// The estimate of a path of which nothing is known yet.
     pub(super) fn new(now: Instant) -> Self {
         Self {
             base: WindowedMin::new(now, BASE_BUCKET),
@@ -77,8 +77,7 @@ impl PathEstimate {
         self.acknowledged += bytes + IP_OVERHEAD;
     }
 
-    /// Notes that this were all packets of an acknowledgement, which leaves so many
-    /// bytes in flight.
+    /// Notes the end of an acknowledgement, after which so many bytes are in flight.
     pub(super) fn on_batch_end(&mut self, now: Instant, in_flight: u64) {
         self.in_flight = in_flight;
         self.waiting_since = (in_flight > 0).then_some(now);
@@ -97,7 +96,7 @@ impl PathEstimate {
         self.in_flight = self.in_flight.saturating_sub(bytes);
     }
 
-    /// For how long packets have been sent and none of them acknowledged.
+    /// How long packets have been under way without an acknowledgement.
     pub(super) fn unheard(&self, now: Instant) -> Duration {
         self.waiting_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
     }
@@ -107,25 +106,26 @@ impl PathEstimate {
         self.base.get()
     }
 
-    /// The round trip of a moment ago, or the base one.
+    /// The recent round trip, or the base one if none was measured recently.
     pub(super) fn round_trip(&self, now: Instant) -> Option<Duration> {
         self.recent.at(now).or(self.base())
     }
 
-    /// How much longer than the base the round trip was a moment ago, if it was
-    /// measured then.
+    /// The delay of the queue: how much longer than the base the recent round trip is. `None` if
+    /// none was measured recently.
     pub(super) fn queueing(&self, now: Instant) -> Option<Duration> {
         Some(self.recent.at(now)?.saturating_sub(self.base()?))
     }
 
-    /// How much longer than the base the round trip was a moment ago than it usually is
-    /// on this line, on which packets may wait for one another or jitter; if it was
-    /// measured then.
+    /// How much longer than usual the delay of the queue is. Usual is the average on this line,
+    /// where packets may jitter or wait for one another. `None` if no round trip was measured
+    /// recently.
     pub(super) fn unusual_queueing(&self, now: Instant) -> Option<Duration> {
         Some(self.queueing(now)?.saturating_sub(self.usual))
     }
 
-    /// How much longer than the base the round trip has been of late, at the least.
+    /// The delay of a standing queue: how much longer than the base the least round trip of the
+    /// last two [`STANDING_BUCKET`]s was.
     pub(super) fn standing_queue(&self) -> Duration {
         let (Some(standing), Some(base)) = (self.standing.get(), self.base()) else {
             return Duration::ZERO;
@@ -149,7 +149,7 @@ impl PathEstimate {
     }
 }
 
-/// The least of what was inserted during the last few buckets of time.
+/// The least of the values that were inserted during the last few buckets of time.
 #[derive(Clone, Copy, Debug)]
 struct WindowedMin<const BUCKETS: usize> {
     /// The newest bucket is the first.
@@ -184,7 +184,7 @@ impl<const BUCKETS: usize> WindowedMin<BUCKETS> {
         self.least[..left].iter().flatten().min().copied()
     }
 
-    /// Buckets that began since the newest one did.
+    /// How many buckets have begun since the newest one in `least`.
     fn passed(&self, now: Instant) -> u32 {
         let passed = now.saturating_duration_since(self.began).as_nanos() / self.bucket.as_nanos();
         u32::try_from(passed).unwrap_or(u32::MAX)
@@ -199,8 +199,8 @@ mod tests {
         Duration::from_millis(number)
     }
 
-    /// A path on which each packet is acknowledged after `round_trip(sent)`, 60 a
-    /// second; what is known of it after `seconds`.
+    /// The estimate of a path after `seconds`. It carries 60 packets a second, and each is
+    /// acknowledged after `round_trip(sent)`, in milliseconds.
     fn estimate(seconds: u64, round_trip: impl Fn(u64) -> u64) -> (PathEstimate, Instant) {
         let begin = Instant::now();
         let mut path = PathEstimate::new(begin);
@@ -228,8 +228,8 @@ mod tests {
         assert!(path.queueing(now).unwrap() < milliseconds(10), "{:?}", path.queueing(now));
     }
 
-    /// A line of two times 20 ms of jitter, of which now and then all that is known of a
-    /// moment is late: on average 40 ms later than at best, and no queue.
+    /// A line with up to 40 ms of jitter each way. Round trips are 40 ms longer than the least on
+    /// average, without a queue. Now and then, all recent ones are late by chance.
     #[test]
     fn jitter_is_usual_and_a_queue_is_not() {
         let jitter = |sent: u64| 60 + sent * 7919 % 41 + sent * 104_729 % 41;
@@ -242,7 +242,7 @@ mod tests {
         assert!(unusual > milliseconds(60), "{unusual:?}");
     }
 
-    /// A joining that fills the queue at once; only the handshake met none.
+    /// Joining fills the queue at once, so only the handshake met an empty one.
     #[test]
     fn a_queue_that_is_full_from_the_first_snapshots_on_is_noticed() {
         let (path, _) = estimate(10, |sent| if sent < 50 { 80 } else { 250 });

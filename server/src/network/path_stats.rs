@@ -5,8 +5,8 @@ use quinn::ConnectionStats;
 
 use crate::telemetry::PathMetrics;
 
-/// Time between two looks at a connection: often enough for a dashboard, and
-/// nothing beside the snapshots.
+/// Time between two readings of a connection's counters: often enough for a dashboard, and cheap
+/// beside the snapshots.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// QUIC's counters of a connection when they were last read.
@@ -17,7 +17,7 @@ pub(super) struct PathStats {
 }
 
 impl PathStats {
-    /// Counts what happened since the last look, if that is long enough ago.
+    /// Adds the changes since the last reading to the metrics, if that was long enough ago.
     pub(super) fn observe(
         &mut self,
         connection: &quinn::Connection,

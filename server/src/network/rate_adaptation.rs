@@ -12,57 +12,56 @@ use super::path_estimate::PathEstimate;
 /// Time between two decisions: a dozen packets, a few round trips.
 const INTERVAL: Duration = Duration::from_millis(250);
 
-/// Bytes that a packet needs beside the snapshot in it: IP's and UDP's headers, and
-/// QUIC's with its seal and an acknowledgement.
+/// Bytes of a packet beside the snapshot in it: the headers of IP and UDP, and QUIC's header,
+/// authentication tag and an acknowledgement.
 const PACKET_OVERHEAD: f64 = 28.0 + 40.0;
 
-/// Snapshots a second that every line is sent, however narrow it is: what lies
-/// between two of them is interpolated, and 50 ms more is what that costs.
+/// Snapshots a second that every line is sent, however narrow it is. The client interpolates
+/// between two of them, which costs 50 ms more delay.
 const LEAST_SNAPSHOTS: f64 = 20.0;
 
-/// Bytes a second below which the rate is not lowered: the fewest snapshots, with next
-/// to nothing in them. While much moves they are larger, for each may have
-/// [`MIN_SNAPSHOT`]: 52 kbit/s of IP packets.
+/// The rate is never lowered below so many bytes a second: the fewest snapshots, with next to
+/// nothing in them. While much moves, snapshots are larger, because each may have [`MIN_SNAPSHOT`]
+/// bytes. That makes 52 kbit/s of IP packets.
 const FLOOR: f64 = LEAST_SNAPSHOTS * (32.0 + PACKET_OVERHEAD);
 
-/// Growth of the round trip over its recent least, from which on a queue is taken to
-/// build up; below the second, there is none: a snapshot that takes longer than the
-/// least packet because it is larger is no queue (200 bytes at 64 kbit/s).
+/// A longer delay of the queue counts as congestion.
 const CONGESTED: Duration = Duration::from_millis(50);
+/// A shorter delay of the queue counts as no queue. A larger snapshot takes that much longer than a
+/// small packet (200 bytes at 64 kbit/s).
 const CLEAR: Duration = Duration::from_millis(25);
 
-/// Growth from which on one look is enough to take a line for a narrow one. Below, two in a
-/// row must tell of a queue: where jitter makes every fourth round trip so long by chance,
-/// all that one look has to go by are so about once an hour.
+/// A longer delay of the queue counts as congestion at once. A shorter one has to be seen at two
+/// decisions in a row. If jitter makes every fourth round trip so long, all round trips of one
+/// decision are so long about once an hour.
 const SURELY_CONGESTED: Duration = Duration::from_millis(80);
 
-/// Share of packets lost from which on a line without a queue is taken to be too
-/// narrow: more than any radio link that can be played over loses by chance.
+/// From this share of lost packets on, a line without a queue counts as too narrow. It is more than
+/// any radio link that can be played over loses by chance.
 const HEAVY_LOSS: f64 = 0.25;
 
-/// Decisions in a row with heavy loss before it counts: a short outage is none.
+/// Heavy loss counts after so many decisions in a row. A short outage has fewer.
 const LOSS_PATIENCE: u32 = 4;
 
-/// The share, at most, of the rate that the line carried when it was congested, and the
-/// time in which the queue is to drain.
+/// A cut leaves at most this share of the rate that the congested line carried.
 const CUT: f64 = 0.85;
+/// The time in which the queue is to drain after a cut.
 const DRAIN: Duration = Duration::from_millis(500);
 
-/// Most that is cut at once: a queue may be that of a moment.
+/// A cut leaves at least this share, because the queue may last only a moment.
 const MOST_CUT: f64 = 0.5;
 
-/// Growth at a decision while the line is clear: a fifth a second, and a hundredth
-/// near where it was congested twice, so that it is tried again once in half a minute
-/// only.
+/// Growth of the rate at a decision while the line is clear: a fifth a second.
 const GROWTH: f64 = 1.05;
+/// Growth near a rate at which the line was congested twice: a hundredth a second. So that rate is
+/// tried again only once in half a minute.
 const CAREFUL_GROWTH: f64 = 1.003;
 
-/// Weight of one snapshot in the average length: that of the last second or so.
+/// Weight of one snapshot in the average length. The average covers the last second or so.
 const LENGTH_WEIGHT: f64 = 1.0 / 32.0;
 
-/// QUIC's counters of a connection, its smoothed round trip, how long the queue on the
-/// way is, and how many bytes of packets, their headers of IP and UDP included, were
-/// acknowledged.
+/// A sample of a connection: QUIC's smoothed round trip and its counters of packets, the delay of
+/// the queue on the path, and the acknowledged bytes with their headers of IP and UDP.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PathSample {
     pub(super) rtt: Duration,
@@ -73,9 +72,9 @@ pub(super) struct PathSample {
 }
 
 impl PathSample {
-    /// QUIC's counters so far, on a path whose packets are known as `path` has it. QUIC's
-    /// smoothed round trip would not do: it takes jitter for a queue, and that of a client
-    /// whose joining filled the queue is never short.
+    /// The sample from QUIC's counters and from the estimate of the path. The queue is taken from
+    /// the estimate. QUIC's smoothed round trip takes jitter for a queue, and is never short for a
+    /// client whose joining filled the queue.
     pub(super) fn new(stats: &ConnectionStats, path: &PathEstimate) -> Self {
         let (packets, lost) = (stats.path.sent_packets, stats.path.lost_packets);
         let (queue, delivered) = (path.standing_queue(), path.acknowledged());
@@ -83,10 +82,10 @@ impl PathSample {
     }
 }
 
-/// Fits a client's snapshots to what its line carries: where a queue builds up on
-/// the way, or much is lost, fewer and fuller ones are sent, down to 20 a second, and
-/// more again once the line is clear. A delay-based control as LEDBAT's (RFC 6817):
-/// loss by chance does not lower it.
+/// Fits a client's snapshots to what its line carries. If a queue builds up on the path, or much is
+/// lost, fewer and fuller snapshots are sent, down to 20 a second. Once the line is clear, more are
+/// sent again. The control is based on delay, as LEDBAT's (RFC 6817): loss by chance does not lower
+/// the rate.
 #[derive(Clone, Debug)]
 pub(super) struct RateAdaptation {
     snapshot_rate: f64,
@@ -95,18 +94,19 @@ pub(super) struct RateAdaptation {
     rate: Option<f64>,
     /// The rate at which the line was congested last.
     ceiling: f64,
-    /// Whether it was congested at about that rate before, too: once may be by chance.
+    /// Whether the line had been congested at about that rate before, too. Once may be by chance.
     is_confirmed: bool,
-    /// Bytes of a snapshot, on average, and of every which that was.
+    /// Bytes of a snapshot, on average.
     length: f64,
+    /// The [`interval`](Self::interval) at which the last snapshot was sent.
     sent_interval: u32,
-    /// Bytes of snapshots that were sent since the last look, overhead included.
+    /// Bytes of snapshots that were sent since the last decision, overhead included.
     sent: f64,
     last: Option<(Time, PathSample)>,
-    /// Until when a cut has had no time to show.
+    /// Until this time, the last cut cannot have taken effect.
     settling_until: Time,
     heavy_losses: u32,
-    /// Whether there was a queue at the last look.
+    /// Whether the last decision saw a queue.
     is_congested: bool,
 }
 
@@ -128,13 +128,12 @@ impl RateAdaptation {
         }
     }
 
-    /// Whether the last look is long enough ago for another.
+    /// Whether the last decision is long enough ago for another.
     pub(super) fn is_due(&self, now: Time) -> bool {
         self.last.is_none_or(|(last, _)| now.since(last) >= INTERVAL)
     }
 
-    /// Decides by what happened since the last look; `now` is at least
-    /// 250 ms later.
+    /// Decides on the rate by the sample and the last one, which is at least 250 ms older.
     pub(super) fn observe(&mut self, now: Time, sample: PathSample) {
         let sent = std::mem::take(&mut self.sent);
         let Some((last, before)) = self.last.replace((now, sample)) else { return };
@@ -151,7 +150,7 @@ impl RateAdaptation {
         let was_congested = std::mem::replace(&mut self.is_congested, queue > CONGESTED);
         let is_sure = queue > SURELY_CONGESTED || was_congested || self.rate.is_some();
         if (queue > CONGESTED && is_sure) || self.heavy_losses >= LOSS_PATIENCE {
-            // Of what was delivered, some may have been a map.
+            // Some of the delivered bytes may have been a map's.
             let carried = sent.min(delivered as f64) / passed;
             if now >= self.settling_until && carried > 0.0 {
                 self.cut(carried, queue);
@@ -162,8 +161,8 @@ impl RateAdaptation {
         }
     }
 
-    /// Begins anew with this sample, and decides nothing by what happened before it:
-    /// too little was sent to tell what the line carries.
+    /// Starts again with this sample, without a decision: too little was sent to tell what the line
+    /// carries.
     pub(super) fn skip(&mut self, now: Time, sample: PathSample) {
         (self.sent, self.heavy_losses) = (0.0, 0);
         self.last = Some((now, sample));
@@ -176,7 +175,7 @@ impl RateAdaptation {
         self.length += (bytes as f64 - self.length) * LENGTH_WEIGHT;
     }
 
-    /// Sends so much less than what the line carried that the queue drains.
+    /// Lowers the rate so far below what the line carried that the queue drains.
     fn cut(&mut self, carried: f64, queue: Duration) {
         let left = 1.0 - queue.as_secs_f64() / DRAIN.as_secs_f64();
         self.is_confirmed = (0.6..1.6).contains(&(carried / self.ceiling));
@@ -185,13 +184,13 @@ impl RateAdaptation {
         self.heavy_losses = 0;
     }
 
-    /// Sends a little more, unless nothing is held back.
+    /// Raises the rate a little, if it is limited.
     fn grow(&mut self) {
         let Some(rate) = self.rate else { return };
         let near = CUT * self.ceiling..self.ceiling / CUT;
         let is_near = self.is_confirmed && near.contains(&rate);
         let rate = rate * if is_near { CAREFUL_GROWTH } else { GROWTH };
-        // As much as twice what every snapshot could be full of is no bound.
+        // A rate that leaves each snapshot twice [`MIN_SNAPSHOT`] bytes is no limit.
         let all = self.snapshot_rate * (2.0 * MIN_SNAPSHOT as f64 + PACKET_OVERHEAD);
         self.rate = (rate < all).then_some(rate);
     }
@@ -202,9 +201,9 @@ impl RateAdaptation {
         self.rate.map(|rate| rate.max(self.ceiling))
     }
 
-    /// Only every which snapshot is to be sent: as few as fit the rate, if they are as
-    /// long as they are now. Of what moves, half as many snapshots tell in one and a
-    /// half times the bytes.
+    /// The interval of snapshots: 1 sends every one, 2 every other one. It is the least at which
+    /// snapshots of the current length fit the rate. A snapshot at twice the interval has about one
+    /// and a half times the bytes, because more has moved.
     pub(super) fn interval(&self) -> u32 {
         let Some(rate) = self.rate else { return 1 };
         let most = (self.snapshot_rate / LEAST_SNAPSHOTS).max(1.0) as u32;
@@ -234,17 +233,17 @@ impl RateAdaptation {
 mod tests {
     use super::*;
 
-    /// A line that carries so many bytes a second after a queue of so long, with a way
-    /// of 20 ms each way that loses a share.
+    /// A line that carries so many bytes a second behind a queue of this length. It delays by 20 ms
+    /// each way and loses this share of packets.
     struct Line {
         carries: f64,
         queue: Duration,
         loss: f64,
     }
 
-    /// The bytes sent to a client of 60 snapshots a second, of which each would have so many
-    /// bytes: snapshots a second, and the share of time in which the queue delays by more than
-    /// 60 ms, over the second half of so many seconds.
+    /// Plays for so many seconds with 60 snapshots a second of `wanted` bytes each. Returns, for
+    /// the second half of the time, the snapshots a second and the share of time in which the queue
+    /// delays by more than 60 ms.
     fn play(line: &Line, wanted: usize, seconds: u32) -> (f64, f64) {
         let mut rate = RateAdaptation::new(60);
         let (mut waiting, mut rtt) = (0.0_f64, 0.04);
@@ -297,7 +296,7 @@ mod tests {
     #[test]
     fn a_policed_line_without_a_queue_is_noticed_by_its_loss() {
         let line = Line { carries: 8000.0, queue: Duration::from_millis(34), loss: 0.0 };
-        // The queue takes one packet of these and no second one.
+        // The queue holds one of these packets, but not two.
         let (rate, _) = play(&line, 200, 60);
         assert!((20.0..40.0).contains(&rate), "{rate} a second");
     }

@@ -9,11 +9,11 @@ use super::endpoint::server_config;
 use super::lobby::Lobby;
 use super::reset_key::ResetKey;
 
-/// How old a certificate of our own gets: a day less than it is valid.
+/// A self-signed certificate is replaced at this age: a day before it ends.
 const SELF_SIGNED_AGE: Duration = Duration::from_secs(12 * 24 * 3600);
 
-/// How often certificate files are read again: whoever renews them does so
-/// days before the old ones end.
+/// Time after which certificate files are read again. They are renewed days before the old ones
+/// end.
 const FILE_AGE: Duration = Duration::from_secs(3600);
 
 /// Where the server's certificate comes from.
@@ -21,7 +21,7 @@ const FILE_AGE: Duration = Duration::from_secs(3600);
 pub(crate) enum Credentials {
     /// The server makes its own.
     SelfSigned,
-    /// An operator keeps them in files.
+    /// An operator keeps certificate and key in files.
     Files {
         /// The chain, in PEM.
         certificate: PathBuf,
@@ -31,7 +31,7 @@ pub(crate) enum Credentials {
 }
 
 impl Credentials {
-    /// A certificate for the time from now on.
+    /// Makes or reads a certificate that is valid from now on.
     pub(crate) fn certificate(&self) -> Result<Certificate, CertificateError> {
         match self {
             Self::SelfSigned => Ok(Certificate::self_signed(SystemTime::now())?),
@@ -39,8 +39,8 @@ impl Credentials {
         }
     }
 
-    /// The key by which clients know this server again after a restart:
-    /// `certificate`'s own, unless that is a new one each time.
+    /// The key for the server's stateless resets ([`ResetKey`]), which has to outlast a restart. It
+    /// comes from `certificate`'s key, unless that is a new one at each start.
     pub(crate) fn reset_key(&self, certificate: &Certificate, state: Option<&Path>) -> ResetKey {
         match self {
             Self::SelfSigned => ResetKey::kept_in(state),
@@ -70,8 +70,8 @@ impl Credentials {
     }
 }
 
-/// Gives the endpoint a new certificate whenever the last one is of age, for
-/// as long as it is polled. Who is connected stays so.
+/// Gives the endpoint a new certificate whenever the last one is old enough. Runs for as long as it
+/// is polled. Open connections are not affected.
 pub(crate) async fn renew(endpoint: quinn::Endpoint, credentials: Credentials, lobby: Arc<Lobby>) {
     loop {
         tokio::time::sleep(credentials.age()).await;
@@ -86,7 +86,7 @@ pub(crate) async fn renew(endpoint: quinn::Endpoint, credentials: Credentials, l
                 Ok((fingerprint, not_after, config, https))
             });
         match renewed {
-            // Files that nobody has replaced since.
+            // Nobody has replaced the files since.
             Ok((fingerprint, ..)) if fingerprint == *lobby.game.endpoint.certificate.borrow() => {}
             Ok((fingerprint, not_after, config, https)) => {
                 endpoint.set_server_config(Some(config));

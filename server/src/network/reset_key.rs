@@ -1,11 +1,10 @@
-//! The key by which a server that was restarted makes itself known to the clients
-//! of the one before it: QUIC's stateless reset.
+//! The key for QUIC's stateless reset, by which a restarted server tells the clients of its
+//! predecessor that their connections are over.
 //!
-//! A client whose server is gone hears nothing until its time-out. A server that
-//! still has the key of the one before answers what it cannot read with a token
-//! that only that one could have given, and the client knows at once that its
-//! connection is over and that it may come back. The key comes from the private key
-//! of `--key`, or is kept in a file of the state directory.
+//! A client whose server is gone hears nothing until its time-out. A restarted server that has its
+//! predecessor's key answers unreadable packets with a token that only the predecessor could have
+//! made. So the client knows at once that its connection is over and that it may come back. The key
+//! comes from the private key of `--key`, or is kept in a file of the state directory.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -24,10 +23,10 @@ use tracing::warn;
 /// Name of the file in the state directory.
 const FILE: &str = "reset.key";
 
-/// Bytes of the secret in it.
+/// Bytes of the secret in the file.
 const SECRET_LENGTH: usize = 32;
 
-/// Tells what is derived here from anything else made from the same secret.
+/// Separates the keys derived here from anything else that is derived from the same secret.
 const SALT: &[u8] = b"obsp stateless reset 1";
 
 /// Least time between two resets: a match of 256 players hears of a restart within
@@ -37,18 +36,18 @@ const MIN_RESET_INTERVAL: Duration = Duration::from_millis(2);
 /// The key that the stateless resets and the connection ids of an endpoint are made from.
 pub(crate) struct ResetKey {
     reset: [u8; SECRET_LENGTH],
-    /// Recognises the ids that the server before gave out.
+    /// The key of connection ids. With it, a restarted server recognises its predecessor's ids.
     ids: u64,
 }
 
 impl ResetKey {
-    /// The key that goes with a certificate's private key.
+    /// The key that is derived from a certificate's private key.
     pub(crate) fn of_private_key(key: &PrivateKeyDer<'_>) -> Self {
         Self::derive(key.secret_der())
     }
 
-    /// The key kept in this directory, made if there is none. Without a directory,
-    /// or if it cannot be used, one that ends with this process.
+    /// The key that is kept in this directory. It is made if there is none. Without a directory, or
+    /// if it cannot be used, the key is lost when this process ends.
     pub(crate) fn kept_in(directory: Option<&Path>) -> Self {
         let kept = directory.map(|directory| (directory, kept_secret(directory)));
         let secret = match kept {
@@ -71,7 +70,7 @@ impl ResetKey {
         let mut reset = [0; SECRET_LENGTH];
         let mut ids = [0; SECRET_LENGTH];
         for (purpose, bytes) in [("reset", &mut reset), ("ids", &mut ids)] {
-            // It fails for lengths other than the algorithm's own only.
+            // Expanding fails only for lengths other than the algorithm's own.
             let purpose = [purpose.as_bytes()];
             if let Ok(key) = secret.expand(&purpose, hkdf::HKDF_SHA256) {
                 let _ = key.fill(bytes);
@@ -93,8 +92,8 @@ impl ResetKey {
     }
 }
 
-/// Where state is kept unless the operator says where: what systemd gives, or the
-/// user's own directory for it.
+/// The directory in which state is kept if the operator names none: the one that systemd gives, or
+/// the user's own for state.
 pub(crate) fn default_state_dir() -> Option<PathBuf> {
     state_dir_of(|name| std::env::var_os(name))
 }
@@ -102,7 +101,7 @@ pub(crate) fn default_state_dir() -> Option<PathBuf> {
 fn state_dir_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let given = |name| variable(name).filter(|value| !value.is_empty());
     if let Some(directories) = given("STATE_DIRECTORY") {
-        // systemd separates several by colons.
+        // systemd separates several directories by colons.
         return std::env::split_paths(&directories).next();
     }
     let base = given("XDG_STATE_HOME").map(PathBuf::from);
@@ -110,13 +109,13 @@ fn state_dir_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> 
     Some(base.join("arena-server"))
 }
 
-/// The secret in the file, which is made if it is not there.
+/// Reads the secret from the file. Makes the file if there is none.
 fn kept_secret(directory: &Path) -> io::Result<[u8; SECRET_LENGTH]> {
     let path = directory.join(FILE);
     match fs::File::open(&path) {
         Ok(file) => {
             let mut bytes = Vec::new();
-            // One byte more than it should have tells that it is something else.
+            // One byte more than a secret has is read, to notice a file that holds something else.
             file.take(SECRET_LENGTH as u64 + 1).read_to_end(&mut bytes)?;
             let secret = <[u8; SECRET_LENGTH]>::try_from(bytes);
             secret.map_err(|_| {
@@ -141,7 +140,7 @@ fn kept_secret(directory: &Path) -> io::Result<[u8; SECRET_LENGTH]> {
 fn new_secret() -> [u8; SECRET_LENGTH] {
     let mut secret = [0; SECRET_LENGTH];
     if SystemRandom::new().fill(&mut secret).is_err() {
-        // TLS works no better then.
+        // Without random numbers, TLS does not work either.
         warn!("the system gives no random numbers");
     }
     secret
@@ -151,7 +150,7 @@ fn new_secret() -> [u8; SECRET_LENGTH] {
 mod tests {
     use super::*;
 
-    /// A directory that goes with the test.
+    /// A temporary directory. It is removed when dropped.
     struct Directory(PathBuf);
 
     impl Directory {
@@ -193,7 +192,11 @@ mod tests {
         fs::create_dir_all(&directory.0).unwrap();
         fs::write(directory.0.join(FILE), b"too short").unwrap();
         ResetKey::kept_in(Some(&directory.0));
-        assert_eq!(fs::read(directory.0.join(FILE)).unwrap(), b"too short", "left alone");
+        assert_eq!(
+            fs::read(directory.0.join(FILE)).unwrap(),
+            b"too short",
+            "the file is left alone"
+        );
         ResetKey::kept_in(Some(Path::new("/dev/null/nowhere")));
     }
 

@@ -12,19 +12,18 @@ use crate::error::RunError;
 use crate::published::{PublishedState, PublishedStates};
 use crate::telemetry::{Part, RoundMetrics};
 
-/// Players whose snapshots leave together. Their datagrams fit a client machine's
-/// and our own default socket buffer (200 KiB) several times over; an unspread
-/// tick of 256 players does not.
+/// Players whose snapshots leave together. A default socket buffer (200 KiB), the server's or a
+/// client machine's, holds their datagrams several times over. It does not hold all those of a tick
+/// of 256 players.
 const PLAYERS_PER_GROUP: usize = 16;
 
-/// Time between two groups: the finest a runtime's timer has.
+/// Time between two groups: the shortest that tokio's timer can wait.
 const GROUP_SPACING: Duration = Duration::from_millis(1);
 
 /// Share of a tick within which all groups must have left.
 const SPREAD: u32 = 4;
 
-/// Age from which on a state is left out if there is a later one: most of a tick at
-/// 60 Hz.
+/// A state older than this is left out if there is a later one. It is most of a tick at 60 Hz.
 const OLD: Duration = Duration::from_millis(12);
 
 /// A state to send: rounded to integers, and as it was published.
@@ -47,7 +46,7 @@ impl SendGroups {
         Self((0..wanted.min(most)).map(|_| watch::Sender::new(None)).collect())
     }
 
-    /// The states to send, in the group with the fewest connections.
+    /// The states to send, as the group with the fewest connections gets them.
     pub(crate) fn subscribe(&self) -> watch::Receiver<Option<SnapshotJob>> {
         match self.0.iter().min_by_key(|group| group.receiver_count()) {
             Some(group) => group.subscribe(),
@@ -70,8 +69,8 @@ impl SendGroups {
                 Err(RecvError::Lagged(_)) => continue,
                 Err(RecvError::Closed) => return Ok(()),
             };
-            // Clients are sent each of the ticks in which the match catches up with the
-            // clock, but no state that this thread itself is late with.
+            // While the match catches up with the clock, clients are sent every tick. A state is
+            // left out only if this thread itself is late with it.
             let is_old = !states.is_empty() && published.simulated.elapsed() > OLD;
             if is_old || !cadence.is_due(published.state.tick) {
                 continue;
@@ -101,7 +100,7 @@ impl SendGroups {
     }
 }
 
-/// Decides which ticks clients are told of, if not of all.
+/// Decides of which ticks clients are sent a snapshot, if not of all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cadence {
     snapshot_rate: u64,
@@ -110,13 +109,12 @@ pub(crate) struct Cadence {
 }
 
 impl Cadence {
-    /// So many snapshots a second, of so many ticks.
+    /// A cadence of so many snapshots a second, at so many ticks a second.
     pub(crate) fn new(snapshot_rate: u32, tick_rate: u32) -> Self {
         Self { snapshot_rate: snapshot_rate.into(), tick_rate: tick_rate.into(), last: None }
     }
 
-    /// Whether a snapshot of `tick` is due; ticks are asked for in order, and
-    /// may be left out.
+    /// Whether a snapshot of `tick` is due. Callers ask for ticks in order, and may leave some out.
     pub(super) fn is_due(&mut self, tick: u64) -> bool {
         let number = tick * self.snapshot_rate / self.tick_rate;
         self.last.replace(number) != Some(number)

@@ -1,5 +1,5 @@
-//! Whether a snapshot may be sent now, and how large: probes on a dead line, fewer while
-//! a queue drains, and a slow start for newcomers.
+//! Decides whether a snapshot may be sent now, and how large it may be: probes on a dead line,
+//! fewer snapshots while a queue drains, and a slow start for newcomers.
 
 use std::time::{Duration, Instant};
 
@@ -9,62 +9,64 @@ use obsp_proto::snapshot::MIN_SNAPSHOT;
 use super::path_estimate::PathEstimate;
 use super::rate_adaptation::{PathSample, RateAdaptation};
 
-/// Silence after which snapshots only probe the path: more than the longest
-/// round trip that is playable, so that no line is taken for dead that is not.
+/// After so long a silence, snapshots only probe the path. It is longer than the longest playable
+/// round trip, so that no live line is taken for dead.
 pub(super) const UNHEARD: Duration = Duration::from_secs(1);
 
-/// Probing snapshots a second: the first one comes a tenth of a second after the
-/// line is back at the latest.
+/// Probing snapshots a second. The first one comes at most a tenth of a second after the line is
+/// back.
 pub(super) const PROBE_RATE: u32 = 10;
 
-/// Bytes of a probing snapshot at most: what is most urgent.
+/// Most bytes of a probing snapshot. It holds the most urgent records.
 pub(super) const PROBE_BYTES: usize = 400;
 
-/// By how much the round trip of a moment ago must be longer than usual for few and small
-/// snapshots to be sent at once: a fight that begins fills the queue of a narrow line
-/// sooner than the adaptation notices.
+/// If the recent round trip is longer than usual by more than this, few and small snapshots are
+/// sent at once. A fight that begins fills the queue of a narrow line sooner than the adaptation
+/// notices.
 const QUEUE_LIMIT: Duration = Duration::from_millis(60);
 
-/// Snapshots a second, and bytes of each at most, until that queue is gone.
+/// Snapshots a second until that queue is gone.
 const DRAINING_RATE: u32 = 10;
+/// Most bytes of each snapshot until that queue is gone.
 const DRAINING_BYTES: usize = MIN_SNAPSHOT;
 
-/// How much longer than a round trip a narrow line may take for what is on the way: two
-/// ticks, in which the client acknowledges, and the snapshot that is the next.
+/// A narrow line may have in flight what it carries in a round trip and this time: two ticks, in
+/// which the client acknowledges, and the next snapshot.
 const FILLING: Duration = Duration::from_millis(50);
 
-/// Snapshots a second until that is gone; a map that is under way is no reason for fewer.
+/// Snapshots a second while more than that is in flight. The rate is no lower, because the bytes
+/// may belong to a map.
 const FILLING_RATE: u32 = 20;
 
-/// Seconds after which a queue that is still there must be somebody else's.
+/// A queue that is still there after this many seconds must come from somebody else's traffic.
 const DRAINING_SECONDS: u32 = 1;
 
-/// Bytes that a newcomer is sent before any have been acknowledged; each that is makes
-/// room for two (slow start). What there is in the world, sent at once, would fill the
-/// queue of a narrow line for a second. Beyond that small ones come at this rate.
+/// Bytes that a newcomer is sent before any are acknowledged. Each acknowledged byte makes room for
+/// two (slow start). The whole world, sent at once, would fill the queue of a narrow line for a
+/// second.
 const INITIAL_WINDOW: u64 = 1500;
+/// Snapshots a second, of the smallest kind, while the slow start has no room.
 const STARTING_RATE: u32 = 20;
 
-/// Decides which ticks a client is sent a snapshot of, and how large it may be: as
-/// much as its line carries.
+/// Decides of which ticks a client is sent a snapshot, and how large it may be: as much as the
+/// client's line carries.
 ///
-/// A client of which nothing is heard is sent few and small snapshots: a line that is
-/// gone for seconds then has little in flight when it comes back, and the first
-/// of them tells at once that it is back.
+/// A silent client is sent few and small snapshots. So a line that is gone for seconds has little
+/// in flight when it comes back, and the first of these snapshots shows at once that it is back.
 #[derive(Clone, Debug)]
 pub(super) struct SnapshotPace {
     tick_rate: u32,
     /// The tick of the last snapshot that was sent.
     last: Option<u64>,
-    /// The tick from which on the queue has been too long.
+    /// The tick since which the queue has been too long.
     queue_since: Option<u64>,
-    /// Bytes that had been acknowledged before the first snapshot: those of the handshake.
+    /// Bytes that had been acknowledged before the first snapshot. They belong to the handshake.
     handshake: Option<u64>,
     /// Bytes of all snapshots so far.
     bytes: u64,
-    /// Bytes that had been acknowledged at the last look.
+    /// Bytes that had been acknowledged when the pace was last asked.
     acknowledged: u64,
-    /// Whether the path has only been probed at some time since the last look.
+    /// Whether snapshots only probed the path at some time since the last decision on the rate.
     is_probing: bool,
     /// The rate that the line carries.
     adaptation: RateAdaptation,
@@ -86,8 +88,8 @@ impl SnapshotPace {
         }
     }
 
-    /// Bytes that the snapshot of `tick` may have at `now`, if it is to be sent over
-    /// this path.
+    /// Most bytes that the snapshot of `tick` may have at `now` on this path. `None` if it is not
+    /// to be sent.
     pub(super) fn allows(&mut self, tick: u64, now: Instant, path: &PathEstimate) -> Option<usize> {
         let (mut interval, mut largest) = (self.adaptation.interval(), self.adaptation.largest());
         if path.unheard(now) >= UNHEARD {
@@ -106,12 +108,13 @@ impl SnapshotPace {
         is_due.then_some(largest)
     }
 
-    /// Whether more has been sent than what came so far lets expect of the line.
+    /// Whether more has been sent than the slow start allows.
     fn is_starting(&mut self, path: &PathEstimate) -> bool {
         let acknowledged = path.acknowledged();
         let handshake = *self.handshake.get_or_insert(acknowledged);
         if acknowledged < self.acknowledged {
-            // Another path: its counters begin anew, and slowly.
+            // The connection uses another path. Its counters began at 0, and the slow start begins
+            // again.
             (self.handshake, self.bytes) = (Some(acknowledged), 0);
             self.acknowledged = acknowledged;
             return false;
@@ -120,9 +123,9 @@ impl SnapshotPace {
         self.bytes > INITIAL_WINDOW + 2 * (acknowledged - handshake)
     }
 
-    /// Whether more is on the way than a line that is known to be narrow carries within a
-    /// round trip and [`FILLING`]: a fight fills its queue before any packet comes back
-    /// that had to wait in it.
+    /// Whether more is in flight than a line that is known to be narrow carries within a round trip
+    /// and [`FILLING`]. A fight fills the queue before the first packet that waited in it is
+    /// acknowledged.
     fn is_filling(&self, path: &PathEstimate) -> bool {
         let (Some(capacity), Some(base)) = (self.adaptation.capacity(), path.base()) else {
             return false;
@@ -130,7 +133,7 @@ impl SnapshotPace {
         path.in_flight() as f64 > capacity * (base + FILLING).as_secs_f64()
     }
 
-    /// Whether a queue has been building up for a moment.
+    /// Whether a queue has built up within the last [`DRAINING_SECONDS`].
     fn is_draining(&mut self, tick: u64, now: Instant, path: &PathEstimate) -> bool {
         if path.unusual_queueing(now).is_none_or(|queue| queue <= QUEUE_LIMIT) {
             self.queue_since = None;
@@ -140,9 +143,9 @@ impl SnapshotPace {
         tick - since < u64::from(DRAINING_SECONDS * self.tick_rate)
     }
 
-    /// Learns what the line carries from a sample taken at `now`; gives the
-    /// snapshots a second that are sent from then on, if it is time to look. Probes tell
-    /// nothing of that: fewer bytes came because fewer were sent.
+    /// Adapts to what the line carries, by a sample taken at `now`, if a decision is due. Returns
+    /// the snapshots a second that are sent from then on. After probes, the sample tells nothing:
+    /// fewer bytes arrived because fewer were sent.
     pub(super) fn adapt(&mut self, now: Time, sample: impl FnOnce() -> PathSample) -> Option<f64> {
         let is_due = self.adaptation.is_due(now);
         is_due.then(|| {
@@ -167,8 +170,8 @@ impl SnapshotPace {
 mod tests {
     use super::*;
 
-    /// Snapshots that are sent in a second of ticks over this path, and the bytes of the
-    /// largest.
+    /// How many snapshots are sent in a second of ticks over this path, and the most bytes that one
+    /// of them may have.
     fn sent(tick_rate: u32, now: Instant, path: &PathEstimate) -> (u32, usize) {
         let mut pace = SnapshotPace::new(tick_rate);
         let (mut count, mut largest) = (0, 0);
@@ -222,13 +225,13 @@ mod tests {
             });
             sent.count()
         };
-        // Four of 500 bytes, and then one each 50 ms.
+        // Four snapshots of 500 bytes, and then one every 50 ms.
         assert_eq!(send(&path, 1..61), 4 + 18);
         path.on_acknowledged(now, now, 1_000_000);
         assert_eq!(send(&path, 61..121), 60);
     }
 
-    /// QUIC counts anew when a client comes from another address.
+    /// QUIC's counters start at 0 again when a client comes from another address.
     #[test]
     fn another_path_begins_slowly_and_from_nothing() {
         let now = Instant::now();
@@ -241,7 +244,7 @@ mod tests {
         let other = PathEstimate::new(now);
         assert!(pace.allows(3, now, &other).is_some());
         pace.sent(3, 1_600);
-        assert_eq!(pace.allows(4, now, &other), None, "more than comes through");
+        assert_eq!(pace.allows(4, now, &other), None, "more was sent than came through");
     }
 
     #[test]
@@ -253,7 +256,7 @@ mod tests {
             assert!(count <= most, "{count} at {tick_rate} Hz");
             assert_eq!(bytes, MIN_SNAPSHOT);
         }
-        // It is over as soon as a packet comes back in time.
+        // The draining ends as soon as a packet comes back in time.
         let (path_without, now) = path(Instant::now(), [millis(40), millis(40) + QUEUE_LIMIT / 2]);
         assert_eq!(sent(60, now, &path_without), (60, usize::MAX));
     }

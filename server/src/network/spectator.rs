@@ -21,9 +21,9 @@ use super::send_groups::{Cadence, SnapshotJob};
 use crate::clients::{self, Registration};
 use crate::telemetry::{Connected, ConnectionState};
 
-/// Shows the match to a browser whose session is open, to its last packet. It takes no
-/// place and steers nothing, is told less often, and what it costs is bounded by its own
-/// budget.
+/// Shows the match to a browser whose session is open, until the session's last packet. A spectator
+/// takes no player's place and steers nothing. It gets fewer snapshots, and its own budget bounds
+/// what it costs.
 pub(super) async fn serve(
     (web, send, receive): (WebSession, SendStream, RecvStream),
     permit: Permit,
@@ -38,7 +38,7 @@ pub(super) async fn serve(
     show.run(receive).await;
 }
 
-/// The connection beneath a session.
+/// The QUIC connection that carries a session.
 fn path(web: &WebSession) -> &quinn::Connection {
     web
 }
@@ -52,9 +52,9 @@ struct Show<'a> {
     /// The connection's place in the table of addresses.
     permit: Permit,
     cadence: Cadence,
-    /// The name that the spectator gave, once it has given one.
+    /// The name in the spectator's hello, once it has come.
     name: Option<PlayerName>,
-    /// The spectator's place among the clients, once it was let in.
+    /// The spectator's place among the clients, once it is let in.
     registration: Option<Registration>,
     /// The events of the match, while the spectator is in it.
     events: Option<Events>,
@@ -78,10 +78,10 @@ impl Show<'_> {
             if end.is_heard && self.feed.finish().await {
                 let _ = timeout(FAREWELL, web.closed()).await;
             }
-            // Codes of a page are those of players: 32 bits are enough for them.
+            // Pages get the same codes as native clients. All of them fit 32 bits.
             let code = u32::try_from(end.code.into_inner()).unwrap_or_default();
             web.close(code, end.phrase().as_bytes());
-            // The page closes the connection once it has read that.
+            // The page closes the connection once it has read the close.
             let _ = timeout(FAREWELL, path(&web).closed()).await;
         };
         tokio::select! {
@@ -90,8 +90,8 @@ impl Show<'_> {
         }
     }
 
-    /// Says in the log why the show is over, and counts who was not let in or
-    /// broke the protocol.
+    /// Logs why the connection ended. Counts it if the spectator was not let in or broke the
+    /// protocol.
     fn note_end(&mut self, end: End) -> End {
         let watched = self.registration.take().is_some();
         let end = if watched { end } else { end.before_joining() };
@@ -158,7 +158,7 @@ impl Show<'_> {
         }
     }
 
-    /// Why reading failed.
+    /// The end of a session on which reading failed.
     fn broken(&self, error: impl ToString) -> End {
         End::of(&self.feed.path, End::with_detail(Reason::Closed, error))
     }
@@ -188,7 +188,7 @@ impl Show<'_> {
         Ok(())
     }
 
-    /// Goes to the match that a hello names.
+    /// Moves the connection to the match that its hello names.
     fn enter_match(&mut self, name: &MatchName) -> Result<(), End> {
         let lobby = match self.lobbies.find(name.as_str()) {
             Ok(lobby) => lobby,
@@ -234,7 +234,7 @@ impl Show<'_> {
         Ok(())
     }
 
-    /// Lets the spectator see the level that is played.
+    /// Begins to show the spectator the current level.
     fn look_on(&mut self) {
         self.feed.session.accept_spectator(self.feed.lobby.game.last_tick());
         self.events = Some(self.feed.introduce(None));
@@ -246,7 +246,7 @@ impl Show<'_> {
         end
     }
 
-    /// Sends the news, if some are due.
+    /// Sends a snapshot of the latest state, if one is due.
     fn tell(&mut self, update: Option<SnapshotJob>) -> Result<(), End> {
         self.feed.look()?;
         let Some(update) = update else { return Ok(()) };

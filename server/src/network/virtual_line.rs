@@ -1,6 +1,6 @@
-//! Two QUIC endpoints and the line between them, in virtual time: what a
-//! blackout, a narrow line or a lossy one does to a connection of this server,
-//! in milliseconds of processor time and without sockets.
+//! Two QUIC endpoints and the line between them, in virtual time. Tests see what a blackout, a
+//! narrow line or a lossy one does to a connection of this server, in milliseconds of processor
+//! time and without sockets.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,23 +22,22 @@ use super::path_estimate::IP_OVERHEAD;
 /// How one direction of the line treats packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Direction {
-    /// Time on the way.
+    /// Time that a packet takes.
     pub(super) delay: Duration,
-    /// How much longer than that a packet may take, random for each packet: packets
+    /// Most time that a packet may take beyond `delay`. It is random for each packet, so packets
     /// overtake one another.
     pub(super) jitter: Duration,
-    /// Bytes a second, headers of IP and UDP included; without it, any number.
+    /// Bytes a second, headers of IP and UDP included. `None` means any number.
     pub(super) rate: Option<f64>,
-    /// Longest time that a packet waits for its turn; those that would wait
-    /// longer are lost.
+    /// Longest time that a packet waits for its turn. A packet that would wait longer is lost.
     pub(super) queue: Duration,
     /// Share of packets that are lost, at random.
     pub(super) loss: f64,
-    /// While nothing passes, from the beginning of the connection.
+    /// The time in which nothing passes, from the beginning of the connection.
     pub(super) blackout: Range<Duration>,
 }
 
-/// One direction at work.
+/// The state of one direction.
 struct Wire {
     habits: Direction,
     /// When the last packet will have left the queue.
@@ -51,7 +50,7 @@ struct End {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
     address: SocketAddr,
-    /// Towards the other end.
+    /// The direction towards the other end.
     wire: Wire,
     /// Datagrams that arrived, and when.
     received: Vec<(Instant, Bytes)>,
@@ -78,8 +77,8 @@ const CLIENT: usize = 1;
 const HANDSHAKE: Duration = Duration::from_secs(3);
 
 impl VirtualLine {
-    /// Connects a client to a server over a line that goes `down` to the client
-    /// and `up` to the server.
+    /// Connects a client to a server over a line whose directions are `down`, to the client, and
+    /// `up`, to the server.
     pub(super) fn connect(
         [down, up]: [Direction; 2],
         server: TransportConfig,
@@ -123,8 +122,7 @@ impl VirtualLine {
         line
     }
 
-    /// The server's end of the connection; [`VirtualLine::pass`] sends what was
-    /// handed to it.
+    /// The server's end of the connection. [`VirtualLine::pass`] sends what was handed to it.
     pub(super) fn server(&mut self) -> &mut Connection {
         self.ends[SERVER].connection()
     }
@@ -217,7 +215,7 @@ impl VirtualLine {
 }
 
 impl Wire {
-    /// When a packet arrives that is sent now, if it does.
+    /// When a packet that is sent now arrives. `None` if it is lost.
     fn arrival(&mut self, now: Instant, began: Instant, bytes: usize) -> Option<Instant> {
         let Direction { delay, jitter, rate, queue, loss, blackout } = self.habits.clone();
         let is_lost = self.draw() < loss;
@@ -240,7 +238,7 @@ impl Wire {
 
     /// A number from zero up to one.
     fn draw(&mut self) -> f64 {
-        // Knuth's generator for MMIX; of its bits the higher ones are good.
+        // Knuth's generator for MMIX. Only its higher bits are random enough.
         self.random =
             self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.random >> 11) as f64 / (1_u64 << 53) as f64
@@ -256,8 +254,7 @@ impl End {
         self.connection.as_ref().is_some_and(|(_, connection)| !connection.is_handshaking())
     }
 
-    /// Carries what the connection and its endpoint have to tell each other, and
-    /// keeps what the application would be told.
+    /// Passes events between the connection and its endpoint, and keeps the datagrams that arrived.
     fn take_events(&mut self, now: Instant) {
         let Some((handle, connection)) = &mut self.connection else { return };
         while let Some(event) = connection.poll_endpoint_events() {

@@ -17,20 +17,20 @@ use super::lobby::{Lobbies, Lobby};
 use super::spectator;
 use crate::telemetry::{Connected, Limit};
 
-/// Streams that HTTP/3 takes for itself in each direction: its control stream
-/// and the two of header compression, and as many to spare.
+/// Streams that HTTP/3 takes for itself in each direction: its control stream, the two of header
+/// compression, and as many to spare.
 const HTTP_STREAMS: VarInt = VarInt::from_u32(6);
 
 /// The session's own stream and the control stream, and one to spare.
 const SESSION_STREAMS: VarInt = VarInt::from_u32(3);
 
-/// The path of the request of a player.
+/// The path of the URL that a player's page requests.
 const PLAY: &str = "/play";
 
 /// A session with its control stream.
 type Opened = (Session, SendStream, RecvStream);
 
-/// Whether a connection has come to speak WebTransport.
+/// Whether a connection asked for WebTransport in its handshake.
 pub(super) fn is_web(connection: &quinn::Connection) -> bool {
     let data = connection.handshake_data().and_then(|data| data.downcast::<HandshakeData>().ok());
     data.is_some_and(|data| data.protocol.as_deref() == Some(web_transport_quinn::ALPN.as_bytes()))
@@ -67,14 +67,15 @@ pub(super) async fn serve(
     }
 }
 
-/// Answers the request of a browser; true if it wants to play.
+/// Answers a browser's request, and opens its session. The flag says whether the browser wants to
+/// play.
 async fn open(connection: quinn::Connection, lobby: &Lobby) -> Result<(bool, Opened), ServerError> {
     let held = connection.clone();
     let request = Request::accept(connection).await?;
     if !is_allowed(&request, lobby) {
         lobby.game.telemetry.network.limited(Limit::Origin);
         request.reject(StatusCode::FORBIDDEN).await?;
-        // Until the page has read that, or the time is over.
+        // Waits until the page has read the answer, or the caller's time is over.
         held.closed().await;
         return Err(ServerError::UnexpectedEnd);
     }
@@ -84,7 +85,8 @@ async fn open(connection: quinn::Connection, lobby: &Lobby) -> Result<(bool, Ope
     Ok((plays, (web, send, receive)))
 }
 
-/// Whether the page that asks may. Programs that are no browsers have no origin.
+/// Whether the origin of the page is allowed. A program that is not a browser has no origin, and is
+/// allowed.
 fn is_allowed(request: &Request, lobby: &Lobby) -> bool {
     let Some(origin) = request.headers.get(ORIGIN) else { return true };
     let authority = request.url.authority();

@@ -8,10 +8,10 @@ const DEFAULT_PLAYERS: u16 = 4;
 /// Spectators of one address unless asked otherwise: a quarter of all places.
 const DEFAULT_SPECTATORS: u16 = 4;
 
-/// Addresses of swarms on this machine, as they come without being asked to.
+/// The addresses from which swarms on this machine come, unless they are told to use another.
 const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
 
-/// The share of one address. An IPv6 address stands for its /64 prefix.
+/// The limits of one address. An IPv6 address stands for its /64 prefix.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct AddressOptions {
     /// Players that one address may have in the match; 0 for any number
@@ -24,8 +24,8 @@ pub struct AddressOptions {
           default_value_t = DEFAULT_SPECTATORS)]
     pub address_spectators: u16,
 
-    /// Addresses that may have any number of players, spectators, joins and
-    /// connections, such as that of a load test or of a proxy; replaces the default
+    /// Addresses that may have any number of players, spectators, joins and connections, such as
+    /// that of a load test or of a proxy; the list replaces the default
     #[arg(long, value_name = "IP", env = "ARENA_ADDRESS_EXEMPT", value_delimiter = ',',
           default_values_t = LOOPBACK)]
     pub address_exempt: Vec<IpAddr>,

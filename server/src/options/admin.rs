@@ -5,7 +5,7 @@ use clap::Args;
 
 use super::parse_address;
 
-/// Where and to whom the admin interface answers, and server queries.
+/// The admin interface, and server queries.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct AdminOptions {
     /// Loopback TCP address of the admin interface; without it, there is none
@@ -17,7 +17,7 @@ pub struct AdminOptions {
     #[arg(long, value_name = "FILE", env = "ARENA_ADMIN_TOKENS")]
     pub admin_tokens: Option<PathBuf>,
 
-    /// UDP address on which server browsers ask by A2S; without it, nobody is answered
+    /// UDP address for server browsers' A2S queries; without it, queries are not answered
     #[arg(long, value_name = "ADDR", env = "ARENA_QUERY", value_parser = parse_address)]
     pub query: Option<SocketAddr>,
 }

@@ -3,8 +3,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// Where clients reach the game's UDP port, which ports that are mapped by a
-/// container engine or a router make another place than the server listens at.
+/// The address at which clients reach the game's UDP port. It is not the one that the server
+/// listens at if a container engine or a router maps the port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advertised {
     /// A name or an address, an IPv6 one without brackets; `None` for the host at
@@ -14,7 +14,7 @@ pub struct Advertised {
     pub port: u16,
 }
 
-/// A text is no [`Advertised`] address.
+/// The text is not an [`Advertised`] address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("write it like game.example.org:7777, [2001:db8::1]:7777 or :7777")]
 pub struct AdvertisedSyntax;

@@ -4,17 +4,17 @@ use clap::Args;
 
 use super::duration::parse_duration;
 
-/// Where the sidecar listens unless Agones says otherwise.
+/// TCP port of the sidecar unless Agones names another.
 const DEFAULT_PORT: u16 = 9358;
-/// Time between two signs of health unless asked otherwise: within the five
-/// seconds that Agones waits by default, with one to spare.
+/// Time between two signs of health unless asked otherwise: one may be lost within the five seconds
+/// that Agones waits by default.
 const DEFAULT_HEALTH: Duration = Duration::from_secs(2);
-/// Time that a match may stand empty unless asked otherwise: everybody can
-/// lose the line and come back.
+/// Time that a match may stand empty unless asked otherwise: long enough for everybody to lose the
+/// line and come back.
 const DEFAULT_EMPTY: Duration = Duration::from_secs(60);
 
-/// Time for which places are reserved unless asked otherwise: a slow machine loads the
-/// game and fetches the map in it.
+/// Time for which places are reserved unless asked otherwise: long enough for a slow machine to
+/// load the game and fetch the map.
 const DEFAULT_RESERVATION: Duration = Duration::from_secs(60);
 
 /// How the server takes its place in an Agones fleet.

@@ -1,5 +1,5 @@
-//! Variables that look like options and are none: a misspelt one would otherwise
-//! change nothing, silently.
+//! Refuses environment variables that look like options and are none. Without this, a misspelt one
+//! would silently change nothing.
 
 use std::ffi::OsString;
 
@@ -12,8 +12,8 @@ use super::spelling::did_you_mean;
 /// The prefix of the variables of all options.
 const PREFIX: &str = "ARENA_";
 
-/// The prefix of the variables by which this project's tests are asked for more; servers
-/// may inherit them.
+/// The prefix of the variables for this project's tests. Servers that the tests start may inherit
+/// them.
 const TESTS: &str = "ARENA_NEED_";
 
 /// Refuses variables of this process that look like options and are none.
@@ -37,8 +37,8 @@ fn check_all(variables: impl Iterator<Item = (OsString, OsString)>) -> Result<()
     Ok(())
 }
 
-/// Whether Kubernetes has set the variable, which does so for each service of the
-/// namespace: if one is called `arena`, its variables begin with ours.
+/// Whether Kubernetes has set the variable. It sets some for each service of the namespace. If a
+/// service is called `arena`, they begin with [`PREFIX`].
 fn is_of_a_service(name: &str, value: &str) -> bool {
     let address = |text: &str| text.contains("://");
     name.ends_with("_SERVICE_HOST")

@@ -1,5 +1,5 @@
-//! Options from a TOML file: each becomes a word of the command line, before
-//! those that were typed, so that there is one parser and one set of rules.
+//! Reads options from a TOML file. Each becomes a word of the command line, in front of the words
+//! that were typed, so that there is one parser and one set of rules.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,15 +12,16 @@ use super::Options;
 use super::environment;
 use super::spelling::did_you_mean;
 
-/// Where the option that names the file is typed or set.
+/// The option that names the file.
 const OPTION: &str = "--config";
+/// The environment variable that names the file.
 const VARIABLE: &str = "ARENA_CONFIG";
 
-/// The command line with what the file says that it names, if it names one;
+/// The command line, with the options of the file that it names, if it names one. Environment
 /// variables that look like options and are none are refused.
 pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error> {
-    // A job has options of its own, and the file is about none of them. It is
-    // named first, for no option may stand before it.
+    // A job (such as `server soak`) has options of its own, and the file has none of them. The job
+    // is always the first word, because no option may stand before it.
     let names_job = |word: &OsString| !word.as_encoded_bytes().starts_with(b"-");
     if arguments.get(1).is_some_and(names_job) {
         return Ok(arguments);
@@ -28,7 +29,7 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
     environment::check()?;
     let Some(path) = named(&arguments) else { return Ok(arguments) };
     let wrong = |what: String| {
-        // Raw: how the command line is written is not what is wrong.
+        // A raw error shows no usage of the command line, because the fault is in the file.
         let message = format!("{OPTION} {}: {what}\n", Path::new(&path).display());
         Error::raw(ErrorKind::ValueValidation, message)
     };
@@ -44,7 +45,7 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
             let way_out = did_you_mean(key, &known.collect::<Vec<_>>());
             return Err(wrong(format!("there is no option {key}; {way_out}")));
         };
-        // The environment counts more than the file.
+        // The environment takes precedence over the file.
         if known.get_env().is_some_and(|variable| std::env::var_os(variable).is_some()) {
             continue;
         }
@@ -65,7 +66,7 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
     Ok(all)
 }
 
-/// The file that is asked for.
+/// The file that the command line or the environment names.
 fn named(arguments: &[OsString]) -> Option<OsString> {
     for (index, argument) in arguments.iter().enumerate() {
         if argument == OPTION {
@@ -79,7 +80,7 @@ fn named(arguments: &[OsString]) -> Option<OsString> {
     std::env::var_os(VARIABLE)
 }
 
-/// A value as it would be typed.
+/// A value as it would be typed on the command line. `None` if there is no way to type it.
 fn written(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

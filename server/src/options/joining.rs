@@ -4,15 +4,14 @@ use std::time::Duration;
 use super::duration::parse_duration;
 use clap::Args;
 
-/// How long a lost player may come back unless asked otherwise.
+/// How long a player whose connection is lost may come back unless asked otherwise.
 const DEFAULT_REJOIN: &str = "30s";
 
 /// The rules by which players join, come back and stay.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct JoiningOptions {
-    /// Require of players a connect token that was sealed with the key in this file;
-    /// `server token --new-key FILE` makes one. Spectators need none: see
-    /// `--max-spectators`
+    /// Require players to have a connect token that was sealed with the key in this file; `server
+    /// token --new-key FILE` makes a key. Spectators need no token: see `--max-spectators`
     #[arg(long, value_name = "FILE", env = "ARENA_JOIN_KEY")]
     pub join_key: Option<PathBuf>,
 
@@ -42,7 +41,7 @@ pub struct JoiningOptions {
           default_value = "0")]
     pub idle: Duration,
 
-    /// TOML file in which bans are kept that are pronounced while the server runs
+    /// TOML file that keeps the bans that administrators make while the server runs
     #[arg(long, value_name = "FILE", env = "ARENA_BANS")]
     pub bans: Option<PathBuf>,
 }

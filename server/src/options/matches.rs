@@ -5,7 +5,7 @@ use obsp_proto::control::MatchName;
 
 use super::Options;
 
-/// A further match of a server, as `--match NAME=MAP` has it.
+/// A further match of a server, as `--match NAME=MAP` gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchOption {
     /// The name that clients ask for it by.

@@ -9,9 +9,9 @@ pub struct AllowedOrigin(Origin);
 enum Origin {
     Any,
     One {
-        /// The whole of it.
+        /// The whole origin, as a browser writes it.
         origin: String,
-        /// Its host, without a port or the brackets of an IPv6 address.
+        /// The origin's host, without a port or the brackets of an IPv6 address.
         host: String,
     },
 }
@@ -42,7 +42,7 @@ impl FromStr for AllowedOrigin {
 }
 
 impl AllowedOrigin {
-    /// Whether it is this origin, as a browser writes it.
+    /// Whether `other`, as a browser writes it, is this origin.
     pub(crate) fn matches(&self, other: &str) -> bool {
         match &self.0 {
             Origin::Any => true,
@@ -50,7 +50,7 @@ impl AllowedOrigin {
         }
     }
 
-    /// Whether it is an origin of this host.
+    /// Whether this is an origin of the host `name`.
     pub(crate) fn is_of(&self, name: &str) -> bool {
         match &self.0 {
             Origin::Any => true,

@@ -9,12 +9,12 @@ use clap::{Args, ValueEnum};
 
 use crate::rounds::Rules;
 
-/// How long a round lasts where maps rotate and nothing else was said.
+/// How long a round lasts if maps rotate and no other limit is given.
 const DEFAULT_ROUND: Duration = Duration::from_secs(600);
-/// Time between two rounds unless asked otherwise: to read who has won.
+/// Time between two rounds unless asked otherwise: long enough to read who has won.
 const DEFAULT_INTERMISSION: &str = "10s";
 
-/// Through which maps and rounds the match goes.
+/// The rotation of maps, and the rules of the rounds.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct RoundOptions {
     /// Maps that follow one another, separated by commas; a folder stands for all maps
@@ -22,7 +22,7 @@ pub struct RoundOptions {
     #[arg(long, value_name = "LIST", env = "ARENA_MAPS", value_delimiter = ',')]
     pub maps: Vec<String>,
 
-    /// How long a round lasts; without it, for ever on one map, 10m where maps rotate
+    /// How long a round lasts; by default, for ever on one map or with a score limit, else 10m
     #[arg(long, value_name = "D", env = "ARENA_ROUND_TIME", value_parser = parse_duration)]
     pub round_time: Option<Duration>,
 
@@ -41,7 +41,8 @@ pub struct RoundOptions {
           default_value = DEFAULT_INTERMISSION)]
     pub intermission: Duration,
 
-    /// Votes that players may call by `/votemap NAME` and `/votekick NAME`, `/yes`, `/no`
+    /// Votes that players may call by `/votemap NAME` and `/votekick NAME`, and answer by `/yes` or
+    /// `/no`
     #[arg(long, value_name = "LIST", env = "ARENA_VOTES", value_delimiter = ',', value_enum)]
     pub votes: Vec<Vote>,
 }
@@ -80,7 +81,7 @@ impl RoundOptions {
         maps
     }
 
-    /// By what rules so many maps are played.
+    /// The rules by which a rotation of so many maps is played.
     pub(crate) fn rules(&self, maps: usize) -> Rules {
         let rotates = maps > 1 && self.score_limit.is_none();
         Rules {
@@ -92,8 +93,8 @@ impl RoundOptions {
     }
 }
 
-/// The maps in a folder in order of their names, a compiled one rather than its source;
-/// or the map itself if it is no folder.
+/// The maps in a folder, sorted by name; if a map is there compiled and as source, the compiled
+/// one. A path that is not a folder stands for itself.
 fn in_folder(map: &str) -> Vec<String> {
     let Ok(entries) = Path::new(map).read_dir() else { return vec![map.to_owned()] };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));

@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-/// How the service manager that started this process wants to be told of it. Set
-/// by systemd in the environment of a unit with `Type=notify`, never by hand.
+/// How this process reports to the service manager that started it. systemd sets these options in
+/// the environment of a unit with `Type=notify`; nobody gives them by hand.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct ServiceOptions {
     /// Unix datagram socket to report to; one that begins with `@` is abstract
@@ -21,7 +21,8 @@ pub struct ServiceOptions {
 }
 
 impl ServiceOptions {
-    /// Time of silence after which this process is taken for hung, if it is.
+    /// Time of silence after which this process is taken for hung. `None` if the service manager
+    /// does not watch it.
     pub(crate) fn watchdog(&self) -> Option<Duration> {
         let is_ours = self.watchdog_pid.is_none_or(|process| process == std::process::id());
         self.watchdog_usec.filter(|&usec| usec > 0 && is_ours).map(Duration::from_micros)

@@ -1,8 +1,8 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 
-/// The address that `text` means, such as `127.0.0.1:4433`, `[::1]:4433` or
-/// `localhost:4433`. Of the addresses of a name the first of IPv4 is taken, as the default
-/// addresses are of IPv4; one of IPv6 if there is no other.
+/// The address that `text` means, such as `127.0.0.1:4433`, `[::1]:4433` or `localhost:4433`. If a
+/// name has several addresses, the first IPv4 one is taken, because the default addresses are IPv4,
+/// too. An IPv6 one is taken if there is no other.
 pub(crate) fn parse_address(text: &str) -> Result<SocketAddr, String> {
     let example = "an address and a port, such as 127.0.0.1:4433 or localhost:4433, is wanted";
     let found = text.to_socket_addrs().map_err(|error| format!("{error}; {example}"))?;

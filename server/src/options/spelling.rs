@@ -1,8 +1,8 @@
-/// Likeness, from 0 to 1, from which on one word may have been meant by another:
-/// what clap takes for its own suggestions.
+/// If the likeness of two words, from 0 to 1, is above this, one may be a misspelling of the other.
+/// clap's own suggestions use the same limit.
 const LIKE: f64 = 0.7;
 
-/// The way out for whoever wrote `word` where only those `known` make sense.
+/// The advice for somebody who wrote `word` in place of one of the `known` words.
 pub(super) fn did_you_mean(word: &str, known: &[&str]) -> String {
     let like = known.iter().map(|known| (strsim::jaro(word, known), known));
     match like.max_by(|(a, _), (b, _)| a.total_cmp(b)) {

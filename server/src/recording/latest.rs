@@ -2,20 +2,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Status;
 
-/// The recording of the level that is played, and what those before it came to: each
-/// level has a file of its own.
+/// The recording of the current level, and the sum of the earlier ones. Each level has a file of
+/// its own.
 #[derive(Debug, Default)]
 pub(crate) struct Latest(Mutex<Recordings>);
 
 #[derive(Debug, Default)]
 struct Recordings {
     status: Option<Arc<Status>>,
-    /// Ticks and bytes of earlier ones.
+    /// Ticks and bytes of earlier recordings.
     earlier: (u64, u64),
 }
 
 impl Latest {
-    /// Another recording begins.
+    /// Notes that another recording begins.
     pub(crate) fn begin(&self, status: Arc<Status>) {
         let mut recordings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(over) = recordings.status.replace(status) {
@@ -24,12 +24,12 @@ impl Latest {
         }
     }
 
-    /// How the recording of the level that is played is doing, if there is one.
+    /// The status of the current level's recording, if there is one.
     pub(crate) fn status(&self) -> Option<Arc<Status>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).status.clone()
     }
 
-    /// Ticks and bytes written to all of them.
+    /// Ticks and bytes written to all recordings.
     pub(crate) fn written(&self) -> (u64, u64) {
         let recordings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (ticks, bytes) = recordings.earlier;

@@ -12,11 +12,11 @@ use crate::error::{RunError, StartError};
 use crate::level::Prepared;
 use crate::threads::join_until;
 
-/// The thread that writes a recording, in messages.
+/// The name of the thread that writes a recording, for messages.
 const PART: &str = "recording thread";
 
-/// Time that a disk has at the end for what it has not taken yet: at most
-/// [`LiveRecorder`]'s queue, so one that takes longer has failed.
+/// Time that the disk has at the end for the ticks that still wait. They are at most
+/// [`LiveRecorder`]'s queue, so a disk that takes longer has failed.
 const WRITE_LIMIT: Duration = Duration::from_secs(5);
 
 /// Records each level to a file of its own, if the match is recorded.
@@ -27,7 +27,7 @@ pub(crate) struct LevelRecordings {
     threads: Mutex<Threads>,
 }
 
-/// The threads that write, and what came of those that are done.
+/// The threads that write, and the first failure of those that have ended.
 #[derive(Debug, Default)]
 struct Threads {
     running: Vec<JoinHandle<Result<(), RecordingError>>>,
@@ -41,7 +41,7 @@ impl LevelRecordings {
         Self { path, latest: Arc::default(), threads: Mutex::default() }
     }
 
-    /// How the recordings are doing.
+    /// The status of the recordings.
     pub(crate) fn latest(&self) -> Arc<Latest> {
         Arc::clone(&self.latest)
     }
@@ -57,9 +57,9 @@ impl LevelRecordings {
         Ok(Some(recorder))
     }
 
-    /// Begins the recording of a later level. The file is created by the thread that
-    /// writes it: whoever calls this has players to serve, and a disk may be slow. A
-    /// failure is in the log, in the metrics and on the pages.
+    /// Begins the recording of a later level. The thread that writes the file creates it, because
+    /// the caller has players to serve and a disk may be slow. A failure is in the log, in the
+    /// metrics and on the pages.
     pub(crate) fn begin(&self, level: &Prepared) -> Option<LiveRecorder> {
         let (recorder, thread) = self.prepare(level)?;
         match self.spawn(thread) {
@@ -87,7 +87,8 @@ impl LevelRecordings {
     }
 
     fn prepare(&self, level: &Prepared) -> Option<(LiveRecorder, RecordingThread)> {
-        // Pages rewind matches that no file is written of, too.
+        // The replay buffer always receives the events: pages can also rewind a match that is not
+        // recorded to a file.
         level.level.replay_buffer.hear(level.level.events.subscribe());
         let path = self.path.as_ref()?;
         let (recorder, thread) = {
@@ -115,7 +116,7 @@ impl LevelRecordings {
 }
 
 impl Threads {
-    /// Gives back what threads that are done still hold.
+    /// Joins the threads that have ended, and keeps the first failure.
     fn reap(&mut self) {
         for thread in self.running.extract_if(.., |thread| thread.is_finished()) {
             let ended = match thread.join() {

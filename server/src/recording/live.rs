@@ -23,13 +23,13 @@ use crate::level::News;
 /// Ticks that may wait for the disk: some four seconds at 60 Hz.
 const WAITING_TICKS: usize = 256;
 
-/// Time between two flushes: what a killed server loses of its recording.
+/// Time between two flushes: the most of its recording that a killed server loses.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What is told to players, as connections hear it.
+/// A receiver of the events that players are sent.
 pub(crate) type NewsReceiver = broadcast::Receiver<News>;
 
-/// What goes to the thread that writes.
+/// An item for the thread that writes.
 enum Item {
     Tick(Tick),
     /// The whole match after the last tick.
@@ -37,7 +37,7 @@ enum Item {
     Note(Note),
 }
 
-/// The next name or line of chat.
+/// The next name or line of chat that has come in.
 pub(super) fn next_said(news: &mut NewsReceiver) -> Option<Said> {
     loop {
         match news.try_recv().map(|news| news.event) {
@@ -56,10 +56,9 @@ pub(super) fn next_said(news: &mut NewsReceiver) -> Option<Said> {
     }
 }
 
-/// Records a match from its tick thread without ever making it wait: ticks go
-/// to a thread that writes them. If the disk falls so far behind that the
-/// queue is full, the recording ends there, because one with a gap would be
-/// worth nothing. However it ends, the match goes on.
+/// Records a match from its tick thread without ever making it wait: ticks go to a thread that
+/// writes them. If the disk falls so far behind that the queue is full, the recording ends there,
+/// because a recording with a gap is worth nothing. The match goes on in any case.
 pub(crate) struct LiveRecorder {
     recorder: Recorder,
     schedule: Schedule,
@@ -75,7 +74,7 @@ pub(crate) struct RecordingThread {
     /// The file that was asked for.
     path: PathBuf,
     beginning: Beginning,
-    /// The file that is written, or why there is none; `None` until it was tried.
+    /// The writer of the file, or why there is none. `None` until the file has been tried.
     writer: Option<Result<Writer, RecordingError>>,
     items: Receiver<Item>,
     status: Arc<Status>,
@@ -104,7 +103,7 @@ impl LiveRecorder {
         (Self { recorder, schedule, count: 0, news, items: Some(sender), status }, thread)
     }
 
-    /// How the recording is doing.
+    /// The status of the recording.
     pub(crate) fn status(&self) -> Arc<Status> {
         Arc::clone(&self.status)
     }
@@ -129,13 +128,14 @@ impl LiveRecorder {
                 self.send(Item::Note(Note { tick, what }));
             }
         }
-        // Every time, so that a replay can name the very tick: some ten
-        // microseconds with 500 bodies.
+        // The digest is taken every tick, so that a replay can name the very tick that differs. It
+        // takes some ten microseconds with 500 bodies.
         let kind = kind_in(simulation.world());
         let recorded = self.recorder.tick(commands, kind, simulation.digest());
         self.send(Item::Tick(recorded));
         if self.schedule.is_due(simulation.world(), commands.len()) {
-            // Some 0.3 ms with 32 players and 300 bodies; that thread packs it.
+            // Saving takes some 0.3 ms with 32 players and 300 bodies. The thread that writes packs
+            // it.
             self.send(Item::Keyframe(simulation.save()));
         }
     }
@@ -146,7 +146,7 @@ impl LiveRecorder {
         if let Err(TrySendError::Full(_)) = outcome {
             self.status.fail(format!("the disk is more than {WAITING_TICKS} ticks behind"));
         }
-        // A writer that failed has said so itself.
+        // A writer that failed has reported it already.
         if outcome.is_err() {
             self.items = None;
         }
@@ -154,12 +154,11 @@ impl LiveRecorder {
 }
 
 impl RecordingThread {
-    /// Creates the file now, and not only when the thread runs.
+    /// Creates the file now instead of when the thread runs.
     ///
     /// # Errors
-    /// The file cannot be created. If it is the room that is missing, that is no
-    /// error here but a failure of the recording, or a server that restarts on a
-    /// full disk would not play at all.
+    /// The file cannot be created. A full disk is not an error here but a failure of the recording.
+    /// Otherwise, a server that restarts on a full disk would not play at all.
     pub(crate) fn create(mut self) -> Result<Self, RecordingError> {
         let writer = self.begin();
         if let Err(error) = writer {
@@ -189,7 +188,7 @@ impl RecordingThread {
         written
     }
 
-    /// Creates the file and writes what it begins with.
+    /// Creates the file and writes its beginning.
     fn begin(&self) -> Result<Writer, RecordingError> {
         let new = NewFile::open(&self.path)
             .map_err(|source| RecordingError::Write { path: self.path.clone(), source })?;
@@ -234,7 +233,7 @@ fn write(
     writer.flush()?;
     status.flushed(count, writer.bytes());
     if status.failure().is_some() {
-        // Ticks are missing: without the end mark, a reader can tell.
+        // Ticks are missing. The end mark is left out, so that a reader can tell.
         return Err(RecordingError::Behind { path: status.path().to_owned(), tick: count });
     }
     writer.finish()

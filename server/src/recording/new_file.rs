@@ -3,8 +3,8 @@ use std::fs::{File, OpenOptions, metadata, remove_file};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Recordings of one name at most. Each restart tries the names from the first,
-/// so this also bounds how long that takes.
+/// Most numbered files of one name. Each restart tries the names from the first, so this also
+/// bounds how long that takes.
 const MOST_NUMBERED: u32 = 9_999;
 
 /// The file that a new recording goes to.
@@ -12,7 +12,7 @@ const MOST_NUMBERED: u32 = 9_999;
 pub(super) struct NewFile {
     pub(super) path: PathBuf,
     pub(super) file: File,
-    /// False for a device or a pipe, which was there before.
+    /// Whether the file was created here. False for a device or a pipe, which existed before.
     created: bool,
 }
 
@@ -43,7 +43,7 @@ impl NewFile {
     /// A function that removes the file again if [`NewFile::open`] created it.
     pub(super) fn removal(&self) -> impl FnOnce() + use<> {
         let created = self.created.then(|| self.path.clone());
-        // If it cannot be removed, an empty file stays behind: harmless.
+        // If it cannot be removed, an empty file stays behind, which is harmless.
         move || drop(created.map(remove_file))
     }
 }

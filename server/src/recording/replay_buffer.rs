@@ -1,4 +1,5 @@
-//! The last half minute of a level in memory, for pages that watch it and want to see it again.
+//! Keeps the last half minute of a level in memory, for pages that watch it and want to see it
+//! again.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -11,27 +12,27 @@ use obsp_sim::{Command, Config, EntityId};
 use super::live::{NewsReceiver, next_said};
 use super::{Beginning, Note, Recorder, RecordingError, Said, Tick, Writer, beginning_of, kind_in};
 
-/// Seconds that are kept at least, once the level has lasted as long.
+/// Least seconds that are kept, once the level has lasted that long.
 const KEPT_SECONDS: u64 = 30;
 
-/// Seconds between two keyframes: so much more is kept at most, and a page that goes
-/// anywhere in it plays so much at most, in less than 200 ms.
+/// Seconds between two keyframes. At most so much more than [`KEPT_SECONDS`] is kept. A page that
+/// jumps to a tick plays at most so much before it, in less than 200 ms.
 const KEYFRAME_SECONDS: u64 = 3;
 
-/// Bytes of keyframes that are kept at most. Those of 32 players and 200 bodies take some
-/// 80 kB each; beyond this less time is kept.
+/// Most bytes of keyframes that are kept. A keyframe of 32 players and 200 bodies takes some 80 kB.
+/// If keyframes are larger, less time is kept.
 const MAX_BYTES: usize = 32 << 20;
 
-/// Lines of chat of a second that are kept at most, or a flood of short ones would take much
+/// Most lines of chat that are kept of one second, because a flood of short ones would take much
 /// memory: 128 of the longest are 90 kB.
 const MAX_LINES: usize = 128;
 
-/// The last seconds of a level. The tick thread adds to it; the lock that pages share with it
-/// is held only to hand over a piece, or to count references to the pieces that there are.
+/// The last seconds of a level. The tick thread adds to them. It shares a lock with the pages,
+/// which is held only to add a piece, or to clone the references to all pieces.
 pub(crate) struct ReplayBuffer {
     beginning: Beginning,
     tick_rate: u64,
-    /// The tick thread's own.
+    /// The second that is not complete yet. Pages do not lock it.
     newest: Mutex<Newest>,
     pieces: Mutex<VecDeque<Arc<Piece>>>,
 }
@@ -40,7 +41,7 @@ pub(crate) struct ReplayBuffer {
 struct Newest {
     recorder: Recorder,
     count: u64,
-    /// Brings names and chat.
+    /// The events that bring names and chat.
     news: Option<NewsReceiver>,
     /// The latest name in each slot.
     names: BTreeMap<u16, String>,
@@ -50,12 +51,12 @@ struct Newest {
 /// A second of the match.
 #[derive(Default)]
 struct Piece {
-    /// The match before it, if there is a keyframe.
+    /// The match before this second, if there is a keyframe.
     keyframe: Option<Saved>,
     ticks: Vec<Tick>,
-    /// Names, chat and deaths. Names are no more than the joins in the ticks.
+    /// Names, chat and deaths. There are no more names than joins in the ticks.
     notes: Vec<Note>,
-    /// Notes that are lines of chat.
+    /// How many of the notes are lines of chat.
     lines: usize,
 }
 
@@ -68,7 +69,7 @@ struct Saved {
 }
 
 impl Newest {
-    /// Keeps what was said since the last tick.
+    /// Keeps the names and the chat that came in since the last tick.
     fn hear(&mut self) {
         let tick = self.count;
         while let Some(what) = self.news.as_mut().and_then(next_said) {
@@ -106,7 +107,7 @@ impl ReplayBuffer {
         }
     }
 
-    /// Keeps names and chat from now on, which `news` brings.
+    /// Keeps the names and the chat that `news` brings from now on.
     pub(crate) fn hear(&self, news: NewsReceiver) {
         lock(&self.newest).news = Some(news);
     }
@@ -135,7 +136,7 @@ impl ReplayBuffer {
             commands.sort_unstable_by_key(|(id, _)| *id);
             let name = |(id, _): &(EntityId, _)| newest.names.remove_entry(&id.slot);
             let names: BTreeMap<_, _> = commands.iter().filter_map(name).collect();
-            // Those who have left are forgotten.
+            // The names of players who have left are forgotten.
             newest.names.clone_from(&names);
             Saved { tick, commands, names, saved: simulation.save() }
         });
@@ -147,7 +148,7 @@ impl ReplayBuffer {
         trim(&mut pieces);
     }
 
-    /// The last tick that pages can have, which names what they get.
+    /// The last tick that pages can get. It identifies the excerpt that they get.
     pub(crate) fn last_tick(&self) -> u64 {
         let pieces = lock(&self.pieces);
         let first = pieces.front().and_then(|piece| piece.keyframe.as_ref());
@@ -155,9 +156,9 @@ impl ReplayBuffer {
             + pieces.iter().map(|piece| piece.ticks.len() as u64).sum::<u64>()
     }
 
-    /// The pieces as a recording of its own, up to a second ago. It has the names and the chat
-    /// of then; `introductions` names those of today's players whose names were not heard.
-    /// `None` in the first second.
+    /// The pieces as a recording of their own, which ends up to a second ago. It has the names and
+    /// the chat of its ticks. For players whose names did not come in, `introductions` has the
+    /// names. `None` in the first second.
     ///
     /// # Errors
     /// A keyframe is longer than a recording can hold.
@@ -207,7 +208,7 @@ impl ReplayBuffer {
     }
 }
 
-/// Forgets what is older than has to be kept, up to a keyframe.
+/// Drops pieces that are older than has to be kept, up to a keyframe.
 fn trim(pieces: &mut VecDeque<Arc<Piece>>) {
     loop {
         let is_keyframe = |piece: &Arc<Piece>| piece.keyframe.is_some();

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tracing::error;
 
-/// How the recording of a running match is doing, for operators to see. Written
-/// by the threads that record, read by the pages.
+/// The status of a running match's recording, for operators. The threads that record write it, and
+/// the pages read it.
 #[derive(Debug)]
 pub(crate) struct Status {
     /// The file that was asked for.
@@ -33,13 +33,12 @@ impl Status {
         self.created.get().unwrap_or(&self.asked)
     }
 
-    /// Ticks that the system has been handed, and so the last tick that a
-    /// replay can surely reach.
+    /// Ticks that were handed to the operating system. A replay can surely reach the last of them.
     pub(crate) fn ticks(&self) -> u64 {
         self.ticks.load(Ordering::Relaxed)
     }
 
-    /// Bytes that the system has been handed.
+    /// Bytes that were handed to the operating system.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -51,11 +50,11 @@ impl Status {
 
     /// Notes the file that was created.
     pub(super) fn created(&self, path: PathBuf) {
-        // It is created once.
+        // The file is created once, so setting it does not fail.
         let _ = self.created.set(path);
     }
 
-    /// Notes how much the system has been handed so far.
+    /// Notes how much was handed to the operating system so far.
     pub(super) fn flushed(&self, ticks: u64, bytes: u64) {
         self.ticks.store(ticks, Ordering::Relaxed);
         self.bytes.store(bytes, Ordering::Relaxed);

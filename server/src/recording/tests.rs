@@ -17,7 +17,7 @@ fn read(path: &std::path::Path) -> (Vec<Tick>, Recording) {
     (ticks, recording)
 }
 
-/// A folder of its own for a test, gone at the end.
+/// A temporary folder. It is removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -107,7 +107,7 @@ fn a_disk_that_falls_behind_ends_the_recording_without_an_end_mark() {
         simulation.step(&[]);
         recorder.ticked(&*simulation, &[]);
     }
-    // Ticks are only missing at the end: those that were taken are written.
+    // Only the last ticks are missing. The ticks that the queue took are written.
     assert!(status.failure().is_some_and(|why| why.contains("behind")), "{status:?}");
     drop(recorder);
     assert!(matches!(thread.run(), Err(RecordingError::Behind { tick: 256, .. })));
@@ -118,7 +118,8 @@ fn a_disk_that_falls_behind_ends_the_recording_without_an_end_mark() {
     assert!(matches!(error, Some(RecordingError::Truncated { tick: 256, .. })), "{error:?}");
 }
 
-/// A later level whose file could not be created was not recorded, and nothing said so.
+/// Guards against a past fault: a later level whose file could not be created was not recorded, and
+/// nothing reported it.
 #[test]
 fn a_level_whose_recording_cannot_begin_is_told() {
     let folder = Folder::new("recording-later");
@@ -132,8 +133,9 @@ fn a_level_whose_recording_cannot_begin_is_told() {
     assert!(failure.contains("No such file"), "{failure}");
 }
 
-/// The file of a level was created on the network thread, which served nobody meanwhile.
-/// A pipe stands for a slow disk: it cannot be opened for writing until somebody reads.
+/// Guards against a past fault: the file of a level was created on the network thread, which served
+/// nobody meanwhile. A pipe stands for a slow disk: it cannot be opened for writing until somebody
+/// reads.
 #[cfg(unix)]
 #[test]
 fn a_disk_that_is_slow_to_create_a_file_holds_up_only_the_recording() {
@@ -157,7 +159,7 @@ fn a_disk_that_is_slow_to_create_a_file_holds_up_only_the_recording() {
     assert_eq!(recordings.latest().written().0, 100);
 }
 
-/// A page rewinds a match that no file is written of, too, with what was said in it.
+/// A page can also rewind a match that is not recorded to a file, with its chat.
 #[test]
 fn a_level_that_is_not_recorded_keeps_what_was_said_for_the_rewind() {
     let (_, mut level) = crate::test_level(1);

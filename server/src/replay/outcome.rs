@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Difference;
 use crate::build;
 
-/// How a replay went.
+/// The outcome of a replay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// The tick before the first that was run.
@@ -20,17 +20,17 @@ pub struct Outcome {
     pub audited: u64,
     /// The first tick in which the audit found something, and what it found.
     pub finding: Option<(u64, String)>,
-    /// Where the match first went another way.
+    /// Where the match first differs from the recording.
     #[serde(serialize_with = "told")]
     pub difference: Option<Difference>,
-    /// Why the recording could not be read to its end, if that is so: it was cut
-    /// off, or is damaged. What was verified comes before.
+    /// Why the recording could not be read to its end, if that is so: it was cut off, or is
+    /// damaged. The ticks before that were verified.
     pub incomplete: Option<String>,
     /// The build that recorded the match; empty if the recording does not say.
     pub recorded_by: String,
 }
 
-/// A difference as JSON has it.
+/// A difference as the JSON report shows it.
 #[derive(Serialize)]
 struct Told<'a> {
     tick: u64,
@@ -91,7 +91,7 @@ fn advice(recorded_by: &str) -> String {
     }
     let by = match recorded_by {
         "" => "by a build that it does not name".to_owned(),
-        // A file may come from anyone.
+        // The name is escaped, because a file may come from anyone.
         build => format!("by build {}", build.escape_debug()),
     };
     format!("recorded {by}, and this is {own}: replay it with the server that recorded it")

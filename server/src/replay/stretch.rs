@@ -10,7 +10,7 @@ use obsp_sim::{SetupError, World};
 use super::ReplayError;
 use crate::recording::{Recording, RecordingError};
 
-/// What came of a stretch.
+/// The outcome of a stretch.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) ticks: u64,
@@ -20,12 +20,12 @@ pub(super) struct Found {
     pub(super) digest: u64,
     pub(super) difference: Option<Difference>,
     pub(super) finding: Option<(u64, String)>,
-    /// A part of the recording that no server has written.
+    /// A fault of the recording: a part that no server has written.
     pub(super) damage: Option<String>,
 }
 
 impl Found {
-    /// Whether nothing after it can be right.
+    /// Whether no later stretch can be right.
     pub(super) fn ends(&self) -> bool {
         self.difference.is_some() || self.damage.is_some()
     }
@@ -43,7 +43,7 @@ impl Runner<'_> {
     /// Runs the stretch of this number.
     ///
     /// # Errors
-    /// The map cannot carry the match.
+    /// The match cannot be set up on the map.
     pub(super) fn run(&self, number: usize) -> Result<Found, ReplayError> {
         let mut found = Found::default();
         match self.play(number, &mut found) {
@@ -59,7 +59,7 @@ impl Runner<'_> {
         let mut playback = self.begin(&keyframe)?;
         let mut judges = self.audits.then(|| self.judges()).transpose()?;
         if let Some(judges) = &mut judges {
-            // The last tick of the stretch before, or none: it is not counted.
+            // The state here is that of the last tick of the stretch before, so it is not counted.
             judges.judge(playback.tick(), playback.world(), found);
         }
         let end = self.recording.keyframes().nth(number + 1);
@@ -83,7 +83,8 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// The match of a keyframe; that before the first tick is also set up as the server did.
+    /// Loads the match of a keyframe. The match before the first tick is also set up as the server
+    /// did, and compared.
     fn begin(&self, keyframe: &Keyframe) -> Result<Playback, Stop> {
         let map = Arc::clone(self.map);
         let loaded = Playback::at(self.recording, keyframe, Arc::clone(&map), self.game);
@@ -96,7 +97,7 @@ impl Runner<'_> {
         Ok(set_up)
     }
 
-    /// The match has to be that of the next keyframe.
+    /// Checks that the match equals that of the next keyframe.
     fn meets(&self, playback: &mut Playback, next: usize) -> Result<(), Stop> {
         let keyframe = self.recording.keyframe(next)?;
         let digest = playback.game().digest();
@@ -104,7 +105,9 @@ impl Runner<'_> {
         loaded.map_err(|error| Stop::Damaged(self.names(keyframe.tick, error)))?;
         if playback.game().digest() != digest {
             let tick = keyframe.tick;
-            return Err(Stop::Damaged(format!("the keyframe at tick {tick} is another match")));
+            return Err(Stop::Damaged(format!(
+                "the keyframe at tick {tick} differs from the ticks before it"
+            )));
         }
         Ok(())
     }
@@ -143,7 +146,7 @@ impl From<RecordingError> for Stop {
     }
 }
 
-/// What judges the ticks by brute force.
+/// The audits that judge ticks by brute force.
 struct Judges {
     audit: Audit,
     passages: Passages,

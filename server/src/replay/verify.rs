@@ -1,4 +1,4 @@
-//! Verifying a recording: its stretches, shared out over threads.
+//! Verifies a recording, with its stretches shared out over threads.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ pub struct Plan {
     pub from: u64,
     /// Whether every tick is audited.
     pub audit: bool,
-    /// Threads at most.
+    /// Most threads that are used.
     pub threads: NonZeroUsize,
 }
 
-/// Runs a recording on `map`, up to the first difference or to where it breaks off. Every
-/// digest in it is compared, and so are the names of all who join.
+/// Runs a recording on `map`, up to the first difference or to where it breaks off. Every digest in
+/// it is compared, and so are the ids of all players who join.
 ///
 /// # Errors
 /// The match cannot be set up.
@@ -61,7 +61,7 @@ pub fn verify(
     Ok(outcome)
 }
 
-/// What came of the stretches, in their order, up to the first that ends a recording.
+/// Runs the stretches, and returns their outcomes in order, up to the first that ends a recording.
 fn run_all(
     runner: &Runner,
     stretches: std::ops::Range<usize>,
@@ -78,7 +78,7 @@ fn run_all(
             }
             let found = runner.run(number);
             if !found.as_ref().is_ok_and(|found| !found.ends()) {
-                // Nothing after it is worth running; all before it is.
+                // No later stretch is worth running, but all earlier ones are.
                 last.fetch_min(number + 1, Ordering::Relaxed);
             }
             own.push((number, found));

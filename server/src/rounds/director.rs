@@ -21,7 +21,7 @@ use crate::tick_thread::NextWorld;
 /// Time between two updates of the state machine.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Where the director gets worlds from, and where it hands them on.
+/// The parts that the director gets worlds from, and hands them on to.
 pub(crate) struct LevelPipeline {
     pub(crate) loader: Loader,
     /// Worlds for the tick thread.
@@ -46,7 +46,8 @@ pub(crate) async fn direct(
             }
         }
         let level = game.level();
-        // Until the tick thread has gone there, what is seen is of the world before.
+        // Until the tick thread has entered the next world, the published state is of the one
+        // before.
         if level.number < entered {
             continue;
         }
@@ -86,7 +87,7 @@ impl Schedule {
         }
     }
 
-    /// Does what players have voted for.
+    /// Closes a vote that is decided, and does what players have voted for.
     fn count_votes(&mut self, game: &MatchHandle) {
         let clients = game.clients.list();
         let players = clients.iter().filter(|client| !client.spectates);
@@ -111,7 +112,7 @@ impl Schedule {
         }
     }
 
-    /// Takes in what became of a map.
+    /// Handles the outcome of loading a map.
     fn on_loaded(&mut self, loaded: Loaded, ready: &mut Option<Prepared>, game: &MatchHandle) {
         match loaded.prepared {
             Ok(prepared) => {
@@ -143,23 +144,24 @@ fn enter(prepared: Prepared, pipeline: &LevelPipeline, game: &MatchHandle) {
         &match_info.map.to_string(),
         level.load_time,
     );
-    // There is room for one, and the last was entered before this one was prepared.
+    // The channel has room for one world, and the last one was entered before this one was
+    // prepared.
     if pipeline.worlds.try_send(NextWorld { simulation, level, recorder }).is_err() {
-        warn!("the tick thread took no other world");
+        warn!("the tick thread did not take the next world");
     }
 }
 
 /// Tells everybody which phase the match is in.
 fn tell(level: &Level, phase: RoundPhase, lasts: Option<Duration>, game: &MatchHandle) {
     let ticks = |time: Duration| time.as_secs_f64() * f64::from(level.match_info.tick_rate.get());
-    // `as` saturates, and a round is shorter than that.
+    // `as` saturates, but no round is that long.
     let ends = lasts.map(|time| game.next_tick().after(ticks(time) as u32));
     let event = MatchEvent::Round { phase, ends };
     level.enter_phase(event.clone());
     game.announce_in(level, event);
 }
 
-/// Says who has won and what comes next.
+/// Announces who has won and which map comes next.
 fn conclude(level: &Level, next: Option<&str>, game: &MatchHandle) {
     let won = match level.roster.best() {
         Some((name, score)) => format!("The round is over: {name} is best with {score}"),
@@ -167,7 +169,8 @@ fn conclude(level: &Level, next: Option<&str>, game: &MatchHandle) {
     };
     let next = next.map(|map| format!(". Next map: {}", short(map)));
     info!("{won}");
-    // A name and a map could be too long together, or hold what cannot be shown.
+    // A line with both names could be too long, or a map's name could hold characters that cannot
+    // be shown. Then the line goes without the map.
     for line in [won.clone() + &next.unwrap_or_default(), won] {
         if let Ok(line) = ChatLine::new(&line) {
             return game.announce_in(level, MatchEvent::Announced { line });

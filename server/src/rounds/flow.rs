@@ -10,12 +10,12 @@ use obsp_proto::control::RoundPhase;
 /// How long a map that could not be loaded is left out.
 const RETRY: Duration = Duration::from_secs(30);
 
-/// By what rules rounds begin and end.
+/// The rules by which rounds begin and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rules {
     /// Time before the first round, from the first player on; zero for none.
     pub(crate) warm_up: Duration,
-    /// How long a round lasts; for ever without.
+    /// How long a round lasts. `None` means for ever.
     pub(crate) round: Option<Duration>,
     /// The score that ends a round.
     pub(crate) score_limit: Option<i16>,
@@ -36,11 +36,11 @@ pub(crate) struct RoundInput {
     pub(crate) now: Time,
     /// Players in the world.
     pub(crate) players: usize,
-    /// The highest score of any.
+    /// The highest score of any player.
     pub(crate) best: Option<i16>,
 }
 
-/// Something to be done.
+/// Something that the director has to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FlowAction {
     /// Prepare a world of this map; [`Flow::prepared`] or [`Flow::failed`] follows.
@@ -49,7 +49,7 @@ pub(crate) enum FlowAction {
     Enter,
     /// The round is over: nobody moves in this world any more.
     Freeze {
-        /// The map of the next.
+        /// The map of the next round.
         next: Option<String>,
     },
     /// The match is in this phase, for so long if it ends by time.
@@ -79,9 +79,9 @@ pub(crate) struct Flow {
     /// When the phase ends by time.
     ends: Option<Time>,
     next: Next,
-    /// A map that somebody wants now, whatever the rotation has.
+    /// A map that an operator or a vote asks for now, whatever the rotation has.
     wanted: Option<String>,
-    /// Maps that could not be loaded, and until when they are left out.
+    /// Maps that could not be loaded. They are left out until `retry`.
     failed: BTreeSet<String>,
     retry: Time,
 }
@@ -109,13 +109,12 @@ impl Flow {
         (self.phase, self.ends)
     }
 
-    /// The rules.
     pub(crate) fn rules(&self) -> &Rules {
         &self.rules
     }
 
-    /// Plays by other rules from now on; the time of a round that is being played is
-    /// counted anew.
+    /// Plays by other rules from now on. If they change the time of a round, the current round's
+    /// time is counted anew.
     pub(crate) fn change_rules(&mut self, rules: Rules) {
         if rules.round != self.rules.round && self.phase == RoundPhase::Playing {
             self.ends = None;
@@ -139,7 +138,7 @@ impl Flow {
         self.change_map(self.current.clone());
     }
 
-    /// Takes note that a world of `map` is prepared; false if another is waited for.
+    /// Notes that a world of `map` is prepared. Returns false if another map is waited for.
     pub(crate) fn prepared(&mut self, map: &str) -> bool {
         let is_next = self.next == Next::Preparing(map.to_owned());
         if is_next {
@@ -148,7 +147,7 @@ impl Flow {
         is_next
     }
 
-    /// Takes note that `map` cannot be played.
+    /// Notes that `map` cannot be played.
     pub(crate) fn failed(&mut self, map: &str, now: Time) {
         if self.next == Next::Preparing(map.to_owned()) {
             self.next = Next::Unknown;
@@ -160,8 +159,8 @@ impl Flow {
         self.retry = now + RETRY;
     }
 
-    /// The actions that are due, in this order. After [`FlowAction::Enter`], the input must be
-    /// of that world.
+    /// Returns the actions that are due, in order. After [`FlowAction::Enter`], the input must be
+    /// of the new world.
     pub(crate) fn update(&mut self, input: &RoundInput) -> Vec<FlowAction> {
         let mut actions = Vec::new();
         if input.now >= self.retry {
@@ -240,7 +239,8 @@ impl Flow {
     }
 
     fn enter(&mut self, map: String) {
-        // Found again from where the match is, so that a map may be in the rotation twice.
+        // The place is searched from the current one on, because a map may be in the rotation
+        // twice.
         let mut rotation = (1..=self.maps.len()).map(|step| (self.place + step) % self.maps.len());
         let place = rotation.find(|&place| self.maps[place] == map);
         let again = self.maps.get(self.place) == Some(&map) && self.wanted.is_some();
@@ -272,7 +272,7 @@ mod tests {
         RoundInput { now, players, best: Some(best) }
     }
 
-    /// The actions of an update, where every map can be loaded at once.
+    /// The actions of an update. Every map that they ask for is prepared at once.
     fn play(flow: &mut Flow, seconds: u64, players: usize, best: i16) -> Vec<FlowAction> {
         let actions = flow.update(&seen(seconds, players, best));
         for step in &actions {
@@ -306,7 +306,7 @@ mod tests {
         play(&mut flow, 166, 2, 0);
         let actions = play(&mut flow, 170, 2, 10);
         assert_eq!(actions[0], FlowAction::Freeze { next: Some("c".into()) }, "{actions:?}");
-        // Everybody may leave meanwhile.
+        // The next round begins even if everybody leaves meanwhile.
         assert_eq!(play(&mut flow, 175, 0, 0), begin);
         play(&mut flow, 176, 1, 0);
         assert_eq!(flow.next_map().as_deref(), Some("a"));
@@ -319,7 +319,7 @@ mod tests {
         for seconds in 1..1000 {
             assert_eq!(play(&mut flow, seconds, 0, 0), []);
         }
-        assert_eq!(play(&mut flow, 1000, 1, 0).len(), 1, "a whole round");
+        assert_eq!(play(&mut flow, 1000, 1, 0).len(), 1, "a whole round begins");
     }
 
     #[test]
@@ -357,9 +357,9 @@ mod tests {
         flow.failed("b", seen(0, 1, 0).now);
         assert_eq!(flow.update(&seen(1, 1, 0)), [prepare("c")]);
         flow.failed("c", seen(1, 1, 0).now);
-        assert_eq!(flow.update(&seen(2, 1, 0)), [prepare("a")], "the same again");
+        assert_eq!(flow.update(&seen(2, 1, 0)), [prepare("a")], "the same map again");
         flow.prepared("a");
-        // One whose turn it is again takes it.
+        // After a while, the map whose turn it is is tried again.
         assert_eq!(flow.update(&seen(40, 1, 0)), [prepare("b")]);
         // A request for a map that cannot be loaded is forgotten.
         flow.change_map("none".into());

@@ -6,7 +6,7 @@ use tracing::debug;
 use crate::error::StartError;
 use crate::level::{LevelMaker, Prepared};
 
-/// The way to have maps loaded, and to hear of them.
+/// Asks a thread to load maps, and receives the outcomes.
 pub(crate) struct Loader {
     wanted: Sender<(String, u64)>,
     loaded: mpsc::UnboundedReceiver<Loaded>,
@@ -16,7 +16,7 @@ pub(crate) struct Loader {
 
 /// The outcome of a request for a map.
 pub(crate) struct Loaded {
-    /// As it was asked for.
+    /// The map, as it was asked for.
     pub(crate) map: String,
     pub(crate) prepared: Result<Prepared, StartError>,
 }
@@ -29,7 +29,7 @@ pub(crate) struct LoaderThread {
 }
 
 impl Loader {
-    /// A loader, and what its thread does.
+    /// A loader, and the work of its thread.
     pub(crate) fn new(maker: LevelMaker) -> (Self, LoaderThread) {
         let (wanted, asked) = channel();
         let (tell, loaded) = mpsc::unbounded_channel();
@@ -39,7 +39,7 @@ impl Loader {
 
     /// Asks for a world of this map.
     pub(crate) fn load(&mut self, map: String) {
-        // The thread ends after this does.
+        // Sending does not fail, because the thread ends after this loader.
         let _ = self.wanted.send((map, self.next));
         self.next += 1;
     }
@@ -51,7 +51,7 @@ impl Loader {
 }
 
 impl LoaderThread {
-    /// Loads what is asked for until nobody can ask any more.
+    /// Loads maps until the loader is dropped.
     pub(crate) fn run(self) {
         yield_to_others();
         while let Ok((map, number)) = self.wanted.recv() {
@@ -63,10 +63,11 @@ impl LoaderThread {
     }
 }
 
-/// Gives this thread, and those that it starts, what the match leaves over.
+/// Lowers the priority of this thread, and of those that it starts, so that they use only the time
+/// that the match leaves.
 fn yield_to_others() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19) {
-        debug!("maps are loaded at the match's priority: {error}");
+        debug!("cannot lower the priority of the thread that loads maps: {error}");
     }
 }

@@ -25,7 +25,7 @@ pub(crate) enum Proposal {
 pub(crate) enum Outcome {
     /// More than half of all players want it.
     Carried(Proposal),
-    /// They do not, or did not say so in time.
+    /// Too few players want it, or too few said so in time.
     Rejected(Proposal),
 }
 
@@ -40,13 +40,13 @@ pub(crate) enum NoVote {
     TooSoon,
 }
 
-/// Votes of the players of a match, each known by the number of their connection. One
-/// at a time; who calls one wants it.
+/// The votes of a match, at most one at a time. Each player is known by the number of the
+/// connection. The player who calls a vote is counted as wanting it.
 #[derive(Debug, Default)]
 pub(crate) struct Votes {
     ballot: Option<Ballot>,
-    /// When each caller may call again: a player or an address, not a connection, for
-    /// whoever comes again has another one.
+    /// When each caller may call again. A caller is a player or an address, not a connection,
+    /// because somebody who comes back has another connection.
     callers: BTreeMap<String, Time>,
 }
 
@@ -58,7 +58,7 @@ struct Ballot {
 }
 
 impl Votes {
-    /// Opens a vote, which the connection `by` of `caller` wants.
+    /// Opens a vote that `caller` asks for, over the connection `by`.
     pub(crate) fn call(
         &mut self,
         (by, caller): (u64, &str),
@@ -78,8 +78,8 @@ impl Votes {
         Ok(())
     }
 
-    /// Takes a voice; a later one of the same player counts instead. False if no vote
-    /// is open.
+    /// Counts a ballot. A later one of the same player replaces it. Returns false if no vote is
+    /// open.
     pub(crate) fn say(&mut self, by: u64, yes: bool) -> bool {
         let Some(ballot) = &mut self.ballot else { return false };
         ballot.said.insert(by, yes);

@@ -18,48 +18,47 @@ use crate::soak::TickTimes;
 /// Ticks per second of the scene.
 const RATE: u32 = 60;
 
-/// How a heap fell; the names are those of the JSON.
+/// The outcome of a heap. The fields have the names of the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Heap {
     /// Bodies that were dropped.
     pub objects: usize,
-    /// Of what models.
+    /// The models of the bodies.
     pub models: HeapModels,
-    /// Seed of how they lay in the air.
+    /// Seed of the places of the bodies in the air.
     pub seed: u64,
     /// Ticks played.
     pub ticks: u32,
     /// How long a tick takes, in microseconds.
     pub tick_us: TickTimes,
-    /// All ticks together, in milliseconds.
+    /// Time of all ticks together, in milliseconds.
     pub total_ms: f64,
-    /// To place the bodies, in milliseconds.
+    /// Time to place the bodies, in milliseconds.
     pub set_up_ms: f64,
     /// Bodies awake, on average over the ticks.
     pub awake_mean: f64,
-    /// Microseconds a tick for each body that is awake.
+    /// Time of a tick for each awake body, in microseconds.
     pub us_per_awake: f64,
-    /// The first tick after which all slept, if they did.
+    /// The first tick after which all bodies slept, if they did.
     pub asleep_tick: Option<u32>,
-    /// Mean height of the bodies' centres above the pen's floor at the end, in units; if the pen is
-    /// shaken, above where its floor is in the middle of its course.
+    /// Mean height of the bodies' centres above the pen's floor at the end, in units. If the pen is
+    /// shaken, the floor counts as in the middle of its course.
     pub mean_height: f64,
-    /// How far a pen that shakes the heap was behind its course, in units, on average over the
-    /// ticks.
+    /// How far a shaken pen was behind its course, in units, on average over the ticks.
     pub pen_lag: Option<f64>,
-    /// Guarded moves that were cut short, for each body awake and tick.
+    /// Guarded moves that were cut short, for each awake body and tick.
     pub stops_per_awake: f64,
     /// Islands simulated more cheaply because of overload, on average over the ticks.
     pub degraded_islands: f64,
-    /// Bodies of these at half rate, on average over the ticks.
+    /// Bodies of these islands that were simulated at half rate, on average over the ticks.
     pub half_rate: f64,
     /// Ticks whose bodies were audited for overlaps.
     pub audits: u32,
     /// Overlaps found, all ticks together.
     pub interpenetrations: u64,
-    /// The deepest of them, in units.
+    /// The depth of the deepest overlap, in units.
     pub deepest: f64,
-    /// Ways that led through something.
+    /// Paths of bodies that led through something.
     pub tunnelled: u64,
     /// Bodies taken out of an overlap and put back elsewhere.
     pub emergency_replacements: u64,
@@ -74,7 +73,7 @@ pub struct Heap {
 /// Drops a heap of bodies into a pen, and audits it.
 ///
 /// # Errors
-/// The pen cannot be had.
+/// The scene cannot be set up.
 pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
     let HeapOptions { objects, models: kind, seed, shake, .. } = *options;
     let lift = if shake { LIFT } else { 0 };
@@ -108,7 +107,7 @@ pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
         if let Some(pen) = &mut moving_pen {
             pen.note_lag(&world, tick, RATE)?;
         }
-        // A pen that moves never sleeps.
+        // A shaken pen never sleeps, so it is left out of the count.
         let moving = world.counters().awake.saturating_sub(u64::from(options.shake));
         awake += moving;
         degraded += world.counters().degraded_islands;
@@ -118,7 +117,7 @@ pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
             continue;
         }
         let state = world.state();
-        // Ways are only known from one tick to the next.
+        // A path leads from one tick to the next, so every tick is judged.
         tunnelled += passages.judge(&state, world.relocations()).count() as u64;
         if tick % options.audit_every == 0 {
             audits += 1;
@@ -163,7 +162,8 @@ pub fn heap(options: &HeapOptions) -> Result<Heap, SceneError> {
 }
 
 impl Heap {
-    /// Whether the promise was kept, and no body was lost or moved by hand.
+    /// Whether nothing overlapped or passed through anything, and no body was lost or had to be put
+    /// elsewhere.
     pub fn is_clean(&self) -> bool {
         let hurt = self.interpenetrations + self.tunnelled + self.emergency_replacements;
         hurt + self.fallen + self.limbo == 0
@@ -219,8 +219,8 @@ impl fmt::Display for Heap {
 mod tests {
     use super::*;
 
-    /// A body pressed from all sides used to be stopped at the guard's margin
-    /// several times a tick, and the whole heap with it, in the air.
+    /// Guards against a past fault: a body pressed from all sides was stopped at the guard's margin
+    /// several times a tick, and the whole heap stayed in the air with it.
     #[test]
     fn a_heap_sinks_to_the_ground_and_sleeps_instead_of_jamming() {
         for models in [HeapModels::Crates, HeapModels::Mixed, HeapModels::Concave] {
@@ -239,12 +239,12 @@ mod tests {
             assert!(outcome.is_clean(), "{outcome}");
             assert!(outcome.stops_per_awake < 0.5, "{outcome}");
             assert!(outcome.asleep_tick.is_some(), "{outcome}");
-            // The mean is of 900 ticks: within the last third of the drop all sleep.
+            // The mean is of 900 ticks, and all bodies sleep in the last third of them.
             assert!(outcome.awake_mean < 0.65 * 60.0, "{outcome}");
         }
     }
 
-    /// All bodies stay awake, and the pen goes on whatever is in it.
+    /// All bodies stay awake, and the pen keeps to its course whatever is in it.
     #[test]
     fn a_heap_in_a_shaken_pen_overlaps_nothing_and_lets_the_pen_go_on() {
         for models in [HeapModels::Crates, HeapModels::Mixed, HeapModels::Concave] {
@@ -271,8 +271,8 @@ mod tests {
         }
     }
 
-    /// For the long heaps of a release: `HEAP_TICKS=12000`, and `--release`. With a budget
-    /// that a part of the bodies has to be degraded for, too.
+    /// Half of the heaps have a budget for which some bodies have to be degraded. For the long
+    /// heaps of a release, set `HEAP_TICKS=12000` and build with `--release`.
     #[test]
     fn the_number_of_threads_changes_nothing() {
         let ticks = std::env::var("HEAP_TICKS").map_or(60, |ticks| ticks.parse().unwrap());

@@ -31,43 +31,43 @@ pub use yard::yard;
 /// Ticks per second of the scene.
 const RATE: u32 = 60;
 
-/// Longest that an phase may take, in ticks: whatever has not come about by then
-/// will not.
+/// Longest time of a phase, in ticks. A phase that has not ended by then never will.
 const PATIENCE: u32 = 15 * RATE;
 
-/// Longest that all of it may take, in ticks.
+/// Longest time of the whole scene, in ticks.
 const LONGEST: u64 = 90 * RATE as u64;
 
-/// A tank that is not down in the pad after so many ticks, jostled onto its rim,
+/// A tank that is not down in the pad after so many ticks, because it was jostled onto the rim,
 /// rises and tries again.
 const ATTEMPT: u32 = 4 * RATE;
 
 /// How high above its starting point the tank drops its cargo, in units.
 const DROP_HEIGHT: f64 = 140.0;
 
-/// How far it flies off meanwhile, in units.
+/// How far the tank flies off while the pad comes to rest, in units.
 const OFF: f64 = 320.0;
 
-/// How high above the pad it comes back, in units: well over the rim.
+/// How high above the pad the tank comes back, in units: well over the rim.
 const APPROACH: f64 = 90.0;
 
-/// Nearer than this to a place, in units, it is there.
+/// Nearer than this to a place, in units, a tank has reached it.
 const THERE: f64 = 8.0;
 
-/// Slower than this, in units per second, it rests.
+/// Slower than this, in units per second, a tank rests.
 const RESTS: f64 = 2.0;
 
-/// The rim of a repair pad above its underside, in units, less what a tilted
-/// tank may stand out.
+/// A tank is in the pad's hollow if its centre is less than this above the pad's, in units: the
+/// height of the rim above the pad's underside, less what a tilted tank may stand out.
 const IN_THE_HOLLOW: f64 = 18.0;
 
-/// How long it stays in the pad, in ticks.
+/// How long the tank stays in the pad, in ticks.
 const STAY: u32 = RATE;
 
-/// The circles of the others: radius and height of the first in units, what
-/// each further one adds, and radians per second.
+/// Radius and height of the first other tank's circle, in units.
 const CIRCLE: (f64, f64) = (180.0, 110.0);
+/// The amounts by which each further circle is wider and higher, in units.
 const WIDER: (f64, f64) = (30.0, 25.0);
+/// Speed of the other tanks on their circles, in radians per second.
 const TURN: f64 = 0.7;
 
 /// The phase of the tank's flight.
@@ -86,11 +86,11 @@ pub enum FlightPhase {
     Land,
     /// Takes off and flies away.
     FlyAway,
-    /// All is played.
+    /// The scene is over.
     Done,
 }
 
-/// How the scene went.
+/// The outcome of the landing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Landing {
     /// The map.
@@ -99,14 +99,14 @@ pub struct Landing {
     pub ticks: u64,
     /// Other tanks that flew about.
     pub others: u16,
-    /// The phase that it came to: all of them, if it went as it should.
+    /// The phase that the tank came to; `Done` if all went as it should.
     pub phase: FlightPhase,
     /// Whether the tank stood in the hollow of the pad.
     pub landed: bool,
     /// Polygons of the tank, the cargo box and the pad, before and after they
     /// were cut by their trees; Blow's are 97 and 111, 12 and 12, 69 and 76.
     pub polygons: [(usize, usize); 3],
-    /// Ticks after which something reached into something else.
+    /// Ticks after which a body overlapped something.
     pub interpenetrations: u64,
     /// The counts of the filters.
     #[serde(flatten)]
@@ -116,11 +116,11 @@ pub struct Landing {
 /// Why the scene could not be played.
 #[derive(Debug, Error)]
 pub enum SceneError {
-    /// The map could not be had.
+    /// The map could not be found or loaded.
     #[error(transparent)]
     Map(#[from] StartError),
-    /// The map cannot carry a match.
-    #[error("the map cannot carry the scene: {0}")]
+    /// The match cannot be set up on the map.
+    #[error("the scene cannot be set up on the map: {0}")]
     Setup(#[from] obsp_sim::SetupError),
     /// The map drawn for the scene does not compile.
     #[error("the scene's own map does not compile: {0}")]
@@ -131,7 +131,7 @@ pub enum SceneError {
     /// A body of the scene cannot be placed or moved.
     #[error("a body of the scene cannot be placed or moved: {0}")]
     Place(#[from] obsp_sim::PlaceError),
-    /// A tank was not let in.
+    /// A tank could not join.
     #[error(transparent)]
     Join(#[from] obsp_sim::AddPlayerError),
 }
@@ -142,7 +142,7 @@ pub enum SceneError {
 /// is on and timed, and every tick audited.
 ///
 /// # Errors
-/// The map cannot be had, or has no room for the match.
+/// The map cannot be loaded, or has no room for the match.
 pub fn landing(options: &LandingOptions) -> Result<Landing, SceneError> {
     let map = map_file::load(&map_file::find(&options.map, &map_file::folders())?)?;
     let name = map.name().to_owned();
@@ -245,10 +245,10 @@ impl Play {
 }
 
 impl Plot {
-    /// The tank's next command, and the next phase if one begins.
+    /// Returns the tank's next command, and begins the next phase if it is time.
     fn direct(&mut self, tank: &EntityState, pad: Option<&EntityState>) -> Command {
         let start = *self.start.get_or_insert(tank.position);
-        // Away from the middle of the map is not where others are.
+        // The tank flies off towards the middle of the map.
         let heading = DVec2::new(-start.x, -start.y);
         let heading = heading.y.atan2(heading.x);
         let ahead = DVec2::from_angle(heading).extend(0.0);
@@ -307,15 +307,14 @@ impl Plot {
     }
 }
 
-/// Whether the tank is down where the pad is hollow: both about their centres
-/// of mass, the tank's some 13 units above its hull and the pad's some 9 above
-/// its underside.
+/// Whether the tank is down in the pad's hollow. Both positions are of centres of mass: the tank's
+/// is some 13 units above the bottom of its hull, and the pad's some 9 above its underside.
 fn is_in_hollow(tank: &EntityState, pad: &EntityState) -> bool {
     let between = pad.orientation.inverse() * (tank.position - pad.position);
     between.truncate().length() < 24.0 && between.z < IN_THE_HOLLOW
 }
 
-/// One of the others, on its circle.
+/// The command for one of the other tanks, to fly on its circle.
 fn circle(number: usize, count: usize, tick: u64, centre: DVec3, tank: &EntityState) -> Command {
     let start = number as f64 / count as f64 * std::f64::consts::TAU;
     let angle = start + tick as f64 / f64::from(RATE) * TURN;
@@ -326,7 +325,7 @@ fn circle(number: usize, count: usize, tick: u64, centre: DVec3, tank: &EntitySt
 }
 
 impl Landing {
-    /// Whether it went as it should, and nothing reached into anything.
+    /// Whether the tank did all that it should, and nothing overlapped.
     pub fn is_as_meant(&self) -> bool {
         self.phase == FlightPhase::Done && self.landed && self.interpenetrations == 0
     }

@@ -7,7 +7,7 @@ use obsp::{CompileError, Options, Source, Spaces};
 use obsp_sim::Random;
 use serde::Serialize;
 
-/// The bodies of a heap: models that take turns.
+/// The models of a heap's bodies. They take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum HeapModels {
@@ -30,15 +30,15 @@ impl HeapModels {
     }
 }
 
-/// Side of the floor that a body gets, in units: heaps of any number of bodies
-/// are about as high.
+/// Side of the square of floor for each body, in units. So heaps are about equally high, whatever
+/// their number of bodies.
 const ROOM: f64 = 16.0;
 
-/// Distance of two bodies in the grid that they are dropped in, in units. Every
-/// other layer lies in the gaps of the one below, so that no towers stand.
+/// Distance of two bodies in the grid that they are dropped in, in units. Every other layer lies in
+/// the gaps of the one below, so that no towers form.
 const SPACING: i32 = 56;
 
-/// How far a body is put off its place in the grid at most, in units.
+/// Most distance of a body from its place in the grid, in units.
 const OFF: f64 = 4.0;
 
 /// Thickness of the walls, in units.
@@ -69,9 +69,9 @@ impl PenSize {
     }
 }
 
-/// A pen without a roof, and `objects` props in a grid above its floor, which
-/// is at height zero: the map of a heap. Each body is turned about the vertical
-/// and put a little off its place, both from `seed`.
+/// The map of a heap: a pen without a roof, whose floor is at height zero, and `objects` props in a
+/// grid above it. Each body is turned about the vertical and put a little off its place, both from
+/// `seed`.
 ///
 /// # Errors
 /// [`CompileError`] if the map does not compile, which would be a defect.
@@ -86,7 +86,8 @@ pub fn pen(objects: u32, models: HeapModels, seed: u64) -> Result<obsp::World, C
     heap_over(&brushes, objects, models, seed, 0)
 }
 
-/// The same bodies, higher by `lift` units, over a level ground: the pen is a body there.
+/// The bodies of [`pen`], higher by `lift` units, over level ground. The map has no pen: a pen that
+/// is shaken is a body.
 ///
 /// # Errors
 /// [`CompileError`] if the map does not compile, which would be a defect.
@@ -110,7 +111,7 @@ fn heap_over(
 ) -> Result<obsp::World, CompileError> {
     let size = PenSize::of(objects);
     let columns = size.columns();
-    // Nobody plays, but a match has to have somewhere to spawn: beside the pen.
+    // Nobody plays, but a match needs a spawn point. It is beside the pen.
     let mut entities = format!(
         "{{\n\"classname\" \"info_player_start\"\n\"origin\" \"{} 0 25\"\n}}\n",
         size.half + WALL + 128

@@ -1,20 +1,20 @@
 use glam::{DQuat, DVec2, DVec3};
 use obsp_sim::{Buttons, Command, EntityState};
 
-/// Nearer than this to where it should be, in units, a pilot brakes to a stop.
+/// Nearer than this to its goal, in units, a pilot brakes to a stop.
 const THERE: f64 = 3.0;
 
-/// Speed wished for each unit that is missing, per second: slow enough for the
-/// engine to brake in time.
+/// A pilot flies at this many units per second for each unit of distance that is left: slow enough
+/// for the engine to brake in time.
 const EAGERNESS: f64 = 1.2;
 
-/// A tank's fastest flight, in units per second, to which commands are shares.
+/// A tank's fastest flight, in units per second. Commands are shares of it.
 const FASTEST: f64 = 400.0;
 
-/// Above or below this far from the wished height, in units, it is corrected.
+/// A tank that is lower than its wished height by more than this, in units, climbs.
 const LEVEL: f64 = 6.0;
 
-/// Flies a hovertank to where it should be, by what everybody sees of it.
+/// Flies a hovertank to a goal, by what every client sees of the tank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pilot {
     /// Heading that the hull is to have, in radians.
@@ -22,8 +22,8 @@ pub(super) struct Pilot {
 }
 
 impl Pilot {
-    /// The command that leads `tank` over the point `to`; at its height too, if
-    /// `climbs`, else as high as its cushions carry it.
+    /// The command that leads `tank` over the point `to`. If `climbs`, the tank flies at the height
+    /// of `to`, too; else as high as its cushions carry it.
     pub(super) fn fly(&self, tank: &EntityState, to: DVec3, climbs: bool) -> Command {
         self.steer(tank, Self::wish(tank, to), climbs.then_some(to.z))
     }
@@ -46,13 +46,13 @@ impl Pilot {
         self.command(wish, if climbs { Buttons::JUMP } else { Buttons::default() })
     }
 
-    /// The command that lets a tank down where it is.
+    /// The command that lets a tank down over the point `over`.
     pub(super) fn land(&self, tank: &EntityState, over: DVec3) -> Command {
         let missing = (over - tank.position).truncate();
         self.command(missing * EAGERNESS, Buttons::CROUCH)
     }
 
-    /// Drops what is under the tank, as it flies.
+    /// Adds the drop of the cargo to a command.
     pub(super) fn drop_cargo(command: Command) -> Command {
         Command { buttons: command.buttons | Buttons::TERTIARY, ..command }
     }

@@ -13,46 +13,46 @@ use super::pen::{PenSize, WALL};
 /// Name of the pen's model.
 const NAME: &str = "shaken_pen";
 
-/// Thickness of its floor, in units.
+/// Thickness of the pen's floor, in units.
 const FLOOR: i32 = 16;
 
-/// How far the pen is driven to each side and up and down, in units. With three times as much
-/// 500 bodies stop it in most ticks, which is no shaking.
+/// How far the pen is driven to each side and up and down, in units. With three times as much, 500
+/// bodies stop it in most ticks, and it does not shake them.
 const AMPLITUDE: f64 = 8.0;
 
-/// How often a second it goes to and fro along each axis. Its acceleration is vertically up to a
+/// How often a second the pen goes to and fro along each axis. Its vertical acceleration is up to a
 /// fifth of gravity, and its speed up to 47 units a second.
 const FREQUENCIES_HZ: [f64; 3] = [0.5, 0.25, 0.75];
 
-/// Most height of its walls, in units: no corner of a model is farther from its origin than 1,024
-/// units. Heaps are lower; a body that falls beside the pen lies on the ground.
+/// Most height of the pen's walls, in units, because no corner of a model may be farther from its
+/// origin than 1,024 units. Heaps are lower. A body that falls beside the pen lies on the ground.
 const MAX_WALL: i32 = 960;
 
-/// Height of the underside of the pen's floor in the middle of its course, in units: it comes near
-/// the ground, and does not touch it.
+/// Height of the underside of the pen's floor in the middle of its course, in units. The pen comes
+/// near the ground, but does not touch it.
 const HEIGHT: i32 = AMPLITUDE as i32 + 8;
 
-/// How far bodies over such a pen are dropped from higher up than over one that stands on the
-/// ground, in units.
+/// How much higher bodies are dropped over such a pen than over one that stands on the ground, in
+/// units.
 pub(super) const LIFT: i32 = HEIGHT + FLOOR;
 
-/// Most speed of the pen along its course, in units per second: after something stopped it, it
-/// catches up with that.
+/// Most speed of the pen, in units per second. It catches up with its course at this speed after
+/// something stopped it.
 const MAX_SPEED: f64 = 300.0;
 
 /// The pen of a match.
 pub(super) struct ShakenPen {
     id: EntityId,
-    /// Where its centre of mass is in the middle of its course.
+    /// The place of its centre of mass in the middle of its course.
     middle: DVec3,
-    /// How far it was behind its course after each tick, in units, summed up.
+    /// The distances by which it was behind its course after each tick, in units, added up.
     lag: f64,
 }
 
 /// The model of a pen of such a size.
 ///
 /// # Errors
-/// [`ModelError`] if it is no model, which would be a defect.
+/// [`ModelError`] if the model is invalid, which would be a defect.
 pub(super) fn pen_model(size: PenSize) -> Result<Model, ModelError> {
     let (half, top) = (size.half, size.top.min(MAX_WALL));
     let mut text = String::new();
@@ -76,20 +76,20 @@ impl ShakenPen {
     /// Puts the pen of this model into a match, where its course begins.
     ///
     /// # Errors
-    /// [`SceneError`] if there is no such model or no room.
+    /// [`SceneError`] if the match has no such model or no room.
     pub(super) fn new(world: &mut World, model: &Model) -> Result<Self, SceneError> {
         let id = world.model(NAME).ok_or(PlaceError::NoSuchModel)?;
-        // A body is where its centre of mass is.
+        // The position of a body is that of its centre of mass.
         let middle = DVec3::Z * (f64::from(HEIGHT) - model.bounds().min.z);
         let id = world.spawn_body(id, middle, DQuat::IDENTITY)?;
         Ok(Self { id, middle, lag: 0.0 })
     }
 
-    /// Sets the velocity with which the pen keeps to its course in the tick with a number, from
-    /// one, at `rate` ticks a second.
+    /// Sets the velocity with which the pen keeps to its course in tick number `tick`, counted from
+    /// 1, at `rate` ticks a second.
     ///
     /// # Errors
-    /// [`SceneError`] if it is gone.
+    /// [`SceneError`] if the pen is gone.
     pub(super) fn drive(
         &mut self,
         world: &mut World,
@@ -104,7 +104,7 @@ impl ShakenPen {
     /// Notes how far the pen is behind its course after a tick.
     ///
     /// # Errors
-    /// [`SceneError`] if it is gone.
+    /// [`SceneError`] if the pen is gone.
     pub(super) fn note_lag(
         &mut self,
         world: &World,

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// The cost of Blow's hovertank run beside ours: one row for each filter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Table {
-    /// Cheapest first.
+    /// The rows of the filters, the cheapest first.
     pub rows: Vec<Row>,
 }
 
@@ -17,13 +17,13 @@ pub struct Table {
 pub struct Row {
     /// The stage of our cascade.
     pub stage: &'static str,
-    /// Pairs it looked at.
+    /// Pairs that it tested.
     pub tests: u64,
     /// Pairs it decided.
     pub definitive: u64,
-    /// Its share of all pairs that were decided, the grid's not counted.
+    /// Its share of all pairs that were decided. The grid is not counted, and has none.
     pub share: Option<f64>,
-    /// Mean time of a test in nanoseconds; nothing if stages were not timed.
+    /// Mean time of a test in nanoseconds. `None` if stages were not timed.
     pub mean_ns: Option<f64>,
     /// The filter of the paper that comes nearest to it.
     pub paper: Option<Paper>,
@@ -32,14 +32,13 @@ pub struct Row {
 /// A row of the paper's table (Blow 1997, "Let's Rock").
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Paper {
-    /// Its name there.
+    /// The filter's name in the paper.
     pub test: &'static str,
     /// Pairs it decided.
     pub definitive: u64,
     /// Its share of all pairs that were decided.
     pub share: f64,
-    /// Mean time in microseconds on a Pentium 166; nothing where the paper
-    /// says "tiny".
+    /// Mean time in microseconds on a Pentium 166. `None` where the paper says "tiny".
     pub mean_us: Option<f64>,
 }
 

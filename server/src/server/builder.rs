@@ -39,8 +39,8 @@ impl Default for ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// The map: a path, or a name found in `maps/`. A `.map` is compiled first. Without it,
-    /// the arena that ships.
+    /// The map: a path, or a name found in `maps/`. A `.map` is compiled first. Without it, the
+    /// arena that comes with the server.
     pub fn map(mut self, map: impl AsRef<Path>) -> Self {
         self.options.map = map.as_ref().to_string_lossy().into_owned();
         self
@@ -52,8 +52,8 @@ impl ServerBuilder {
         self
     }
 
-    /// The UDP address on which players join; port 0 takes any that is free. Without it,
-    /// port 4433 of the loopback interface.
+    /// The UDP address on which players join; port 0 takes any that is free. Without it, port 4433
+    /// of all IPv4 interfaces.
     pub fn listen(mut self, address: SocketAddr) -> Self {
         self.options.listen = address;
         self
@@ -66,14 +66,13 @@ impl ServerBuilder {
         self
     }
 
-    /// Most players at a time; 32 without it.
+    /// Most players at a time. Without it, 32.
     pub fn max_players(mut self, players: u16) -> Self {
         self.options.max_players = players;
         self
     }
 
-    /// Props that are scattered in addition to those of the map and the game; none without
-    /// it.
+    /// Props that are scattered in addition to those of the map and the game. Without it, none.
     pub fn objects(mut self, objects: u32) -> Self {
         self.options.objects = objects;
         self
@@ -87,7 +86,8 @@ impl ServerBuilder {
         self
     }
 
-    /// All options at once, as the command line has them, in place of those set so far.
+    /// All options at once, as the command line has them. They replace the options that were set
+    /// before.
     pub fn options(mut self, options: Options) -> Self {
         self.options = options;
         self

@@ -54,7 +54,7 @@ impl MatchUpdate {
         &self.0.state
     }
 
-    /// What happened in the tick, in order.
+    /// The events of the tick, in order.
     pub fn events(&self) -> &[Event] {
         &self.0.events
     }
@@ -92,8 +92,8 @@ impl ServerHandle {
         MatchUpdate(Arc::clone(&self.game.latest.borrow()))
     }
 
-    /// Waits for the next tick that this handle has not seen. Who calls it less often than the
-    /// match ticks skips ticks, and loses their events. `None` once the match is over.
+    /// Waits for the next tick that this handle has not seen. A caller that calls it less often
+    /// than the match ticks skips ticks, and loses their events. `None` once the match is over.
     pub async fn next(&mut self) -> Option<MatchUpdate> {
         self.states.changed().await.ok()?;
         Some(MatchUpdate(Arc::clone(&self.states.borrow_and_update())))
@@ -109,7 +109,7 @@ impl ServerHandle {
         Ok(())
     }
 
-    /// Removes the client that steers `player`, and tells them why.
+    /// Removes the client that steers `player`, and tells the client why.
     ///
     /// # Errors
     /// [`CommandError`] if no such client is found, or the reason cannot be shown.
@@ -125,7 +125,8 @@ impl ServerHandle {
         Ok(())
     }
 
-    /// Goes on in another map as soon as it is loaded: a path, or a name found in `maps/`.
+    /// Lets the match go on in another map as soon as that is loaded. `map` is a path, or a name
+    /// found in `maps/`.
     ///
     /// # Errors
     /// [`CommandError::Map`] if there is none, [`CommandError::Ended`] if the match has failed.
@@ -139,13 +140,13 @@ impl ServerHandle {
         Ok(())
     }
 
-    /// Lets nobody join any match of the server any more, and ends the server when the last
-    /// player has left, or after `time`.
+    /// Refuses new players in all matches of the server, and ends the server when the last player
+    /// has left, or after `time`.
     pub fn drain(&self, time: Duration) {
         self.game.stop.drain(time);
     }
 
-    /// Tells all clients and ends the server, with all of its matches, at once.
+    /// Says goodbye to all clients and ends the server, with all of its matches, at once.
     pub fn shutdown(&self) {
         self.game.stop.request();
     }

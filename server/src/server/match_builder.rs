@@ -12,8 +12,7 @@ use crate::options::Options;
 /// The name of a server's first match.
 pub(super) const FIRST: &str = "main";
 
-/// A further match of a server: what it has of its own. Everything else is as in the options
-/// of the server.
+/// A further match of a server, with the options of its own. All other options are the server's.
 ///
 /// ```
 /// use server::{MatchBuilder, Server};
@@ -120,11 +119,11 @@ pub(super) struct PlannedMatch {
     pub(super) game: Arc<dyn AnyGame>,
 }
 
-/// All matches of a server: the first, those of the command line, which play the same game,
-/// and those that a program has added.
+/// All matches of a server: the first one, the matches of the command line, which play the same
+/// game, and the matches that a program has added.
 ///
 /// # Errors
-/// A name is none, or taken, or there are too many.
+/// A name is not valid or is taken, or there are too many matches.
 pub(super) fn plan(
     options: &Options,
     game: &Arc<dyn AnyGame>,

@@ -1,5 +1,5 @@
-//! All that a match has of its own before the server's threads start: its world, its lobby,
-//! its pages, and the threads that play it.
+//! The parts that each match has of its own before the server's threads start: its world, its
+//! lobby, its pages, and the threads that play it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -37,10 +37,10 @@ use crate::watchdog::Gate;
 /// Finished worlds that may wait to be freed: more than there are at a time.
 const FINISHED_WORLDS: usize = 4;
 
-/// Time between two looks of a failed match at whether the server stops.
+/// Time between two checks of a failed match whether the server stops.
 const STOP_LOOK: Duration = Duration::from_millis(50);
 
-/// What the matches of a server share.
+/// The parts that the matches of a server share.
 pub(super) struct Shared {
     pub(super) access: Arc<AccessRules>,
     pub(super) endpoint: Arc<PublicEndpoint>,
@@ -49,7 +49,7 @@ pub(super) struct Shared {
     pub(super) epoch: Instant,
     pub(super) admission: Arc<Admission>,
     pub(super) limits: Limits,
-    /// How many matches are played.
+    /// How many matches have not failed.
     pub(super) played: Arc<AtomicUsize>,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct MatchSetup {
     audit: Option<AuditThread>,
 }
 
-/// The match on its first level, and what leads it through the next ones.
+/// The match on its first level, and the parts that lead it through the next ones.
 pub(super) struct Simulation {
     name: MatchName,
     game_name: &'static str,
@@ -93,7 +93,8 @@ impl Simulation {
         let game_name = game.game_name();
         let maker = LevelMaker::new(&options, game);
         let prepared = maker.make(first, 0)?;
-        // Checked now, before the match gets there and leaves a map out.
+        // The other maps are checked now, so that a faulty one stops the start instead of being
+        // left out later.
         maps[1..].iter().try_for_each(|map| maker.check(map))?;
         let recordings = Arc::new(LevelRecordings::new(options.record.clone()));
         let recorder = recordings.begin_first(&prepared)?;
@@ -197,7 +198,7 @@ impl MatchSetup {
         self.simulation.states()
     }
 
-    /// Starts the threads that play the match, which passes `gate` before every tick.
+    /// Starts the threads that play the match. It passes `gate` before every tick.
     pub(super) fn start(
         self,
         threads: &mut Threads,
@@ -209,10 +210,10 @@ impl MatchSetup {
             loader_thread.run();
             Ok(())
         })?;
-        // Freeing a world takes longer than a tick.
+        // Another thread frees the worlds, because freeing one takes longer than a tick.
         let (game, simulation) = (self.game, self.simulation);
         let finished_worlds = self.finished_worlds;
-        // It ends after the tick thread.
+        // The cleaning thread ends after the tick thread.
         threads.spawn_until_left("cleaning thread", &game.is_left_behind, move || {
             finished_worlds.into_iter().for_each(drop);
             Ok(())
@@ -228,8 +229,8 @@ impl MatchSetup {
     }
 }
 
-/// Plays a match until the server stops, or until it fails: then the others are played on, and
-/// it is kept as it is until the server stops. If there are no others, the server stops with it.
+/// Plays a match until the server stops. If the match fails while others are played, its thread
+/// waits until the server stops. If it is the last match, the server stops with it.
 fn play(
     mut simulation: Match,
     game: &MatchHandle,
@@ -239,7 +240,7 @@ fn play(
     let _stops_the_others = game.stop.when_dropped();
     // A panic may leave the match in any state; no code reads the match again.
     let ended = catch_unwind(AssertUnwindSafe(|| simulation.run(tick_rate, game, gate)));
-    // If it hung, it does not any more, and ends with the server.
+    // If the thread hung, it does not hang any more, and can be waited for.
     game.is_left_behind.store(false, Ordering::Relaxed);
     let why = match &ended {
         Ok(Ok(())) if game.has_failed() => "the tick thread hung".to_owned(),

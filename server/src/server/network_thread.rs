@@ -26,18 +26,18 @@ pub(super) struct NetworkThread {
     pub(super) credentials: Credentials,
     pub(super) lobbies: Arc<Lobbies>,
     pub(super) led: Vec<LedMatch>,
-    /// Time after which the server ends; for ever if `None`.
+    /// Time after which the server ends. `None` means never.
     pub(super) duration: Option<Duration>,
-    /// Time that a tick thread may hang before the server ends; for ever if `None`.
+    /// Time that a tick thread may hang before the server ends. `None` means for ever.
     pub(super) hang_limit: Option<Duration>,
     /// The supervisor of this process.
     pub(super) manager: ServiceManager,
     pub(super) agones: AgonesOptions,
-    /// Whether the fleet is asked where clients reach this server.
+    /// Whether the fleet is asked for the address at which clients reach this server.
     pub(super) asks_address: bool,
 }
 
-/// What the network thread does for one match.
+/// The parts of one match that the network thread leads.
 pub(super) struct LedMatch {
     pub(super) lobby: Arc<Lobby>,
     pub(super) states: PublishedStates,
@@ -89,7 +89,7 @@ impl NetworkThread {
 }
 
 impl LedMatch {
-    /// Leads the match and tells its clients of it, until it is over.
+    /// Leads the match and hands its states to the connections, until it is over.
     async fn lead(self) -> Result<(), RunError> {
         let Self { lobby, states, cadence, schedule, pipeline } = self;
         let game = Arc::clone(&lobby.game);

@@ -1,5 +1,5 @@
-//! Everything that a server needs before its threads start. What is wrong with the options,
-//! the map, the files or the ports is found here, while nothing runs yet.
+//! Everything that a server needs before its threads start. Faults of the options, the map, the
+//! files or the ports are found here, while nothing runs yet.
 
 use std::net::{TcpListener, UdpSocket};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    /// Makes everything ready by `options` to play these matches.
+    /// Makes everything ready to play these matches by `options`.
     pub(super) fn new(
         options: &Options,
         first: PlannedMatch,
@@ -57,7 +57,7 @@ impl Setup {
         let first = Simulation::new(first)?;
         let others: Vec<_> = others.into_iter().map(Simulation::new).collect::<Result<_, _>>()?;
         let players = others.iter().map(|other| other.options.max_players);
-        // What the endpoint is made for: the players of all matches.
+        // The endpoint is made for the players of all matches.
         let all = Options {
             max_players: players.fold(options.max_players, u16::saturating_add),
             ..options.clone()
@@ -142,7 +142,7 @@ fn access_rules(options: &Options) -> Result<AccessRules, StartError> {
     let gate = match &options.joining.join_key {
         Some(path) => Some(TokenGate::new(read_join_key(path)?)),
         None => {
-            tracing::info!("without --join-key, everybody may join who reaches this server");
+            tracing::info!("without --join-key, anybody who reaches this server may join");
             None
         }
     };
@@ -156,7 +156,7 @@ fn access_rules(options: &Options) -> Result<AccessRules, StartError> {
     })
 }
 
-/// Where clients reach the server, as far as that is known at the start.
+/// The address at which clients reach the server, as far as it is known at the start.
 fn public_endpoint(
     options: &Options,
     description: &Description,
@@ -201,7 +201,7 @@ struct Quic {
     runtime: Runtime,
     credentials: Credentials,
     certificate: Fingerprint,
-    /// The same certificate for the public page.
+    /// The TLS configuration of the public page, with the same certificate.
     https: rustls::ServerConfig,
     /// When the certificate expires, in seconds since 1970, if that is known.
     not_after: Option<i64>,

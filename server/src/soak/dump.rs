@@ -6,9 +6,9 @@ use glam::{DQuat, DVec3};
 use obsp_sim::{EntityState, Kind, ModelId, World};
 use serde::Serialize;
 
-/// Writes down where everything is: a JSON object on a line of its own for
-/// each tick shown. With the models as `server models` writes them this is
-/// all that a stranger needs to audit the match.
+/// Writes down where everything is: a JSON object on a line of its own for each tick shown.
+/// Together with the models that `server models` writes, it is all that a stranger needs to audit
+/// the match.
 #[derive(Debug)]
 pub struct Dump {
     file: BufWriter<File>,
@@ -46,10 +46,10 @@ enum Form<'a> {
 }
 
 impl Dump {
-    /// Makes the file, in place of any that is there.
+    /// Creates the file, in place of any that exists.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The file cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         Ok(Self { file: BufWriter::new(File::create(path)?) })
     }

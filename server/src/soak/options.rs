@@ -25,7 +25,7 @@ pub struct SoakOptions {
           value_parser = clap::value_parser!(u16).range(0..=i64::from(MAX_PLAYERS)))]
     pub players: u16,
 
-    /// How many of the players drive hovertanks; if it is more than all, all do
+    /// How many of the players drive hovertanks; all of them if the number is larger
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub tanks: u16,
 
@@ -48,23 +48,23 @@ pub struct SoakOptions {
           value_parser = clap::value_parser!(u32).range(10..=128))]
     pub tick_rate: u32,
 
-    /// Parts of a tick down to which times of impact are told apart; a match so
-    /// played cannot be replayed
+    /// Parts of a tick by which times of impact are told apart; a match that is played with this
+    /// option cannot be replayed
     #[arg(long, value_name = "N", value_parser = parse_resolution, conflicts_with = "record")]
     pub resolution: Option<Resolution>,
 
-    /// Threads that the simulation may use, 1 to 8: no result depends on them
+    /// Threads that the simulation may use, 1 to 8: results do not depend on it
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
     pub sim_threads: u16,
 
-    /// Cost that the moving bodies of a second may have, as the server's option of this name;
-    /// 0 for no limit
+    /// Cost of the moving bodies that a second may have, as the server's option of this name; 0 for
+    /// no limit
     #[arg(long, value_name = "COST", default_value_t = World::DEFAULT_BUDGET_PER_SECOND)]
     pub sim_budget: u32,
 
-    /// Audit the match every K ticks; 0 for never, which also leaves out the
-    /// judging of ways between ticks
+    /// Audit the match every K ticks; 0 for never, which also leaves out the audit of paths between
+    /// ticks
     #[arg(long, value_name = "K", default_value_t = 60)]
     pub audit_every: u64,
 
@@ -80,7 +80,7 @@ pub struct SoakOptions {
     #[arg(long, value_name = "FILE")]
     pub dump: Option<PathBuf>,
 
-    /// How often to do so, in ticks
+    /// Ticks between two lines of the dump
     #[arg(long, value_name = "K", default_value_t = 60, requires = "dump",
           value_parser = clap::value_parser!(u64).range(1..))]
     pub dump_every: u64,

@@ -1,5 +1,5 @@
-//! The game's side of a soak: what its players have been told by the end, so that whoever
-//! writes a rule sees whether it ever applied.
+//! The game's side of a soak: what its players have been told by the end. The author of a rule sees
+//! from it whether the rule ever applied.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,12 +11,12 @@ use serde::Serialize;
 /// Values by the names of their fields.
 type Values = BTreeMap<String, i32>;
 
-/// What the game has told its players.
+/// The events, values and scores that the game has told its players.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// The name of the game.
     pub game: String,
-    /// How often each kind of event was told; the game's own by their names.
+    /// How often each kind of event was sent. The game's own events have their names.
     pub events: BTreeMap<String, u64>,
     /// The line that was announced last.
     pub announced: Option<String>,
@@ -38,7 +38,7 @@ pub struct PlayerOutcome {
 }
 
 impl Outcome {
-    /// Counts what happened in the last tick.
+    /// Counts the events of the last tick.
     pub(super) fn count(&mut self, events: &[Event], schema: &Schema) {
         for event in events {
             let name = name_of(event, schema);
@@ -52,7 +52,7 @@ impl Outcome {
         }
     }
 
-    /// Takes down the values and scores at the end of the match.
+    /// Notes the values and scores at the end of the match.
     pub(super) fn conclude(
         &mut self,
         simulation: &dyn RunningMatch,

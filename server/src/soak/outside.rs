@@ -12,7 +12,7 @@ pub struct Outside {
     places: BTreeMap<EntityId, Place>,
 }
 
-/// Where a body is.
+/// The place of a body.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     last_within: DVec3,
@@ -25,13 +25,13 @@ impl Outside {
         Self { bounds, places: BTreeMap::new() }
     }
 
-    /// Sees where everybody is. Returns who has left the bounds now, and where
-    /// they were last within.
+    /// Looks where all bodies are. Returns the bodies that have just left the bounds, and their
+    /// last places within.
     pub fn see(&mut self, state: &State) -> Vec<(EntityId, DVec3)> {
         let mut left = Vec::new();
         let mut before = std::mem::take(&mut self.places);
         for entity in &state.entities {
-            // Upward is no way out: what is thrown over a wall comes down.
+            // Height does not count: a body that is thrown over a wall comes down.
             let position = entity.position.min(entity.position.with_z(self.bounds.max.z));
             let within = self.bounds.contains(position);
             let known = before.remove(&entity.id);
@@ -75,6 +75,6 @@ mod tests {
         assert_eq!(see(50.0), [], "over the walls");
         assert_eq!(see(-9.5), []);
         assert_eq!(see(-11.0), [(id, DVec3::new(1.0, 2.0, -9.5))]);
-        assert_eq!(see(-30.0), [], "told already");
+        assert_eq!(see(-30.0), [], "it was reported already");
     }
 }

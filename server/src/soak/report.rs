@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::Outcome;
 
-/// Everything a soak has found out; the names are those of the JSON.
+/// Everything that a soak has found out. The fields have the names of the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The map.
@@ -25,14 +25,14 @@ pub struct Report {
     pub objects: usize,
     /// Rigid bodies awake, on average over the ticks.
     pub awake_mean: f64,
-    /// The same in the last half of the ticks, by reason.
+    /// Rigid bodies awake, on average over the last half of the ticks, by the reason why they are.
     pub awake_because: BTreeMap<&'static str, f64>,
     /// Share of the props that sleep, on average over the last half of the ticks. Missiles and
     /// kinematic bodies, which never sleep, are no props.
     pub asleep_share: f64,
     /// Islands simulated more cheaply because of overload, on average over the ticks.
     pub degraded_islands: f64,
-    /// Bodies of these at half rate, on average over the ticks.
+    /// Bodies of these islands that were simulated at half rate, on average over the ticks.
     pub half_rate: f64,
     /// How long a tick takes.
     pub tick_us: TickTimes,
@@ -43,9 +43,9 @@ pub struct Report {
     /// Bodies found with a number that is not finite, or an orientation that is not of length
     /// one.
     pub unsound: u64,
-    /// The deepest of the overlaps, in units.
+    /// The depth of the deepest overlap, in units.
     pub deepest: f64,
-    /// Ways that led through something.
+    /// Paths of bodies that led through something.
     pub tunnelled: u64,
     /// Bodies that were not where they were announced to be put, or went farther than they could
     /// without an announcement.
@@ -64,7 +64,7 @@ pub struct Report {
     pub cascade: Vec<CascadeStage>,
     /// Searches for the time of impact.
     pub time_of_impact: TimeOfImpact,
-    /// What the game told its players.
+    /// The events, values and scores that the game told its players.
     pub outcome: Outcome,
     /// The file that the match was recorded to.
     pub recorded: Option<PathBuf>,
@@ -123,37 +123,37 @@ impl Rest {
 /// One stage of the cascade.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CascadeStage {
-    /// Its name.
+    /// The name of the stage.
     pub stage: &'static str,
-    /// Pairs it looked at.
+    /// Pairs that it tested.
     pub tests: u64,
     /// Pairs it decided.
     pub definitive: u64,
-    /// Nanoseconds for one pair, on average; nothing where the stage was
-    /// not timed.
+    /// Nanoseconds for one pair, on average. `None` if the stage was not timed.
     pub mean_ns: Option<f64>,
 }
 
 /// Searches for the time of impact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct TimeOfImpact {
-    /// How many there were.
+    /// The number of searches.
     pub queries: u64,
-    /// Intervals looked at for one, on average.
+    /// Intervals that one search tested, on average.
     pub mean_iterations: f64,
 }
 
-/// Something that must not be.
+/// Something that must not happen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The tick after which it was.
+    /// The tick after which it was found.
     pub tick: u64,
     /// Its description.
     pub what: String,
 }
 
 impl Report {
-    /// Whether the promise was kept.
+    /// Whether nothing overlapped, passed through anything or was misplaced, all numbers were
+    /// sound, and no player was stuck.
     pub fn is_clean(&self) -> bool {
         let misplaced = self.tunnelled + self.misplaced;
         self.interpenetrations + self.unsound + misplaced == 0 && self.stuck_players == 0

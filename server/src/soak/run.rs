@@ -25,30 +25,30 @@ use crate::recording::{
     Recorder, RecordingError, Schedule, Writer, begin_new, beginning_of, kind_in,
 };
 
-/// Findings that are told one by one; the counts go on.
+/// This many findings are described one by one; further ones are only counted.
 const TOLD: usize = 20;
 
 /// Why a soak could not be run.
 #[derive(Debug, Error)]
 pub enum SoakError {
-    /// The map could not be had.
+    /// The map could not be found or loaded.
     #[error(transparent)]
     Map(#[from] StartError),
-    /// The map or the options cannot carry a match.
+    /// The match cannot be set up on the map with these options.
     #[error("map {map}: {source}")]
     Setup {
-        /// Which map.
+        /// The map.
         map: String,
-        /// The missing model.
+        /// The reason.
         source: SetupError,
     },
-    /// A player was not let in.
+    /// A player could not join.
     #[error(transparent)]
     Join(#[from] obsp_sim::AddPlayerError),
     /// The dump could not be written.
     #[error("cannot write the dump {path}: {source}")]
     Dump {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
@@ -61,7 +61,7 @@ pub enum SoakError {
 /// Plays a whole match of the arena game.
 ///
 /// # Errors
-/// It could not be set up, or what it should leave behind not be written.
+/// The match could not be set up, or the dump or the recording could not be written.
 pub fn soak(options: &SoakOptions) -> Result<Report, SoakError> {
     soak_game(&Arena, options)
 }
@@ -69,7 +69,7 @@ pub fn soak(options: &SoakOptions) -> Result<Report, SoakError> {
 /// Plays a whole match of any game.
 ///
 /// # Errors
-/// It could not be set up, or what it should leave behind not be written.
+/// The match could not be set up, or the dump or the recording could not be written.
 pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, SoakError> {
     let path = map_file::find(&options.map, &map_file::folders())?;
     let (map, file) = map_file::load_with_file(&path)?;
@@ -110,7 +110,7 @@ pub fn soak_game(game: &dyn AnyGame, options: &SoakOptions) -> Result<Report, So
     soak.play(options)
 }
 
-/// A match and all who look at it.
+/// A match, its players, its auditors and its files.
 struct Soak {
     simulation: Box<dyn RunningMatch>,
     players: Vec<(EntityId, Script, Struggle)>,
@@ -119,7 +119,8 @@ struct Soak {
     outcome: Outcome,
     schema: Schema,
     durations: Vec<Duration>,
-    /// Whether bodies of a model sleep, by model: missiles and kinematic ones do not.
+    /// Whether bodies of a model sleep, by the number of the model. Missiles and kinematic bodies
+    /// do not.
     can_sleep: Vec<bool>,
 }
 
@@ -138,7 +139,7 @@ impl Soak {
         (props, asleep)
     }
 
-    /// The next action of each player.
+    /// The next command of each player.
     fn commands(&mut self, tick_rate: u32) -> Vec<(EntityId, Command)> {
         let watch = &self.judges.stuck;
         let next = |(id, script, struggle): &mut (EntityId, Script, Struggle)| {
@@ -381,7 +382,7 @@ impl Outputs {
         }
     }
 
-    /// Writes what is left. Returns the file of the recording.
+    /// Writes the rest of the files. Returns the file of the recording.
     fn finish(self) -> Result<Option<PathBuf>, SoakError> {
         if let Some((_, writer, _)) = self.recording {
             writer.finish()?;
@@ -398,17 +399,17 @@ fn dump_error(path: &Path) -> impl FnOnce(io::Error) -> SoakError {
     move |source| SoakError::Dump { path, source }
 }
 
-/// Time since this was first asked.
+/// Nanoseconds since the first call.
 pub(crate) fn nanoseconds() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
-    // Enough for 584 years.
+    // 64 bits are enough for 584 years.
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// A bar that shows itself on a terminal only.
+/// A progress bar that is drawn only on a terminal.
 fn progress_bar(ticks: u64) -> ProgressBar {
     let bar = ProgressBar::new(ticks);
-    // A template that does not parse leaves the plain style.
+    // If the template does not parse, the bar keeps its plain style.
     if let Ok(style) = ProgressStyle::with_template("{pos:>8} ticks {wide_bar} {per_sec} {eta}") {
         bar.set_style(style);
     }

@@ -4,24 +4,24 @@ use obsp_sim::{Buttons, Command, Random};
 
 /// Mean ticks until a player changes how they run.
 const GAIT: u64 = 30;
-/// Mean ticks until they turn.
+/// Mean ticks until a player turns.
 const TURN: u64 = 20;
 /// Mean ticks between two jumps.
 const JUMP: u64 = 25;
-/// Mean ticks until one who stands ducks.
+/// Mean ticks until a standing player ducks.
 const DUCK: u64 = 120;
-/// Mean ticks until one who ducks stands up.
+/// Mean ticks until a ducking player stands up.
 const RISE: u64 = 20;
 /// Mean ticks between two shots.
 const SHOT: u64 = 40;
 
-/// Most that a player turns at once: a good third of a half turn.
+/// Most that a player turns at once, in 65,536ths of a turn: a good third of a half turn.
 const WIDEST_TURN: f64 = 12_000.0;
-/// Steepest view, up or down: a sixth of a turn.
+/// Steepest view, up or down, in 65,536ths of a turn: a sixth of a turn.
 const STEEPEST: f64 = 10_000.0;
 
-/// A player of a soak: runs, turns, jumps, ducks and shoots as a stream of
-/// random numbers has it, looking at nothing. Shoving is running into things.
+/// A player of a soak, who runs, turns, jumps, ducks and shoots by a stream of random numbers, and
+/// looks at nothing. The player shoves things by running into them.
 #[derive(Clone, Debug)]
 pub struct Script {
     random: Random,
@@ -31,7 +31,8 @@ pub struct Script {
 impl Script {
     /// The script of the `player`th player of a match with this seed.
     pub fn new(seed: u64, player: u16) -> Self {
-        // Two steps of a stream apart: no player's is the shift of another's.
+        // The player's number is mixed into a seed of its own, so that no player's stream is a
+        // shifted copy of another's.
         let mut random = Random::new(seed);
         let mut own = random.bits() ^ u64::from(player).wrapping_mul(0xD1B5_4A32_D192_ED03);
         own = own.rotate_left(17);
@@ -76,7 +77,7 @@ impl Script {
     }
 }
 
-/// The weapon that a player shoots.
+/// The weapons that a player shoots.
 const WEAPONS: [Buttons; 3] = [Buttons::PRIMARY, Buttons::SECONDARY, Buttons::TERTIARY];
 
 #[cfg(test)]

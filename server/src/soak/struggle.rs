@@ -3,17 +3,18 @@ use obsp_sim::{Buttons, Command, EntityId};
 use super::StuckWatch;
 use crate::stuck::DIRECTIONS;
 
-/// Seconds for which a player has asked to move in vain before it is tried whether they can.
+/// A player who has asked to move in vain for so many seconds begins to struggle.
 const IN_VAIN: f64 = 1.0;
 
-/// Seconds for which each direction is asked for.
+/// Seconds for which a struggling player asks for each direction.
 const EACH: f64 = 0.13;
 
 /// Seconds between two jumps.
 const JUMPS: f64 = 0.3;
 
-/// The efforts of a player of a soak who seems to be stuck: asks for all directions in turn and jumps,
-/// until the watch knows. The script goes on when they have moved or are found stuck.
+/// The struggle of a player of a soak who seems to be stuck. The player asks for all directions in
+/// turn and jumps, until the watch knows whether they are stuck. The script goes on when the player
+/// has moved or is found stuck.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Struggle {
     ticks: u32,
@@ -48,8 +49,8 @@ mod tests {
 
     use super::*;
 
-    /// A player who does not move is found out within two seconds and a half of a struggle, and
-    /// one who does not ask to move never struggles.
+    /// A player who does not move is found stuck within two seconds and a half of a struggle. A
+    /// player who does not ask to move never struggles.
     #[test]
     fn a_struggle_asks_for_all_that_the_watch_wants_to_know() {
         let id = EntityId { slot: 0, generation: 0 };

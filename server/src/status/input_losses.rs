@@ -1,5 +1,5 @@
-//! Input of players that the server does not use: logged by the same measures as the
-//! alerts have (`deploy/prometheus/rules.yml`), once a minute at most.
+//! Players' input that the server does not use. It is logged by the thresholds that the alerts have
+//! (`deploy/prometheus/rules.yml`), at most once a minute.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -7,16 +7,18 @@ use std::time::{Duration, Instant};
 use obsp_proto::server::JitterStats;
 use tracing::warn;
 
-/// Time over which rates are taken, and between two lines of one kind: a player who
-/// has lost the line stands still for less before they are dropped.
+/// Time over which rates are taken, and between two lines of one kind. A player who has lost the
+/// line is dropped after a shorter time.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// Players without any command, from which on that is told: one, but for rounding.
+/// More players than this without any used command are reported: one player, less a margin for
+/// rounding.
 const UNUSED_PLAYERS: f64 = 0.9;
 
-/// Share of the accepted commands that may be early, and early ones a second that may be
-/// in any case: as many as follow a stall.
+/// Early commands are reported if they are more than this share of the accepted ones and more than
+/// [`EARLY_A_SECOND`].
 const EARLY_SHARE: f64 = 0.5;
+/// Early commands a second that are never reported, because as many follow a stall.
 const EARLY_A_SECOND: f64 = 10.0;
 
 /// Datagrams a second that the kernel may drop: a single stall fills its buffer once.
@@ -41,12 +43,13 @@ pub(super) enum Loss {
     KernelDrops { per_second: f64 },
 }
 
-/// Remembers a minute of counts, and what was told. It reads no clock.
+/// Remembers the counts of a minute, and when each loss was logged. It reads no clock.
 #[derive(Debug)]
 pub(super) struct InputLosses {
-    /// The oldest first; the first is [`WINDOW`] old, once there are so old ones.
+    /// Counts and their times, the oldest first. The first is [`WINDOW`] old, once the server has
+    /// run for so long.
     counts: VecDeque<(Instant, Counts)>,
-    /// When each kind of loss was told last.
+    /// When each kind of loss was logged last.
     told: [Option<Instant>; 3],
     tick_rate: f64,
 }
@@ -94,19 +97,19 @@ impl InputLosses {
 }
 
 impl Loss {
-    /// Says so in the log, with the alert that tells the same.
+    /// Logs the loss, with the name of the alert for it.
     pub(super) fn tell(self) {
         let alert = self.alert();
         match self {
             Self::Unused { players } => warn!(
                 alert,
                 "in the last minute {players:.1} players stood still because none of their \
-                 commands was used: their clocks are off, or their lines lose everything"
+                 commands was used; their clocks may be off, or their lines may lose everything"
             ),
             Self::Early { per_second } => warn!(
                 alert,
                 "in the last minute {per_second:.0} commands a second were dropped because they \
-                 were for ticks too far ahead: clients do not follow the server's clock"
+                 were for ticks too far ahead; the clients may not follow the server's clock"
             ),
             Self::KernelDrops { per_second } => warn!(
                 alert,
@@ -130,8 +133,8 @@ impl Loss {
 mod tests {
     use super::*;
 
-    /// Looks every ten seconds at a server that counts so much in each; gives when
-    /// something was told, in seconds, and what.
+    /// Looks every ten seconds at a server whose counts grow by `each`. Returns the losses that
+    /// were due, each with its time in seconds.
     fn told(seconds: u64, each: impl Fn(u64) -> Counts) -> Vec<(u64, Loss)> {
         let (begin, mut losses, mut sum) =
             (Instant::now(), InputLosses::new(60), Counts::default());
@@ -159,7 +162,7 @@ mod tests {
         // A player whose line is lost stands still for 45 s at most.
         let lost = |second| counts(4200, 0, if (100..145).contains(&second) { 600 } else { 0 }, 0);
         assert_eq!(told(600, lost), []);
-        // A stall: three seconds of eight players come too early, and 300 datagrams
+        // After a stall, three seconds of eight players' commands come too early, and 300 datagrams
         // do not fit.
         let stalled = |second| match second {
             100 => counts(3000, 1440, 0, 299),
@@ -185,7 +188,7 @@ mod tests {
         assert_eq!(told(60, |_| counts(4800, 0, 0, 70)), drops);
     }
 
-    /// Log, metric and alert tell one story.
+    /// The log has the thresholds of the alerts.
     #[test]
     fn the_log_measures_as_the_alerts_do() {
         let rules = include_str!("../../../deploy/prometheus/rules.yml");

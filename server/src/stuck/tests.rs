@@ -17,7 +17,8 @@ fn state_at(position: DVec3) -> State {
     State { tick: 0, entities: vec![entity] }
 }
 
-/// How many are found stuck of one who asks and is, tick by tick, as `of` says, for four seconds.
+/// How many players are found stuck in four seconds, if one player has the commands and places that
+/// `of` gives for each tick.
 fn stuck(tick_rate: u32, of: impl Fn(u32) -> (Command, DVec3)) -> usize {
     let mut watch = StuckWatch::new(tick_rate, &MovementParameters::default());
     for tick in 0..4 * tick_rate {
@@ -68,7 +69,7 @@ fn who_comes_a_little_farther_than_four_units_or_sinks_or_rises_is_not_stuck() {
     assert_eq!((drifts(-0.1), drifts(1.0)), (0, 0));
 }
 
-/// A player is stuck until they move, and can be found so again.
+/// A player is stuck until they move, and can be found stuck again.
 #[test]
 fn who_gets_free_is_stuck_no_more() {
     let mut watch = StuckWatch::new(60, &MovementParameters::default());

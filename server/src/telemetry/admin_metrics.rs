@@ -24,7 +24,6 @@ const REQUESTS: [&str; 15] = [
     "unauthorised",
 ];
 
-/// The outcomes.
 const OUTCOMES: [&str; 2] = ["done", "refused"];
 
 impl AdminMetrics {

@@ -8,7 +8,7 @@ macro_rules! catalogue {
     ($($constant:ident = $kind:ident $name:literal, $help:literal;)*) => {
         $(pub(super) const $constant: &str = $name;)*
 
-        /// Tells the current recorder what each metric means.
+        /// Describes each metric to the current recorder.
         pub(super) fn describe() {
             $(catalogue!(@describe $kind $name, $help);)*
         }
@@ -19,8 +19,8 @@ macro_rules! catalogue {
 }
 
 catalogue! {
-    BUILD_INFO = gauge "game_build_info", "Always 1; the label tells the version of the server.";
-    MAP_INFO = gauge "game_map_info", "1 for the map that is played, 0 for those before; the labels tell name and hash.";
+    BUILD_INFO = gauge "game_build_info", "Always 1; the label holds the version of the server.";
+    MAP_INFO = gauge "game_map_info", "1 for the current map, 0 for earlier ones; the labels hold name and hash.";
     TICK_RATE = gauge "game_tick_rate_hertz", "Ticks a second that the server aims at.";
     MAX_PLAYERS = gauge "game_max_players", "Players that the match holds.";
 
@@ -39,15 +39,15 @@ catalogue! {
         "Median and 99th percentile of the time that the last minute's ticks took.";
     TICK_AGE = gauge "game_tick_age_seconds", "Time since the last tick was finished.";
     MATCH_FAILED = gauge "game_match_failed",
-        "1 once the match cannot go on while others of the server are played.";
+        "1 if the match has failed while others of the server are played, else 0.";
     TICK_STALLS = counter "game_tick_stalls_total",
         "Times that no tick was finished for a second or more.";
 
     ENTITIES = gauge "game_entities", "Entities in the match, by kind.";
     AWAKE = gauge "game_props_awake", "Props that move or may move.";
-    AWAKE_BECAUSE = gauge "game_props_awake_because", "Props that move or may move, by why.";
+    AWAKE_BECAUSE = gauge "game_props_awake_because", "Props that move or may move, by reason.";
     BODIES_COST = gauge "game_bodies_cost",
-        "Estimated cost of the last tick's bodies: those awake, and pairs that touch.";
+        "Estimated cost of the last tick's bodies: awake bodies, and pairs that touch.";
     DEGRADED_ISLANDS = gauge "game_degraded_islands",
         "Islands of bodies that the last tick simulated more cheaply, because of overload.";
     HALF_RATE_BODIES = gauge "game_half_rate_bodies",
@@ -56,7 +56,7 @@ catalogue! {
     STUCK_PLAYERS = gauge "game_stuck_players",
         "Players who ask to move in sixteen directions and jump for two seconds, and do not move.";
     CASCADE_TESTS = counter "game_cascade_tests_total",
-        "Pairs that a stage of the filter cascade looked at.";
+        "Pairs that a stage of the filter cascade tested.";
     CASCADE_DEFINITIVE = counter "game_cascade_definitive_total",
         "Pairs that a stage of the filter cascade decided.";
     IMPACT_QUERIES = counter "game_impact_queries_total", "Time-of-impact queries.";
@@ -72,7 +72,7 @@ catalogue! {
     FALLEN = counter "game_fallen_total", "Entities that fell out of the map and were put back.";
 
     PLAYERS = gauge "game_players", "Players in the match.";
-    CONNECTIONS = gauge "game_connections", "Connections open, by how far they have come.";
+    CONNECTIONS = gauge "game_connections", "Open connections, by state.";
     JOINS = counter "game_joins_total", "Players let in.";
     LIMITS = counter "game_limits_hit_total",
         "Connections and messages refused or cut off because of a limit, by limit.";
@@ -85,13 +85,13 @@ catalogue! {
 
     SNAPSHOTS = counter "game_snapshots_total",
         "Snapshots handed to the network, each one datagram.";
-    SNAPSHOT_BYTES = counter "game_snapshot_bytes_total", "Payload of those snapshots.";
+    SNAPSHOT_BYTES = counter "game_snapshot_bytes_total", "Bytes of the snapshots handed to the network.";
     SNAPSHOTS_SKIPPED = counter "game_snapshots_skipped_total",
         "Snapshots not made because the last one still waited for the path.";
     SNAPSHOTS_UNAFFORDABLE = counter "game_snapshots_unaffordable_total",
         "Snapshots not made because the client's budget was spent.";
     SNAPSHOT_ENTITIES = counter "game_snapshot_entities_total",
-        "Entity records in those snapshots.";
+        "Entity records in the snapshots handed to the network.";
     DIGEST_MISMATCHES = counter "game_digest_mismatches_total",
         "Snapshots that a client decoded to another digest; should stay zero.";
     CHAT_LINES = counter "game_chat_lines_total", "Chat lines of players.";
@@ -103,11 +103,11 @@ catalogue! {
     DATAGRAMS_DROPPED = counter "game_datagrams_dropped_total",
         "Datagrams dropped, by reason.";
     RTT = histogram "game_rtt_seconds",
-        "Round-trip time of each connection, looked at once a second.";
+        "Round-trip time of each connection, read once a second.";
     SNAPSHOT_RATE = histogram "game_client_snapshot_rate",
         "Snapshots a second that each connection's line is found to carry.";
     DATAGRAMS = counter "game_udp_datagrams_total", "UDP datagrams of connections, by direction.";
-    UDP_BYTES = counter "game_udp_bytes_total", "Bytes of those datagrams.";
+    UDP_BYTES = counter "game_udp_bytes_total", "Bytes of the UDP datagrams of connections, by direction.";
     PACKETS = counter "game_quic_packets_total", "QUIC packets sent.";
     PACKETS_LOST = counter "game_quic_packets_lost_total", "QUIC packets sent that got lost.";
     CONGESTION = counter "game_congestion_events_total",
@@ -122,7 +122,7 @@ catalogue! {
     RECORDING_BYTES = counter "game_recording_bytes_total", "Bytes written to the recording.";
 
     CERTIFICATE_EXPIRY = gauge "game_certificate_expiry_timestamp_seconds",
-        "When the certificate ends that clients are shown, in seconds since 1970.";
+        "When the certificate that clients are shown ends, in seconds since 1970.";
     UDP_RECEIVE_DROPS = counter "game_udp_receive_drops_total",
         "Datagrams that the kernel threw away because the server's UDP buffer was full.";
 

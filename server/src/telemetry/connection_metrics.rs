@@ -8,16 +8,16 @@ use metrics::{Gauge, gauge};
 
 use super::catalogue;
 
-/// How far a connection has come.
+/// The state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionState {
-    /// Handshake and hello.
+    /// The handshake or the hello is under way.
     Opening,
-    /// A player's.
+    /// The client is a player.
     Playing,
-    /// A spectator's.
+    /// The client is a spectator.
     Watching,
-    /// Saying goodbye.
+    /// The server says goodbye.
     Closing,
 }
 
@@ -51,7 +51,7 @@ impl ConnectionState {
 }
 
 impl Connections {
-    /// Connections that are numbered by `opened`, together with those of other matches.
+    /// Registers the gauges. `opened` numbers the connections of all matches together.
     pub(super) fn register(opened: Arc<AtomicU64>) -> Self {
         let gauge =
             |state: ConnectionState| gauge!(catalogue::CONNECTIONS, "state" => state.label());
@@ -80,8 +80,8 @@ impl Connections {
 }
 
 impl Connected {
-    /// The number of the connection since the server's start, by which the log
-    /// names it; the first is 1.
+    /// The number of the connection since the server's start, by which the log names it. The first
+    /// is 1.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
@@ -96,14 +96,14 @@ impl Connected {
         self.state == state
     }
 
-    /// The connection is one of another match from now on.
+    /// Counts the connection as one of another match from now on.
     pub(crate) fn moves(&mut self, connections: &Connections) {
         self.connections.leave(self.state);
         connections.enter(self.state);
         self.connections = connections.clone();
     }
 
-    /// The connection is in another state now.
+    /// Counts the connection in another state from now on.
     pub(crate) fn is_now(&mut self, state: ConnectionState) {
         self.connections.leave(self.state);
         self.connections.enter(state);

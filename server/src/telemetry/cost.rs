@@ -8,8 +8,7 @@ use obsp_sim::{Counters, State, World};
 
 use super::{Identity, Part, ServerIdentity, ServerTelemetry, Telemetry, TickPhases};
 
-/// All that a server notes of itself, without a server around it: for a bench
-/// to time.
+/// The bookkeeping of a server, without the server around it, for a bench to time.
 pub struct Bookkeeping {
     telemetry: Telemetry,
     /// The state that a scrape would find published.
@@ -17,15 +16,16 @@ pub struct Bookkeeping {
     counters: Counters,
 }
 
-/// A snapshot of usual size.
+/// Bytes of a snapshot of usual size.
 const BYTES: usize = 300;
+/// Entities in a snapshot of usual size.
 const ENTITIES: u64 = 20;
 
 impl Bookkeeping {
-    /// The books of a server that plays `world` at this tick rate, all at zero.
+    /// The metrics of a server that plays `world` at this tick rate, all at zero.
     ///
     /// # Errors
-    /// The edges of a histogram are wrong, which no input makes them.
+    /// The edges of a histogram are wrong, which would be a defect.
     pub fn new(world: &World, tick_rate: u32) -> Result<Self, BuildError> {
         let identity = Identity {
             label: None,
@@ -41,8 +41,8 @@ impl Bookkeeping {
         Ok(Self { telemetry, state: world.state(), counters: *world.counters() })
     }
 
-    /// Notes what a server does of one tick and of telling so many clients,
-    /// clocks read included.
+    /// Counts one tick and its snapshots to so many clients, as a server does. The reading of
+    /// clocks is included.
     pub fn note_tick(&self, clients: u32) {
         let Telemetry { tick, network, .. } = &self.telemetry;
         let begin = Instant::now();

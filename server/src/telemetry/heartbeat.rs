@@ -2,8 +2,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time without a finished tick from which on the tick thread has stalled: ten
-/// ticks at the slowest rate there is, and far beyond what clients can hide.
+/// The tick thread has stalled if it finished no tick for so long: ten ticks at the slowest rate
+/// there is, and far beyond what clients can hide.
 pub(crate) const STALL: Duration = Duration::from_secs(1);
 
 /// When the tick thread last finished a tick. The tick thread writes it without
@@ -21,7 +21,7 @@ pub(crate) struct Heartbeat {
 /// A time of [`STALL`] or more in which no tick was finished, and that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stall {
-    /// When the first tick after it was finished.
+    /// When the first tick after the stall was finished.
     pub(crate) ended: Instant,
     /// Time between the two ticks.
     pub(crate) lasted: Duration,
@@ -33,12 +33,12 @@ impl Heartbeat {
         Self { epoch: now, last: AtomicU64::new(0), last_stall: Mutex::default() }
     }
 
-    /// The tick thread begins to tick at `now`: what came before is no stall.
+    /// Notes that the tick thread begins to tick at `now`. The time before is no stall.
     pub(super) fn begin(&self, now: Instant) {
         self.last.store(self.since_epoch(now), Ordering::Relaxed);
     }
 
-    /// A tick was finished at `now`.
+    /// Notes that a tick was finished at `now`.
     pub(super) fn beat(&self, now: Instant) {
         let nanoseconds = self.since_epoch(now);
         let before = self.last.swap(nanoseconds, Ordering::Relaxed);
@@ -62,7 +62,7 @@ impl Heartbeat {
 
     fn since_epoch(&self, now: Instant) -> u64 {
         let since = now.saturating_duration_since(self.epoch);
-        // 584 years fit.
+        // 64 bits are enough for 584 years.
         u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
     }
 }

@@ -10,9 +10,9 @@ use crate::spans::Spans;
 pub(crate) struct ServerIdentity {
     /// Whether the server makes its certificate itself.
     pub(crate) self_signed: bool,
-    /// Where spans go.
+    /// The recorder of spans.
     pub(crate) spans: Spans,
-    /// By which the kernel's tables name the UDP socket.
+    /// The inode by which the kernel's tables name the UDP socket.
     pub(crate) udp_inode: Option<u64>,
 }
 

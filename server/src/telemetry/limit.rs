@@ -1,7 +1,7 @@
 /// Declares each limit with the label of its metric.
 macro_rules! limits {
     ($($(#[$doc:meta])* $name:ident = $label:literal;)*) => {
-        /// A limit that was hit: what a stranger wanted more of than they may have.
+        /// A limit that was hit, named by what there was too much of.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Limit {
             $($(#[$doc])* $name,)*
@@ -40,23 +40,23 @@ limits! {
     Control = "control";
     /// Lines of one client.
     Lines = "lines";
-    /// Speech of one address.
+    /// Chat of one address.
     Chat = "chat";
-    /// Speech of the whole match.
+    /// Chat of the whole match.
     MatchChat = "match_chat";
-    /// Speech that one listener could not take in.
+    /// Chat that one listener's budget could not carry.
     ListenerChat = "listener_chat";
     /// Mismatch reports of one client.
     Mismatches = "mismatches";
     /// QUIC datagrams of one client.
     Datagrams = "datagrams";
-    /// Pieces of streams of one client.
+    /// Stream frames of one client.
     StreamFrames = "stream_frames";
     /// UDP datagrams of one client.
     Packets = "packets";
     /// Bytes of one client.
     Bytes = "bytes";
-    /// The origin of a page that wants to look on.
+    /// The origin of a page that wants to enter a match.
     Origin = "origin";
 }
 

@@ -3,8 +3,7 @@ use metrics::{
 };
 use obsp_proto::control::MatchName;
 
-/// Registers the series of a match: with its name as the label `match`, where the server has
-/// several.
+/// Registers the series of a match, with its name as the label `match` if the server has several.
 pub(super) struct MatchLabel<'a, R> {
     recorder: &'a R,
     label: Option<Label>,

@@ -11,7 +11,7 @@ use super::identity::Identity;
 
 /// Metrics of the match and its simulation.
 pub(super) struct MatchMetrics {
-    /// Of the map that is played.
+    /// The gauge of the current map.
     map_info: Mutex<Gauge>,
     map_load: Gauge,
     levels: Counter,
@@ -38,14 +38,14 @@ pub(super) struct MatchMetrics {
 const COMMAND_OUTCOMES: [&str; 6] =
     ["accepted", "redundant", "replaced", "conflicting", "late", "early"];
 
-/// Where a player's command for a tick comes from.
+/// The sources of a player's command for a tick.
 const COMMAND_SOURCES: [&str; 3] = ["client", "repeated", "neutral"];
 
 fn map_info(map: &str, hash: &str) -> Gauge {
     gauge!(catalogue::MAP_INFO, "map" => map.to_owned(), "hash" => hash.to_owned())
 }
 
-/// Registers what was built, which the server says once.
+/// Registers the information on the build, which a server has once.
 pub(super) fn build_info() {
     let profile = if cfg!(debug_assertions) { "development" } else { "release" };
     let version = env!("CARGO_PKG_VERSION");
@@ -95,10 +95,10 @@ impl MatchMetrics {
         }
     }
 
-    /// Another map is played; to be called where series can be registered.
+    /// Notes that another map is played. It must be called where series can be registered.
     pub(super) fn enters(&self, map: &str, map_hash: &str, load_seconds: f64) {
         let mut map_info = self.map_info.lock().unwrap_or_else(PoisonError::into_inner);
-        // The one before stays on the page, at 0; it may be the same.
+        // The series of the map before stays on the page, at 0. It may be the same one.
         map_info.set(0);
         *map_info = self::map_info(map, map_hash);
         map_info.set(1);
@@ -106,7 +106,7 @@ impl MatchMetrics {
         self.levels.increment(1);
     }
 
-    /// Takes over how the match is.
+    /// Updates the metrics from the state of the match.
     pub(super) fn observe(
         &self,
         state: &State,

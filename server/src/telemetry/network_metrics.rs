@@ -16,7 +16,7 @@ use super::round_metrics::RoundMetrics;
 pub(crate) struct NetworkMetrics {
     /// Metrics of the connections' paths.
     pub(crate) path: PathMetrics,
-    /// How many connections there are.
+    /// How many connections there are in each state.
     pub(crate) connections: Connections,
     pub(crate) snapshots_skipped: Counter,
     pub(crate) snapshots_unaffordable: Counter,
@@ -41,16 +41,16 @@ pub(crate) struct NetworkMetrics {
     disconnects: [Counter; Reason::ALL.len()],
 }
 
-/// Why a datagram came to nothing.
+/// Why a datagram was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DroppedDatagram {
-    /// Its player has more on the way than the match can use.
+    /// Its player sends more than the match can use.
     Surplus,
     /// Its sender has not joined.
     Unready,
-    /// It is not what the protocol has.
+    /// It breaks the protocol.
     Malformed,
-    /// It was ours, and the path did not take it.
+    /// The server sent it, and the path did not take it.
     Unsent,
 }
 
@@ -68,7 +68,7 @@ impl DroppedDatagram {
 }
 
 impl NetworkMetrics {
-    /// The metrics of a match; `connections` numbers those of the whole server.
+    /// The metrics of a match. `connections` numbers the connections of the whole server.
     pub(super) fn register(connections: Arc<AtomicU64>) -> Self {
         Self {
             players: gauge!(catalogue::PLAYERS),
@@ -109,7 +109,7 @@ impl NetworkMetrics {
         self.recent_bytes.swap(0, Ordering::Relaxed)
     }
 
-    /// Counts a datagram that came to nothing.
+    /// Counts a datagram that was dropped.
     pub(crate) fn dropped(&self, reason: DroppedDatagram) {
         self.dropped_datagrams[reason as usize].increment(1);
     }
@@ -119,13 +119,13 @@ impl NetworkMetrics {
         self.limits[limit as usize].increment(1);
     }
 
-    /// Counts somebody who did not become a player.
+    /// Counts a client that was refused.
     pub(crate) fn refused(&self, reason: Reason) {
         debug_assert!(reason.refuses(), "{reason:?}");
         self.refusals[reason as usize].increment(1);
     }
 
-    /// Counts a new player, who is one of `players`.
+    /// Counts a new player. `players` is the number of players now.
     pub(crate) fn joined(&self, players: usize) {
         self.joins.increment(1);
         self.players.set(players as f64);
@@ -141,7 +141,7 @@ impl NetworkMetrics {
         self.rejoins.increment(1);
     }
 
-    /// Counts a player who is no longer one, and leaves `players` behind.
+    /// Counts a player who has left. `players` is the number of players who remain.
     pub(crate) fn left(&self, players: usize, reason: Reason) {
         debug_assert!(reason.disconnects(), "{reason:?}");
         self.disconnects[reason as usize].increment(1);

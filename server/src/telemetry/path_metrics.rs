@@ -47,7 +47,7 @@ impl PathMetrics {
         self.snapshot_rate.record(rate);
     }
 
-    /// Counts what happened on a connection between two looks at it.
+    /// Adds the changes of a connection's counters between two readings.
     pub(crate) fn observe(&self, before: &ConnectionStats, now: &ConnectionStats) {
         let grown = |counter: &Counter, before: u64, now: u64| {
             counter.increment(now.saturating_sub(before));

@@ -4,7 +4,7 @@ use metrics::{Gauge, gauge};
 
 use super::catalogue;
 
-/// Metrics of the process: what it costs its machine. Zero where there is no `/proc`.
+/// Metrics of the resources that the process uses. Zero where there is no `/proc`.
 pub(super) struct ProcessMetrics {
     memory: Gauge,
     processor: Gauge,
@@ -26,7 +26,7 @@ impl ProcessMetrics {
         }
     }
 
-    /// Asks the system. What it does not tell keeps its last value.
+    /// Reads the values from the system. A value that the system does not give stays as it is.
     #[cfg(target_os = "linux")]
     pub(super) fn observe(&self) {
         use procfs::WithCurrentSystemInfo;

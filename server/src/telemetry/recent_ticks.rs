@@ -6,13 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Buckets for each doubling of a duration, all as wide as each other: none is
-/// wider than a sixteenth of what is in it, so the middle of one is at most a
-/// thirty-second away from all that it holds.
+/// Buckets for each doubling of a duration, all of the same width. No bucket is wider than a
+/// sixteenth of the durations in it, so its middle differs from them by at most a thirty-second.
 const BUCKETS_PER_DOUBLING: usize = 16;
 
-/// Durations below `2^SHORTEST` ns, 8 µs, share the first bucket: no tick is as
-/// short.
+/// Durations below `2^SHORTEST` ns, 8 µs, share the first bucket. No tick is so short.
 const SHORTEST: u32 = 13;
 
 /// Durations from `2^LONGEST` ns, 4.3 s, on share the last bucket: any such tick is
@@ -27,17 +25,17 @@ const MARKS: usize = 6;
 
 type Counts = [u64; BUCKETS];
 
-/// How long ticks took since the last mark, and over the last minute: a histogram
-/// that only ever grows, and what it was at each mark. The tick thread adds to it
-/// without ever waiting.
+/// The durations of the ticks since the last mark, and over the last minute. It is a histogram that
+/// only ever grows, with a copy of it for each mark. The tick thread adds to it without ever
+/// waiting.
 #[derive(Debug)]
 pub(super) struct RecentTicks {
     counts: [AtomicU64; BUCKETS],
-    /// The newest last; never empty.
+    /// The copies of the histogram, the newest last. Never empty.
     marks: Mutex<VecDeque<Box<Counts>>>,
 }
 
-/// How long some ticks took.
+/// The durations of some ticks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Durations(Box<Counts>);
 
@@ -52,7 +50,7 @@ impl RecentTicks {
         self.counts[bucket(duration)].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The ticks since the last mark, where a new one is set.
+    /// Sets a new mark, and returns the ticks since the last one.
     pub(super) fn mark(&self) -> Durations {
         let now = self.now();
         let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +62,7 @@ impl RecentTicks {
         since
     }
 
-    /// The ticks since the oldest mark: those of the last minute.
+    /// The ticks since the oldest mark, which are those of the last minute.
     pub(super) fn last_minute(&self) -> Durations {
         let now = self.now();
         let marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,10 +80,10 @@ impl Durations {
         self.0.iter().sum()
     }
 
-    /// The duration that this percentage of the ticks did not exceed, right to 1/32;
-    /// `None` of no ticks.
+    /// The duration that this percentage of the ticks did not exceed, accurate to 1/32. `None` if
+    /// there are no ticks.
     pub(super) fn percentile(&self, percent: u64) -> Option<Duration> {
-        // The first tick is the lowest there is of any percentage.
+        // Any percentage covers at least the first tick.
         let wanted = (self.count() * percent).div_ceil(100).max(1);
         let mut seen = 0;
         let reaches = |&count: &u64| {
@@ -114,7 +112,7 @@ fn bucket(duration: Duration) -> usize {
 /// The duration in the middle of a bucket.
 fn middle(index: usize) -> Duration {
     let (doubling, part) = (index / BUCKETS_PER_DOUBLING, index % BUCKETS_PER_DOUBLING);
-    // In halves of a bucket, so that its middle is whole.
+    // Counted in halves of a bucket, so that the middle is a whole number.
     let halves = 2 * (BUCKETS_PER_DOUBLING + part) as u64 + 1;
     let width = SHORTEST - BUCKETS_PER_DOUBLING.ilog2() + doubling as u32;
     Duration::from_nanos((halves << width) / 2)
@@ -126,7 +124,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Whether a percentile is what it should be, within what it promises.
+    /// Whether a percentile is as expected, to the accuracy that it promises.
     fn is_about(found: Option<Duration>, expected: Duration) -> bool {
         found.is_some_and(|found| found.abs_diff(expected) <= expected / 32)
     }

@@ -5,7 +5,7 @@ use metrics::{Counter, Gauge, counter, gauge};
 use super::catalogue;
 use crate::recording::Latest;
 
-/// How the recording is doing; all zero where nothing is recorded.
+/// Metrics of the recording; all zero if nothing is recorded.
 pub(super) struct RecordingMetrics {
     recording: Arc<Latest>,
     failed: Gauge,
@@ -23,7 +23,7 @@ impl RecordingMetrics {
         }
     }
 
-    /// Copies what the status says now.
+    /// Copies the current status.
     pub(super) fn observe(&self) {
         let Some(status) = self.recording.status() else { return };
         self.failed.set(f64::from(u8::from(status.failure().is_some())));

@@ -5,22 +5,22 @@ use metrics::{Histogram, histogram};
 
 use super::catalogue;
 
-/// The time to send one tick to all clients. Every connection adds its part; when the
-/// next tick is told of, the sums are recorded.
+/// The time to send one tick to all clients. Every connection adds its part. When the next tick is
+/// sent, the sums are recorded.
 pub(crate) struct RoundMetrics {
     parts: [RoundPart; Part::ALL.len()],
 }
 
-/// A part of the work of telling clients of a tick.
+/// A part of the work of sending a tick to clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// Rounding the state to integers, once for all.
     Quantise,
-    /// Choosing what each client is told.
+    /// Choosing the entities that each client is sent.
     Interest,
-    /// Putting it into bits.
+    /// Encoding the snapshots.
     Encode,
-    /// Handing it to QUIC.
+    /// Handing the snapshots to QUIC.
     Send,
 }
 
@@ -59,13 +59,13 @@ impl RoundMetrics {
         now
     }
 
-    /// Adds to a part.
+    /// Adds a time to a part.
     pub(crate) fn add(&self, part: Part, time: Duration) {
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.parts[part as usize].nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
-    /// Records what has been added since the last call.
+    /// Records the sums of the times that were added since the last call.
     pub(crate) fn close(&self) {
         for part in &self.parts {
             let nanoseconds = part.nanoseconds.swap(0, Ordering::Relaxed);

@@ -18,11 +18,11 @@ use super::{AdminMetrics, ServerIdentity, catalogue, path_metrics, tick_metrics}
 use crate::spans::Spans;
 use crate::token_bucket::{Rate, TokenBucket};
 
-/// Age up to which a page of metrics is handed out again to who looks on: however
-/// many do, one is worked out a second at most.
+/// A page of metrics that is younger than this is handed out again by
+/// [`ServerTelemetry::shared_page`]. However many ask, at most one a second is made.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// Pages that are worked out for Prometheus: each takes about a millisecond.
+/// Pages that are made for Prometheus. Each takes about a millisecond.
 const SCRAPES: Rate = Rate { per_second: 10.0, burst: 50.0 };
 
 /// The metrics that a server has once, and the page of all metrics.
@@ -37,12 +37,12 @@ pub(crate) struct ServerTelemetry {
     process: ProcessMetrics,
     socket: SocketMetrics,
     log: LogMetrics,
-    /// Where series are registered, also those that begin later.
+    /// The recorder in which series are registered, also those that begin later.
     pub(super) recorder: PrometheusRecorder,
     page: PrometheusHandle,
-    /// Pages worked out for Prometheus.
+    /// The budget of pages that are made for Prometheus.
     scrapes: Mutex<TokenBucket>,
-    /// The page as it was worked out last.
+    /// The last page that was made, and when.
     last: Mutex<Option<(Instant, Bytes)>>,
 }
 
@@ -50,7 +50,7 @@ impl ServerTelemetry {
     /// The metrics of a server, all at zero.
     ///
     /// # Errors
-    /// The edges of a histogram are wrong, which no input makes them.
+    /// The edges of a histogram are wrong, which would be a defect.
     pub(crate) fn new(identity: &ServerIdentity) -> Result<Self, BuildError> {
         let whole = |name: &str| Matcher::Full(name.to_owned());
         let recorder = PrometheusBuilder::new()
@@ -92,7 +92,7 @@ impl ServerTelemetry {
         })
     }
 
-    /// The page that Prometheus scrapes. `observe` takes over how the matches are.
+    /// Makes the page that Prometheus scrapes. `observe` updates the metrics of the matches.
     pub(crate) fn render(&self, observe: impl FnOnce()) -> String {
         observe();
         self.process.observe();
@@ -101,8 +101,8 @@ impl ServerTelemetry {
         self.page.render()
     }
 
-    /// The page that Prometheus scrapes, as it is now; the last one, if it was asked
-    /// for more often than any monitoring does.
+    /// The page that Prometheus scrapes, made anew. If it is asked for more often than any
+    /// monitoring does, the last one is returned.
     pub(crate) fn scraped_page(&self, now: Instant, observe: impl FnOnce()) -> Bytes {
         let mut scrapes = self.scrapes.lock().unwrap_or_else(PoisonError::into_inner);
         let may = scrapes.take(SCRAPES, 1.0, now);
@@ -118,8 +118,8 @@ impl ServerTelemetry {
         page
     }
 
-    /// The same page and how old it is, worked out anew if it is not fresh at
-    /// `now`: many who ask cost no more than a few.
+    /// The last page and its age. It is made anew if it is not fresh at `now`, so many requests
+    /// cost no more than a few.
     pub(crate) fn shared_page(&self, now: Instant, observe: impl FnOnce()) -> (Bytes, Duration) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((then, page)) = &*last

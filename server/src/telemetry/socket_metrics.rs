@@ -5,7 +5,7 @@ use super::catalogue;
 /// Metrics of datagrams before the server sees them, as the kernel counts them. Zero
 /// where there is no `/proc`.
 pub(super) struct SocketMetrics {
-    /// By which the kernel's tables name the server's UDP socket.
+    /// The inode by which the kernel's tables name the server's UDP socket.
     inode: Option<u64>,
     drops: Counter,
 }
@@ -15,7 +15,7 @@ impl SocketMetrics {
         Self { inode, drops: counter!(catalogue::UDP_RECEIVE_DROPS) }
     }
 
-    /// Asks the system. What it does not tell keeps its last value.
+    /// Reads the value from the system. If the system does not give it, it stays as it is.
     pub(super) fn observe(&self) {
         if let Some(drops) = self.drops() {
             self.drops.absolute(drops);
@@ -28,7 +28,7 @@ impl SocketMetrics {
     }
 }
 
-/// The number of a socket in the kernel's tables, where there are such.
+/// The inode of a socket, by which the kernel's tables name it.
 #[cfg(target_os = "linux")]
 pub(crate) fn inode(socket: &std::net::UdpSocket) -> Option<u64> {
     use std::os::fd::AsRawFd;

@@ -51,8 +51,8 @@ pub(super) const PHASE_EDGES: [f64; 12] =
 pub(super) const DELAY_EDGES: [f64; 9] =
     [1e-4, 2.5e-4, 5e-4, 0.001, 0.0025, 0.005, 1.0 / 60.0, 0.05, 0.25];
 
-/// Late ones among the last 64 ticks above which a server is not on time: now
-/// and then the system gives the processor to somebody else.
+/// A server with more late ticks than this among the last 64 is not on time. A few are allowed,
+/// because now and then the system gives the processor to somebody else.
 const LATE_OF_64: u32 = 16;
 
 /// The history before the first tick: so many late ticks that ten on time are needed to
@@ -69,8 +69,8 @@ pub(crate) struct TickMetrics {
     waking: Histogram,
     audits: Counter,
     audit_failures: Counter,
-    /// One bit for each of the last 64 ticks, set if it was late; before the
-    /// first ticks it says that all were.
+    /// One bit for each of the last 64 ticks, set if it was late. At first it is
+    /// [`BEFORE_THE_FIRST`].
     lateness: AtomicU64,
     ticks: Counter,
     overruns: Counter,
@@ -79,10 +79,11 @@ pub(crate) struct TickMetrics {
     stalls: Counter,
     failed: Gauge,
     heartbeat: Heartbeat,
-    /// How long ticks took of late, and how many were late and left out since the
-    /// last status line.
+    /// The durations of recent ticks.
     recent: RecentTicks,
+    /// Ticks that were late since the last status line.
     recent_overruns: AtomicU64,
+    /// Ticks that were dropped since the last status line.
     recent_dropped: AtomicU64,
     /// Median and 99th percentile over the last minute.
     quantiles: [Gauge; 2],
@@ -95,10 +96,10 @@ pub(crate) struct TickPhases {
     pub(crate) input: Duration,
     /// The simulation.
     pub(crate) simulation: Duration,
-    /// Making a frame of the result, for others to look at.
+    /// Making the state that is published.
     pub(crate) publication: Duration,
-    /// Waking who waits for it. No part of the tick: it is done, and where a woken
-    /// thread takes the processor at once, this is that thread's time.
+    /// Waking the threads that wait for the state. It is not part of the tick, which is done by
+    /// then. If a woken thread takes the processor at once, this is that thread's time.
     pub(crate) waking: Duration,
 }
 
@@ -115,7 +116,7 @@ impl TickPhases {
     }
 }
 
-/// How ticks went since the last time somebody asked.
+/// A summary of the ticks since the last summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TickSummary {
     /// Ticks that were finished.
@@ -124,7 +125,7 @@ pub(crate) struct TickSummary {
     pub(crate) p99: Duration,
     /// Ticks that were not done when the next one was due.
     pub(crate) overruns: u64,
-    /// Ticks left out.
+    /// Ticks that were dropped.
     pub(crate) dropped: u64,
 }
 
@@ -156,7 +157,7 @@ impl TickMetrics {
         }
     }
 
-    /// The tick thread is about to tick: the setting up before is no stall.
+    /// Notes that the tick thread is about to tick. The set-up before is no stall.
     pub(crate) fn begin(&self) {
         self.heartbeat.begin(Instant::now());
     }
@@ -166,7 +167,7 @@ impl TickMetrics {
         self.heartbeat.age(now)
     }
 
-    /// The match cannot go on.
+    /// Notes that the match has failed.
     pub(crate) fn fails(&self) {
         self.failed.set(1.0);
     }
@@ -186,12 +187,12 @@ impl TickMetrics {
         self.stalls.increment(1);
     }
 
-    /// Takes over what changes though no tick is finished.
+    /// Updates the metrics that change even if no tick is finished.
     pub(super) fn observe(&self, now: Instant) {
         self.age.set(self.age(now).as_secs_f64());
         let last_minute = self.recent.last_minute();
         for (gauge, percent) in self.quantiles.iter().zip([50, 99]) {
-            // Of no ticks there is none, and 0 would be a lie.
+            // Without ticks there is no percentile, and 0 would be wrong.
             gauge.set(last_minute.percentile(percent).map_or(f64::NAN, |time| time.as_secs_f64()));
         }
     }
@@ -201,12 +202,12 @@ impl TickMetrics {
         self.lateness.load(Ordering::Relaxed).count_ones() <= LATE_OF_64
     }
 
-    /// Counts one tick: how long it took, whether it was done too late, and how
-    /// many ticks were left out before it.
+    /// Counts one tick: how long it took, whether it was done too late, and how many ticks were
+    /// dropped before it.
     pub(crate) fn ticked(&self, duration: Duration, overran: bool, dropped: u64) {
         let late = u64::from(overran || dropped > 0);
         self.heartbeat.beat(Instant::now());
-        // Written by this thread alone.
+        // Only the tick thread writes it.
         let lateness = self.lateness.load(Ordering::Relaxed);
         self.lateness.store(lateness << 1 | late, Ordering::Relaxed);
         self.duration.record(duration.as_secs_f64());
@@ -223,7 +224,7 @@ impl TickMetrics {
         self.delay.record(late.as_secs_f64());
     }
 
-    /// Counts what the parts of one tick took.
+    /// Records how long the parts of one tick took.
     pub(crate) fn spent(&self, phases: TickPhases) {
         self.input.record(phases.input.as_secs_f64());
         self.simulation.record(phases.simulation.as_secs_f64());
@@ -237,8 +238,8 @@ impl TickMetrics {
         self.audit_failures.increment(failures as u64);
     }
 
-    /// How ticks went since the last call. To be called every ten seconds: what the
-    /// last minute is goes by it.
+    /// A summary of the ticks since the last call. It has to be called every ten seconds, because
+    /// the last minute is counted by these calls.
     pub(crate) fn take_summary(&self) -> TickSummary {
         let ticks = self.recent.mark();
         TickSummary {

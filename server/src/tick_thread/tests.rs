@@ -12,7 +12,7 @@ use crate::seats::{Seat, Surplus};
 use crate::view_limit::{Known, ViewLimit};
 use crate::{test_level, test_match};
 
-/// A match in virtual time, and the way into it.
+/// A match in virtual time, and the channel by which players join.
 struct VirtualMatch {
     game: Match,
     latest: LatestState,
@@ -57,7 +57,7 @@ fn datagram(tick: Tick, command: Command) -> CommandDatagram {
     CommandDatagram { acknowledgement: None, batch }
 }
 
-/// Of a client so far away that its claims are not what bounds its view.
+/// The view limit of a client that is so far away that it bounds no view of these tests.
 fn any_view() -> ViewLimit {
     let round_trip = Duration::from_secs(1);
     let rate = NonZeroU16::new(60).unwrap();
@@ -77,7 +77,7 @@ fn a_dropped_seat_is_free_again() {
     let _second = play.join().unwrap();
     assert_eq!(play.join().unwrap_err(), AddPlayerError::Full(2));
     drop(first);
-    // Within the same tick.
+    // The seat is free within the same tick.
     let _third = play.join().unwrap();
     assert_eq!(players(&play.tick()), 2);
 }
@@ -207,7 +207,7 @@ fn a_match_goes_on_in_another_world_and_so_do_ticks_and_counts() {
 
     let again = maker.make("arena.map", 1).unwrap();
     let next = NextWorld { simulation: again.simulation, level: again.level, recorder: None };
-    worlds.try_send(next).unwrap_or_else(|_| panic!("there is room"));
+    worlds.try_send(next).unwrap_or_else(|_| panic!("the channel has room"));
     let after = play.tick();
     assert_eq!((after.state.tick, after.level.number, players(&after)), (11, 1, 0));
     assert!(after.counters.impact_queries >= before.counters.impact_queries);

@@ -1,8 +1,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A gate that the tick thread passes before every tick. As long as a test holds it shut,
-/// the tick thread hangs there as a defect would make it hang: for tests of what is said
-/// of a hang. No option, variable or request can reach it.
+/// A gate that the tick thread passes before every tick. While a test holds it shut, the tick
+/// thread hangs there, as a defect would make it hang. It serves tests of how a hang is reported.
+/// No option, variable or request can reach it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate(Arc<Mutex<()>>);
 

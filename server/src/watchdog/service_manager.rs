@@ -1,4 +1,4 @@
-//! Notifications of systemd: ready, watchdog, status and stopping.
+//! Notifications to systemd: ready, watchdog, status and stopping.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::options::ServiceOptions;
 /// what `systemctl status` shows is hardly older.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Which matches of a server tick, those left out that have failed.
+/// Whether a server's matches tick. Matches that have failed are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ticking {
     /// None of them.
@@ -21,9 +21,9 @@ pub(super) enum Ticking {
     All,
 }
 
-/// The service manager that supervises this process, and what it was told. It
-/// speaks the protocol of `sd_notify(3)`: one datagram of `KEY=VALUE` lines a
-/// report, to which there is no answer.
+/// The service manager that supervises this process, and the state of the reports to it. A report
+/// is one datagram of `KEY=VALUE` lines, by the protocol of `sd_notify(3)`. There is no answer to
+/// it.
 pub(crate) struct ServiceManager {
     socket: Option<socket::Socket>,
     interval: Duration,
@@ -32,27 +32,25 @@ pub(crate) struct ServiceManager {
 }
 
 impl ServiceManager {
-    /// The one that these options name, or none. One that cannot be reached is
-    /// logged, and told nothing.
+    /// The service manager that these options name, if they name one. If it cannot be reached, that
+    /// is logged, and nothing is reported.
     pub(crate) fn new(options: &ServiceOptions) -> Self {
         let socket = options.notify_socket.as_deref().and_then(|name| {
             let opened = socket::Socket::connect(name);
             opened
                 .inspect_err(|error| {
                     let name = name.display();
-                    warn!(
-                        "the service manager cannot be told anything: NOTIFY_SOCKET {name}: {error}"
-                    );
+                    warn!("cannot report to the service manager at NOTIFY_SOCKET {name}: {error}");
                 })
                 .ok()
         });
-        // Half of what it waits, as systemd advises.
+        // The interval is half the time that the service manager waits, as systemd advises.
         let interval = options.watchdog().map_or(INTERVAL, |silence| INTERVAL.min(silence / 2));
         Self { socket, interval, is_ready: false, next: None }
     }
 
-    /// Reports, if it is time to, which matches tick: any that does is a sign of life, and once
-    /// all do, the server is ready. `status` is for people.
+    /// Reports which matches tick, if a report is due. If any match ticks, the report has a sign of
+    /// life. Once all tick, it says that the server is ready. `status` is for people.
     pub(super) fn report(&mut self, now: Instant, ticks: Ticking, status: impl Fn() -> String) {
         if self.socket.is_none() || self.next.is_some_and(|next| now < next) {
             return;
@@ -71,7 +69,7 @@ impl ServiceManager {
         self.tell(&report);
     }
 
-    /// Tells that the server is about to end.
+    /// Reports that the server is about to end.
     pub(crate) fn stopping(&self) {
         self.tell("STOPPING=1\nSTATUS=shutting down\n");
     }
@@ -130,7 +128,7 @@ mod socket {
     use std::ffi::OsStr;
     use std::io;
 
-    /// There are no such service managers here.
+    /// This system has no such service managers.
     pub(super) struct Socket;
 
     impl Socket {
@@ -156,7 +154,7 @@ mod tests {
         ServiceOptions { notify_socket: Some(socket.into()), watchdog_usec, ..Default::default() }
     }
 
-    /// All that waits in a socket.
+    /// All messages that wait in a socket.
     fn told(socket: &UnixDatagram) -> Vec<String> {
         socket.set_nonblocking(true).unwrap();
         let mut buffer = [0; 500];
@@ -175,7 +173,7 @@ mod tests {
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
         manager.report(at(0), Ticking::None, status);
         manager.report(at(400), Ticking::Some, status);
-        // Not yet due.
+        // The next report is not due yet.
         manager.report(at(700), Ticking::Some, status);
         manager.report(at(800), Ticking::All, status);
         manager.report(at(1200), Ticking::None, || "no tick".to_owned());
@@ -214,7 +212,7 @@ mod tests {
         let socket = UnixDatagram::bind_addr(&address).unwrap();
         let mut manager = ServiceManager::new(&options(format!("@{name}")));
         let start = Instant::now();
-        // More than its buffer holds.
+        // These are more reports than the socket's buffer holds.
         for second in 0..100_000 {
             manager.report(start + Duration::from_secs(second), Ticking::All, String::new);
         }

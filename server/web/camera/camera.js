@@ -1,7 +1,6 @@
 /**
- * Where one looks from: round a point, behind a player, or from above. All
- * three share the point, the heading and the distance, so that changing between
- * them never loses the place.
+ * The camera: it orbits a point, follows a player, or looks down from above. All three views share
+ * the point, the heading and the distance, so a change of view never loses the place.
  */
 
 import { Sight } from "./sight.js";
@@ -14,31 +13,31 @@ const STEEPEST = 1.5;
 /** Seconds in which the camera goes most of the way to where it should be. */
 const EASE = 0.12;
 
-/** Units behind and above a player that one follows. */
+/** Distance from a player that is followed, in units, and the angle from above, in radians. */
 const FOLLOW = { distance: 210, pitch: 0.42 };
 
-/** Units that the camera of the third person is higher for each that it is behind. */
+/** Units by which the third-person camera rises for each unit that it is behind. */
 const RAISED = 0.24;
 
-/** Units that one who follows keeps from walls, and to whom is followed at least. */
+/** Units that a camera keeps from walls, and least distance to a player that is followed. */
 const OFF_WALLS = 6;
 const CLOSEST = 40;
 
-/** Share of what is free of the screen that a map fills at first. */
+/** Share of the free part of the screen that a map fills at first. */
 const FILLED = 0.96;
 
-/** Units from where it should be at which the camera is there. */
+/** Units from its destination at which the camera has arrived. */
 const THERE = 0.02;
 
-/** Directions in which the outermost points of a map are looked for. */
+/** Directions in which the outermost points of a map are sought. */
 const AROUND = Array.from({ length: 96 }, (_, i) => {
-  // Fibonacci's lattice: evenly spread over a sphere.
+  // A Fibonacci lattice: points spread evenly over a sphere.
   const z = 1 - (2 * i + 1) / 96;
   const [r, angle] = [Math.sqrt(1 - z * z), i * Math.PI * (3 - Math.sqrt(5))];
   return [r * Math.cos(angle), r * Math.sin(angle), z];
 });
 
-/** The outermost of some points: all others lie between them, to the eye. */
+/** The outermost of some points. All others lie between them, as far as the eye can tell. */
 function outermost(points) {
   const found = AROUND.map((direction) => points.reduce((far, point) => (dot(point, direction) > dot(far, direction) ? point : far)));
   return [...new Set(found)];
@@ -51,12 +50,13 @@ function cornersOf({ min, max }) {
 /** @typedef {"orbit" | "follow" | "top"} Mode */
 
 /**
- * What is free of the screen: its middle, from -1 to 1, and its share.
+ * The part of the screen that panels leave free: its middle, from -1 to 1, and its share of the
+ * screen.
  *
  * @typedef {{x: number, y: number, width: number, height: number}} Free
  */
 
-/** A projection whose middle is that of what is free. */
+/** A projection whose middle is in the middle of the free part of the screen. */
 function shifted(projection, { x, y }) {
   // prettier-ignore
   return multiply([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, x, y, 0, 1], projection);
@@ -79,13 +79,13 @@ export class Camera {
     this.eased = null;
     this.aside = { x: 0, y: 0 };
     this.sight = new Sight([]);
-    /** Where one looked at whom one follows. */
+    /** The last target and eye of the view that follows. */
     this.last = null;
     this.followed = { distance: FOLLOW.distance, pitch: FOLLOW.pitch, turn: 0 };
   }
 
   /**
-   * Looks at all of a map.
+   * Shows a whole map.
    *
    * @param {{min: number[], max: number[]}} bounds
    * @param {number[][][]} [polygons] of it
@@ -99,21 +99,23 @@ export class Camera {
     this.bounds = { min, max };
     this.largest = this.extent * 3;
     this.distance = this.extent;
-    /** Whether all of it is to be seen, until one comes nearer. */
+    /** Whether the whole map has to be in view, until the viewer zooms or moves. */
     this.fit = true;
     this.fitted = null;
-    /** Where on the screen the point is that one looks at, beside the middle. */
+    /**
+     * Offset on the screen of the point that the camera looks at, from the middle of the free part.
+     */
     this.aside = { x: 0, y: 0 };
     this.eased = null;
     this.last = null;
   }
 
-  /** Changes how one looks; following needs somebody to follow. */
+  /** Changes the view. The view that follows needs a player. */
   look(mode) {
     this.mode = mode;
   }
 
-  /** Turns by these angles. */
+  /** Turns by these angles, in radians. */
   turn(yaw, pitch) {
     if (this.mode === "follow") {
       this.followed.turn += yaw;
@@ -124,7 +126,7 @@ export class Camera {
     this.pitch = Math.min(Math.max(this.pitch + pitch, 0.08), STEEPEST);
   }
 
-  /** Comes nearer or goes farther by a factor. */
+  /** Multiplies the distance by a factor. */
   zoom(factor) {
     const held = this.mode === "follow" ? this.followed : this;
     this.fit = false;
@@ -147,20 +149,22 @@ export class Camera {
    *
    * @param {number} aspect of the screen, width over height
    * @param {number} passed seconds since the last call
-   * @param {?import("../match/motion.js").Shown} followed whom one follows
-   * @param {Free} free what panels leave free of the screen
+   * @param {?import("../match/motion.js").Shown} followed the player that is followed
+   * @param {Free} free the part of the screen that panels leave free
    * @returns {{matrix: Float32Array, eye: number[], fog: number, nearer: number}}
    */
   view(aspect, passed, followed, free) {
     if (this.fit && this.bounds && this.mode === "orbit") this.fitInto(aspect, free);
-    // Whoever followed somebody sees all of the map from above, and not what is around them.
+    // After following a player, the view from above shows the whole map and not that player's
+    // surroundings.
     if (this.fit && this.bounds && this.mode === "top") this.target = [0, 1, 2].map((axis) => (this.bounds.min[axis] + this.bounds.max[axis]) / 2);
     const wanted = this.place(followed);
     const part = 1 - Math.exp(-passed / EASE);
     this.eased = this.eased
       ? { target: mix(this.eased.target, wanted.target, part), eye: mix(this.eased.eye, wanted.eye, part) }
       : wanted;
-    // Arrived is arrived: a picture of what stands still need not be drawn anew.
+    // A camera that has arrived stays exactly there, so the picture of the map need not be drawn
+    // anew.
     if (near(this.eased.target, wanted.target) && near(this.eased.eye, wanted.eye)) this.eased = wanted;
     const { target, eye } = this.eased;
     if (this.mode === "top") return this.above(aspect, target, free);
@@ -183,18 +187,18 @@ export class Camera {
    *   `away`: units from the eyes
    */
   through({ eye, ahead, behind, field }, aspect) {
-    // A little above, so that the own body is below what one aims at.
+    // The camera is a little higher, so that the own body is below the target.
     const back = add(scale(ahead, -1), [0, 0, RAISED]);
     const free = behind > 0 ? this.sight.reach(eye, add(eye, scale(back, behind + OFF_WALLS))) : 0;
     const away = Math.max(0, free * (behind + OFF_WALLS) - OFF_WALLS);
     const from = add(eye, scale(back, away));
-    // A player who stops playing looks on from there.
+    // A player who stops playing watches from there.
     [this.target, this.eased] = [eye, null];
     const matrix = multiply(perspective(field, aspect, 2, this.largest * 2), lookAt(from, add(from, ahead), [0, 0, 1]));
     return { matrix, eye: from, away, fog: 1 / 2600, nearer: 0.00012 };
   }
 
-  /** Goes to the least distance from which the whole map is seen in what is free. */
+  /** Goes to the least distance from which the whole map fits into the free part of the screen. */
   fitInto(aspect, free) {
     const key = [aspect, free.x, free.y, free.width, free.height, this.yaw, this.pitch].join();
     if (this.fitted === key) return;
@@ -211,7 +215,7 @@ export class Camera {
     this.aside = { x: -x, y: -y };
   }
 
-  /** How much of the screen the map takes from a distance, and where its middle is. */
+  /** The size of the map on the screen from a distance, and its middle. */
   extentAt(distance, aspect) {
     const eye = add(this.target, scale(this.away(), distance));
     const matrix = multiply(perspective(FIELD, aspect, 1, this.largest * 4), lookAt(eye, this.target, [0, 0, 1]));
@@ -222,7 +226,7 @@ export class Camera {
     return { width: right - left, height: high - low, x: (left + right) / 2, y: (low + high) / 2 };
   }
 
-  /** The direction from what one looks at to the eye. */
+  /** The direction from the target to the eye. */
   away() {
     return [Math.cos(this.yaw) * Math.cos(this.pitch), Math.sin(this.yaw) * Math.cos(this.pitch), Math.sin(this.pitch)];
   }
@@ -234,7 +238,7 @@ export class Camera {
       const heading = Math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)) + turn;
       const back = [-Math.cos(heading) * Math.cos(pitch), -Math.sin(heading) * Math.cos(pitch), Math.sin(pitch)];
       const target = add(followed.position, [0, 0, 26]);
-      // Where one goes on from when one stops following.
+      // The other views begin here when following ends.
       [this.target, this.yaw] = [followed.position, heading + Math.PI];
       const free = this.sight.reach(target, add(target, scale(back, distance + OFF_WALLS)));
       const away = Math.max(free * (distance + OFF_WALLS) - OFF_WALLS, Math.min(CLOSEST, distance));
@@ -248,12 +252,12 @@ export class Camera {
 
   above(aspect, target, free) {
     let height = this.distance * 2 * Math.tan(FIELD / 2);
-    // At first all of the map is to be seen, whatever the screen's shape.
+    // At first the whole map has to be in view, whatever the shape of the screen.
     if (this.fit && this.bounds) {
       const [x, y] = [0, 1].map((axis) => this.bounds.max[axis] - this.bounds.min[axis]);
       height = Math.max(y / free.height, x / (aspect * free.width)) * 1.06;
       this.distance = height / 2 / Math.tan(FIELD / 2);
-      // From aside another one fits.
+      // The orbit view has to fit the map again.
       this.fitted = null;
     }
     const eye = add(target, [0, 0, 6000]);

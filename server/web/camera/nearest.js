@@ -1,4 +1,4 @@
-/** What a click means. */
+/** The body that a click means. */
 
 import { project } from "../draw/algebra.js";
 
@@ -6,7 +6,7 @@ import { project } from "../draw/algebra.js";
 const REACH = 34;
 
 /**
- * The one that is seen nearest to a point of the picture, or null.
+ * The body that is nearest to a point of the picture, or null if none is near.
  *
  * @param {import("../match/motion.js").Shown[]} shown
  * @param {Float32Array} matrix of the view

@@ -1,9 +1,9 @@
-/** How far one sees through the map along a line, so that no wall hides whom one follows. */
+/** How far a line reaches through the map, so that no wall hides a player that is followed. */
 
 import { normalOf } from "../draw/mesh.js";
 import { cross, dot, subtract } from "../draw/algebra.js";
 
-/** What looks along lines through one map. */
+/** Lines of sight through one map. */
 export class Sight {
   /** @param {number[][][]} polygons of the map: convex, counter-clockwise from the front */
   constructor(polygons) {
@@ -30,7 +30,7 @@ export class Sight {
     for (const { normal, distance, edges } of this.faces) {
       const begin = dot(normal, from) - distance;
       const end = dot(normal, to) - distance;
-      // Only who comes through the front meets it.
+      // A line meets a face only from its front.
       if (begin <= 0 || end >= 0) continue;
       const share = begin / (begin - end);
       if (share >= reached) continue;

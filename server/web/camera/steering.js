@@ -3,7 +3,7 @@
 const TURN = 0.005;
 const WHEEL = 1.0015;
 
-/** Of the screen's height, a second, by the arrow keys. */
+/** Share of the screen's height that an arrow key moves the view in a second. */
 const KEY_PAN = 0.5;
 
 const KEYS = {
@@ -17,7 +17,7 @@ const KEYS = {
   s: [0, -1],
 };
 
-/** Steers a camera by what is done to a canvas. */
+/** Steers a camera by mouse, touch and keys. */
 export class Steering {
   /**
    * @param {HTMLCanvasElement} canvas
@@ -74,7 +74,7 @@ export class Steering {
     if (finger && finger.moved < 6 && event.type === "pointerup") this.clicked(event.clientX, event.clientY);
   }
 
-  /** How far two fingers are apart. */
+  /** The distance between two fingers, in pixels. */
   spread() {
     const [a, b] = [...this.fingers.values()];
     return b ? Math.max(Math.hypot(a.x - b.x, a.y - b.y), 1) : 1;
@@ -90,7 +90,7 @@ export class Steering {
     if (event.key.startsWith("Arrow")) event.preventDefault();
   }
 
-  /** Lets time pass for keys that are held. */
+  /** Moves the camera by the keys that are held. */
   advance(passed) {
     for (const key of this.held) {
       const [right, up] = KEYS[key];

@@ -56,7 +56,7 @@ export function inverse(matrix) {
   return Float32Array.from({ length: 16 }, (_, i) => rows[i % 4][4 + Math.floor(i / 4)]);
 }
 
-/** What a camera at `eye` sees that looks at `target`. */
+/** The view of a camera at `eye` that looks at `target`. */
 export function lookAt(eye, target, up) {
   const back = normalise(subtract(eye, target));
   const right = normalise(cross(up, back));

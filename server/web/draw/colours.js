@@ -1,7 +1,4 @@
-/**
- * The palette: a slate room in warm light, in which players are the only
- * saturated things.
- */
+/** The palette: a slate room in warm light, in which only players have saturated colours. */
 
 export const SKY = [0.055, 0.068, 0.094];
 
@@ -24,14 +21,14 @@ const MODELS = [
   [0.78, 0.7, 0.5], // star
 ];
 
-/** Models that fly because they were shot. */
+/** Models of missiles. */
 export const PROJECTILES = new Set([6, 7]);
 
 export function modelColour(model) {
   return MODELS[model] ?? [0.7, 0.7, 0.7];
 }
 
-/** What belongs to another future than the recorded one. */
+/** The colour of a branch of a replay. */
 export const OTHER = [0.95, 0.42, 0.92];
 
 /** The colour of a hue from 0 to 1, light enough to be read on dark ground. */
@@ -43,7 +40,7 @@ export function hueColour(hue, saturation = 0.72, lightness = 0.62) {
   });
 }
 
-/** Tells hues far apart from one another, however many there are. */
+/** The golden ratio: steps of it around the circle keep hues apart, however many there are. */
 const GOLDEN = 0.61803398875;
 
 /** The hue of a slot's player. */
@@ -51,13 +48,13 @@ export function hueOf(slot) {
   return (slot * GOLDEN + 0.02) % 1;
 }
 
-/** How bright a colour is to the eye (WCAG 2.2, relative luminance). */
+/** The relative luminance of a colour (WCAG 2.2). */
 export function luminance(colour) {
   const [r, g, b] = colour.map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-/** What players shine at least: blue is dark to the eye, and panels are too. */
+/** Least luminance of a player's colour: blue is dark to the eye, and so are panels. */
 const BRIGHT = 0.24;
 
 const SLOTS = new Map();
@@ -72,7 +69,7 @@ export function slotColour(slot) {
   return SLOTS.get(slot);
 }
 
-/** The same for a style sheet. */
+/** A colour in the form of a style sheet. */
 export function css(colour, opacity = 1) {
   const [r, g, b] = colour.map((value) => Math.round(value * 255));
   return `rgb(${r} ${g} ${b} / ${opacity})`;

@@ -1,26 +1,26 @@
 /**
- * How many pixels are drawn: all, unless that is too slow. Fewer are tried then,
- * and kept if that helped: it does not where something else takes the time, or
- * where the screen itself shows fewer frames.
+ * How many pixels are drawn: all, unless that is too slow. Then fewer are tried, and kept if that
+ * helped. It does not help if something else takes the time, or if the screen itself shows fewer
+ * frames.
  */
 
 /** Frames a second below which motion is not smooth, and above which it is. */
 const SMOOTH = 50;
 const WITH_EASE = 56;
 
-/** Below this any gain is welcome, however small. */
+/** Frames a second below which any gain is kept, however small. */
 const BARELY = 15;
 
-/** What a step must gain to be kept. */
+/** Factor by which a step must raise the frame rate to be kept. */
 const WORTH = 1.08;
 
-/** What is left of the pixels along each side after a step. */
+/** Factor of the pixels along each side in a step. */
 const STEP = 0.8;
 
-/** Share of the pixels along each side that is drawn at least. */
+/** Least share of the pixels along each side. */
 export const COARSEST = 0.5;
 
-/** Seconds to wait after a step that did not help, and at most. */
+/** Seconds to wait after a step that did not help: at first, and at most. */
 const PATIENCE = 8;
 const LONGEST_PATIENCE = 120;
 
@@ -58,7 +58,7 @@ export class Detail {
       this.wait--;
       return;
     }
-    // Far too slow is not tried out in small steps.
+    // A rate that is far too low takes a larger step.
     if (rate < SMOOTH) this.change(rate, STEP ** (rate < SMOOTH / 2 ? 2 : 1));
     else if (rate >= WITH_EASE) this.change(rate, 1 / STEP);
   }

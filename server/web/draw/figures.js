@@ -1,4 +1,4 @@
-/** Shapes that are not sent: a player on foot, and a ball. */
+/** Shapes that the server does not send: a player on foot, a ball and a disc. */
 
 const TAU = Math.PI * 2;
 
@@ -45,7 +45,7 @@ export function pawn() {
   return [...body, ...head];
 }
 
-/** What shows where a player looks: a visor, and the muzzle of a gun. */
+/** A visor and the muzzle of a gun, which show where a player looks. */
 export function visor() {
   return [...cuboid([4, -7, 16], [11, 7, 21]), ...cuboid([10, -11, -3], [22, -7, 1])];
 }

@@ -1,6 +1,6 @@
 /**
- * What one picture shows, as numbers that go to the graphics processor as they
- * are. A frame is emptied and filled anew for each picture; its memory stays.
+ * The content of one frame, as numbers that go to the graphics processor unchanged. A frame is
+ * emptied and filled again for each picture; its memory stays.
  */
 
 /** Numbers of each attribute of a body: place, rotation, size, colour, own light. */
@@ -35,7 +35,7 @@ export class Batch {
     this.used = 0;
   }
 
-  /** Makes room for one more, and says where it begins. */
+  /** Makes room for one more instance and returns the index of its first number. */
   add() {
     const at = this.used;
     this.used += this.width;
@@ -48,19 +48,19 @@ export class Batch {
   }
 }
 
-/** Everything that a picture is made of besides the map. */
+/** Everything in a picture except the map. */
 export class Frame {
   constructor() {
     /** @type {Map<string, Batch>} instances of each shape */
     this.bodies = new Map();
-    /** @type {Map<string, Batch>} the same, seen through */
+    /** @type {Map<string, Batch>} transparent instances of each shape */
     this.ghosts = new Map();
     /** Lines. */
     this.strokes = new Batch(STROKE);
-    /** Lines that nothing hides. */
+    /** Lines in front of everything. */
     this.veils = new Batch(STROKE);
     /**
-     * Level pictures, and `over: true` for what nothing hides.
+     * Horizontal pictures; `over: true` draws one in front of everything.
      *
      * @type {{texture: WebGLTexture, area: number[], height: number, over?: boolean}[]}
      */

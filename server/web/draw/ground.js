@@ -1,14 +1,13 @@
 /**
- * The map as it looks from where one looks, drawn once and kept for as long as
- * neither the camera nor the sun's switch moves: what it costs then is one copy.
- * With its depth, so that bodies stand in it; how much of its light is the sun's
- * stands in the place of an opacity, so that they cast shadows upon it.
+ * The picture of the map, drawn once and kept until the camera moves or shadows are switched, so
+ * that a frame costs one copy. It is kept with its depth, so that bodies stand in it. Its alpha
+ * channel holds the sun's share of the light, so that bodies can cast shadows on it.
  */
 
-/** Samples of each pixel, where a graphics processor draws. */
+/** Samples of each pixel, if a graphics processor draws. */
 const SAMPLES = 4;
 
-/** The picture that is kept. */
+/** The kept picture of the map. */
 export class Ground {
   /**
    * @param {WebGL2RenderingContext} gl
@@ -20,12 +19,12 @@ export class Ground {
     this.kept = gl.createFramebuffer();
     this.drawn = this.samples > 0 ? gl.createFramebuffer() : this.kept;
     this.size = [0, 0];
-    /** Counts how often it was drawn. */
+    /** How often it was drawn. */
     this.times = 0;
     this.key = new Float64Array(20);
   }
 
-  /** Whether it has to be drawn anew for this view. */
+  /** Whether it has to be drawn again for this view. */
   isStale(matrix, width, height, sunny) {
     const { key } = this;
     let same = key[16] === width && key[17] === height && key[18] === (sunny ? 1 : 0) && key[19] === 1;
@@ -36,12 +35,12 @@ export class Ground {
     return true;
   }
 
-  /** It is of another map: draw it anew. */
+  /** Makes the next frame draw it again, because the map is another. */
   forget() {
     this.key[19] = 0;
   }
 
-  /** Draws it anew. */
+  /** Draws it again. */
   take(width, height, draw) {
     const { gl } = this;
     if (this.size[0] !== width || this.size[1] !== height) this.fit(width, height);
@@ -57,22 +56,21 @@ export class Ground {
   }
 
   /**
-   * Copies it to the screen as it is, which takes a processor a tenth of the time
-   * that a shader does.
+   * Copies it to the screen as it is. That takes a processor a tenth of the time of a shader.
    *
-   * @returns {boolean} false if this browser's screen keeps depths in another way:
-   *   then a shader has to
+   * @returns {boolean} false if this browser's screen has another format of depths: then a shader
+   *   has to draw it
    */
   copy() {
     const { gl, size } = this;
     const whole = [0, 0, ...size];
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.kept);
-    // Chromium empties the screen before the first call of a frame that draws, and does
-    // not count a copy among those: without this clear the next call would wipe it out.
+    // Chromium clears the screen before the first call of a frame that draws, and does not count a
+    // copy as such a call. Without this clear the next call would wipe the copy out.
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     if (this.copies === undefined) while (gl.getError() !== gl.NO_ERROR);
     gl.blitFramebuffer(...whole, ...whole, gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT, gl.NEAREST);
-    // Asked once: the answer waits for all that was drawn.
+    // The error is read only once, because the answer waits for everything that was drawn.
     this.copies ??= gl.getError() === gl.NO_ERROR;
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
     return this.copies;

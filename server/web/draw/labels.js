@@ -1,6 +1,6 @@
 /**
- * Names, health and hits over the picture: an element for each player, written
- * when what it says changes and merely moved from frame to frame.
+ * Names, health and hits over the picture. Each player has an element, which is rewritten only if
+ * its content changes and otherwise just moved.
  */
 
 import { css, hueColour } from "./colours.js";
@@ -8,18 +8,18 @@ import { css, hueColour } from "./colours.js";
 /** Units above the middle of a player at which the name is. */
 const ABOVE = 44;
 
-/** Pixels off the screen at which a label is out of sight. */
+/** Pixels beyond the edge of the screen at which a label is hidden. */
 const BEYOND = 60;
 
-/** Distance at which names begin to fade, and what is left of the farthest. */
+/** Distance at which names begin to fade, and least opacity of a name. */
 const NEAR = 3000;
 const FAINTEST = 0.8;
 
-/** Pixels that a line of names is high, and that a name keeps from another. */
+/** Height of a name in pixels, and least gap between two names. */
 const LINE = 15;
 const APART = 3;
 
-/** Writes one text only where it is another. */
+/** Writes a text only if it has changed. */
 function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -35,7 +35,7 @@ class Label {
     bar.append(this.health);
     this.box.append(this.name, bar);
     home.append(this.box);
-    /** What the element shows, so that it is not told twice. */
+    /** The content of the element, so that nothing is written twice. */
     this.told = {};
     this.place = { x: 0, y: 0, away: 0 };
     this.seen = false;
@@ -79,7 +79,7 @@ class Label {
   show(named, followed) {
     const { x, y, away } = this.place;
     const { box } = this;
-    // Whole pixels: letters stay sharp.
+    // Whole pixels keep letters sharp.
     this.set("at", `translate(${Math.round(x)}px, ${Math.round(y)}px) translate(-50%, -100%)`, (at) => (box.style.transform = at));
     const faint = followed ? 1 : Math.min(1, Math.max(FAINTEST, NEAR / away));
     this.set("opacity", faint.toFixed(1), (opacity) => (box.style.opacity = opacity));
@@ -147,13 +147,13 @@ export class Labels {
     this.labels.delete(slot);
   }
 
-  /** Writes the names of the nearest; whose name would cover another has none. */
+  /** Shows the names of the nearest players. A name that would cover another is not shown. */
   untangle() {
     this.order.sort((a, b) => b.followed - a.followed || a.place.away - b.place.away);
     this.written.length = 0;
     for (const label of this.order) {
       const free = this.written.every((other) => {
-        // A label that had room keeps it until there is none at all.
+        // A name that is shown stays until there is no room at all, so that names do not flicker.
         const apart = label.told.named ? 0 : APART;
         const across = Math.abs(other.place.x - label.place.x) - other.half() - label.half();
         return across > apart || Math.abs(other.place.y - label.place.y) > LINE + apart;
@@ -164,7 +164,7 @@ export class Labels {
   }
 }
 
-/** Where a label is on the screen; false if out of sight. */
+/** Computes the place of a label on the screen; false if it is out of sight. */
 function place(into, matrix, [x, y, z], width, height) {
   const at = (row) => matrix[row] * x + matrix[4 + row] * y + matrix[8 + row] * (z + ABOVE) + matrix[12 + row];
   into.away = at(3);

@@ -1,14 +1,14 @@
-/** Flat-shaded triangles from convex polygons, and the lines where they bend. */
+/** Flat-shaded triangles from convex polygons, and the edges where the surface bends. */
 
 import { cross, dot, normalise, scale, subtract } from "./algebra.js";
 
 /** Numbers a vertex has: position and normal. */
 export const VERTEX = 6;
 
-/** Cosine above which two faces are one plane to the eye. */
+/** Cosine of the angle between two faces above which they look like one plane. */
 const SAME_PLANE = 0.999;
 
-/** Units to which corners are rounded, to find what lies on one line. */
+/** Units to which corners are rounded, to find edges on the same line. */
 const LATTICE = 1 / 8;
 
 /** Splits a flat list of coordinates into points. */
@@ -46,9 +46,8 @@ export function triangles(polygons) {
 }
 
 /**
- * The edges at which a surface bends: what one would draw with a pencil. Edges
- * that merely divide a plane are left out, however the polygons on either side
- * are cut.
+ * The edges at which a surface bends, as in a pencil drawing. Edges that merely divide a plane are
+ * left out, however the polygons on either side are cut.
  *
  * @param {number[][][]} polygons
  * @returns {[number[], number[]][]} pairs of ends

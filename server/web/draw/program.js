@@ -23,7 +23,7 @@ export class Program {
     this.places = new Map();
   }
 
-  /** Makes it the one that draws. */
+  /** Makes this the program that draws. */
   use() {
     this.gl.useProgram(this.handle);
     return this;
@@ -52,7 +52,7 @@ export class Program {
   }
 }
 
-/** A shape with its vertices, and, if it is drawn many times over, instances. */
+/** A shape with its vertices and, if it is drawn many times, its instances. */
 export class Shape {
   /**
    * @param {WebGL2RenderingContext} gl
@@ -97,14 +97,14 @@ export class Shape {
   /**
    * Replaces the instances; they are drawn until they are replaced again.
    *
-   * @param {?import("./frame.js").Batch} batch none of it, if there is none
+   * @param {?import("./frame.js").Batch} batch the new instances; null for none
    */
   fill(batch) {
     const { gl } = this;
     this.instances = batch?.count ?? 0;
     if (this.instances === 0) return this;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.filled);
-    // Anew, so that nothing waits for what is still being drawn.
+    // A new store for the buffer, so that nothing waits for a frame that is still being drawn.
     gl.bufferData(gl.ARRAY_BUFFER, batch.numbers, gl.STREAM_DRAW, 0, batch.used);
     return this;
   }

@@ -1,8 +1,8 @@
 /**
- * Draws a frame: the map, the bodies, and what layers lay over them.
+ * Draws a frame: the map, the bodies, and the layers over them.
  *
- * The map is drawn when the camera moves and kept (ground.js); each frame copies
- * it and draws what moves, one call for all bodies of a shape.
+ * The map is drawn when the camera moves, and then kept (ground.js). Each frame copies it and draws
+ * the moving bodies, with one call for all bodies of a shape.
  */
 
 import { inverse, multiply } from "./algebra.js";
@@ -30,13 +30,13 @@ const SOURCES = {
   sheet: SHEET,
 };
 
-/** Pixels of the screen for each of the page's, at most: more is not seen. */
+/** Most pixels of the screen for each pixel of the page: more cannot be seen. */
 const SHARPEST = 2;
 
-/** Renderers that have no graphics processor. */
+/** Names of renderers without a graphics processor. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-/** Whether the processor has to draw, for want of a graphics processor. */
+/** Whether the processor has to draw, because there is no graphics processor. */
 function drawsInSoftware() {
   const gl = document.createElement("canvas").getContext("webgl2");
   const names = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -45,7 +45,7 @@ function drawsInSoftware() {
   return SOFTWARE.test(renderer);
 }
 
-/** What draws on one canvas. */
+/** The renderer of one canvas. */
 export class Renderer {
   /**
    * @param {HTMLCanvasElement} canvas
@@ -61,7 +61,7 @@ export class Renderer {
     this.gl = gl;
     this.programs = Object.fromEntries(Object.entries(SOURCES).map(([name, source]) => [name, new Program(gl, source)]));
     this.shadows = new Shadows(gl);
-    // Without anything in it nothing has a shadow.
+    // An empty picture casts no shadows.
     this.shadows.take(this.shadows.ofBodies, () => {});
     this.ground = new Ground(gl, !this.software);
     /** Share of the pixels along each side that are drawn. */
@@ -100,19 +100,19 @@ export class Renderer {
     this.ground.forget();
     this.shadows.shineOn(scene.bounds);
     this.shadows.take(this.shadows.ofMap, () => {
-      // Ceilings face down and are left out: the sun shines into rooms.
+      // Ceilings face down and are left out, so that the sun shines into rooms.
       gl.enable(gl.CULL_FACE);
       this.programs.mapShadow.use().set("u_view", this.shadows.view);
       this.map.draw();
     });
   }
 
-  /** Pixels drawn for each of the page's. */
+  /** Pixels that are drawn for each pixel of the page. */
   sharpness() {
     return Math.min(devicePixelRatio, SHARPEST) * this.detail;
   }
 
-  /** Makes the canvas as sharp as the screen, or as there is time for. */
+  /** Gives the canvas as many pixels as the screen has, or as there is time for. */
   fit() {
     const { canvas } = this;
     const ratio = this.sharpness();
@@ -121,7 +121,10 @@ export class Renderer {
     if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
   }
 
-  /** The screen has another size: asking it each frame would lay the page out anew. */
+  /**
+   * Takes over the size of the screen. To read it in each frame would make the browser lay out the
+   * page each time.
+   */
   measure() {
     [this.clientWidth, this.clientHeight] = [this.canvas.clientWidth, this.canvas.clientHeight];
   }
@@ -161,7 +164,7 @@ export class Renderer {
   castShadows() {
     const { gl } = this;
     this.shadows.take(this.shadows.ofBodies, () => {
-      // Faces turned away from the sun cast the same shadow as those turned to it.
+      // Faces turned away from the sun cast the same shadow as the faces turned to it.
       gl.enable(gl.CULL_FACE);
       this.programs.bodyShadow.use().set("u_view", this.shadows.view);
       for (const shape of this.shapes.values()) shape.draw();
@@ -198,7 +201,7 @@ export class Renderer {
     gl.disable(gl.BLEND);
   }
 
-  /** The kept picture, with its depth and the shadows that fall on it now. */
+  /** Draws the kept picture of the map, with its depth and the shadows of moving bodies. */
   drawGround({ matrix }, width, height, moving) {
     const { gl, ground, shadows } = this;
     gl.disable(gl.CULL_FACE);
@@ -216,7 +219,7 @@ export class Renderer {
     gl.depthFunc(gl.LESS);
   }
 
-  /** What is seen through: it hides nothing, and is hidden by what is solid. */
+  /** Draws transparent things: they hide nothing, and solid things hide them. */
   overlay(frame, view) {
     const { gl, programs } = this;
     gl.enable(gl.BLEND);
@@ -242,7 +245,7 @@ export class Renderer {
   }
 
   /**
-   * A picture of single points, for a sheet.
+   * Makes a texture for a sheet.
    *
    * @param {Uint8Array} pixels red, green, blue, opacity
    */

@@ -1,10 +1,10 @@
-/** What runs on the graphics processor. */
+/** The shaders. */
 
 import { SKY, SUN } from "./colours.js";
 
 const vector = (values) => `vec3(${values.map((value) => value.toFixed(4)).join(", ")})`;
 
-/** What the sun and the sky give, and how the far fades: the same for all. */
+/** The light of the sun and the sky, and the fog: the same in all shaders. */
 const LIGHT = `
   uniform highp sampler2DShadow u_static_shadow;
   uniform mat4 u_sun;
@@ -14,17 +14,17 @@ const LIGHT = `
 
   const vec3 sunlight = vec3(0.98, 0.90, 0.76);
 
-  // Where a point is in the pictures of the sun's shadows.
+  // The place of a point in the shadow maps.
   vec3 in_sun(vec3 at) {
     return (u_sun * vec4(at, 1.0)).xyz * 0.5 + 0.5;
   }
 
-  // A plane's share of the sun, before shadows.
+  // A face's share of the sunlight, before shadows.
   float facing(vec3 normal) {
     return max(dot(normal, normalize(${vector(SUN)})), 0.0);
   }
 
-  // Nothing beyond the pictures' edges has a shadow on it: they hold 1 there.
+  // Points beyond the edges of the shadow maps have no shadow: the maps hold 1 there.
   float unshadowed(vec3 at, vec3 normal) {
     return u_shadows < 0.5 ? 1.0 : texture(u_static_shadow, in_sun(at + normal * 2.0));
   }
@@ -33,7 +33,7 @@ const LIGHT = `
     return mix(vec3(0.30, 0.28, 0.31), vec3(0.50, 0.56, 0.68), normal.z * 0.5 + 0.5);
   }
 
-  // What is left of the far.
+  // The share of a colour that the fog leaves.
   float near(vec3 at) {
     float far = length(at - u_eye) * u_fog;
     return exp(-far * far);
@@ -47,8 +47,8 @@ precision highp float;
 `;
 
 /**
- * The map: position and normal, coloured by where it faces. In the place of the
- * opacity stands how much of the colour a shadow takes away.
+ * The map: position and normal, coloured by the direction of a face. The alpha channel holds the
+ * share of the colour that a shadow takes away.
  */
 export const MAP = {
   vertex: `${HEAD}${LIGHT}
@@ -99,7 +99,7 @@ export const MAP = {
     }`,
 };
 
-/** The kept picture of the map (ground.js), with the shadows of what moves. */
+/** The kept picture of the map (ground.js), with the shadows of moving bodies. */
 export const GROUND = {
   vertex: `${HEAD}
     void main() {
@@ -110,7 +110,7 @@ export const GROUND = {
     uniform sampler2D u_colour;
     uniform highp sampler2D u_depth;
     uniform highp sampler2DShadow u_moving_shadow;
-    // From the screen to the pictures of the shadows.
+    // From the screen to the shadow maps.
     uniform mat4 u_to_sun;
     uniform vec2 u_size;
     uniform float u_shadows;
@@ -145,7 +145,7 @@ const BODY_VERTEX = `
   }
 `;
 
-/** Bodies, many of one shape at once: place, turn, size, colour and own light. */
+/** Bodies, all of one shape at once: position, rotation, size, colour and own light. */
 export const BODY = {
   vertex: `${HEAD}${LIGHT}${BODY_VERTEX}
     out vec3 v_at;
@@ -184,7 +184,7 @@ export const BODY = {
     }`,
 };
 
-/** Bodies that are but their own light: seen through, and lit by nothing. */
+/** Transparent bodies, which no light falls on: they only have their own. */
 export const GHOST = {
   vertex: `${HEAD}${BODY_VERTEX}
     flat out vec4 v_colour;
@@ -200,7 +200,7 @@ export const GHOST = {
 
 const NOTHING = `${HEAD}void main() {}`;
 
-/** How near to the sun the map is. */
+/** The shadow map of the map: depth as the sun sees it. */
 export const MAP_SHADOW = {
   vertex: `${HEAD}
     layout(location = 0) in vec3 a_position;
@@ -209,14 +209,14 @@ export const MAP_SHADOW = {
   fragment: NOTHING,
 };
 
-/** How near to the sun bodies are. */
+/** The shadow map of bodies: depth as the sun sees it. */
 export const BODY_SHADOW = {
   vertex: `${HEAD}${BODY_VERTEX}
     void main() { gl_Position = u_view * vec4(i_position + turned(a_position * i_scale), 1.0); }`,
   fragment: NOTHING,
 };
 
-/** Thin lines that never move, nearer by a hair than the faces they lie on. */
+/** Thin lines that never move, drawn slightly nearer than the faces they lie on. */
 export const PENCIL = {
   vertex: `${HEAD}
     layout(location = 0) in vec3 a_position;
@@ -231,10 +231,7 @@ export const PENCIL = {
     void main() { o_colour = vec4(0.02, 0.03, 0.05, 0.5); }`,
 };
 
-/**
- * Lines of any width with round ends, each a quad on the screen; one of no
- * length is a dot.
- */
+/** Lines of any width with round ends, each a quad on the screen. A line of no length is a dot. */
 export const STROKE = {
   vertex: `${HEAD}
     layout(location = 0) in vec2 a_corner;
@@ -286,7 +283,7 @@ export const STROKE = {
     }`,
 };
 
-/** A level picture laid into the world. */
+/** A horizontal picture in the world. */
 export const SHEET = {
   vertex: `${HEAD}
     layout(location = 0) in vec2 a_corner;

@@ -1,6 +1,6 @@
 /**
- * Shadows of the sun: one picture of the map, taken once, and one of what moves,
- * taken every frame.
+ * Shadow maps of the sun: one of the map, drawn once, and one of the moving bodies, drawn every
+ * frame.
  */
 
 import { cross, dot, lookAt, multiply, normalise, orthographic } from "./algebra.js";
@@ -28,7 +28,7 @@ function sunView({ min, max }) {
   return multiply(orthographic(...size, 1 - half, 1 + half), lookAt(eye, centre, [0, 1, 0]));
 }
 
-/** Both pictures. */
+/** Both shadow maps. */
 export class Shadows {
   /** @param {WebGL2RenderingContext} gl */
   constructor(gl) {
@@ -61,12 +61,12 @@ export class Shadows {
     return { side, texture, frame };
   }
 
-  /** From now on the sun shines on this box. */
+  /** Makes the sun shine on this box. */
   shineOn(bounds) {
     this.view = sunView(bounds);
   }
 
-  /** Takes one of the pictures anew. */
+  /** Draws one of the shadow maps again. */
   take({ side, frame }, draw) {
     const { gl } = this;
     gl.bindFramebuffer(gl.FRAMEBUFFER, frame);

@@ -1,9 +1,9 @@
-/** Live charts: what the last minutes were like, one small picture each. */
+/** Live charts of the last minutes. */
 
 const KEPT = 90;
 const WORST_SHOWN = 1.15;
 
-/** One chart: a figure, a line, and perhaps a limit. */
+/** One chart: the latest figure, a line, and perhaps a limit. */
 class Chart {
   constructor({ label, unit, digits, limit, colour }, home) {
     Object.assign(this, { unit, digits, limit, colour, values: [] });

@@ -1,4 +1,4 @@
-/** How fast pictures are drawn, and what is left out to keep up. */
+/** The frame rate, and notes about a picture that is simplified to keep up. */
 
 /**
  * @param {{rate: number, script: number}} paint frames a second, and milliseconds of script in one
@@ -8,7 +8,7 @@
 export function showFrames({ rate, script }, share, software) {
   const figure = document.querySelector("#frames");
   figure.textContent = rate.toFixed(0);
-  const pixels = share < 1 ? `; ${Math.round(share * 100)} % of the pixels along each side are drawn, to keep up` : "";
+  const pixels = share < 1 ? `; ${Math.round(share * 100)} % of the pixels along each side are drawn to keep up` : "";
   figure.parentElement.title = `The script takes ${script.toFixed(1)} ms of a frame${pixels}.`;
   const words = [];
   if (software) words.push("No graphics processor: only the map casts shadows. Switch hardware acceleration on in the browser's settings.");

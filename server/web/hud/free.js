@@ -1,6 +1,6 @@
-/** What the panels leave free of the screen: there the map is to be seen. */
+/** The part of the screen that the panels leave free for the map. */
 
-/** Share of the screen that counts as free at least, whatever is open. */
+/** Least share of the screen that counts as free, whatever is open. */
 const LEAST = 0.45;
 
 function edge(selector, side, otherwise) {
@@ -8,14 +8,14 @@ function edge(selector, side, otherwise) {
   return panel.open && panel.checkVisibility() ? panel.getBoundingClientRect()[side] : otherwise;
 }
 
-/** Where the panel at the bottom begins: the charts, or the timeline of a replay. */
+/** The upper edge of the panel at the bottom: the charts, or the timeline of a replay. */
 function bottomEdge(height) {
   const timeline = document.querySelector("#timeline");
   return timeline.hidden ? edge("#charts", "top", height) : timeline.getBoundingClientRect().top;
 }
 
 /**
- * @param {HTMLElement} picture that fills the screen
+ * @param {HTMLElement} picture which fills the screen
  * @returns {import("../camera/camera.js").Free}
  */
 export function freeOf(picture) {

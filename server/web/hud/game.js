@@ -1,8 +1,8 @@
-/** What a game replicates of its own: values of the match, and of whom one follows. */
+/** The values that a game replicates: those of the match, and of the player that is followed. */
 
 import { fieldsOf, named, NO_SCHEMA } from "../wire/fields.js";
 
-/** A kind of entity, as a person would call it. */
+/** The name of a kind of entity. */
 function kindOf(schema, { kind, model, driven }) {
   if (kind === 0) return "player";
   const name = schema.models[model]?.name ?? `model ${model}`;
@@ -10,10 +10,10 @@ function kindOf(schema, { kind, model, driven }) {
 }
 
 /**
- * What there is to say, by name.
+ * The values by name.
  *
  * @param {?import("../wire/history.js").History} history
- * @param {?number} slot of whom one follows
+ * @param {?number} slot of the player that is followed
  * @returns {{name: string, value: string}[]}
  */
 export function gameFacts(history, slot) {
@@ -30,7 +30,7 @@ export function gameFacts(history, slot) {
   ];
 }
 
-/** The list of them, below the players. */
+/** The list of these values, below the players. */
 export class GameView {
   constructor() {
     this.list = document.querySelector("#game");

@@ -1,4 +1,4 @@
-/** What colours mean, and at which height the onion is cut. */
+/** The legend of colours, and the height at which the onion is cut. */
 
 import { css } from "../draw/colours.js";
 

@@ -1,11 +1,11 @@
-/** Which of the server's matches the page is about, and the way to another. */
+/** The name of the match that is shown, and links to the server's other matches. */
 
 import { ofMatch } from "../link/match.js";
 
 /**
  * @param {{href: string}} page where the page is from
  * @param {string} name of a match
- * @returns {string} the address of the same page about that match, looking on
+ * @returns {string} the address of the page for a spectator of that match
  */
 export function addressOf(page, name) {
   const address = new URL(page.href);
@@ -23,7 +23,7 @@ export class Matches {
     this.popover.addEventListener("toggle", (event) => event.newState === "open" && this.renew());
   }
 
-  /** Shows what `/info` says; nothing, of a server with one match. */
+  /** Shows the matches that `/info` lists; nothing if the server has only one. */
   show({ match, matches }) {
     if (!matches) return;
     this.button.hidden = matches.length < 2;
@@ -33,7 +33,7 @@ export class Matches {
       link.href = addressOf(location, name);
       link.textContent = name;
       if (name === match) link.setAttribute("aria-current", "page");
-      line.append(link, failed ? " cannot go on" : ` ${map}, ${players} of ${most} players`);
+      line.append(link, failed ? " has failed" : ` ${map}, ${players} of ${most} players`);
       return line;
     });
     // The link that has the focus keeps it.
@@ -42,14 +42,14 @@ export class Matches {
     (this.list.querySelectorAll("a")[at] ?? null)?.focus();
   }
 
-  /** How many play now. */
+  /** Updates the numbers of players. */
   async renew() {
     this.list.querySelector("[aria-current]")?.focus();
     try {
       const answer = await fetch(ofMatch("/info"), { cache: "no-store" });
       if (answer.ok) this.show(await answer.json());
     } catch {
-      // The server has gone: the page says so elsewhere.
+      // If the server is gone, another part of the page says so.
     }
   }
 }

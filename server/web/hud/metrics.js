@@ -2,12 +2,12 @@
 
 import { chosenMatch } from "../link/match.js";
 
-/** What a server calls its first match. */
+/** The name of a server's first match. */
 const FIRST_MATCH = "main";
 
 /**
- * The values of a page in Prometheus' text format, by series. Those of the match that the
- * page is about have no label with its name.
+ * Parses values in Prometheus' text format, by series. Series of the match of this page lose the
+ * label with its name.
  *
  * @param {string} text
  * @param {string} [match] its name
@@ -23,7 +23,7 @@ export function parseMetrics(text, match = FIRST_MATCH) {
   return values;
 }
 
-/** Differences between two looks at the metrics. */
+/** The difference between two states of the metrics. */
 export class Interval {
   /**
    * @param {Map<string, number>} before
@@ -34,17 +34,17 @@ export class Interval {
     Object.assign(this, { before, after, seconds });
   }
 
-  /** What a series says now. */
+  /** The current value of a series. */
   value(series) {
     return this.after.get(series) ?? NaN;
   }
 
-  /** By how much a counter grew. */
+  /** The growth of a counter. */
   growth(series) {
     return (this.after.get(series) ?? NaN) - (this.before.get(series) ?? NaN);
   }
 
-  /** By how much a counter grew a second. */
+  /** The growth of a counter per second. */
   rate(series) {
     return this.growth(series) / this.seconds;
   }
@@ -56,12 +56,12 @@ export class Interval {
 }
 
 /**
- * Seconds that figures are taken over: some are counted once a second, and would
- * seem to come and go in less.
+ * Seconds over which figures are taken. Some are counted once a second, and would fluctuate over
+ * less.
  */
 const OVER = 4.5;
 
-/** Asks for the metrics again and again. */
+/** Fetches the metrics again and again. */
 export class MetricsFeed {
   /** @param {(interval: Interval) => void} told hears of each interval */
   constructor(told) {
@@ -69,7 +69,7 @@ export class MetricsFeed {
     this.looks = [];
   }
 
-  /** Asks once; what cannot be had is left out. */
+  /** Fetches the metrics once. A fetch that fails is left out. */
   async ask() {
     try {
       const answer = await fetch("/figures", { cache: "no-store", signal: AbortSignal.timeout(2000) });
@@ -77,7 +77,7 @@ export class MetricsFeed {
       const age = Number(answer.headers.get("x-age-seconds")) * 1000;
       const at = performance.now() - age;
       const values = parseMetrics(await answer.text(), chosenMatch() || FIRST_MATCH);
-      // A counter that went back belongs to another server.
+      // If a counter went back, the server is another.
       const count = ({ values }) => values.get("game_ticks_total");
       if (this.looks.some((look) => count(look) > count({ values }))) this.looks = [];
       this.looks = [...this.looks.filter((look) => at - look.at < OVER * 1000), { at, values }];

@@ -1,7 +1,7 @@
 /**
- * The panels that fold. A small screen has room for one of them: all are folded when
- * the screen becomes small, and opening one folds the others. When there is room
- * again, those that were open before are opened.
+ * The panels that fold. A small screen has room for one of them: when the screen becomes small all
+ * are folded, and opening one folds the others. When there is room again, the panels that were open
+ * before are opened.
  */
 
 const SMALL = matchMedia("(max-width: 760px), (max-height: 520px)");
@@ -10,7 +10,7 @@ const SMALL = matchMedia("(max-width: 760px), (max-height: 520px)");
 export class Panels {
   constructor() {
     this.all = [...document.querySelectorAll("details.panel")];
-    /** Those that were open while there was room. */
+    /** The panels that were open while there was room. */
     this.before = null;
     SMALL.addEventListener("change", () => this.fit());
     for (const panel of this.all) panel.addEventListener("toggle", () => this.opened(panel));

@@ -1,8 +1,8 @@
-/** Where a recording is opened: a file that is dropped or chosen, or one of the server's. */
+/** Opens recordings: a file that is dropped or chosen, or one of the server's. */
 
 import { chosenMatch, ofMatch } from "../link/match.js";
 
-/** Bytes of a recording that is opened at most: the simulation has memory of its own. */
+/** Most bytes of a recording that is opened. The simulation needs memory of its own. */
 const LARGEST = 64 << 20;
 
 function megabytes(bytes) {
@@ -29,11 +29,11 @@ export class Recordings {
   /** Opens a recording of the server by its name. */
   async fetch(name) {
     const answer = await fetch(`/replays/${encodeURIComponent(name)}`);
-    if (!answer.ok) throw new Error(`The server has no recording ${name}: it takes them from the folder of --replay-dir.`);
+    if (!answer.ok) throw new Error(`The server has no recording ${name} in the folder of its --replay-dir.`);
     this.take(new Uint8Array(await answer.arrayBuffer()), name);
   }
 
-  /** The last half minute of the match, as the server has it in memory. */
+  /** The last half minute of the match, which the server keeps in memory. */
   async lastSeconds() {
     const answer = await fetch(ofMatch("/rewind"), { cache: "no-store" });
     if (!answer.ok) throw new Error((await answer.text()).trim());
@@ -41,7 +41,7 @@ export class Recordings {
   }
 
   async read(file) {
-    if (file?.size > LARGEST) this.refuse(`${file.name} has ${megabytes(file.size)}: recordings of up to ${megabytes(LARGEST)} can be played here.`);
+    if (file?.size > LARGEST) this.refuse(`${file.name} has ${megabytes(file.size)}; the page plays recordings of up to ${megabytes(LARGEST)}. For a larger one use \`server replay\`.`);
     else if (file) this.take(new Uint8Array(await file.arrayBuffer()), file.name);
   }
 
@@ -63,7 +63,7 @@ export class Recordings {
       const answer = await fetch("/replays", { cache: "no-store" });
       if (answer.ok) found = await answer.json();
     } catch {
-      // The server has gone: a file can be opened all the same.
+      // If the server is gone, a file can still be opened.
     }
     this.list.replaceChildren(
       ...found.map(({ name, bytes }) => {

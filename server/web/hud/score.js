@@ -1,14 +1,14 @@
-/** The score table, and lines of what happened. */
+/** The score table, and the lines of news. */
 
 import { css, slotColour } from "../draw/colours.js";
 import { NEWS_SHOWN, WORDS_SHOWN } from "../match/roster.js";
 
-/** Lines of news at a time. */
+/** Most lines of news at a time. */
 const NEWS_LINES = 5;
 
 const isWritten = ({ what }) => what === "said" || what === "announced";
 
-/** The lines of news to be seen: kills make room for what somebody wrote. */
+/** The lines of news to show. Kills make room for chat. */
 function seenNow(news, now) {
   const lines = news.filter((line) => line.at > now - (isWritten(line) ? WORDS_SHOWN : NEWS_SHOWN));
   while (lines.length > NEWS_LINES) lines.splice(Math.max(0, lines.findIndex((line) => !isWritten(line))), 1);
@@ -47,7 +47,7 @@ export class ScoreView {
    * Shows everybody, the best first.
    *
    * @param {import("../match/roster.js").Roster} roster
-   * @param {?number} followed slot of whom one follows, or plays as
+   * @param {?number} followed slot of the player that is followed, or of the own player
    * @param {number} now seconds
    */
   show(roster, followed, now) {

@@ -1,10 +1,11 @@
-/** What a player has set: a name, the mouse, the view, the sound. Remembered by the browser. */
+/** The settings of a player: name, mouse, view and sound. The browser remembers them. */
 
 const MEMORY = "arena settings";
 
 /**
- * What is set at first: radians a hundred pixels of the mouse turn, degrees upright, the
- * share of the loudest sound, the shape of the crosshair, and whether steps move the view.
+ * The default settings: the radians that a hundred pixels of the mouse turn, the vertical field of
+ * view in degrees, the share of the loudest sound, the shape of the crosshair, and whether steps
+ * move the view.
  */
 const FIRST = { mouse: 0.22, field: 74, volume: 0.6, crosshair: "dot", bob: false };
 
@@ -16,7 +17,7 @@ function remembered() {
   }
 }
 
-/** What a control says. */
+/** The value of a control. */
 function said(control, otherwise) {
   if (control.type === "range") return Number(control.value);
   if (control.type === "checkbox") return control.checked;
@@ -37,13 +38,13 @@ export class Settings {
     this.form.addEventListener("submit", (event) => event.preventDefault());
   }
 
-  /** Sets one of them. */
+  /** Sets one setting. */
   set(name, value) {
     this.values[name] = value;
     try {
       localStorage.setItem(MEMORY, JSON.stringify(this.values));
     } catch {
-      // Not remembered, then.
+      // Then the settings are not remembered.
     }
   }
 
@@ -57,7 +58,7 @@ export class Settings {
     return this.values.mouse / 100;
   }
 
-  /** The field of view of a player, upright, in radians. */
+  /** The vertical field of view of a player, in radians. */
   get field() {
     return (this.values.field / 180) * Math.PI;
   }

@@ -1,10 +1,10 @@
-/** How the connection stands: a word at the top, and trouble said plainly. */
+/** The state of the connection: a word at the top, and a panel for trouble. */
 
 const WORDS = { connecting: "Connecting", live: "Live", lost: "Reconnecting", unsupported: "Not possible", replay: "Replay" };
 
 /** Shows a `Status` of `link/keep_watching.js`. */
 export class StatusView {
-  /** @param {() => void} retry what the button does */
+  /** @param {() => void} retry called by the button */
   constructor(retry) {
     this.chip = document.querySelector("#status");
     this.trouble = document.querySelector("#trouble");
@@ -24,7 +24,7 @@ export class StatusView {
     this.halted = null;
     this.chip.dataset.state = status.state;
     this.chip.textContent = WORDS[status.state];
-    // While it is tried again, what was wrong stays on the screen.
+    // During another attempt the trouble stays on the screen.
     if (status.state === "connecting") return;
     this.trouble.hidden = status.state === "live" || status.state === "replay";
     this.message.textContent = status.message ?? "";
@@ -33,8 +33,8 @@ export class StatusView {
   }
 
   /**
-   * Shows that the server answers, but the match has stood still for so many
-   * seconds; or, with null, that it does not.
+   * Shows that the server answers although the match has stood still for `seconds`. With null it
+   * shows that the match goes on.
    */
   halt(seconds) {
     if (this.status.state !== "live" || (seconds === null && this.halted === null)) return;
@@ -44,7 +44,7 @@ export class StatusView {
     this.chip.textContent = isHalted ? "Standing still" : WORDS.live;
     this.trouble.hidden = !isHalted;
     this.message.textContent = isHalted ? `The match stands still: the server has finished no tick for ${seconds.toFixed(0)} s.` : "";
-    this.advice.textContent = isHalted ? "Its tick thread hangs. The server's log says more; it has to be started anew if it does not recover." : "";
+    this.advice.textContent = isHalted ? "Its tick thread may hang. The server's log says more; restart the server if it does not recover." : "";
     this.button.hidden = isHalted;
   }
 

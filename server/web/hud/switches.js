@@ -2,7 +2,7 @@
 
 import { isTyping } from "./typing.js";
 
-/** What can be switched, in the order of the panel. */
+/** The layers, in the order of the panel. */
 export const LAYERS = [
   { name: "names", key: "n", label: "Names, health", on: true },
   { name: "trails", key: "t", label: "Trails", on: true },
@@ -33,7 +33,7 @@ function remembered() {
   }
 }
 
-/** The switches as they stand. */
+/** The switches of layers and views. */
 export class Switches {
   /**
    * @param {object} actions
@@ -84,7 +84,7 @@ export class Switches {
     this.note();
   }
 
-  /** Shows which view there is. */
+  /** Shows which view is active. */
   showView(mode) {
     for (const [name, button] of this.views) button.setAttribute("aria-pressed", String(name === mode));
   }
@@ -94,7 +94,7 @@ export class Switches {
     try {
       localStorage.setItem(MEMORY, JSON.stringify(state));
     } catch {
-      // Not remembered, then.
+      // Then the layers are not remembered.
     }
     this.actions.changed();
   }

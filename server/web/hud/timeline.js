@@ -1,6 +1,6 @@
 /**
- * The controls of a replay: play, step, speed, a timeline with the deaths on it, and the
- * badge that says how much of the match has been verified.
+ * The controls of a replay: play, step, speed, a timeline with the deaths on it, and the badge with
+ * the progress of the verification.
  */
 
 import { css, OTHER, slotColour } from "../draw/colours.js";
@@ -9,7 +9,7 @@ import { isTyping } from "./typing.js";
 
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
 
-/** Seconds that a key goes back or on. */
+/** Seconds by which Page Up and Page Down move. */
 const LEAP = 5;
 
 function clock(ticks, rate) {
@@ -18,25 +18,26 @@ function clock(ticks, rate) {
 }
 
 /**
- * What is wrong with a recording, as far as it has been verified.
+ * The fault of a recording, as far as it has been verified.
  *
  * @param {import("../replay/engine.js").Progress} progress
- * @returns {?{said: string, detail: string}} the worst; null if nothing is known to be
+ * @returns {?{said: string, detail: string}} the worst fault; null if none is known
  */
 export function fault({ verified = 0, difference, broken, finding }) {
   const equal = `${verified.toLocaleString("en")} digests are equal`;
   if (difference) return { said: difference, detail: `${equal} before it.` };
   if (broken) return { said: broken, detail: `${equal} up to there; the rest cannot be played.` };
-  // After a finding of the audit the digests are compared on: it was in the match itself.
+  // After a finding of the audit the comparison of digests goes on, because the fault was in the
+  // match itself.
   if (finding) return { said: `audit: ${finding}`, detail: `${equal} so far: the match had it when it was recorded, too.` };
   return null;
 }
 
-/** What steers one replay. */
+/** The controls of one replay. */
 export class Timeline {
   /**
    * @param {import("../replay/replay.js").Replay} replay
-   * @param {?() => void} goLive leads back to the match; by the link, if there is none
+   * @param {?() => void} goLive leads back to the match; null if the link does that by itself
    */
   constructor(replay, goLive) {
     this.replay = replay;
@@ -65,7 +66,7 @@ export class Timeline {
     addEventListener("keydown", (event) => this.key(event), { signal: this.closing.signal });
   }
 
-  /** Steers no longer, and leaves the panel for another. */
+  /** Detaches the controls, so that another replay can use the panel. */
   close() {
     this.closing.abort();
     this.panel.hidden = true;
@@ -99,7 +100,7 @@ export class Timeline {
     act();
   }
 
-  /** Shows how it stands. */
+  /** Shows the state of the replay. */
   show() {
     const { replay } = this;
     const { recording, progress } = replay;
@@ -114,7 +115,7 @@ export class Timeline {
     this.mark(recording, progress);
   }
 
-  /** Says how many digests are equal, and the first that is not. */
+  /** Shows how many digests are equal, and the first difference. */
   judge({ first, ticks, incomplete, build }, progress) {
     const { badge } = this;
     badge.hidden = false;
@@ -132,7 +133,7 @@ export class Timeline {
     }
   }
 
-  /** Draws what has been verified, and who died when. */
+  /** Draws the verified part, and the deaths. */
   mark({ first, ticks }, progress) {
     const { marks, replay } = this;
     const from = replay.branch?.from;
@@ -150,7 +151,7 @@ export class Timeline {
       pen.fillRect(at(tick) - 1, 0, 2, marks.height - 4);
     }
     if (from === undefined) return;
-    // Another future: where it parts, and that it goes on.
+    // The branch: where it begins, and that it goes on.
     pen.fillStyle = css(OTHER);
     pen.fillRect(at(from) - 1, 0, 3, marks.height);
     pen.fillRect(at(from), 0, marks.width - at(from), 2);

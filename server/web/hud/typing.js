@@ -1,4 +1,4 @@
-/** Whether somebody types, or chooses, in a control: its keys are no shortcuts then. */
+/** Whether a control takes typed keys. They are no shortcuts then. */
 
 const TYPED_IN = new Set(["text", "number", "search", "password"]);
 

@@ -1,23 +1,32 @@
-/** In one word whether the match keeps its time, or what else is wrong, and what it takes of the machine. */
+/**
+ * The verdict on the server: a word that says whether the match keeps its time or what else is
+ * wrong, and figures of the machine.
+ */
 
-/** Share of ticks that may be late and are caught up: as the alert has it. */
+/**
+ * Share of ticks that may be late, because late ticks are caught up. The alert has the same limit.
+ */
 const HARMLESS = 0.05;
 
-/** Share of ticks left out from which on the match is slower than the clock to the eye. */
+/** Share of dropped ticks from which the match is visibly slower than the clock. */
 const SEEN = 0.01;
 
-/** Seconds without a tick from which on the server counts a stall, and `/healthz` fails. */
+/** Seconds without a tick from which the server counts a stall and `/healthz` fails. */
 const STALL = 1;
 
-/** Seconds before its end from which on a certificate is a worry, as the alert has it. */
+/** Seconds before its end from which a certificate is a warning. The alert has the same limit. */
 const CERTIFICATE_WARNING = 7 * 86400;
 
-/** Players' worth of ticks without a command, and datagrams a second that the kernel drops, from which on there are alerts. */
+/**
+ * Ticks without a command, as a number of players who send none, and datagrams a second that the
+ * kernel drops. Above these limits there are alerts.
+ */
 const UNUSED = 0.9;
 const DROPPED_DATAGRAMS = 5;
 
 /**
- * What does not stop the match and is told by log, metric and alert, too: the worst first.
+ * The problems that do not stop the match, the worst first. Logs, metrics and alerts report them,
+ * too.
  *
  * @param {import("./metrics.js").Interval} interval
  * @returns {{word: string, detail: string}[]}
@@ -28,14 +37,14 @@ function worries(interval) {
   const lines = ["queue_full", "unwritable"].map((reason) => interval.growth(`game_log_lines_lost_total{reason="${reason}"}`) || 0);
   const left = interval.value('game_certificate_expiry_timestamp_seconds{source="files"}') - Date.now() / 1000;
   return [
-    unused > UNUSED && { word: "Commands unused", detail: `no command of ${unused.toFixed(0)} players is used` },
+    unused > UNUSED && { word: "Commands unused", detail: `the server uses no command of ${unused.toFixed(0)} players` },
     datagrams > DROPPED_DATAGRAMS && {
       word: "Datagrams dropped",
       detail: `the kernel drops ${datagrams.toFixed(0)} datagrams a second before the server reads them`,
     },
     interval.value("game_recording_failed") > 0 && {
       word: "Not recorded",
-      detail: "the recording failed: see the server's log",
+      detail: "the recording failed; the server's log says why",
     },
     left < CERTIFICATE_WARNING && {
       word: left > 0 ? "Certificate ends" : "Certificate ended",
@@ -49,8 +58,8 @@ function worries(interval) {
 }
 
 /**
- * What the server's own figures come to. `halted` is for how many seconds no
- * tick was finished, if that is so long that the match stands still, or null.
+ * The verdict from the server's own figures. `halted` is the number of seconds without a tick if
+ * the match stands still, else null.
  *
  * @param {import("./metrics.js").Interval} interval
  * @returns {{state: "good" | "warn" | "bad", word: string, detail: string, halted: ?number}}
@@ -74,7 +83,7 @@ export function verdict(interval) {
     `${rate.toFixed(0)} of ${wanted} ticks a second`,
     `a tick takes ${share.toFixed(0)} % of its time`,
     late > 0 ? `${(late * 100).toFixed(1)} % late` : "none late",
-    dropped > 0 ? `${dropped} left out` : null,
+    dropped > 0 ? `${dropped} dropped` : null,
     ...process,
     ...worried.map(({ detail }) => detail),
   ];
@@ -87,7 +96,7 @@ export function verdict(interval) {
   return { state: "good", word: "On time", ...said };
 }
 
-/** Shows it at the top, and in the server's own panel. */
+/** Shows the verdict at the top and in the server's panel. */
 export class VerdictView {
   constructor() {
     this.chip = document.querySelector("#verdict");
@@ -103,7 +112,7 @@ export class VerdictView {
     this.line.textContent = detail;
   }
 
-  /** Nothing is known any longer. */
+  /** Hides the verdict, because there are no figures. */
   hide() {
     this.chip.hidden = true;
     this.line.textContent = "";

@@ -1,22 +1,22 @@
 /**
- * What the server works out only when asked: contact points, what the filter
- * cascade is busy with, cuts through the onion.
+ * Data that the server computes only on request: contact points, the work of the filter cascade,
+ * cuts through the onion.
  */
 
 import { ofMatch } from "../link/match.js";
 
-/** Milliseconds between two questions for what changes all the time. */
+/** Milliseconds between two requests for data that change all the time. */
 const ASK_EVERY = 250;
 
-/** Asks for one path again and again while it is wanted. */
+/** Fetches one path again and again while it is wanted. */
 export class Asked {
   /**
-   * @param {() => ?string} path to be asked for, or null while it is not wanted
-   * @param {boolean} [once] whether an answer is good for as long as the path
+   * @param {() => ?string} path to fetch, or null while it is not wanted
+   * @param {boolean} [once] whether an answer stays valid while the path is the same
    */
   constructor(path, once = false) {
     Object.assign(this, { path, once });
-    /** What the server answered last, while it is wanted. */
+    /** The server's latest answer, while it is wanted. */
     this.answer = null;
     this.answered = null;
   }
@@ -32,7 +32,7 @@ export class Asked {
         const answer = await fetch(ofMatch(path), { cache: "no-store", signal: AbortSignal.timeout(5000) });
         if (answer.ok) [this.answer, this.answered] = [await answer.json(), path];
       } catch {
-        // The connection's own trouble is told elsewhere.
+        // Another part of the page shows trouble with the connection.
       }
     }
   }

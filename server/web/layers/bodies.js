@@ -1,4 +1,4 @@
-/** Everybody and everything, as bodies of a frame. */
+/** Players and props, as bodies of a frame. */
 
 import { add, mix, rotate } from "../draw/algebra.js";
 import { modelColour, PROJECTILES, slotColour } from "../draw/colours.js";
@@ -8,28 +8,28 @@ export const WHOLE = [1, 1, 1];
 const ASLEEP = [0.34, 0.42, 0.62];
 const VISOR = [0.09, 0.11, 0.15];
 
-/** A disc under players, so that they are found from afar. */
+/** A disc under a player, which makes players visible from afar. */
 const HALO = [28, 28, 1];
 const HALO_OPACITY = 0.5;
 
-/** A glow around what flies. */
+/** A glow around missiles. */
 const GLOW = [9, 9, 9];
 const GLOW_OPACITY = 0.25;
 
 const PAIN = [1, 0.93, 0.9];
 
-/** Half height of the figure less a hair. */
+/** Half of the figure's height, slightly less. */
 const FEET = 27;
 
-/** What a model is called by the renderer: always the same text. */
+/** The renderer's name of each model: always the same text. */
 export const MODEL_NAMES = Array.from({ length: 128 }, (_, model) => `model ${model}`);
 
 /**
  * @param {import("../draw/frame.js").Frame} frame
  * @param {import("../match/motion.js").Shown[]} shown
  * @param {import("../match/scene.js").Players} players
- * @param {{sleeping: boolean, followed: ?number, hurt: Map<number, number>}} options `hurt`
- *   has the slots of those who were just hurt, with how fresh that is
+ * @param {{sleeping: boolean, followed: ?number, hurt: Map<number, number>}} options `hurt` has the
+ *   slots of players who were just hurt, with a value that fades from 1 to 0
  */
 export function addBodies(frame, shown, players, { sleeping, followed, hurt }) {
   for (const entity of shown) {

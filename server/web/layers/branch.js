@@ -1,4 +1,7 @@
-/** The other future of a replay, seen through beside the record, with lines from one to the other. */
+/**
+ * The branch of a replay, drawn transparent beside the recorded match, with lines from one to the
+ * other.
+ */
 
 import { OTHER } from "../draw/colours.js";
 import { put, stroke } from "../draw/frame.js";
@@ -8,7 +11,7 @@ import { MODEL_NAMES, WHOLE } from "./bodies.js";
 const OPACITY = 0.62;
 const GLOW = 0.45;
 
-/** Half the length of the cross that stands where a body is no longer. */
+/** Half the length of the cross at the place of a body that is gone in the branch. */
 const CROSS = 22;
 
 /**

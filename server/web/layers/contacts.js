@@ -1,4 +1,4 @@
-/** Points at which props touch something: brighter the harder they press. */
+/** Points at which props touch something, drawn larger the harder they press. */
 
 import { stroke } from "../draw/frame.js";
 
@@ -6,7 +6,7 @@ const RESTING = [1, 0.83, 0.3];
 const NEAR = [0.5, 0.85, 1];
 const OPACITY = 0.9;
 
-/** Impulse of a crate that lies on four points, for a tick: about 66 kg. */
+/** Impulse in a tick on each of the four points on which a crate of about 66 kg lies. */
 const WEIGHT = 220;
 
 export const CONTACT_LEGEND = [

@@ -1,16 +1,16 @@
-/** Shots, bursts and hurts: shown for a moment, from `/effects`. */
+/** Shots, explosions and hits from `/effects`, each shown for a moment. */
 
 import { hueColour, hueOf } from "../draw/colours.js";
 import { put, stroke } from "../draw/frame.js";
 import { ofMatch } from "../link/match.js";
 
-/** Milliseconds between two questions: less than the picture is behind. */
+/** Milliseconds between two requests: less than the delay of the picture. */
 const ASK_EVERY = 100;
 
-/** Seconds that each kind is seen. */
+/** Seconds for which each kind is shown. */
 const SHOWN = { ray: 0.28, blast: 0.55, hurt: 0.25, replaced: 1.5 };
 
-/** Units that a burst is drawn wide at most: its reach is mostly thin air. */
+/** Largest radius of an explosion in the picture, in units: its real radius would hide too much. */
 const WIDEST = 72;
 
 const FIRE = [1, 0.72, 0.38];
@@ -18,25 +18,25 @@ const CORE = [1, 0.93, 0.75];
 const SPARK = [1, 1, 0.85];
 const UPRIGHT = [0, 0, 0, 1];
 
-/** What happens and is over. */
+/** The effects of one page. */
 export class Effects {
   constructor() {
     this.hurts = new Map();
-    /** Hears of each as it is seen. */
+    /** Called with each effect when it is shown. */
     this.seen = () => {};
     this.reset();
   }
 
   /** Forgets what happened. */
   reset() {
-    /** One for each match or place in it: answers about another come too late. */
+    /** A new object for each match or place in a replay: answers for an earlier one are ignored. */
     this.asked = {};
     this.latest = null;
     this.waiting = [];
     this.running = [];
   }
 
-  /** Asks for what happened since, for as long as `wanted()`. */
+  /** Fetches new effects while `wanted()` is true. */
   async run(wanted, newestTick) {
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, ASK_EVERY));
@@ -51,15 +51,15 @@ export class Effects {
         this.waiting.push(...told);
         this.latest = told[told.length - 1]?.tick ?? this.latest;
       } catch {
-        // The connection's own trouble is told elsewhere.
+        // Another part of the page shows trouble with the connection.
       }
     }
   }
 
-  /** Lets happen what happened until the tick shown. */
+  /** Starts the effects up to the tick that is shown. */
   advance(tick, now) {
     if (this.running.length > 0) this.running = this.running.filter(({ what, at }) => now - at < SHOWN[what]);
-    // They come in order.
+    // Effects come in order of ticks.
     while (this.waiting[0]?.tick <= tick) {
       const effect = this.waiting.shift();
       const begun = { ...effect, begin: effect.at, at: now };
@@ -68,7 +68,7 @@ export class Effects {
     }
   }
 
-  /** Slots of those who have just been hurt, with how fresh that is, 0 to 1. */
+  /** Slots of entities that have just been hurt, with a value that fades from 1 to 0. */
   hurt(now) {
     this.hurts.clear();
     for (const { what, player, entity, at } of this.running) {
@@ -77,7 +77,7 @@ export class Effects {
     return this.hurts;
   }
 
-  /** Adds them to a frame. */
+  /** Adds the effects to a frame. */
   draw(frame, now) {
     for (const effect of this.running) {
       const left = 1 - (now - effect.at) / SHOWN[effect.what];

@@ -1,4 +1,4 @@
-/** Layers of lines: the simulation's grid and everybody's bounding box. */
+/** Layers of lines: the simulation's grid and the bounding boxes. */
 
 import { boxCorners } from "./bodies.js";
 import { stroke } from "../draw/frame.js";
@@ -7,7 +7,7 @@ const GRID = [0.45, 0.78, 1];
 const BOX_AWAKE = [0.55, 1, 0.75];
 const BOX_ASLEEP = [0.55, 0.68, 1];
 
-/** Opacities: what moves stands out. */
+/** Opacities, by which moving bodies stand out. */
 const GRID_OPACITY = 0.32;
 const AWAKE_OPACITY = 0.8;
 const ASLEEP_OPACITY = 0.5;
@@ -17,15 +17,15 @@ export const BOX_LEGEND = [
   { colour: BOX_ASLEEP, label: "asleep" },
 ];
 
-/** Pairs of corners of a box, numbered by which ends they are at. */
+/**
+ * The edges of a box as pairs of corners. Each bit of a corner's number says at which end of an
+ * axis it is.
+ */
 const EDGES = [0, 1, 2].flatMap((axis) =>
   Array.from({ length: 8 }, (_, i) => i).filter((i) => !((i >> axis) & 1)).map((i) => [i, i | (1 << axis)]),
 );
 
-/**
- * The cells by which the simulation knows who is near whom (Blow 1997), drawn at
- * this height.
- */
+/** The cells with which the simulation finds near pairs (Blow 1997), drawn at this height. */
 export function addGrid(frame, { grid }, height) {
   const { origin, cell, counts } = grid;
   const end = [origin[0] + cell * counts[0], origin[1] + cell * counts[1]];
@@ -39,7 +39,9 @@ export function addGrid(frame, { grid }, height) {
   }
 }
 
-/** What the cascade tests: boxes that turn with bodies, upright ones of players. */
+/**
+ * The boxes that the cascade tests: those of bodies turn with them, those of players are upright.
+ */
 export function addBoxes(frame, shown, { models, players }) {
   for (const { model, position, rotation, crouching: crouches, asleep } of shown) {
     const { half } = crouches ? players.crouching : players.standing;

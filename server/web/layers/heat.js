@@ -1,12 +1,11 @@
 /**
- * What the filter cascade is busy with: a line between any two bodies that it
- * has to tell apart, coloured by the stage that does, and the floor warmer where
- * there are more of them.
+ * The work of the filter cascade: a line between any two bodies that it has to tell apart, coloured
+ * by the stage that does, and a floor that is warmer where there are more of them.
  */
 
 import { put, stroke } from "../draw/frame.js";
 
-/** Stages after the grid, from cold to hot. */
+/** Colours of the stages after the grid, from cold to hot. */
 const COLOURS = {
   spheres: [0.35, 0.55, 0.95],
   boxes: [0.3, 0.85, 0.75],
@@ -16,10 +15,10 @@ const COLOURS = {
   exact: [1, 0.35, 0.3],
 };
 
-/** What a decision by each stage weighs, by its cost beside that of spheres. */
+/** Weight of a decision by each stage: its cost relative to spheres. */
 const WEIGHTS = { spheres: 1, boxes: 3, plane: 4, bsp_box: 8, bsp_hard: 12, exact: 20 };
 
-/** Weight of a cell at which it is as hot as can be shown. */
+/** Weight at which a cell has the hottest colour. */
 const HOTTEST = 60;
 
 export const HEAT_LEGEND = ["spheres", "boxes", "bsp_box", "exact"].map((stage) => ({
@@ -27,7 +26,7 @@ export const HEAT_LEGEND = ["spheres", "boxes", "bsp_box", "exact"].map((stage) 
   label: `told apart by ${stage.replace("_", " ")}`,
 }));
 
-/** Why bodies are awake; those that move have no mark. */
+/** Colours of the reasons why bodies are awake. Moving bodies have no mark. */
 const REASONS = {
   settles: [0.55, 0.75, 0.95],
   in_air: [0.95, 0.95, 0.95],
@@ -43,8 +42,8 @@ const UPRIGHT = [0, 0, 0, 1];
 const MARK = [20, 20, 1];
 const MARK_OPACITY = 0.6;
 
-/** What the colours leave out. */
-export const HEAT_NOTE = "Pairs of bodies, as if they met for the first time: in the match, last tick's plane spares most of the later stages. The world is not shown.";
+/** A note on what the colours do not show. */
+export const HEAT_NOTE = "Pairs of bodies as if they met for the first time: in the match, the last tick's plane decides most of them early. Pairs with the world are not shown.";
 
 /** Lays the heat into frames. */
 export class Heat {

@@ -1,4 +1,4 @@
-/** All layers of the picture: which are on, what they know, what they draw. */
+/** All layers of the picture: their switches, data and drawing. */
 
 import { Frame } from "../draw/frame.js";
 import { Asked } from "./asked.js";
@@ -31,9 +31,9 @@ export class Layers {
     this.effects = new Effects();
     this.heat = new Heat(renderer);
     this.onion = new Onion(renderer);
-    /** Where the onion is cut, in units; null until somebody is there. */
+    /** The height at which the onion is cut, in units; null until something is shown. */
     this.height = null;
-    /** Where most players stand, in units. */
+    /** The height at which most players stand, in units. */
     this.ground = 0;
     const asked = (name, path, once) =>
       new Asked(() => (isOn(name) && newestTick() !== null ? path() : null), once);
@@ -62,11 +62,11 @@ export class Layers {
     this.asked.cut.answered = null;
   }
 
-  /** Lets time pass. */
+  /** Advances the layers. */
   advance(tick, shown, now) {
     this.trails.note(shown, now);
     this.effects.advance(tick, now);
-    // At first, where most players are: that is where one looks.
+    // At first, the height at which most players are.
     if (this.height === null && shown.length > 0) {
       const players = shown.filter(({ isPlayer }) => isPlayer);
       const heights = (players.length > 0 ? players : shown).map(({ position }) => position[2]).sort((a, b) => a - b);
@@ -77,15 +77,15 @@ export class Layers {
   }
 
   /**
-   * All that a frame shows.
+   * Fills a frame.
    *
    * @param {import("../match/scene.js").Scene} scene
    * @param {import("../match/motion.js").Shown[]} shown
-   * @param {?number} followed slot of whom one follows
+   * @param {?number} followed slot of the player that is followed
    * @param {number} now seconds
-   * @param {{other?: import("../match/motion.js").Shown[], asked?: ?number}} [replay] another
-   *   future, and the slot of the body that is asked about
-   * @returns {import("../draw/frame.js").Frame} that holds until the next call
+   * @param {{other?: import("../match/motion.js").Shown[], asked?: ?number}} [replay] the bodies of
+   *   the branch, and the slot of the body that is asked about
+   * @returns {import("../draw/frame.js").Frame} valid until the next call
    */
   compose(scene, shown, followed, now, { other = [], asked: slot = null } = {}) {
     const { frame, isOn, asked } = this;
@@ -103,7 +103,7 @@ export class Layers {
     return frame;
   }
 
-  /** What the colours mean of the layers that are on. */
+  /** The legend of the layers that are on. */
   legend(scene) {
     return [
       ...(this.isOn("boxes") ? BOX_LEGEND : []),

@@ -1,9 +1,9 @@
 /**
- * The onion's sizes: a level cut through the tree, in which each size that has
- * no room is a ring about what is solid.
+ * The sizes of the onion: a horizontal cut through the tree, in which each size without room is a
+ * ring around the solid parts.
  */
 
-/** From what is solid for the largest size only, to what is solid for all. */
+/** Colours of the rings: from solid for the largest size only, to solid for all sizes. */
 const RINGS = [
   [0.3, 0.75, 1],
   [0.45, 0.95, 0.6],
@@ -21,7 +21,7 @@ function ringColour(solid) {
 /** The names of the rings, for the legend. */
 export function onionLegend({ sizes }) {
   const largestFirst = [...sizes].sort((a, b) => Math.hypot(...b.half_extents) - Math.hypot(...a.half_extents));
-  // Where not even the smallest has room is wall.
+  // A place where not even the smallest size has room is wall.
   return largestFirst.slice(0, -1).map(({ name }, i) => ({ colour: ringColour(i + 1), label: `no room for ${name}` }));
 }
 
@@ -53,7 +53,7 @@ export class Onion {
     const pixels = new Uint8Array(rows.length * rows[0].length * 4);
     [...rows.join("")].forEach((digit, i) => {
       const solid = parseInt(digit, 36);
-      // Where nothing has room is wall: the map itself shows it.
+      // A place where no size has room is wall, which the map itself shows.
       if (solid === 0 || solid === sizes.length) return;
       pixels.set([...ringColour(solid).map((value) => value * 255), OPACITY], i * 4);
     });

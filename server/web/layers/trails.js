@@ -1,4 +1,4 @@
-/** Where players and projectiles have just been. */
+/** Trails of players and missiles. */
 
 import { modelColour, PROJECTILES, slotColour } from "../draw/colours.js";
 import { stroke } from "../draw/frame.js";
@@ -7,13 +7,13 @@ import { stroke } from "../draw/frame.js";
 const LASTS = 1.6;
 const SPACING = 0.08;
 
-/** Units from one point to the next beyond which something was put elsewhere. */
+/** Units from one point to the next above which something was teleported. */
 const LEAP = 250;
 
-/** Points of a trail at most: where the oldest was the newest is written. */
+/** Most points of a trail: the newest replaces the oldest. */
 const POINTS = Math.ceil(LASTS / SPACING) + 1;
 
-/** Where one body was. */
+/** The trail of one body. */
 class Trail {
   constructor(generation, colour, flies) {
     Object.assign(this, { generation, colour, flies });
@@ -21,7 +21,7 @@ class Trail {
     this.newest = 0;
   }
 
-  /** The point so many before the newest. */
+  /** The point that is `before` points older than the newest. */
   point(before) {
     return this.points[(this.newest - before + POINTS) % POINTS];
   }
@@ -60,7 +60,7 @@ export class Trails {
     this.trails = new Map();
   }
 
-  /** Notes where everything is now. */
+  /** Adds the current positions to the trails. */
   note(shown, now) {
     const { place } = this;
     for (const { slot, generation, isPlayer, model, position } of shown) {
@@ -72,7 +72,7 @@ export class Trails {
         this.trails.set(slot, trail);
       }
       [place[0], place[1], place[2]] = position;
-      // Of who walks, where the feet were.
+      // The trail of a player on foot is at the feet.
       if (isPlayer && model === null) place[2] -= 24;
       trail.note(place, now);
     }
@@ -81,7 +81,7 @@ export class Trails {
     }
   }
 
-  /** Adds them to a frame. */
+  /** Adds the trails to a frame. */
   draw(frame, now) {
     for (const trail of this.trails.values()) trail.draw(frame.strokes, now);
   }

@@ -1,7 +1,6 @@
 /**
- * One spectator's conversation with the server: WebTransport, the hello, the
- * snapshots in and the acknowledgements out, until it ends for whatever reason.
- * `keep_watching.js` begins it anew.
+ * One spectator's connection to the server: WebTransport, the hello, snapshots in and
+ * acknowledgements out, until it ends. `keep_watching.js` begins the next one.
  */
 
 import { idleCommand } from "../wire/commands.js";
@@ -10,10 +9,10 @@ import { History } from "../wire/history.js";
 import { Malformed } from "../wire/range_decoder.js";
 import { chosenMatch, ofMatch } from "./match.js";
 
-/** Milliseconds after which an answer is not waited for any longer. */
+/** Milliseconds to wait for an answer. */
 const PATIENCE = 5000;
 
-/** What ended a conversation, in words for people. */
+/** The reason why a connection ended, in words for people. */
 export class Ended extends Error {
   /**
    * @param {string} message what is wrong
@@ -27,17 +26,17 @@ export class Ended extends Error {
 
 /**
  * @typedef {object} Listener
- * @property {(hello: object) => void} joined the server let us in, on these terms
+ * @property {(hello: object) => void} joined the server accepted the page; its hello has the terms
  * @property {(world: object) => void} newWorld the match goes on in another world; `joined` follows
  * @property {(event: object) => void} event something happened in the match
- * @property {(snapshot: object, history: History) => void} snapshot one was taken in
+ * @property {(snapshot: object, history: History) => void} snapshot a snapshot was decoded
  */
 
 /**
- * Fetches what the server says of itself.
+ * Fetches the server's description of itself.
  *
  * @returns {Promise<object>} the JSON of `/info`
- * @throws {Ended} if it does not answer, or has no such match
+ * @throws {Ended} if the server does not answer, or has no such match
  */
 export async function fetchInfo() {
   let missing = "";
@@ -46,23 +45,23 @@ export async function fetchInfo() {
     if (answer.ok) return await answer.json();
     if (answer.status === 404) missing = await answer.text();
   } catch {
-    // It is told below.
+    // The error is thrown below.
   }
-  if (missing) throw new Ended(`The server has ${missing}`, "The page's ?match= says which one to show.");
-  throw new Ended("The server does not answer.", "It may be restarting, or it has stopped.");
+  if (missing) throw new Ended(`The server has ${missing}`, "Set ?match= in the address of the page to a match of this server.");
+  throw new Ended("The server does not answer.", "It may be restarting, or have stopped.");
 }
 
 /**
- * The game's UDP port: where `?host=` and `?port=` say, as is needed where the page
- * came through a tunnel, or where the server says, or on the host of the page.
+ * The address of the game's UDP port. `?host=` and `?port=` come first, for pages that came through
+ * a tunnel. Then comes the server's own host, then the host of the page.
  *
  * @param {{host?: ?string, port: number}} info the server's `/info`
- * @param {{search: string, hostname: string}} [page] where the page is from
+ * @param {{search: string, hostname: string}} [page] address of the page
  * @returns {{address: string, port: number}} as WebTransport wants it
  */
 export function gameAddress(info, page = location) {
   const asked = new URLSearchParams(page.search);
-  // `localhost` may be of either family, the server listens on one.
+  // `localhost` may mean IPv4 or IPv6, and the server listens on one of them.
   const own = page.hostname === "localhost" ? "127.0.0.1" : page.hostname;
   const host = asked.get("host") || info.host || own;
   const named = Number(asked.get("port"));
@@ -93,26 +92,27 @@ async function within(promise, milliseconds, error) {
  * @param {object} info the server's `/info`
  * @param {string} [path] of the request: `play` for players, nothing for spectators
  * @returns {Promise<WebTransport>} once it is open
- * @throws {Ended} if that cannot be
+ * @throws {Ended} if it cannot be opened
  */
 export async function connect(info, path = "") {
   const { address, port } = gameAddress(info);
-  const untrusted = info.self_signed ? "" : " Or this browser does not trust the server's certificate: it must name this host, and its authority be known.";
+  const untrusted = info.self_signed ? "" : " Or this browser does not trust the server's certificate: it has to name this host and come from a known authority.";
   const unreachable = new Ended(
     `UDP port ${port} does not answer.`,
     `The page came over TCP; the match itself is shown over UDP. A firewall or a container may let only TCP through.${untrusted}`,
   );
   let web;
   try {
-    // A certificate of an authority is trusted by the browser itself, and for longer
-    // than it takes hashes for.
+    // The browser itself trusts a certificate of an authority. It may last longer than the browser
+    // allows for pinned hashes.
     const value = fingerprint(info.certificate_sha256);
     const pinned = { serverCertificateHashes: [{ algorithm: "sha-256", value }] };
     web = new WebTransport(address + path, info.self_signed ? pinned : {});
   } catch (error) {
     throw new Ended("This browser refused to connect.", String(error));
   }
-  // Told of by what waits on it; unheard it would be an error of the page.
+  // Others wait for this promise and report it. Without a handler here it would be an error of the
+  // page.
   web.closed.catch(() => {});
   try {
     await within(web.ready, PATIENCE, unreachable);
@@ -123,16 +123,16 @@ export async function connect(info, path = "") {
   return web;
 }
 
-/** One conversation. */
+/** One connection. */
 export class Connection {
-  /** @param {Listener} listener hears of what comes */
+  /** @param {Listener} listener is called with what comes */
   constructor(listener) {
     this.listener = listener;
-    /** Bytes of datagrams taken in. */
+    /** Bytes of received datagrams. */
     this.bytes = 0;
-    /** Snapshots taken in. */
+    /** Snapshots that were decoded. */
     this.snapshots = 0;
-    /** @type {?History} what the server told, once it let us in */
+    /** @type {?History} what the server has sent, once it has accepted the page */
     this.history = null;
     this.web = null;
     this.terms = null;
@@ -140,19 +140,19 @@ export class Connection {
   }
 
   /**
-   * Joins and watches for as long as it lasts.
+   * Joins and watches until the connection ends.
    *
    * @param {object} info the server's `/info`
    * @throws {Ended} always, in the end
    */
   async watch(info) {
     if (info.max_spectators === 0) {
-      throw new Ended("This server takes no spectators.", "You can still play. Its --max-spectators allows some.");
+      throw new Ended("This server takes no spectators.", "You can still play. The server's option --max-spectators allows some.");
     }
     this.web = await connect(info);
     try {
-      // It was closed while the handshake took its time.
-      if (this.isClosed) throw new Ended("The page watches no longer.");
+      // The page may have closed it during the handshake.
+      if (this.isClosed) throw new Ended("The page has stopped watching.");
       const control = await this.web.createBidirectionalStream();
       this.control = control.writable.getWriter();
       this.datagrams = this.web.datagrams.writable.getWriter();
@@ -163,14 +163,14 @@ export class Connection {
     }
   }
 
-  /** Ends the conversation from this side. */
+  /** Closes the connection from this side. */
   close() {
     this.isClosed = true;
     this.control?.write(leave()).catch(() => {});
     try {
       this.web?.close();
     } catch {
-      // It was never open.
+      // The session was never open.
     }
   }
 
@@ -178,7 +178,7 @@ export class Connection {
     try {
       await this.web.closed;
     } catch {
-      throw new Ended("The connection was lost.", "The server may have stopped, or the network.");
+      throw new Ended("The connection was lost.", "The server may have stopped, or the network failed.");
     }
     throw new Ended("The server closed the connection.");
   }
@@ -201,7 +201,7 @@ export class Connection {
         this.listener.joined(message);
         break;
       case "new-world":
-        // The history is void; snapshots that still arrive are of the old world.
+        // The history is void. Snapshots that still arrive are of the old world.
         this.history = null;
         this.listener.newWorld(message);
         this.control.write(hello("browser")).catch(() => {});
@@ -249,11 +249,11 @@ function closing({ reason, why }) {
     case "shutting-down":
       return new Ended("The server is shutting down.");
     case "timed-out":
-      return new Ended("The server said goodbye.", "It had not heard from this page for too long.");
+      return new Ended("The server closed the connection.", "It had heard nothing from this page for too long.");
     case "removed":
-      return new Ended(`The server's operator ended this: ${why}`);
+      return new Ended(`The server's operator removed this page: ${why}`);
     default:
-      return new Ended("The server said goodbye.");
+      return new Ended("The server closed the connection.");
   }
 }
 
@@ -261,13 +261,13 @@ function refusal({ reason, server, limit, matches }) {
   switch (reason) {
     case "wrong-version":
       return new Ended(
-        `The server speaks version ${server} of the protocol, this page another.`,
-        "Reload the page: the server was updated.",
+        `The server has version ${server} of the protocol, and this page another.`,
+        "Reload the page: the server may have been updated.",
       );
     case "full":
       return new Ended(
         `All ${limit} places for spectators are taken.`,
-        "The server's --max-spectators allows more.",
+        "The server's option --max-spectators allows more.",
       );
     case "banned":
       return new Ended("This address is banned from the server.");
@@ -275,13 +275,13 @@ function refusal({ reason, server, limit, matches }) {
       return new Ended("The server takes only clients with a connect token.");
     case "address-limit":
       return new Ended(
-        "This address has as many spectators, or came as often, as one address may.",
-        "The server's --address-spectators and --address-exempt allow more.",
+        "This address already has as many spectators as one address may have, or has connected too often.",
+        "The server's options --address-spectators and --address-exempt allow more.",
       );
     case "no-such-match":
       return new Ended(
-        "The server has no match of that name.",
-        `The page's ?match= takes one of: ${matches.join(", ")}.`,
+        "The server has no match with this name.",
+        `Set ?match= in the address of the page to one of: ${matches.join(", ")}.`,
       );
     default:
       return new Ended(`The server refused: ${reason}.`);

@@ -1,11 +1,14 @@
 /**
- * Watches for good: whenever a conversation ends it says so plainly, waits a
- * little longer each time, and begins another.
+ * Keeps watching. Whenever a connection ends it says why, waits a little longer each time, and
+ * opens another.
  */
 
 import { Connection, Ended, fetchInfo } from "./connection.js";
 
-/** Milliseconds between attempts: short at first, since most ends are restarts. */
+/**
+ * Milliseconds between attempts: short at first, because most connections end by a restart of the
+ * server.
+ */
 const PAUSES = [300, 700, 1500, 3000, 5000];
 
 /** Milliseconds for which a hidden page keeps its place among the spectators. */
@@ -13,14 +16,14 @@ const HIDDEN = 300_000;
 
 /**
  * @typedef {object} Status
- * @property {"connecting" | "live" | "lost" | "unsupported"} state how it stands
+ * @property {"connecting" | "live" | "lost" | "unsupported"} state of the connection
  * @property {string} [message] what is wrong
  * @property {string} [advice] what can be done about it
- * @property {number} [retryAt] when it is tried again, by `performance.now()`
+ * @property {number} [retryAt] time of the next attempt, by `performance.now()`
  */
 
 /**
- * Why this browser cannot show the match, or null if it can.
+ * The reason why this browser cannot show the match, or null if it can.
  *
  * @returns {?Status}
  */
@@ -29,14 +32,14 @@ export function unsupported() {
     return {
       state: "unsupported",
       message: "Browsers allow WebTransport only on pages of this machine, or over HTTPS.",
-      advice: `Ask whoever runs the server for its page over HTTPS (--page). Or open http://127.0.0.1:${location.port}/ on the server's own machine; or forward that port to yours, ssh -L ${location.port}:127.0.0.1:${location.port} ${location.hostname}, and open http://127.0.0.1:${location.port}/?host=${location.hostname} there.`,
+      advice: `Ask the server's operator for its page over HTTPS (--page). Or open http://127.0.0.1:${location.port}/ on the server's own machine. Or forward that port to your machine (ssh -L ${location.port}:127.0.0.1:${location.port} ${location.hostname}) and open http://127.0.0.1:${location.port}/?host=${location.hostname} there.`,
     };
   }
   if (typeof WebTransport === "undefined") {
     return {
       state: "unsupported",
       message: "This browser has no WebTransport.",
-      advice: "Use Chrome, Edge or another Chromium of version 120 or later, or Firefox of version 133 or later. Safari has WebTransport from version 26.4 on; nobody has tried it with this page.",
+      advice: "Use Chrome, Edge or another Chromium of version 120 or later, or Firefox of version 133 or later. Safari has WebTransport from version 26.4 on, but has not been tested with this page.",
     };
   }
   return null;
@@ -48,18 +51,18 @@ export class Watcher {
    * @param {import("./connection.js").Listener & {
    *   prepare: (info: object) => Promise<void>,
    *   status: (status: Status) => void,
-   * }} listener hears of what comes; `prepare` may fetch what `info` tells of
+   * }} listener is called with what comes; `prepare` may fetch what `info` names
    */
   constructor(listener) {
     this.listener = listener;
-    /** @type {?Connection} the conversation under way */
+    /** @type {?Connection} the current connection */
     this.connection = null;
-    /** How many conversations there were, this one included. */
+    /** Number of connections so far, including the current one. */
     this.joins = 0;
     this.wake = () => {};
     this.stopped = false;
     this.runs = 0;
-    /** Whether it stopped because nobody sees the page, or it was left. */
+    /** Whether it stopped because the page was hidden or left. */
     this.isResting = false;
     this.hidden = HIDDEN;
     document.addEventListener("visibilitychange", () => this.seen(!document.hidden));
@@ -69,7 +72,7 @@ export class Watcher {
     addEventListener("pageshow", () => this.seen(!document.hidden));
   }
 
-  /** Watches no longer. */
+  /** Stops watching. */
   stop() {
     this.stopped = true;
     this.connection?.close();
@@ -82,14 +85,16 @@ export class Watcher {
     this.run();
   }
 
-  /** Stops until the page is seen again. */
+  /** Stops until the page is visible again. */
   rest() {
     if (this.stopped) return;
     this.isResting = true;
     this.stop();
   }
 
-  /** The page is seen from now on, or not: a hidden one gives its place to others. */
+  /**
+   * The page has become visible or hidden. A hidden page gives its place to others after a while.
+   */
   seen(isSeen) {
     clearTimeout(this.resting);
     if (!isSeen) {
@@ -108,7 +113,7 @@ export class Watcher {
   async run() {
     const cannot = unsupported();
     if (cannot) return this.listener.status(cannot);
-    // A run that was stopped in a pause does not go on beside the next one.
+    // A run that was stopped during a pause does not go on beside the next run.
     const run = ++this.runs;
     for (let failures = 0; !this.stopped && run === this.runs; ) {
       this.listener.status({ state: "connecting" });
@@ -120,7 +125,7 @@ export class Watcher {
     }
   }
 
-  /** @param {number} run which of the runs this belongs to: another may have begun meanwhile */
+  /** @param {number} run number of the run that this belongs to; another may have begun meanwhile */
   async watchOnce(run) {
     let connection = null;
     const joined = (hello) => {
@@ -131,15 +136,15 @@ export class Watcher {
     try {
       const info = await fetchInfo();
       await this.listener.prepare(info);
-      if (this.stopped || run !== this.runs) return new Ended("The page watches no longer.");
+      if (this.stopped || run !== this.runs) return new Ended("The page has stopped watching.");
       connection = this.connection = new Connection({ ...this.listener, joined });
       return await connection.watch(info);
     } catch (error) {
       if (error instanceof Ended) return error;
-      // A conversation that was stopped breaks off whatever it waits for.
-      if (this.stopped) return new Ended("The page watches no longer.");
+      // A connection that was closed here fails in whatever it waits for.
+      if (this.stopped) return new Ended("The page has stopped watching.");
       console.error(error);
-      return new Ended("What the server said could not be read.", String(error));
+      return new Ended("The page could not read what the server sent.", String(error));
     } finally {
       if (this.connection === connection) this.connection = null;
     }

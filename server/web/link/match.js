@@ -1,9 +1,7 @@
-/**
- * The match that the page is about, of a server with several: `?match=` of its address.
- */
+/** The match of the page, if the server has several: `?match=` of the page's address. */
 
 /**
- * @param {{search: string}} [page] where the page is from
+ * @param {{search: string}} [page] address of the page
  * @returns {string} the name of the match, empty for the server's first
  */
 export function chosenMatch(page = location) {
@@ -11,9 +9,9 @@ export function chosenMatch(page = location) {
 }
 
 /**
- * @param {string} path of the server, about its first match
- * @param {{search: string}} [page] where the page is from
- * @returns {string} the same of the match that the page is about
+ * @param {string} path of the server, for its first match
+ * @param {{search: string}} [page] address of the page
+ * @returns {string} the path for the match of the page
  */
 export function ofMatch(path, page = location) {
   const match = chosenMatch(page);

@@ -1,25 +1,25 @@
 /**
- * Which moment of the match is shown: a little in the past, so that there is
- * always a snapshot on either side of it to interpolate between.
+ * The moment of the match that is shown. It is a little in the past, so that there is always a
+ * snapshot on either side of it to interpolate between.
  */
 
 /**
- * Seconds that the picture is behind the newest snapshot: what moves may be
- * untold for 100 ms (PROTOCOL.md, "What is carried"), and a snapshot comes every
- * 50 ms unless the server was told otherwise.
+ * Seconds by which the picture is behind the newest snapshot. The server may leave a moving body
+ * out of snapshots for 100 ms (PROTOCOL.md, "What is carried"), and sends a snapshot every 50 ms by
+ * default.
  */
 const BEHIND = 0.16;
 
-/** Seconds off by which the shown moment jumps instead of being eased. */
+/** Error in seconds above which the shown moment jumps instead of being eased. */
 const JUMP = 0.5;
 
-/** Share of the error that is made up for in a second. */
+/** Share of the error that is corrected in a second. */
 const EASE = 2;
 
-/** Seconds in which the best arrival is forgotten again. */
+/** Seconds for which the best arrival counts. */
 const MEMORY = 3;
 
-/** A clock that shows ticks. */
+/** The clock of the match that is shown. */
 export class MatchClock {
   constructor() {
     this.tickRate = 60;
@@ -46,8 +46,7 @@ export class MatchClock {
   }
 
   /**
-   * Lets time pass and says which tick is to be shown, with a fraction; null if
-   * nothing is known yet.
+   * Advances the clock and returns the tick to show, with a fraction; null if nothing is known yet.
    *
    * @param {number} now seconds
    * @param {number} passed seconds since the last call
@@ -55,7 +54,7 @@ export class MatchClock {
    */
   advance(now, passed) {
     if (this.arrivals.length > 0) {
-      // The fastest arrival of late: the others only waited on the way.
+      // The fastest recent arrival counts: the other snapshots were delayed on the way.
       const ahead = Math.max(...this.arrivals.map((arrival) => arrival.ahead));
       const wanted = now + ahead - BEHIND;
       if (this.shown === null || Math.abs(wanted - this.shown) > JUMP) {

@@ -1,7 +1,4 @@
-/**
- * Where everything is at the moment that is shown: what snapshots told of each
- * slot, interpolated.
- */
+/** The positions of everything at the moment that is shown, interpolated from the snapshots. */
 
 import { ON_FOOT } from "../wire/snapshot.js";
 
@@ -9,12 +6,12 @@ import { ON_FOOT } from "../wire/snapshot.js";
 const KEPT = 24;
 
 /**
- * Ticks within which something that lay still must have begun to move before
- * it was told of: it is drawn at rest until then.
+ * Most ticks between the begin of a body's motion and the snapshot that tells of it. Before them it
+ * is drawn at rest.
  */
 const LONGEST_WAY = 9;
 
-/** Units a second beyond which nothing moves by itself: it was put elsewhere. */
+/** Units a second above which an entity was teleported: nothing moves that fast by itself. */
 const LEAP = 6000;
 
 /**
@@ -32,7 +29,7 @@ const LEAP = 6000;
  * @property {boolean} crouching
  */
 
-/** Turns the integers of PROTOCOL.md, "Quantised entities", into units. */
+/** Converts the integers of PROTOCOL.md, "Quantised entities", into units. */
 function measured(entity, origin) {
   return {
     generation: entity.generation,
@@ -59,7 +56,7 @@ function attitude({ largest, components }) {
   return rotation;
 }
 
-/** Turns `into` the shorter way from one attitude to another. */
+/** Sets `into` between two attitudes, on the shorter way. */
 function turn(into, a, b, t) {
   const dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
   const sign = dot < 0 ? -t : t;
@@ -72,7 +69,7 @@ function turn(into, a, b, t) {
   for (let i = 0; i < 4; i++) into[i] /= length;
 }
 
-/** Moves `into` on the way between two values, along the velocities if they agree with it. */
+/** Sets `into` between two values, on a curve by their velocities if these agree with the way. */
 function travel(into, a, b, t, seconds) {
   let [error, way] = [0, 0];
   for (let i = 0; i < 3; i++) {
@@ -107,18 +104,18 @@ export class Motion {
     this.reset({ origin: [0, 0, 0], tickRate: 60 });
   }
 
-  /** Forgets everything, for these terms. */
+  /** Forgets everything. `origin` and `tickRate` are those of the server's hello. */
   reset({ origin, tickRate }) {
     this.origin = origin;
     this.tickRate = tickRate;
     /** @type {Map<number, {tick: number, value: ?object}[]>} oldest first */
     this.slots = new Map();
-    /** The same in order of slots, each with the one thing that is drawn of it. */
+    /** The slots in ascending order, each with the one object that is drawn of it. */
     this.tracks = [];
     this.shown = [];
   }
 
-  /** Takes in what a snapshot tells. */
+  /** Takes over the records of a snapshot. */
   take({ tick, records }) {
     for (const { slot, entity } of records) {
       const values = this.slots.get(slot) ?? this.begin(slot);
@@ -138,11 +135,10 @@ export class Motion {
   }
 
   /**
-   * Everything as it was at `tick`, which may lie between two.
+   * Everything as it was at `tick`, which may lie between two snapshots.
    *
    * @param {number} tick
-   * @returns {Shown[]} in order of slots; the list, and all in it, hold until the
-   *   next call
+   * @returns {Shown[]} in order of slots; the list and its entries are valid until the next call
    */
   at(tick) {
     this.shown.length = 0;
@@ -152,7 +148,9 @@ export class Motion {
     return this.shown;
   }
 
-  /** Puts what is drawn of a slot where it was, and says whether there was anything. */
+  /**
+   * Moves the object that is drawn of a slot to where it was. Returns whether there was anything.
+   */
   moveTo(shown, values, tick) {
     let index = values.length - 1;
     while (index >= 0 && values[index].tick > tick) index--;

@@ -1,20 +1,20 @@
 /**
- * Who plays: names, health and scores, as the control stream tells of them, and
- * what happened lately, each shown when its moment is.
+ * The players with names, health and scores from the control stream, and the latest news, each
+ * shown when its moment is shown.
  */
 
 import { hueOf } from "../draw/colours.js";
 
-/** Seconds for which a line of what happened is shown. */
+/** Seconds for which a line about an event is shown. */
 export const NEWS_SHOWN = 7;
 
-/** Seconds for which a line that somebody wrote is shown. */
+/** Seconds for which a line of chat is shown. */
 export const WORDS_SHOWN = 14;
 
-/** Lines kept of what happened. */
+/** Lines of news that are kept. */
 const NEWS_KEPT = 40;
 
-/** Health of a player who was not told of yet. */
+/** Health of a player of whom no health is known yet. */
 const FULL_HEALTH = 100;
 
 /**
@@ -24,8 +24,8 @@ const FULL_HEALTH = 100;
  * @property {string} name
  * @property {number} health 0 to 100, 0 while dead
  * @property {number} score
- * @property {?number} deaths in the whole match; null where the page does not know all of them,
- *   as in a match that it began to watch later
+ * @property {?number} deaths in the whole match; null if the page does not know all of them, as in
+ *   a match that it began to watch later
  * @property {number} hue 0 to 1
  */
 
@@ -36,7 +36,7 @@ const FULL_HEALTH = 100;
  * @property {number} at seconds
  */
 
-/** All players. */
+/** The players of a match. */
 export class Roster {
   constructor() {
     this.reset();
@@ -51,13 +51,13 @@ export class Roster {
     this.waiting = [];
   }
 
-  /** Takes in an event, to be shown when its tick is. */
+  /** Takes over an event, which is shown when its tick is shown. */
   take(event) {
     this.waiting.push(event);
   }
 
   /**
-   * Lets everything happen until this tick.
+   * Applies all events up to this tick.
    *
    * @param {number} tick
    * @param {number} now seconds
@@ -68,7 +68,9 @@ export class Roster {
     }
   }
 
-  /** Takes over who plays in a replay, all at once. Players without a name are called by their slots. */
+  /**
+   * Takes over all players of a replay at once. Players without a name are called by their slots.
+   */
   assign(players) {
     const there = new Set(players.map(({ slot }) => slot));
     for (const slot of this.players.keys()) if (!there.has(slot)) this.players.delete(slot);
@@ -129,7 +131,7 @@ export class Roster {
         tell("announced", event.line);
         break;
       case "game":
-        tell("announced", (event.name ?? "an event of the game").replaceAll("_", " "));
+        tell("announced", (event.name ?? "game event").replaceAll("_", " "));
         break;
     }
   }

@@ -1,6 +1,4 @@
-/**
- * What does not move: the map and the shapes of bodies, from `/scene/HASH`.
- */
+/** The scene: the map and the shapes of bodies, from `/scene/HASH`. */
 
 import { outline, points } from "../draw/mesh.js";
 import { ofMatch } from "../link/match.js";
@@ -8,32 +6,35 @@ import { ofMatch } from "../link/match.js";
 /**
  * @typedef {object} Scene
  * @property {string} hash content hash of the map
- * @property {{min: number[], max: number[]}} bounds of what can be seen of the map
+ * @property {{min: number[], max: number[]}} bounds of the visible part of the map
  * @property {number[][][]} polygons of the map, as points
  * @property {[number[], number[]][]} edges at which the map bends
  * @property {{name: string, polygons: number[][][], min: number[], max: number[]}[]} models
  * @property {{name: string, half_extents: number[]}[]} sizes
- * @property {Players} players how large they are on this map
+ * @property {Players} players sizes of players on this map
  * @property {{origin: number[], cell: number, counts: number[]}} grid
  */
 
 /**
  * @typedef {object} Posture
  * @property {number[]} half half of the sides of the box
- * @property {number[]} figure how much larger the figure is than that of a usual player who stands
+ * @property {number[]} figure factors by which the figure is larger than that of a standing player of the default size
  * @property {number} eyes height of the eyes over the middle
  *
  * @typedef {{standing: Posture, crouching: Posture}} Players
  */
 
-/** Half of the sides of the box of a usual player, and the height of the eyes over its middle. */
+/**
+ * Half of the sides of the box of a player of the default size, and the height of the eyes over its
+ * middle.
+ */
 const USUAL = {
   standing: { half: [16, 16, 28], eyes: 22 },
   crouching: { half: [16, 16, 18], eyes: 10 },
 };
 
 /**
- * How large players are where a map was compiled for these sizes.
+ * The sizes of players on a map that was compiled for `sizes`.
  *
  * @returns {Players}
  */
@@ -47,7 +48,7 @@ export function playersOf(sizes) {
   return { standing: posture("standing"), crouching: posture("crouching") };
 }
 
-/** The box around polygons: the solids themselves may reach far beyond it. */
+/** The box around polygons. The solids themselves may reach far beyond it. */
 function around(polygons) {
   if (polygons.length === 0) return null;
   const [min, max] = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
@@ -63,7 +64,7 @@ function around(polygons) {
 /**
  * Fetches the scene of a map.
  *
- * @param {?string} hash of the map; without it, the one that is played
+ * @param {?string} hash of the map; null for the map of the match
  * @returns {Promise<Scene>}
  */
 export async function fetchScene(hash) {

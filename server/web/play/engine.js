@@ -1,14 +1,14 @@
 /**
- * The client library of the bots, compiled to WebAssembly: bytes and a time go in, bytes
- * and what is to be drawn come out. Predicts the own player by the server's own code.
+ * The client library of the bots, compiled to WebAssembly. Bytes and times go in; bytes and the
+ * entities to draw come out. It predicts the own player with the server's own code.
  */
 
 import { Engine } from "../replay/engine.js";
 
-/** Kinds of what is to be sent. */
+/** Kinds of messages to send. */
 export const [STREAM, DATAGRAM, FINISH, CLOSE] = [1, 2, 3, 4];
 
-/** Ticks of input that one call plays at most, after a pause of the page. */
+/** Most ticks of input that one call plays, after a pause of the page. */
 const CATCH_UP = 8;
 
 /** One player. */
@@ -37,16 +37,16 @@ export class PlayEngine extends Engine {
     this.exports.rejoin(performance.now());
   }
 
-  /** Bytes have come, on the control stream or as a datagram. */
+  /** Takes in bytes that came on the control stream or as a datagram. */
   receive(bytes, isDatagram) {
     this.give(bytes);
     this.exports.receive(isDatagram, performance.now());
   }
 
   /**
-   * The map has come, and the game's data, which are empty if there are none.
+   * Takes over the map and the game's data, which are empty if there are none.
    *
-   * @throws {Error} if they are others
+   * @throws {Error} if they are not those that the server named
    */
   useMap(map, game) {
     const bytes = new Uint8Array(game.length + map.length);
@@ -69,7 +69,7 @@ export class PlayEngine extends Engine {
     return due < 0 ? null : due - performance.now();
   }
 
-  /** All that is to be sent: its kind and its bytes. */
+  /** All messages to send: kind and bytes. */
   *sent() {
     for (let kind; (kind = this.exports.transmit()) !== 0; ) yield { kind, bytes: this.taken() };
   }
@@ -84,7 +84,7 @@ export class PlayEngine extends Engine {
     while (this.exports.match_event(performance.now())) yield JSON.parse(this.text());
   }
 
-  /** What is to be drawn: the own player first, if it is in the world. */
+  /** The entities to draw: the own player first, if it is in the world. */
   view() {
     const now = performance.now();
     const tick = this.exports.render_tick(now);
@@ -98,19 +98,19 @@ export class PlayEngine extends Engine {
     return slot < 0 ? null : slot;
   }
 
-  /** How the prediction does. */
+  /** Figures of the connection and the prediction. */
   stats() {
     this.exports.stats();
     return JSON.parse(this.text());
   }
 
-  /** Says a line to everybody; false if it is none. */
+  /** Sends a line of chat to all players; false if no server would take it. */
   say(line) {
     this.give(new TextEncoder().encode(line));
     return Boolean(this.exports.say());
   }
 
-  /** Says goodbye. */
+  /** Leaves the match. */
   leave() {
     this.exports.leave();
   }

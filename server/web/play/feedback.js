@@ -1,6 +1,6 @@
-/** What a player sees of hits: those that land, and where those come from that hurt. */
+/** The marks of hits: those that land, and the directions of those that hurt. */
 
-/** Marks of where hits came from that are there at most. */
+/** Most marks of directions at once. */
 const MARKS = 6;
 
 /** The marks around the crosshair. */
@@ -10,11 +10,11 @@ export class Feedback {
     this.aim = panel.querySelector(".aim");
     this.mark = panel.querySelector(".hit");
     this.pain = panel.querySelector(".pain");
-    /** Hits that landed, and those that hurt, for tests. */
+    /** Counts of hits that landed and hits that hurt, for tests. */
     this.counts = { landed: 0, suffered: 0 };
   }
 
-  /** A hit has landed on somebody else; it may have been the last. */
+  /** A hit has landed on another player; `isLast` if it killed. */
   landed(isLast) {
     this.counts.landed++;
     this.mark.classList.toggle("last", isLast);
@@ -25,8 +25,8 @@ export class Feedback {
    * A hit hurts.
    *
    * @param {number} share of a full health that is lost
-   * @param {?number} turn radians to the left from where one looks to where it came from, if
-   *   it did not come from oneself
+   * @param {?number} turn radians to the left from the direction of the view to the attacker;
+   *   null if the player is the attacker
    */
   suffered(share, turn) {
     this.counts.suffered++;

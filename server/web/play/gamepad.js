@@ -1,16 +1,19 @@
 /** A gamepad as controls, in the standard mapping of browsers. */
 
-/** Share of a stick's way around its middle in which it does nothing. */
+/** The dead zone: share of a stick's way around its middle that does nothing. */
 const STILL = 0.14;
 
-/** Radians a second that the right stick turns at most, beside the mouse's first setting. */
+/**
+ * Most radians a second that the right stick turns, at the default setting of the mouse: radians a
+ * pixel.
+ */
 const TURN = 3.4;
 const FIRST_TURN = 0.0022;
 
 /** Buttons of the standard mapping. */
 const [A, B, LEFT, RIGHT, TRIGGER, STICK] = [0, 1, 4, 5, 7, 11];
 
-/** A value of a stick without its dead middle, from -1 to 1. */
+/** A value of a stick without its dead zone, from -1 to 1. */
 function axis(value) {
   const away = Math.abs(value);
   return away < STILL ? 0 : (Math.sign(value) * (away - STILL)) / (1 - STILL);
@@ -20,17 +23,17 @@ function axis(value) {
 export class Gamepad {
   /**
    * @param {import("./keys.js").Keys} keys
-   * @param {object} act what it does besides: `turn()` gives radians a pixel, `outside()`
+   * @param {object} act other actions: `turn()` returns radians a pixel, `outside()` changes the view
    */
   constructor(keys, act) {
     Object.assign(this, { keys, act });
     this.before = [];
     this.at = null;
-    /** Whether the player has done anything by it. */
+    /** Whether the player has used it. */
     this.isUsed = false;
   }
 
-  /** Looks what is held. */
+  /** Reads the gamepad. */
   poll(now) {
     const pad = [...(navigator.getGamepads?.() ?? [])].find((pad) => pad?.connected && pad.mapping === "standard");
     const passed = Math.min(now - (this.at ?? now), 0.1);
@@ -42,7 +45,7 @@ export class Gamepad {
     if (right !== 0 || back !== 0 || x !== 0 || y !== 0) this.isUsed = true;
     if (x !== 0 || y !== 0) {
       const turn = (TURN * passed * this.act.turn()) / FIRST_TURN;
-      // Finer in the middle.
+      // Turns are finer near the middle of the stick.
       keys.look(x * Math.abs(x), y * Math.abs(y), turn);
     }
     this.changed(pad, A, (isDown) => keys.key("Space", isDown));
@@ -53,7 +56,7 @@ export class Gamepad {
     this.changed(pad, STICK, (isDown) => isDown && this.act.outside());
   }
 
-  /** Lets everything go: it was unplugged. */
+  /** Releases everything, because the gamepad was unplugged. */
   release() {
     this.keys.stick("gamepad", 0, 0);
     if (this.before[A]) this.keys.key("Space", false);

@@ -1,6 +1,6 @@
-/** The network graph of a player: the last half minute of the line. */
+/** The network graph of a player: the last half minute of the connection. */
 
-/** Each curve: what it is called, its colour, what fills its strip, and how it is written. */
+/** Each curve: its label, its colour, the value that fills its strip, and the text of a value. */
 const CURVES = [
   { name: "rtt", label: "RTT", colour: "#7ab8ff", full: 200, text: (value) => `${value.toFixed(0)} ms` },
   { name: "loss", label: "Loss", colour: "#ff8f7a", full: 0.2, text: (value) => `${(value * 100).toFixed(1)} %` },
@@ -9,10 +9,10 @@ const CURVES = [
   { name: "corrections", label: "Corrections", colour: "#d9a6ff", full: 10, text: (value) => `${value.toFixed(1)} a second` },
 ];
 
-/** Samples that fit. */
+/** Samples that fit into the graph. */
 const WIDE = 120;
 
-/** The graph, hidden until it is asked for. */
+/** The graph, which is hidden at first. */
 export class Graph {
   /** @param {HTMLElement} panel of the player */
   constructor(panel) {

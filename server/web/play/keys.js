@@ -1,16 +1,18 @@
-/** What a player holds down and where they look, as the client library wants it. */
+/**
+ * The keys that a player holds and the direction of the view, in the form of the client library.
+ */
 
 /** Bits of `Buttons` (PROTOCOL.md, "Commands"). */
 const [JUMP, CROUCH, WALK] = [1, 2, 8];
 
-/** The weapons, each with its key, its bit and what it is called. */
+/** The weapons, each with its key, its bit and its name. */
 export const WEAPONS = [
   { key: "Digit1", bit: 4, name: "Ray" },
   { key: "Digit2", bit: 16, name: "Rocket" },
   { key: "Digit3", bit: 32, name: "Grenade" },
 ];
 
-/** Keys by their place on the keyboard, whatever letters are on them. */
+/** Keys by their position on the keyboard, whatever letters are on them. */
 const MOVES = {
   KeyW: ["forward", 127],
   ArrowUp: ["forward", 127],
@@ -37,20 +39,20 @@ export class Keys {
     this.held = new Set();
     /** Bits pressed since the last command, so that a short press is not lost. */
     this.pressed = 0;
-    /** What fires: the mouse, a finger, a gamepad. */
+    /** The devices whose trigger is held: mouse, finger, gamepad. */
     this.triggers = new Set();
-    /** Motion by sticks, each from -1 to 1, by what holds them. */
+    /** Motion by sticks, each from -1 to 1, by device. */
     this.sticks = new Map();
-    /** When something was done last, in milliseconds. */
+    /** The time of the last input, in milliseconds. */
     this.usedAt = performance.now();
   }
 
-  /** Something is done: the player is there. */
+  /** Notes an input, which shows that the player is there. */
   used() {
     this.usedAt = performance.now();
   }
 
-  /** A key goes down or up; false if it means nothing here. */
+  /** A key goes down or up; false if it has no meaning here. */
   key(code, isDown) {
     this.used();
     const weapon = WEAPONS.findIndex(({ key }) => key === code);
@@ -68,7 +70,7 @@ export class Keys {
     return true;
   }
 
-  /** The trigger is pulled or let go, by the mouse or something else. */
+  /** The trigger of a device is pulled or released. */
   fire(isDown, by = "mouse") {
     this.used();
     if (isDown) this.triggers.add(by);
@@ -76,7 +78,7 @@ export class Keys {
     if (isDown) this.pressed |= WEAPONS[this.weapon].bit;
   }
 
-  /** A stick is held so far to the right and forward; by nobody if it is in its middle. */
+  /** A stick is moved to the right and forward; both are zero in its middle. */
   stick(by, right, forward) {
     if (right === 0 && forward === 0) {
       this.sticks.delete(by);
@@ -92,21 +94,21 @@ export class Keys {
     this.weapon = (this.weapon + step + WEAPONS.length) % WEAPONS.length;
   }
 
-  /** The mouse or a finger moves by so many pixels, each of which turns by so many radians. */
+  /** The mouse or a finger moves by pixels, each of which turns the view by `turn` radians. */
   look(x, y, turn) {
     this.used();
     this.yaw -= x * turn;
     this.pitch = Math.min(Math.max(this.pitch - y * turn, -STEEPEST), STEEPEST);
   }
 
-  /** Nothing is held any longer. */
+  /** Releases everything. */
   release() {
     this.held.clear();
     this.triggers.clear();
     this.sticks.clear();
   }
 
-  /** The input of the next tick; `sent()` once there was one. */
+  /** The input of the next tick. `sent()` is called after a tick has taken it. */
   input() {
     const input = { forward: 0, right: 0, yaw: 0, pitch: Math.round(this.pitch * STEPS), buttons: this.pressed };
     const move = (axis, value) => {
@@ -125,7 +127,7 @@ export class Keys {
     return input;
   }
 
-  /** A tick has taken the input: what was pressed for a moment is told. */
+  /** A tick has taken the input: short presses are done. */
   sent() {
     this.pressed = 0;
   }

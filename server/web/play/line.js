@@ -1,26 +1,26 @@
 /**
- * How a player's line does: round trip, loss, jitter, the age of what is shown and the
- * corrections of the prediction, and the word for a line that is bad.
+ * The quality of a player's connection: round trip, loss, jitter, the age of the picture and the
+ * corrections of the prediction, and a warning if it is bad.
  */
 
 /** Milliseconds between two samples, and how many of them are kept: half a minute. */
 const EVERY = 250;
 const KEPT = 120;
 
-/** Samples that a judgement looks back on, three seconds, and those of the latest second. */
+/** Samples that a warning is based on, three seconds, and those of the latest second. */
 const JUDGED = 12;
 const LATEST = 4;
 
 /**
- * Milliseconds after the page was busy, or after another snapshot of that time, in which it takes
- * in what came meanwhile; half the time between two snapshots, if that is less.
+ * Milliseconds after the page was busy in which it takes in the snapshots that came meanwhile,
+ * counted anew from each of them; half the time between two snapshots if that is less.
  */
 const BURST = 8;
 
-/** Milliseconds without a snapshot after which the line counts as silent. */
+/** Milliseconds without a snapshot after which the connection counts as silent. */
 const SILENT = 1000;
 
-/** From when on a line is bad, in milliseconds, shares, and corrections a second. */
+/** Limits above which a connection is bad, in milliseconds, shares, and corrections a second. */
 const BAD = { rtt: 180, jitter: 25, loss: 0.05, corrections: 6 };
 
 /** Weight of a new gap in the jitter (RFC 3550, 6.4.1). */
@@ -29,13 +29,13 @@ const SMOOTHED = 1 / 16;
 /**
  * @typedef {object} Sample
  * @property {number} rtt milliseconds
- * @property {number} loss share of the snapshots that were due and did not come, 0 to 1
+ * @property {number} loss share of the due snapshots that did not come, 0 to 1
  * @property {number} jitter milliseconds
- * @property {number} age milliseconds that what is shown of others is behind the newest tick
- * @property {number} corrections that can be seen, a second
+ * @property {number} age milliseconds by which the picture of others is behind the newest tick
+ * @property {number} corrections visible corrections a second
  */
 
-/** The line of one player. */
+/** The connection of one player. */
 export class Line {
   /**
    * @param {number} [tickRate] ticks a second
@@ -48,13 +48,13 @@ export class Line {
     this.samples = [];
     this.jitter = 0;
     this.arrived = null;
-    /** When the page was busy last, until when and for how many milliseconds. */
+    /** When the page was busy last: until when, and for how many milliseconds. */
     this.busy = { until: -Infinity, length: 0 };
     this.last = null;
     this.sampledAt = -Infinity;
   }
 
-  /** The page could take in nothing for so many milliseconds until now. */
+  /** The page was busy for `length` milliseconds until now, and received nothing. */
   wasBusy(now, length) {
     const { until, length: before } = this.busy;
     // A short wait does not end the burst after a long one.
@@ -69,12 +69,12 @@ export class Line {
    */
   arrive(now, busy = 0) {
     if (now - this.busy.until < this.burst) {
-      // One after the other: all of them came while the page was busy.
+      // A snapshot of the burst: it came while the page was busy.
       this.busy.until = now;
       busy = Math.max(busy, this.busy.length);
     }
     if (this.arrived !== null) {
-      // What waited for the page was not late on the line.
+      // A snapshot that waited for the page was not late on the network.
       const off = Math.max(0, Math.abs(now - this.arrived - 1000 / this.rate) - busy);
       this.jitter += (Math.min(off, SILENT) - this.jitter) * SMOOTHED;
     }
@@ -97,7 +97,7 @@ export class Line {
     const passed = (now - this.sampledAt) / 1000;
     this.sampledAt = now;
     this.last = stats;
-    // Another world counts anew.
+    // In another world all counters begin anew.
     if (!last || stats.tick < last.tick || stats.visible < last.visible || !(passed < 5)) return;
     const came = stats.snapshots - last.snapshots;
     const due = ((stats.tick - last.tick) * this.rate) / this.tickRate;
@@ -117,20 +117,23 @@ export class Line {
     return values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
   }
 
-  /** The lesser of the means of three seconds and of the latest one: nothing old is told. */
+  /**
+   * The lesser of the means of three seconds and of the latest second, so that a warning ends with
+   * its cause.
+   */
   lasting(name) {
     return Math.min(this.mean(name, JUDGED), this.mean(name));
   }
 
-  /** A word on a bad line; nothing on one that is good. */
+  /** The warning about a bad connection; empty for a good one. */
   word(now) {
-    if (this.arrived !== null && now - this.arrived > SILENT) return "No word from the server: the line is down, or it is.";
+    if (this.arrived !== null && now - this.arrived > SILENT) return "No word from the server: the connection is down, or the server is.";
     if (this.samples.length < JUDGED) return "";
     const [loss, jitter, corrections] = ["loss", "jitter", "corrections"].map((name) => this.lasting(name));
-    if (loss > BAD.loss) return `Bad line: ${Math.round(loss * 100)} % of the snapshots do not come.`;
+    if (loss > BAD.loss) return `Bad line: ${Math.round(loss * 100)} % of the snapshots are lost.`;
     if (jitter > BAD.jitter) return `Bad line: snapshots come ${Math.round(jitter)} ms too early or too late.`;
-    if (this.lasting("rtt") > BAD.rtt) return `Far away: ${Math.round(this.lasting("rtt"))} ms there and back.`;
-    if (corrections > BAD.corrections) return "The server corrects where you are again and again.";
+    if (this.lasting("rtt") > BAD.rtt) return `Far away: ${Math.round(this.lasting("rtt"))} ms round trip.`;
+    if (corrections > BAD.corrections) return "The server corrects your position again and again.";
     return "";
   }
 }

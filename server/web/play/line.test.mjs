@@ -1,11 +1,14 @@
-/** Tests of what a player is told of the line, and of what happened: `node --test server/web/play/line.test.mjs`. */
+/** Tests of the warnings about a bad connection: `node --test server/web/play/line.test.mjs`. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Line } from "./line.js";
 
-/** A line at 60 snapshots a second whose snapshot `i` is taken in at `at(i)`, for some seconds. */
+/**
+ * Simulates a connection at 60 snapshots a second for some seconds. Snapshot `i` arrives at
+ * `at(i)`.
+ */
 function played(at, seconds, { rtt = 30, visible = () => 0, busy = () => 0 } = {}) {
   const line = new Line();
   let next = 0;
@@ -24,7 +27,7 @@ test("a good line has no word, a long one is far away", () => {
 });
 
 test("what waited for a page that was busy is not called jitter", () => {
-  // Busy for 250 ms of every 300: what came meanwhile is taken in at the end.
+  // The page is busy for 250 ms of every 300, and takes in the snapshots of that time at its end.
   const taken = (i) => Math.max(i * tick, Math.floor((i * tick) / 300) * 300 + 250);
   const length = (now) => (now % 300 >= 250 && now % 300 < 260 ? 250 : 0);
   const jitter = (options) => played(taken, 10, options).line.mean("jitter");

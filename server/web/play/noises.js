@@ -1,34 +1,36 @@
 /**
- * What a match sounds like: steps, jumps and landings of those who walk, shots as they
- * leave, told from what is shown from one picture to the next.
+ * The noises of a match: steps, jumps and landings of players on foot, and launches of missiles.
+ * They follow from the differences between two pictures.
  */
 
 import { PROJECTILES } from "../draw/colours.js";
 
-/** Units between two steps, and from the ears within which they are heard. */
+/** Units between two steps, and units from the ears within which they are heard. */
 const STRIDE = 92;
 const HEARD = 900;
 
-/** Units a second that a player moves up or down who is off the ground. */
+/** Vertical units a second above which a player is off the ground. */
 const OFF_GROUND = 60;
 
-/** Units a second up with which a jump begins, and down with which a fall ends heard. */
+/**
+ * Upward units a second with which a jump begins, and downward ones with which a fall ends audibly.
+ */
 const JUMPS = 150;
 const LANDS = -180;
 
-/** Units between two pictures that are no step but a new place. */
+/** Units between two pictures above which a player was teleported. */
 const ELSEWHERE = 100;
 
-/** Listens to what moves. */
+/** Makes the noises of everything that moves. */
 export class Noises {
   /** @param {import("./sound.js").Sound} sound */
   constructor(sound) {
     this.sound = sound;
-    /** Where each was, by slot. */
+    /** The last state of each entity, by slot. */
     this.before = new Map();
   }
 
-  /** Lets be heard what happened since the last picture. */
+  /** Plays the noises since the last picture. */
   hear(shown, ear) {
     const now = new Map();
     for (const entity of shown) {

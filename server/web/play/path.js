@@ -1,20 +1,24 @@
 /**
- * Where the own player is drawn between two ticks. The client library predicts it tick by
- * tick; pictures come at the display's rate, and some would have no tick and some two.
+ * The position of the own player between two ticks. The client library predicts the player tick by
+ * tick, and frames come at the display's rate. Without interpolation some frames would show no new
+ * tick and some two.
  */
 
 import { mix } from "../draw/algebra.js";
 
-/** Units in one tick that are no way but another place. */
+/** Units in one tick above which the player was teleported. */
 const ELSEWHERE = 64;
 
-/** A pose whose rotation, if it has one, has the sign of another's: both are the same rotation. */
+/**
+ * A pose with the sign of its rotation, if it has one, fitted to another's: a quaternion and its
+ * negative are the same rotation.
+ */
 function aligned(pose, other) {
   const along = pose.reduce((sum, part, at) => (at < 3 ? sum : sum + part * other[at]), 0);
   return along < 0 ? pose.map((part, at) => (at < 3 ? part : -part)) : pose;
 }
 
-/** The own player's way of the last two ticks. */
+/** The own player's way over the last two ticks. */
 export class Path {
   constructor() {
     this.from = null;
@@ -22,21 +26,21 @@ export class Path {
     this.played = 0;
   }
 
-  /** So many ticks were played since the last picture. */
+  /** Counts ticks that were played since the last picture. */
   note(ticks) {
     this.played += ticks;
   }
 
   /**
-   * Where to draw the player: as far between the last two ticks as the time is to the next.
+   * The pose in which to draw the player, between the last two ticks by the time until the next.
    *
-   * @param {number[]} position after the latest tick; of a tank with its rotation behind
-   * @param {?number} until milliseconds to the next one, if that is known
-   * @param {number} tick milliseconds of one
+   * @param {number[]} position after the latest tick, for a tank followed by its rotation
+   * @param {?number} until milliseconds until the next tick, if known
+   * @param {number} tick milliseconds of a tick
    * @returns {number[]}
    */
   at(position, until, tick) {
-    // A player who gets into a tank begins another way.
+    // A player who gets into a tank begins a new way.
     if (this.to?.length !== position.length) this.from = this.to = null;
     if (this.to) position = aligned(position, this.to);
     if (this.played > 0 && this.to) this.from = mix(this.to, position, 1 - 1 / this.played);

@@ -1,6 +1,6 @@
 /**
- * Playing in the page: who plays, what is held down, what is seen and heard, and the few
- * things that lie over the picture meanwhile.
+ * Playing in the page: the player, the keys, the view, the sounds, and the display over the
+ * picture.
  */
 
 import { add, scale } from "../draw/algebra.js";
@@ -14,30 +14,36 @@ import { Player } from "./player.js";
 import { Sound } from "./sound.js";
 import { Touch } from "./touch.js";
 
-/** Units from the middle of a tank to the eyes of who drives it. */
+/** Units from the middle of a tank to its driver's eyes. */
 const TANK_EYES = 40;
 
 /** Units behind and above the eyes in the third person, and behind a tank. */
 const BEHIND = 130;
 const BEHIND_TANK = 220;
 
-/** Units from the eyes within which the own body would fill the picture. */
+/** Units from the eyes within which the own body would cover the picture. */
 const NEAR = 70;
 
-/** Seconds in which the eyes go most of the way down as one crouches. */
+/** Seconds in which the eyes go most of the way when the player crouches or stands up. */
 const DUCK = 0.06;
 
-/** View bob, where it is switched on: units up and down, and units of way for one of them. */
+/** View bob, if it is switched on: its height in units, and the units of way for half a wave. */
 const BOB = { height: 1.6, stride: 92 };
 
-/** Headings that are tried for the one that a player looks in who joins or respawns, and units they see at most. */
+/**
+ * Number of headings that are tried for a player who joins or respawns, and units that a look along
+ * one reaches.
+ */
 const HEADINGS = 16;
 const OPEN = 2000;
 
-/** Seconds between two looks at who is in sight. */
+/** Seconds between two checks of which players are in sight. */
 const LOOK_EVERY = 0.1;
 
-/** Milliseconds in which a player who does nothing gives the place back, and is warned before. */
+/**
+ * Milliseconds after which an idle player leaves the match, and for which a warning is shown
+ * before.
+ */
 const IDLE = 180_000;
 const IDLE_WARNING = 30_000;
 
@@ -50,7 +56,7 @@ export class Play {
    * @param {import("../hud/settings.js").Settings} settings
    * @param {HTMLCanvasElement} picture
    * @param {import("../match/roster.js").Roster} roster
-   * @param {object} listener as `Player` wants it
+   * @param {object} listener as for `Player`
    */
   constructor(name, settings, picture, roster, listener) {
     Object.assign(this, { settings, picture });
@@ -58,9 +64,9 @@ export class Play {
     this.keys = new Keys();
     this.player = new Player(name, this.keys, listener, new URLSearchParams(location.search).get("token") ?? "");
     this.thirdPerson = false;
-    /** Units from the eyes to the camera, which a wall may keep from where it should be. */
+    /** Units from the eyes to the camera, which a wall may bring nearer. */
     this.away = 0;
-    /** Slots of the players who are in sight: others have no name on the screen. */
+    /** Slots of the players who are in sight. Others have no name on the screen. */
     this.inSight = new Set();
     this.lookedAt = 0;
     this.panel = document.querySelector("#play");
@@ -74,7 +80,7 @@ export class Play {
     this.noises = new Noises(this.sound);
     this.feedback = new Feedback(this.panel);
     this.graph = new Graph(this.panel);
-    /** Units from the middle of the player to the eyes; the first picture has them where they belong. */
+    /** Units from the middle of the player to the eyes; null before the first picture. */
     this.eyes = null;
     this.walked = 0;
     this.panel.hidden = false;
@@ -89,25 +95,25 @@ export class Play {
 
   listen(picture) {
     const hear = (target, event, act, capture = false) => target.addEventListener(event, act, { signal: this.listening.signal, capture });
-    // Before the keys of one who looks on.
+    // These handlers come before those of a spectator's keys.
     hear(window, "keydown", (event) => this.key(event, true), true);
     hear(window, "keyup", (event) => this.key(event, false), true);
     hear(window, "pointerup", () => this.sound.wake(), true);
     hear(window, "blur", () => this.keys.release());
     hear(picture, "pointerdown", (event) => this.pointer(event, true), true);
     hear(picture, "pointerup", (event) => this.pointer(event, false), true);
-    // Of several buttons, pointer events tell only the first and the last.
+    // With several buttons, pointer events come only for the first press and the last release.
     hear(picture, "mousedown", (event) => this.trigger(event, true), true);
     hear(window, "mouseup", (event) => this.trigger(event, false), true);
     hear(picture, "wheel", (event) => this.isLocked && (event.stopImmediatePropagation(), this.keys.change(Math.sign(event.deltaY))), true);
     hear(document, "mousemove", (event) => this.isLocked && this.keys.look(event.movementX, event.movementY, this.settings.turn));
     hear(document, "pointerlockchange", () => this.isLocked || this.keys.release());
     hear(window, "pagehide", () => this.player.leave());
-    // Where there are no keys.
+    // A way to the graph without a keyboard.
     hear(document.querySelector("#status"), "click", () => this.graph.toggle());
   }
 
-  /** Whether the mouse is the player's. */
+  /** Whether the page has captured the mouse. */
   get isLocked() {
     return document.pointerLockElement === this.picture;
   }
@@ -116,7 +122,7 @@ export class Play {
     // Fingers have their own controls.
     if (event.pointerType === "touch") return;
     event.stopImmediatePropagation();
-    // The browser may refuse, right after one has left: then the next click does it.
+    // The browser may refuse right after the mouse was released. Then the next click works.
     if (isDown && !this.isLocked) Promise.resolve(this.picture.requestPointerLock()).catch(() => {});
   }
 
@@ -127,7 +133,7 @@ export class Play {
   key(event, isDown) {
     this.sound.wake();
     if (event.target === this.chat) return this.type(event, isDown);
-    // What was pressed before is let go, whatever else is held by now.
+    // A release always counts, whatever other keys are held by now.
     if (isDown && (event.metaKey || event.altKey || isTyping(event.target))) return;
     event.stopImmediatePropagation();
     // A control that has the focus keeps its keys.
@@ -137,7 +143,7 @@ export class Play {
     else if (this.keys.key(event.code, isDown)) event.preventDefault();
   }
 
-  /** What a key does at once, by its place and what it writes; false if it means nothing here. */
+  /** Handles keys that act at once, by their position or their character; false for other keys. */
   act({ code, key }) {
     if (code === "Enter") this.speak();
     else if (code === "KeyV") this.lookFromOutside();
@@ -148,7 +154,7 @@ export class Play {
     return true;
   }
 
-  /** Shows all keys and the settings, for which the mouse is needed. */
+  /** Shows all keys and the settings, and releases the mouse for them. */
   help() {
     document.exitPointerLock();
     document.querySelector("#help").togglePopover();
@@ -169,7 +175,7 @@ export class Play {
   type(event, isDown) {
     event.stopPropagation();
     this.keys.used();
-    // That Enter ends a word of an input method.
+    // This Enter ends a word of an input method.
     if (event.isComposing) return;
     if (!isDown || (event.key !== "Enter" && event.key !== "Escape")) return;
     const line = this.chat.value.trim();
@@ -180,13 +186,13 @@ export class Play {
   }
 
   /**
-   * Plays on.
+   * Advances the match for the player.
    *
    * @param {number} now seconds
    * @param {number} passed seconds since the last call
-   * @param {import("../match/scene.js").Players} players how large they are
+   * @param {import("../match/scene.js").Players} players sizes of players
    * @param {import("../camera/sight.js").Sight} sight through the map
-   * @returns {?{tick: number, shown: object[]}} what is to be drawn
+   * @returns {?{tick: number, shown: object[]}} the state to draw
    */
   advance(now, passed, players, sight) {
     const { player } = this;
@@ -207,14 +213,14 @@ export class Play {
     return view;
   }
 
-  /** An idle page gives its place back to those who wait for one. */
+  /** Leaves the match if the player is idle, so that others can have the place. */
   restIfIdle() {
     const left = IDLE - (performance.now() - this.keys.usedAt);
     this.idleFor = left < IDLE_WARNING ? Math.ceil(left / 1000) : null;
     if (left <= 0) this.player.giveUp("You left the match: you did nothing for three minutes.");
   }
 
-  /** The slot of the own player, and null before there is one. */
+  /** The slot of the own player; null before there is one. */
   get slot() {
     return this.player.engine?.slot ?? null;
   }
@@ -225,15 +231,15 @@ export class Play {
   }
 
   /**
-   * The slot of the own body if it is seen from within, or from so near that it would hide all
-   * else: it is not drawn then.
+   * The slot of the own body if it must not be drawn: the camera is in it, or so near that it would
+   * cover the picture.
    */
   get hidden() {
     return this.drives || this.away >= NEAR ? null : this.slot;
   }
 
   /**
-   * What may have a name on the screen: names are not seen through walls.
+   * The entities that may have a name on the screen. Names do not show through walls.
    *
    * @param {import("../camera/sight.js").Sight} sight through the map
    * @param {number} now seconds
@@ -256,18 +262,18 @@ export class Play {
     if (Math.abs(up) < 1) this.walked += Math.hypot(x, y) * passed;
   }
 
-  /** A player who joins or respawns looks where most is to be seen, not at a wall. */
+  /** Turns a player who joins or respawns to the widest view, not to a wall. */
   lookIntoTheOpen(sight) {
     this.player.isNew = false;
     const eye = add(this.player.own.position, [0, 0, this.eyes]);
     const headings = Array.from({ length: HEADINGS }, (_, i) => (i / HEADINGS) * 2 * Math.PI);
     const seen = headings.map((yaw) => sight.reach(eye, add(eye, [Math.cos(yaw) * OPEN, Math.sin(yaw) * OPEN, 0])));
-    // With what is on both sides: a gap between two pillars is no view.
+    // The neighbouring headings count as well, so that a gap between two pillars is no wide view.
     const open = seen.map((one, i) => one + seen[(i + 1) % HEADINGS] + seen.at(i - 1));
     [this.keys.yaw, this.keys.pitch] = [headings[open.indexOf(Math.max(...open))], 0];
   }
 
-  /** From where and to where one looks. */
+  /** The eye and the direction of the view. */
   eye() {
     const { own } = this.player;
     if (!own || this.eyes === null) return null;
@@ -279,7 +285,7 @@ export class Play {
     return { eye, ahead, behind, field: this.settings.field };
   }
 
-  /** The picture is seen from here: so it is heard. */
+  /** Sounds are heard from the place of the camera. */
   listenFrom({ eye, ahead }, sight) {
     this.sound.listen(eye, ahead, sight);
   }
@@ -298,7 +304,7 @@ export class Play {
   }
 
   /**
-   * Something is seen that snapshots do not tell of: a ray, a blast, somebody who is hurt.
+   * An effect is shown that snapshots do not contain: a ray, an explosion, a hit.
    *
    * @param {object} effect of `/effects`
    * @param {object[]} shown
@@ -320,13 +326,13 @@ export class Play {
     }
   }
 
-  /** Radians to the left from where one looks to a place. */
+  /** The angle from the direction of the view to a place, in radians to the left. */
   turnTo(place) {
     const [x, y] = add(place, scale(this.player.own.position, -1));
     return Math.atan2(y, x) - this.keys.yaw;
   }
 
-  /** Shows health, weapon, and a word where one is needed. */
+  /** Shows health, weapon, and a hint where one is needed. */
   show() {
     const { player, roster, keys } = this;
     const now = performance.now();
@@ -343,14 +349,14 @@ export class Play {
     put(this.word, this.hint());
   }
 
-  /** The word that is needed most. */
+  /** The hint that is needed most. */
   hint() {
     const { player } = this;
-    if (!player.isJoined) return player.own ? "Joining again…" : "Joining…";
-    if (this.idleFor !== null) return `Still there? Do something, or you leave the match in ${this.idleFor} s.`;
-    if (!player.isThere) return "You died. Back in a moment.";
+    if (!player.isJoined) return player.own ? "Rejoining…" : "Joining…";
+    if (this.idleFor !== null) return `Still there? Move, or you leave the match in ${this.idleFor} s.`;
+    if (!player.isThere) return "You died. You come back in a moment.";
     if (this.isLocked || this.touch.isUsed || this.gamepad.isUsed) return "";
-    return "Click to steer with the mouse. W A S D moves, Space jumps, C crouches, 1 2 3 choose a weapon, Enter chats, V looks from outside, Esc lets go, ? shows all keys.";
+    return "Click to steer with the mouse. W A S D moves, Space jumps, C crouches, 1 2 3 choose a weapon, Enter chats, V shows the third person, Esc releases the mouse, ? shows all keys.";
   }
 
   /** Stops playing. */

@@ -1,4 +1,4 @@
-// Holds what a page that plays computes without a browser to what it must be.
+// Tests of a page that plays, as far as it computes without a browser.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -22,7 +22,7 @@ test("keys and sticks add up to what a command can say", () => {
   // A short press is not lost.
   keys.fire(true);
   keys.fire(false);
-  // However many pictures there are before the next tick.
+  // This holds however many pictures there are before the next tick.
   keys.input();
   input = keys.input();
   assert.deepEqual([input.forward, input.right, input.buttons], [0, 0, 4]);
@@ -33,7 +33,7 @@ test("keys and sticks add up to what a command can say", () => {
   assert.ok(Math.abs(keys.input().pitch) <= 16384);
 });
 
-// A line on which snapshots come every `gap` milliseconds, of which a share gets lost.
+// A connection on which a snapshot comes every `gap` milliseconds, and a share of them is lost.
 function line({ gap = 1000 / 60, lost = 0, off = 0, visible = 0, rtt = 20, seconds = 5 } = {}) {
   const line = new Line(60, 60);
   let snapshots = 0;
@@ -93,7 +93,7 @@ test("a map that is fetched too late is not used", async () => {
   answerFirst();
   await first;
   assert.deepEqual(used, [[2, 7]]);
-  // Another round on the same map by another game fetches that alone.
+  // Another round on the same map with other game data fetches only those data.
   asked.length = 0;
   await player.joined({ map: "b", hash: "2", game: "8" });
   await player.joined({ map: "b", hash: "2", game: null });
@@ -104,7 +104,7 @@ test("the own player moves evenly however pictures and ticks fall", () => {
   const path = new Path();
   const [tick, speed] = [1000 / 60, 320];
   let [played, last, uneven] = [0, null, 0];
-  // Pictures at 144 a second, and now and then one that comes late.
+  // There are 144 pictures a second, and now and then one is late.
   for (let now = 0, i = 0; now < 3000; now += i++ % 20 === 0 ? 21 : 1000 / 144) {
     const due = Math.floor(now / tick);
     path.note(due - played);
@@ -114,7 +114,7 @@ test("the own player moves evenly however pictures and ticks fall", () => {
     last = { x, now };
   }
   assert.ok(uneven < 0.01, `${uneven} units`);
-  // Another place is not a way.
+  // A teleport is not interpolated.
   path.note(1);
   assert.deepEqual(path.at([5000, 0, 0], 8, tick), [5000, 0, 0]);
 });

@@ -1,7 +1,7 @@
 /**
- * A player in the match: WebTransport on one side, the client library on the other, and
- * what it says of the match in between. A connection that is lost is replaced by another
- * one, as the same player, for as long as servers keep a body.
+ * A player in the match: WebTransport on one side, the client library on the other, and the events
+ * in between. A lost connection is replaced by another one, as the same player, for as long as
+ * servers keep a body.
  */
 
 import { Ended, connect, fetchInfo } from "../link/connection.js";
@@ -12,31 +12,31 @@ import { Line } from "./line.js";
 import { Path } from "./path.js";
 
 /**
- * Milliseconds between two looks whether a tick is due: a page that draws slowly, or is
- * hidden and draws nothing, sends its commands in time all the same.
+ * Milliseconds between two checks whether a tick is due. A page that draws slowly, or is hidden and
+ * draws nothing, still sends its commands in time.
  */
 const LOOK = 8;
 
-/** Milliseconds after which a page that nobody sees gives its place in the match back. */
+/** Milliseconds after which a hidden page leaves the match. */
 const AWAY = 60_000;
 
-/** Milliseconds in which a lost connection is replaced, and between two attempts. */
+/** Milliseconds for which a lost connection is retried, and milliseconds between two attempts. */
 const REJOIN = 60_000;
 const AGAIN = 700;
 
-/** Attempts to join: one may fail on a line, or a machine, that is busy for some seconds. */
+/** Attempts to join: one may fail if the network or the machine is busy for some seconds. */
 const ATTEMPTS = 3;
 
 /** The bytes of a connect token that is written in hexadecimal. */
 export function tokenBytes(text) {
-  if (!/^([0-9a-f]{2})*$/i.test(text)) throw Object.assign(new Ended("This is no connect token.", "?token= takes hexadecimal digits, as `server token` prints them."), { isFinal: true });
+  if (!/^([0-9a-f]{2})*$/i.test(text)) throw Object.assign(new Ended("The connect token is not valid.", "?token= takes hexadecimal digits, as `server token` prints them."), { isFinal: true });
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 }
 
-/** What there is of a game without data of its own. */
+/** The file of a game without data of its own. */
 const NO_GAME = { path: "", bytes: new Uint8Array() };
 
-/** The file at a path, which is fetched unless it is the one that was fetched last. */
+/** Fetches the file at a path, unless it is the one that was fetched last. */
 async function fetchOnce(last, path) {
   if (last?.path === path) return last;
   const answer = await fetch(ofMatch(path));
@@ -48,9 +48,9 @@ async function fetchOnce(last, path) {
 export class Player {
   /**
    * @param {string} name
-   * @param {import("./keys.js").Keys} keys what is held down
-   * @param {object} listener hears of what comes
-   * @param {(map: {map: string, map_hash: string}) => Promise<void>} listener.map the match is on this map
+   * @param {import("./keys.js").Keys} keys of the player
+   * @param {object} listener is called with what comes
+   * @param {(map: {map: string, map_hash: string}) => Promise<void>} listener.map the match is on this map, whose scene has to be fetched
    * @param {(info: object) => void} listener.told the server's `/info` has come
    * @param {() => void} listener.joined the player is in the match
    * @param {() => void} listener.lost the connection was lost, and another one is tried
@@ -65,16 +65,19 @@ export class Player {
     this.line = new Line();
     this.path = new Path();
     this.isJoined = false;
-    /** Whether the own player is in the world: alive, that is. */
+    /** Whether the own player is in the world, that is, alive. */
     this.isThere = false;
-    /** Whether the own player is at a place where it has not looked around yet: it joined, or respawns. */
+    /**
+     * Whether the own player has just joined or respawned, and has not been turned to a wide view
+     * yet.
+     */
     this.isNew = true;
     this.isOver = false;
-    /** When it was looked last whether a tick is due. */
+    /** The time of the last check whether a tick is due. */
     this.lookedAt = performance.now();
-    /** Where the own player was seen last. */
+    /** The last state of the own player. */
     this.own = null;
-    /** The files of the map and of the game that is played. */
+    /** The files of the map and of the game. */
     this.map = null;
     this.game = null;
   }
@@ -99,15 +102,15 @@ export class Player {
   }
 
   /**
-   * Plays on one connection for as long as it lasts.
+   * Plays on one connection until it ends.
    *
-   * @param {boolean} wasIn whether one before it was lost
+   * @param {boolean} wasIn whether an earlier connection was lost
    * @returns {Promise<Ended & {isFinal?: boolean}>} why it ended
    */
   async runOnce(wasIn) {
-    /** @type {?Ended} what the client library says is the end of it */
+    /** @type {?Ended} the end that the client library has reported */
     this.cause = null;
-    // The map of a match whose line was lost is of no use to the next conversation.
+    // A map that a lost connection asked for is not for the next connection.
     this.wanted = null;
     try {
       const [info, engine] = await Promise.all([fetchInfo(), this.engine ?? PlayEngine.load()]);
@@ -160,12 +163,12 @@ export class Player {
   }
 
   async joined(event) {
-    // The match may go on to another map meanwhile, of which another event tells.
+    // The match may change to another map meanwhile, which another event announces.
     this.wanted = event;
     try {
       await this.prepare(event);
     } catch (error) {
-      if (this.wanted === event) this.end(new Ended("The map, or the game's data, cannot be loaded.", error.message));
+      if (this.wanted === event) this.end(new Ended("The map or the game's data cannot be loaded.", error.message));
     }
   }
 
@@ -181,7 +184,7 @@ export class Player {
     this.listener.joined();
   }
 
-  /** Sends what is to be sent. */
+  /** Sends all waiting messages. */
   flush() {
     for (const { kind, bytes } of this.engine.sent()) {
       if (kind === STREAM) this.control?.write(bytes).catch(() => {});
@@ -191,7 +194,7 @@ export class Player {
     }
   }
 
-  /** Plays on, unless nobody has seen the page for too long. */
+  /** Plays the due ticks, unless the page has been hidden for too long. */
   playOn() {
     const now = performance.now();
     this.line.wasBusy(now, now - this.lookedAt - LOOK);
@@ -202,7 +205,7 @@ export class Player {
     else this.play();
   }
 
-  /** Gives the place in the match back, and says why. */
+  /** Leaves the match and says why. */
   giveUp(message) {
     this.engine?.leave();
     if (this.control) this.flush();
@@ -217,14 +220,15 @@ export class Player {
     this.path.note(played);
     this.hear();
     this.flush();
-    // Whoever reads from it hears that, and the cause is known.
+    // The readers of the connection then end, and the cause is known.
     if (this.cause) this.close();
   }
 
   /**
-   * What is to be drawn now.
+   * The state to draw now.
    *
-   * @returns {?{tick: number, shown: import("../match/motion.js").Shown[]}} null before anything is known
+   * @returns {?{tick: number, shown: import("../match/motion.js").Shown[]}} null before anything is
+   *   known
    */
   view() {
     if (!this.isJoined) return null;
@@ -239,7 +243,7 @@ export class Player {
     return { tick, shown: shown.sort((a, b) => a.slot - b.slot) };
   }
 
-  /** Puts the own player between two ticks, and turns a tank as far. */
+  /** Interpolates the position of the own player, and the rotation of a tank, between two ticks. */
   smooth(own) {
     const turns = own.model === null ? [] : own.rotation;
     const pose = this.path.at([...own.position, ...turns], this.engine.untilTick, 1000 / this.line.tickRate);
@@ -265,12 +269,12 @@ export class Player {
     try {
       this.web?.close();
     } catch {
-      // It was never open.
+      // The session was never open.
     }
   }
 }
 
-/** Asks to join; a name that no server would take ends it. */
+/** Asks to join. A name that no server would take ends the attempts. */
 function join(engine, name, token) {
   try {
     engine.join(name, chosenMatch(), token);

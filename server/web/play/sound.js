@@ -1,23 +1,23 @@
 /**
- * The sounds of a match, each made of an oscillator or of noise when it is heard, and heard
- * from where it is: fainter from afar, muffled behind walls.
+ * The sounds of a match. Each is made of an oscillator or of noise at the moment when it is heard,
+ * and comes from its place: fainter from afar, muffled behind walls.
  */
 
-/** Sounds that are heard at once at most; more of them are left out. */
+/** Most sounds at once; more are left out. */
 const VOICES = 24;
 
-/** Units from which a sound is as loud as it is made. */
+/** Units within which a sound has its full loudness. */
 const NEAR = 140;
 
 /** Units beyond which nothing is heard. */
 const FAR = 2600;
 
-/** Hertz above which walls let nothing through. */
+/** Hertz above which walls muffle a sound. */
 const MUFFLED = 700;
 
 /**
- * Each sound: `tone` is its wave with the hertz it begins and ends at, else it is noise
- * between no hertz and those of `pass`; seconds, and its loudness.
+ * Each sound. `tone` is a wave with the hertz at its beginning and end; without it the sound is
+ * noise below the hertz of `pass` at its beginning and end. Then its seconds and its loudness.
  */
 const SOUNDS = {
   ray: { tone: ["sawtooth", 1700, 240], seconds: 0.16, gain: 0.35 },
@@ -32,26 +32,26 @@ const SOUNDS = {
   died: { tone: ["sawtooth", 220, 45], seconds: 0.7, gain: 0.4 },
 };
 
-/** What is heard of a match. */
+/** The sounds of one page. */
 export class Sound {
   /** @param {() => number} volume from 0 to 1 */
   constructor(volume) {
     this.volume = volume;
-    /** @type {?AudioContext} there is none until somebody touches the page: browsers insist */
+    /** @type {?AudioContext} null until the user has touched the page, as browsers require */
     this.context = null;
     this.voices = 0;
     this.ear = [0, 0, 0];
     this.sight = null;
-    /** Names of the sounds that were made, the latest last, for tests. */
+    /** Names of the sounds so far, the latest last, for tests. */
     this.made = [];
   }
 
-  /** Somebody has touched the page: from now on it may be heard. */
+  /** Starts the sound, once the user has touched the page. */
   wake() {
     if (this.context || !navigator.userActivation?.hasBeenActive || typeof AudioContext === "undefined") return;
     const context = new AudioContext({ latencyHint: "interactive" });
     this.master = new GainNode(context, { gain: 0 });
-    // Many at once do not clip.
+    // A compressor keeps many sounds at once from clipping.
     this.master.connect(new DynamicsCompressorNode(context)).connect(context.destination);
     this.noise = context.createBuffer(1, context.sampleRate, context.sampleRate);
     const samples = this.noise.getChannelData(0);
@@ -60,7 +60,7 @@ export class Sound {
   }
 
   /**
-   * The player is here and looks there.
+   * Sets the place and the direction of the ears.
    *
    * @param {number[]} ear
    * @param {number[]} ahead
@@ -88,7 +88,7 @@ export class Sound {
    * Makes a sound.
    *
    * @param {string} name
-   * @param {?number[]} [at] where it is; inside of one's head without
+   * @param {?number[]} [at] where the sound is; without it, at the ears
    */
   play(name, at = null) {
     const { context, voices, ear } = this;
@@ -126,7 +126,7 @@ export class Sound {
     return [source, level];
   }
 
-  /** The way from a place to the ears. */
+  /** The audio nodes from a place to the ears. */
   place([positionX, positionY, positionZ]) {
     const way = { panningModel: "equalpower", distanceModel: "inverse", refDistance: NEAR, rolloffFactor: 1.3 };
     const panner = new PannerNode(this.context, { ...way, positionX, positionY, positionZ });
@@ -138,7 +138,7 @@ export class Sound {
     return wall;
   }
 
-  /** Nothing is to be heard any longer. */
+  /** Stops all sounds. */
   close() {
     this.context?.close();
     this.context = null;

@@ -1,12 +1,15 @@
-/** Fingers as controls: the left half of the picture moves, the right half looks. */
+/** Touch controls: the left half of the picture moves, the right half looks. */
 
-/** Pixels from its middle at which the stick is all the way out. */
+/** Pixels from its middle at which the stick has its full deflection. */
 const REACH = 56;
 
 /** Pixels around its middle in which the stick does nothing. */
 const STILL = 8;
 
-/** How much faster than a mouse's pixel a finger's turns: screens are small. */
+/**
+ * Factor by which a pixel of a finger turns more than a pixel of the mouse, because screens are
+ * small.
+ */
 const QUICK = 2.2;
 
 /** The controls of a touch screen, shown once a finger has touched it. */
@@ -15,8 +18,8 @@ export class Touch {
    * @param {HTMLElement} panel of the player
    * @param {HTMLElement} picture
    * @param {import("./keys.js").Keys} keys
-   * @param {object} act what buttons do besides: `turn()` gives radians a pixel, `chat()`, `outside()`
-   * @param {AbortSignal} signal ends it
+   * @param {object} act other actions: `turn()` returns radians a pixel, `chat()`, `outside()`
+   * @param {AbortSignal} signal removes the handlers
    */
   constructor(panel, picture, keys, act, signal) {
     Object.assign(this, { keys, act });
@@ -40,7 +43,7 @@ export class Touch {
     this.button("outside", (isDown) => isDown && act.outside(), signal);
   }
 
-  /** Whether there are fingers here rather than a mouse. */
+  /** Whether touch controls are shown. */
   get isUsed() {
     return !this.controls.hidden;
   }
@@ -57,7 +60,7 @@ export class Touch {
     for (const end of ["pointerup", "pointercancel"]) button.addEventListener(end, press(false), { signal });
   }
 
-  /** Crouches until it is pressed once more. */
+  /** Crouches until the button is pressed again. */
   crouch() {
     const isDown = !this.keys.held.has("KeyC");
     this.keys.key("KeyC", isDown);
@@ -101,7 +104,7 @@ export class Touch {
     this.knob.removeAttribute("style");
   }
 
-  /** Shows the stick where the finger came down, and how far it is out. */
+  /** Shows the stick where the finger came down, and its deflection. */
   show([x, y], [right, down]) {
     this.base.style.inset = `${y - REACH}px auto auto ${x - REACH}px`;
     this.knob.style.translate = `${right}px ${down}px`;

@@ -1,8 +1,8 @@
-// Holds the module that plays recordings to the digests that the native server recorded, at
-// every tick, and to the time that a seek may take: `node --test`. RECORDINGS names other
-// recordings than the committed one, as RECORDING=MAP, with commas between them; SEEK_LIMIT
-// is what a seek may then take at most, in milliseconds of the processor, which is the time that
-// passes unless others use the processor, too: before anything is verified, and after.
+// Compares the module that plays recordings with the digests that the native server recorded, at
+// every tick, and measures the time of a seek: `node --test`. RECORDINGS names other recordings
+// than the committed one, as RECORDING=MAP, separated by commas. SEEK_LIMIT then is the longest
+// time that a seek may take, before anything is verified and after. It is in milliseconds of
+// processor time, which is the time that passes unless other programs use the processor, too.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -16,14 +16,17 @@ const committed = [here("../../../tests/recordings/arena.obsr"), here("../../../
 const named = process.env.RECORDINGS?.split(",").map((pair) => pair.split("="));
 const module = new WebAssembly.Module(gunzipSync(readFileSync(here("../wasm/replay.wasm.gz"))));
 
-/** Places that are gone to, spread over a recording and in no order. */
+/** Ticks that are sought, spread over a recording in no order. */
 const SEEKS = 100;
 const GOLDEN = 0.61803398875;
 
-/** Ticks that the page plays before somebody seeks: what runs often is compiled meanwhile. */
+/**
+ * Ticks that are played before the first seek: meanwhile the engine compiles the code that runs
+ * often.
+ */
 const PLAYED = 180;
 
-/** Goes to places everywhere and a tick back from each; gives the times in ascending order. */
+/** Seeks ticks everywhere, and the tick before each. Returns the times in ascending order. */
 function seeks(engine, told) {
   const times = [];
   const goTo = (tick) => {
@@ -65,7 +68,7 @@ for (const [recording, map] of named ?? [committed]) {
     const memory = engine.exports.memory.buffer.byteLength / 1e6;
     context.diagnostic(`${told.ticks} ticks in ${took.toFixed(0)} s, with ${memory.toFixed(0)} MB of memory`);
     assert.equal(progress.tick, told.ticks);
-    // That before the first tick is compared, too.
+    // The digest before the first tick is compared, too.
     assert.equal(progress.verified, told.ticks + 1);
     assert.equal(progress.finding, null);
 

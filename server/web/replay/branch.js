@@ -1,12 +1,12 @@
 /**
- * Another future of a replay: the same commands but for one change. The simulation runs it
- * beside the record, and this says how far the two have moved apart.
+ * A branch of a replay: another future with the same commands except for one change. The simulation
+ * runs it beside the recorded match. This module computes how far the two have moved apart.
  */
 
 import { PROJECTILES } from "../draw/colours.js";
 import { shownBetween } from "./frames.js";
 
-/** The changes, by the number that the simulation knows them by. */
+/** The changes, with the numbers by which the simulation knows them. */
 export const CHANGES = [
   { number: 1, label: "Remove this body", said: (name) => `without ${name}` },
   { number: 2, label: "Let them stand still", said: (name, time) => `${name} stands still ${time}`, player: true },
@@ -14,10 +14,13 @@ export const CHANGES = [
   { number: 4, label: "Let them jump", said: (name, time) => `${name} jumps ${time}`, player: true },
 ];
 
-/** Units from which on a body counts as being elsewhere: less is not seen. */
+/** Units from which a body counts as displaced: less cannot be seen. */
 const ELSEWHERE = 0.5;
 
-/** Missiles may have slots that others had in the record: only their places are compared. */
+/**
+ * A missile may have a slot that another had in the recording, so only positions of missiles are
+ * compared.
+ */
 const flies = ({ isPlayer, model }) => !isPlayer && PROJECTILES.has(model);
 
 const between = (one, other) => Math.hypot(...one.position.map((value, axis) => value - other.position[axis]));
@@ -27,9 +30,9 @@ const between = (one, other) => Math.hypot(...one.position.map((value, axis) => 
  *
  * @param {import("../match/motion.js").Shown[]} record
  * @param {import("../match/motion.js").Shown[]} other
- * @returns {{pairs: {one: object, other: object, away: number}[], gone: object[], added: object[], flying: object[]}}
- *   bodies that are elsewhere, those that are only in the record, and only in the other; and
- *   missiles of the other where the record has none
+ * @returns {{pairs: {one: object, other: object, away: number}[], gone: object[], added: object[],
+ *   flying: object[]}} bodies that are displaced, those only in the recording, those only in the
+ *   branch, and missiles of the branch where the recording has none
  */
 export function apart(record, other) {
   const key = ({ slot, generation }) => slot * 65536 + generation;
@@ -48,7 +51,7 @@ export function apart(record, other) {
   return { pairs, gone, added: [...left.values()], flying };
 }
 
-/** One other future. */
+/** One branch. */
 export class Branch {
   /**
    * @param {import("./replay.js").Replay} replay
@@ -57,13 +60,13 @@ export class Branch {
   constructor(replay, asked) {
     this.replay = replay;
     this.asked = asked;
-    /** The tick in which the two part. */
+    /** The tick at which the branch begins. */
     this.from = asked.tick;
-    /** What the body that is changed is called. */
+    /** The name of the body that is changed. */
     this.name = replay.nameOf(asked.slot);
   }
 
-  /** Everything as it is in the other future now; empty before the two part. */
+  /** Everything in the branch now; empty before it begins. */
   shown() {
     const { replay } = this;
     const tick = Math.floor(replay.at);
@@ -72,7 +75,7 @@ export class Branch {
     return shownBetween(now, replay.frames.get(tick + 1)?.other, replay.at - tick, replay.recording.tickRate);
   }
 
-  /** What is other, in a line. */
+  /** The change, in a line. */
   get title() {
     const { change, ticks, tick } = this.asked;
     const said = CHANGES.find(({ number }) => number === change)?.said;
@@ -83,26 +86,26 @@ export class Branch {
   /** How far the two have moved apart, line by line. */
   lines() {
     const tick = Math.floor(this.replay.at);
-    if (tick < this.from) return [this.title, `One future up to tick ${this.from}.`];
-    if (!this.replay.frames.get(tick)?.other) return [this.title, "It is being computed."];
+    if (tick < this.from) return [this.title, `The branch begins at tick ${this.from}.`];
+    if (!this.replay.frames.get(tick)?.other) return [this.title, "The branch is being computed."];
     const { pairs, gone, added } = apart(this.replay.shown(), this.shown());
     const lines = [this.title];
-    if (pairs.length === 0) lines.push("All that is in both is where it was.");
+    if (pairs.length === 0) lines.push("No body is displaced.");
     else {
       const farthest = pairs.reduce((a, b) => (b.away > a.away ? b : a));
       const what = this.replay.nameOf(farthest.one.slot);
       const away = `${farthest.away.toFixed(1)} units`;
-      if (pairs.length === 1) lines.push(`Only ${what} is elsewhere: ${away} away.`);
-      else lines.push(`${pairs.length} bodies are elsewhere, ${what} the farthest: ${away}.`);
+      if (pairs.length === 1) lines.push(`Only ${what} is displaced: by ${away}.`);
+      else lines.push(`${pairs.length} bodies are displaced, ${what} the most: by ${away}.`);
     }
     const listed = (bodies) => bodies.map(({ slot, isPlayer }) => this.replay.nameOf(slot, isPlayer)).join(", ");
-    if (gone.length > 0) lines.push(`In the record alone: ${listed(gone)}.`);
-    if (added.length > 0) lines.push(`In the other alone: ${listed(added)}.`);
+    if (gone.length > 0) lines.push(`Only in the recording: ${listed(gone)}.`);
+    if (added.length > 0) lines.push(`Only in the branch: ${listed(added)}.`);
     return lines;
   }
 }
 
-/** The panel of the other future. */
+/** The panel of the branch. */
 export class BranchView {
   /** @param {import("./replay.js").Replay} replay */
   constructor(replay) {
@@ -111,12 +114,12 @@ export class BranchView {
     this.panel.querySelector("button").onclick = () => replay.endBranch();
   }
 
-  /** Shows how it stands. */
+  /** Shows how far the branch has moved from the recorded match. */
   show() {
     const { panel, replay } = this;
     panel.hidden = !replay.branch && !replay.refusal;
     if (panel.hidden) return;
-    const lines = replay.branch ? replay.branch.lines() : [`There is no such future: ${replay.refusal}.`];
+    const lines = replay.branch ? replay.branch.lines() : [`The branch cannot begin: ${replay.refusal}.`];
     const text = lines.join("\n");
     if (this.text === text) return;
     this.text = text;

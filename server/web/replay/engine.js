@@ -1,6 +1,6 @@
 /**
- * The simulation, compiled to WebAssembly from the server's own code (`wasm/`): bytes go
- * in and out through two buffers in its memory.
+ * The simulation, compiled to WebAssembly from the server's own code (`wasm/`). Bytes pass in and
+ * out through two buffers in its memory.
  */
 
 const READ = new TextDecoder();
@@ -13,7 +13,7 @@ export class Engine {
   }
 
   /**
-   * @param {string} module its name: one plays in a match, one plays recordings
+   * @param {string} module name of the module: `play` plays in a match, `replay` plays recordings
    * @returns {Promise<Engine>}
    */
   static async load(module = "replay") {
@@ -21,19 +21,19 @@ export class Engine {
     return new Engine(instance.exports);
   }
 
-  /** Hands bytes over. */
+  /** Passes bytes as the input of the next call. */
   give(bytes) {
     const at = this.exports.input(bytes.length);
     new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
   }
 
-  /** @returns {Uint8Array} a copy of what the last call gave */
+  /** @returns {Uint8Array} a copy of the output of the last call */
   taken() {
     const { memory, output, output_length } = this.exports;
     return new Uint8Array(memory.buffer, output(), output_length()).slice();
   }
 
-  /** What the last call gave, as a text. */
+  /** The output of the last call, as a text. */
   text() {
     return READ.decode(this.taken());
   }
@@ -43,7 +43,7 @@ export class Engine {
    *
    * @param {Uint8Array} bytes
    * @returns {Recording}
-   * @throws {Error} if it is none
+   * @throws {Error} if the bytes are no recording
    */
   openRecording(bytes) {
     this.give(bytes);
@@ -55,7 +55,7 @@ export class Engine {
    * Sets up the recorded match on its map.
    *
    * @param {Uint8Array} bytes of the `.obsp`
-   * @throws {Error} if it is another one
+   * @throws {Error} if it is another map
    */
   openMap(bytes) {
     this.give(bytes);
@@ -63,7 +63,7 @@ export class Engine {
   }
 
   /**
-   * Verifies so many more ticks.
+   * Verifies the next `ticks` ticks.
    *
    * @returns {Progress}
    */
@@ -76,7 +76,7 @@ export class Engine {
    * The state after a tick: the simulation goes there from the nearest keyframe.
    *
    * @param {number} wanted tick
-   * @param {boolean} [hot] whether what the cascade is busy with is to be told
+   * @param {boolean} [hot] whether the work of the cascade is wanted
    * @returns {{tick: number, numbers: Float32Array, events: object[], contacts: object, cascade: ?object}}
    */
   show(wanted, hot = false) {
@@ -97,38 +97,38 @@ export class Engine {
   }
 
   /**
-   * Begins another future after a tick.
+   * Begins a branch after a tick.
    *
-   * @param {{slot: number, change: number, ticks: number, tick: number}} asked the change by
-   *   its number: 0 nothing, 1 removed, 2 stands still, 3 holds fire, 4 jumps
-   * @throws {Error} if it cannot be
+   * @param {{slot: number, change: number, ticks: number, tick: number}} asked the change by its
+   *   number: 0 nothing, 1 removed, 2 stands still, 3 holds fire, 4 jumps
+   * @throws {Error} if there can be no such branch
    */
   branch({ slot, change, ticks, tick }) {
     if (!this.exports.branch(slot, change, ticks, tick)) throw new Error(this.text());
   }
 
-  /** The state of the other future after a tick; null where there is none. */
+  /** The state of the branch after a tick; null where there is none. */
   showBranch(tick) {
     return this.exports.show_branch(tick) ? new Float32Array(this.taken().buffer) : null;
   }
 
-  /** Ends the other future. */
+  /** Ends the branch. */
   endBranch() {
     this.exports.end_branch();
   }
 
-  /** Why the entity in a slot is as it is after a tick; null if there is none. */
+  /** Why the entity in a slot moves or rests after a tick; null if there is no such entity. */
   why(slot, tick) {
     this.exports.why(slot, tick);
     return JSON.parse(this.text());
   }
 
   /**
-   * Looks back for the tick in which the entity in a slot last moved, one keyframe at a time:
-   * undefined while that goes on; null if there is no such entity.
+   * Searches back for the tick in which the entity in a slot last moved, by one keyframe at a call.
+   * It returns undefined while the search goes on, and null if there is no such entity.
    *
-   * @returns {{moved: ?number, since: number} | null | undefined} the tick, null if it has not
-   *   moved, and the tick since which it has not
+   * @returns {{moved: ?number, since: number} | null | undefined} the tick, or null if the entity
+   *   has not moved, and the tick since which it has not moved
    */
   lastMoved(slot, tick) {
     return this.exports.last_moved(slot, tick) ? JSON.parse(this.text()) : undefined;
@@ -139,11 +139,11 @@ export class Engine {
  * @typedef {object} Recording
  * @property {string} map its name
  * @property {string} hash of the map, hexadecimal
- * @property {number} first tick that it begins after: 0 but for an excerpt
+ * @property {number} first tick after which it begins: 0 unless it is an excerpt
  * @property {number} ticks the last one
  * @property {number} tickRate
  * @property {string} build that recorded it
- * @property {?string} incomplete why it breaks off, if it does
+ * @property {?string} incomplete the reason why it breaks off, if it does
  * @property {number[][]} deaths tick, slot, slot of the killer
  * @property {[number, number, string][]} names tick, slot, name
  * @property {[number, ?number, string][]} chat tick, slot of the speaker, line
@@ -152,8 +152,8 @@ export class Engine {
  * @property {number} tick up to which it was verified
  * @property {number} verified digests that are equal
  * @property {string} digest of the match there, hexadecimal
- * @property {number} audited ticks, by brute force
- * @property {?string} finding the first of the audit, if there is one
- * @property {?string} difference the first that is known, if there is one
- * @property {?string} broken why the rest cannot be played, if that is so
+ * @property {number} audited ticks that were audited by brute force
+ * @property {?string} finding the audit's first finding, if there is one
+ * @property {?string} difference the first known difference, if there is one
+ * @property {?string} broken the reason why the rest cannot be played, if there is one
  */

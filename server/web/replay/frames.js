@@ -1,6 +1,6 @@
 /**
- * States of a replay as the page draws them: the numbers that the simulation gives for each
- * entity, and what lies between two ticks.
+ * States of a replay in the form in which the page draws them: the numbers that the simulation
+ * returns for each entity, and the states between two ticks.
  */
 
 /** Numbers of an entity. */
@@ -9,10 +9,10 @@ export const NUMBERS = 16;
 const [SLOT, GENERATION, FLAGS, MODEL, POSITION, ROTATION, VELOCITY, HEALTH, SCORE] = [0, 1, 2, 3, 4, 7, 11, 14, 15];
 const [PLAYER, ASLEEP, CROUCHING, DEAD] = [1, 2, 4, 8];
 
-/** Units a second beyond which nothing moves by itself: it was put elsewhere. */
+/** Units a second above which an entity was teleported: nothing moves that fast by itself. */
 const LEAP = 6000;
 
-/** Where each entity begins, by slot. */
+/** The index of the first number of each entity, by slot. */
 function index(numbers) {
   const found = new Map();
   for (let at = 0; at < numbers.length; at += NUMBERS) found.set(numbers[at + SLOT], at);
@@ -48,7 +48,7 @@ function rotation(a, b, i, j, part) {
 }
 
 /**
- * All entities on the way from one state to the next.
+ * All entities at a moment between two states.
  *
  * @param {Float32Array} a the state before
  * @param {?Float32Array} b the state after, if it is known
@@ -60,7 +60,7 @@ export function shownBetween(a, b, part, tickRate) {
   const after = b ? index(b) : new Map();
   const shown = [];
   for (let i = 0; i < a.length; i += NUMBERS) {
-    // The dead are nowhere.
+    // Dead players are not in the world.
     if (a[i + FLAGS] & DEAD) continue;
     let j = after.get(a[i + SLOT]);
     const same = j !== undefined && b[j + GENERATION] === a[i + GENERATION] && !(b[j + FLAGS] & DEAD);

@@ -1,6 +1,6 @@
 /**
- * A recorded match that the page plays: the simulation runs it again in a worker, and this
- * keeps the moment that is shown and the states around it.
+ * A recorded match that the page plays. The simulation runs the match again in a worker. This
+ * module keeps the moment that is shown and the states around it.
  */
 
 import { ofMatch } from "../link/match.js";
@@ -9,7 +9,7 @@ import { Branch, BranchView } from "./branch.js";
 import { players, shownBetween } from "./frames.js";
 import { Why } from "./why.js";
 
-/** Ticks that are asked for ahead of the one that is shown, at normal speed. */
+/** Ticks that are requested ahead of the one that is shown, at normal speed. */
 const AHEAD = 12;
 
 /** Ticks kept behind it, for a step back. */
@@ -19,9 +19,9 @@ const BEHIND = 8;
 export class Replay {
   /**
    * @param {Uint8Array} bytes of the recording
-   * @param {object} listener hears of what comes
-   * @param {(recording: import("./engine.js").Recording) => void} listener.opened it could be read
-   * @param {(message: string) => void} listener.failed it could not be played
+   * @param {object} listener is called with what happens
+   * @param {(recording: import("./engine.js").Recording) => void} listener.opened the recording could be read
+   * @param {(message: string) => void} listener.failed the recording could not be played
    * @param {boolean} [atEnd] whether it is shown from its end at first
    */
   constructor(bytes, listener, atEnd = false) {
@@ -34,27 +34,30 @@ export class Replay {
     this.deaths = [];
     /** The moment that is shown, in ticks. */
     this.at = 0;
-    /** The tick up to which it was told what happened, and whether that is another place now. */
+    /** The tick up to which events were reported, and whether the replay has jumped since. */
     [this.told, this.elsewhere] = [0, true];
     this.playing = !atEnd;
     this.atEnd = atEnd;
-    /** Times as fast as the match was. */
+    /** Speed of the replay as a multiple of the match's. */
     this.speed = 1;
-    /** What is asked about one body. */
+    /** The question about one body. */
     this.why = new Why(this);
-    /** @type {?Branch} another future, if one is looked at */
+    /** @type {?Branch} the branch that is shown, if any */
     this.branch = null;
-    /** Why the one that was asked for cannot be. */
+    /** The reason why the requested branch cannot begin. */
     this.refusal = null;
     this.branchView = new BranchView(this);
     this.playersBefore = [];
     this.frames = new Map();
     this.asked = new Set();
-    /** Ticks whose frames lack what is asked for by now: they are shown until better ones come. */
+    /**
+     * Ticks whose frames lack data that was requested since. They are shown until complete frames
+     * come.
+     */
     this.stale = new Set();
-    /** Whether frames tell what the cascade is busy with. */
+    /** Whether frames hold the work of the cascade. */
     this.hot = false;
-    /** Where the onion was asked to be cut last, and the cut. */
+    /** The height of the last requested cut through the onion, and the cut. */
     [this.height, this.cut] = [null, null];
     this.worker = new Worker(ofMatch("/web/replay/worker.js"), { type: "module" });
     this.worker.onmessage = ({ data }) => this.hear(data);
@@ -62,7 +65,7 @@ export class Replay {
     this.worker.postMessage({ open: bytes });
   }
 
-  /** The tick that the recording begins after. */
+  /** The tick after which the recording begins. */
   get first() {
     return this.recording?.first ?? 0;
   }
@@ -93,24 +96,24 @@ export class Replay {
   }
 
   /**
-   * Asks for another future, which parts from the record at the tick that is shown.
+   * Asks for a branch that begins at the tick that is shown.
    *
    * @param {number} slot of the body that is changed
-   * @param {number} change its number
-   * @param {number} ticks for how long, if it is one of keys
+   * @param {number} change number of the change
+   * @param {number} ticks how long it lasts, if it is a change of keys
    */
   startBranch(slot, change, ticks) {
     this.worker.postMessage({ branch: { slot, change, ticks, tick: Math.floor(this.at) } });
   }
 
-  /** Returns to the record alone. */
+  /** Ends the branch. */
   endBranch() {
     this.refusal = null;
     if (this.branch) this.worker.postMessage({ branch: null });
     else this.branchView.show();
   }
 
-  /** Another future has begun, or ended: frames that are here know nothing of it. */
+  /** A branch has begun or ended. Frames that came before do not show it. */
   branched({ branch, refused }) {
     this.branch = branch && new Branch(this, branch);
     this.refusal = refused ?? null;
@@ -125,20 +128,20 @@ export class Replay {
   /** Goes to a tick. */
   seek(tick) {
     this.at = Math.min(Math.max(tick, this.first), this.end);
-    // Backward, or far ahead, is another place: what happened on the way there is not told.
+    // A seek backward or far ahead is a jump: events on the way are not reported.
     this.elsewhere ||= this.at < this.told || this.at > this.told + this.recording?.tickRate;
     if (this.elsewhere) this.told = Math.floor(this.at);
     this.want();
   }
 
-  /** Stops, and goes so many ticks on, or back, from the one that is shown. */
+  /** Pauses, and goes this number of ticks forward, or back if it is negative. */
   step(ticks) {
     this.playing = false;
     this.seek(Math.floor(this.at) + ticks);
   }
 
   /**
-   * Lets time pass.
+   * Advances the replay.
    *
    * @param {number} passed seconds
    * @returns {?number} the tick that is shown, with a fraction; null before the first
@@ -147,7 +150,7 @@ export class Replay {
     if (!this.recording) return null;
     if (this.playing) {
       const next = this.at + passed * this.speed * this.recording.tickRate;
-      // It waits for what has not been computed yet.
+      // The replay waits for states that have not been computed yet.
       const known = this.frames.has(Math.floor(this.at)) ? Math.min(next, this.latestFrom(Math.floor(this.at))) : this.at;
       this.at = Math.min(known, this.end);
       if (this.at >= this.end) this.playing = false;
@@ -157,18 +160,19 @@ export class Replay {
     return this.frame() ? this.at : null;
   }
 
-  /** The last tick of those that are known from `tick` on without a gap. */
+  /** The last tick up to which all frames from `tick` on are here. */
   latestFrom(tick) {
     while (this.frames.has(tick + 1)) tick++;
     return tick;
   }
 
-  /** Asks for the states around the moment that is shown, and forgets others. */
+  /** Asks for the states around the moment that is shown, and drops others. */
   want() {
     if (!this.recording) return;
     const now = Math.floor(this.at);
     const last = Math.min(now + Math.ceil(AHEAD * Math.max(1, this.speed)), this.end);
-    // A picture may be of many ticks later than the one before: what happened since is told first.
+    // A picture may be many ticks later than the one before it. The events of these ticks are
+    // needed first.
     const oldest = Math.min(now - BEHIND, this.told);
     for (const tick of this.frames.keys()) if (tick < oldest || tick > last + AHEAD) this.frames.delete(tick);
     const wanted = [];
@@ -190,23 +194,24 @@ export class Replay {
     return shownBetween(frame.numbers, this.frames.get(tick + 1)?.numbers, this.at - tick, this.recording.tickRate);
   }
 
-  /** What a body is called; a player by the name, or as the table has it who has none. */
+  /** The name of a body. A player without a name is called by the slot, as in the table. */
   nameOf(slot, isPlayer = undefined) {
     const player = this.players().find((one) => one.slot === slot);
     if (player?.name) return player.name;
     return isPlayer ?? player ? `player ${slot + 1}` : `body ${slot}`;
   }
 
-  /** What is drawn beside it: the other future, and which body is asked about. */
+  /** The extra things to draw: the branch, and the body that is asked about. */
   marked() {
     return { other: this.branch?.shown(), asked: this.why.slot };
   }
 
   /**
-   * What happened since this was asked last, up to the tick that is shown.
+   * The events since the last call, up to the tick that is shown.
    *
    * @returns {{elsewhere: boolean, events: object[], news: object[]}} `elsewhere` after a jump:
-   *   then `events` are those since, and `news` those of the last seconds there
+   *   then `events` are those since the jump, and `news` those of the last seconds before the new
+   *   place
    */
   happened() {
     const { elsewhere, told: from } = this;
@@ -214,14 +219,17 @@ export class Replay {
     return { elsewhere, events: this.eventsSince(from), news: this.newsSince(elsewhere ? from - WORDS_SHOWN * this.recording.tickRate : from) };
   }
 
-  /** What happened in the ticks after `from`, up to the one that is shown. */
+  /** The events of the ticks after `from`, up to the one that is shown. */
   eventsSince(from) {
     const events = [];
     for (let tick = from + 1; tick <= Math.floor(this.at); tick++) events.push(...(this.frames.get(tick)?.events ?? []));
     return events;
   }
 
-  /** Who died and who said what after tick `from`, up to the one that is shown, each `ago` seconds ago. */
+  /**
+   * Deaths and chat after tick `from`, up to the tick that is shown. `ago` is how many seconds ago
+   * each was.
+   */
   newsSince(from) {
     const { chat } = this.recording;
     const isNew = ([tick]) => tick > from && tick <= this.at;
@@ -229,18 +237,21 @@ export class Replay {
     const who = (slot) => this.playersBefore.find((player) => player.slot === slot) ?? { slot: -1 };
     const died = this.deaths.filter(isNew).map(([tick, slot, by]) => ({ event: "died", player: who(slot), by: who(by), ago: ago(tick) }));
     const said = chat.filter(isNew).map(([tick, slot, line]) => ({ ...(slot === null ? { event: "announced", line } : { event: "said", player: who(slot), line }), ago: ago(tick) }));
-    // Oldest first, as they are shown.
+    // Oldest first, which is the order on the screen.
     return [...died, ...said].sort((one, other) => other.ago - one.ago);
   }
 
-  /** Who plays now, with deaths so far if the recording has the whole match; while the moment is computed, who played last. */
+  /**
+   * The players now, with their deaths so far if the recording has the whole match. While the state
+   * is being computed, these are the last known players.
+   */
   players() {
     const frame = this.frame();
     if (!frame) return this.playersBefore;
     const named = new Map();
     for (const [since, slot, name] of this.recording.names) if (since <= this.at) named.set(slot, { since, name });
     const deaths = new Map();
-    // A slot is given again: what came before its last name was another player's.
+    // A slot may be reused: deaths before its last name are another player's.
     const counts = (tick, slot) => tick <= this.at && tick >= (named.get(slot)?.since ?? 0);
     for (const [tick, slot] of this.deaths) if (counts(tick, slot)) deaths.set(slot, (deaths.get(slot) ?? 0) + 1);
     const isWhole = this.recording.first === 0;
@@ -249,17 +260,17 @@ export class Replay {
     return this.playersBefore;
   }
 
-  /** Where props touch something in the tick that is shown. */
+  /** The contact points of props in the tick that is shown. */
   contacts() {
     return this.frame()?.contacts ?? null;
   }
 
   /**
-   * What layers show of the tick that is shown.
+   * The data of layers for the tick that is shown.
    *
-   * @param {boolean} hot whether what the cascade is busy with
-   * @param {?number} height at which the onion is cut, if it is
-   * @returns {{cascade: ?object, cut: ?object}} as far as it is known yet
+   * @param {boolean} hot whether the work of the cascade is wanted
+   * @param {?number} height of the cut through the onion, if one is wanted
+   * @returns {{cascade: ?object, cut: ?object}} the data that are here already
    */
   layers(hot, height) {
     if (hot !== this.hot || (height !== null && height !== this.height)) {

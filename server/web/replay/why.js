@@ -1,34 +1,34 @@
 /**
- * Why? A click on a body of a replay asks the simulation: what it touches and by which plane,
- * which stage of the cascade decides that, the impulses, what the guard stopped it with, why it
- * is awake or asleep, and when it last moved. While the replay is paused, the answer follows
- * from tick to tick.
+ * The answer to "Why?". A click on a body of a replay asks the simulation what the body touches and
+ * by which plane, which stage of the cascade decides that, the impulses, what the guard stopped it
+ * with, why it is awake or asleep, and when it last moved. While the replay is paused, the answer
+ * follows from tick to tick.
  */
 
 import { CHANGES } from "./branch.js";
 
-/** Without a zero that is negative. */
+/** Text of a vector, without negative zeros. */
 const vector = (numbers) => numbers.map((number) => (Math.round(number * 100) / 100 + 0).toFixed(2)).join(" ");
 
-/** Why a body is awake that does not fall asleep by resting. */
+/** Reasons why a body never falls asleep by resting. */
 const AWAKE = { never_player: "players do not sleep", never_missile: "missiles do not sleep", without_velocity: "its game moves it" };
 
-/** A body or a solid of the world; neither if what it was has gone. */
+/** The name of a body or of a solid of the world; neither if it is gone. */
 function named({ other, solid }, name) {
   if (other !== null) return name(other);
   return solid === null ? "something that has gone" : `the world's solid ${solid}`;
 }
 
-/** When a body last moved, as far as that has been found. */
+/** The text about the last motion of a body, as far as that is known. */
 function lastMoved(tick, moves, found, rate) {
   if (moves) return "it moves in this tick";
-  if (!found) return "looking back for the tick in which it last moved …";
+  if (!found) return "looking back for the tick in which it last moved…";
   const { moved, since } = found;
   if (moved === null) return `it has not moved since tick ${since}, with which the recording begins`;
   return `last moved at tick ${moved}, ${((tick - moved) / rate).toFixed(1)} s before`;
 }
 
-/** What an answer comes to, line by line. */
+/** The text of an answer, line by line. */
 export function lines({ tick, slot, found, last = null }, rate, name = (other) => `body ${other}`) {
   const own = name(slot).replace(/^body/, "Body");
   if (!found) return [`${own} is not in the world at tick ${tick}.`];
@@ -57,9 +57,9 @@ export class Why {
   /** @param {import("./replay.js").Replay} replay */
   constructor(replay) {
     this.replay = replay;
-    /** The slot that is asked about. */
+    /** The slot of the body that is asked about. */
     this.slot = null;
-    /** The answer about it, of the tick asked last or of one before. */
+    /** The latest answer about it, perhaps of an earlier tick. */
     this.told = null;
     this.panel = document.querySelector("#why");
     this.panel.querySelector("button").onclick = () => this.ask(null);
@@ -81,14 +81,14 @@ export class Why {
   ask(slot) {
     [this.slot, this.asked, this.told] = [slot, null, null];
     this.panel.hidden = slot === null;
-    // Until the answer comes, nothing of another body stands here.
+    // Until the answer comes, the panel shows nothing of another body.
     this.form.hidden = true;
     this.panel.querySelector("ul").replaceChildren();
     if (slot === null) this.replay.worker.postMessage({ why: null });
     else this.at(Math.floor(this.replay.at), true);
   }
 
-  /** Asks for another future, in which this body is changed, and lets it run. */
+  /** Asks for a branch in which this body is changed, and plays it. */
   branch(change) {
     const ticks = Math.max(1, Math.floor(Number(this.form.elements.ticks.value)) || 1);
     this.replay.startBranch(this.slot, change, ticks);
@@ -103,14 +103,14 @@ export class Why {
     this.replay.worker.postMessage({ why: { slot: this.slot, tick } });
   }
 
-  /** The answer has come, but for when the body last moved, which may take longer. */
+  /** Shows an answer. The tick of the last motion may come later. */
   answer(told) {
     if (told.slot !== this.slot) return;
     this.told = told;
     this.show();
   }
 
-  /** When the body last moved has been found. */
+  /** Shows when the body last moved. */
   found({ slot, tick, found }) {
     if (slot !== this.slot || tick !== this.told?.tick) return;
     this.told.last = found;

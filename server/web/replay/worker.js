@@ -1,30 +1,30 @@
 /**
- * Runs a recorded match beside the page: shows the ticks that the page asks for, and
- * verifies the rest while there is nothing to show.
+ * Runs a recorded match in a worker. It sends the ticks that the page asks for, and verifies the
+ * recording while there is nothing else to do.
  */
 
 import { ofMatch } from "../link/match.js";
 import { Engine } from "./engine.js";
 
-/** Milliseconds that are verified at a stretch: what the page may have to wait. */
+/** Milliseconds of verification at a stretch, for which a request of the page may have to wait. */
 const STRETCH = 10;
 
 let engine = null;
 let wanted = [];
-/** The body that somebody asks about: its slot, and the tick. */
+/** The body that the page asks about: its slot, and the tick. */
 let question = null;
-/** The body of which it is not known yet when it last moved, and the tick. */
+/** The body for which the tick of its last motion is being searched, and the tick from which. */
 let search = null;
-/** The other future that somebody asks for; `null` inside to end it. */
+/** The request for a branch; its `branch` is `null` to end the branch. */
 let parting = null;
-/** Whether frames tell what the cascade is busy with. */
+/** Whether frames hold the work of the cascade. */
 let hot = false;
-/** The height at which the onion is to be cut. */
+/** The height of the requested cut through the onion. */
 let height = null;
 let left = 0;
 let scheduled = false;
 
-/** Lets messages come in between. */
+/** A message to itself lets other messages come in between. */
 const turns = new MessageChannel();
 turns.port1.onmessage = () => {
   scheduled = false;
@@ -46,7 +46,7 @@ function work() {
     const { slot, tick } = question;
     question = null;
     const found = engine.why(slot, tick);
-    // What moves in this tick last moved in it.
+    // A body that moves in this tick needs no search.
     search = found && !found.moves ? { slot, tick } : null;
     postMessage({ why: { slot, tick, found } });
   } else if (height !== null) {
@@ -75,7 +75,7 @@ function work() {
   if (parting || question || height !== null || wanted.length > 0 || search || left > 0) schedule();
 }
 
-/** Begins another future, or ends the one that there is. Frames from now on are of it. */
+/** Begins a branch, or ends it. Frames from now on show the result. */
 function begin(branch) {
   wanted = [];
   try {
@@ -94,12 +94,12 @@ async function open({ recording, map }) {
   postMessage({ recording: told });
   fresh.openMap(await map(told));
   [engine, left] = [fresh, told.ticks - told.first];
-  // Frames that were asked for meanwhile are not asked for again.
+  // The page does not repeat requests that came while the simulation was loaded.
   schedule();
 }
 
 async function fetchMap({ hash, map }) {
-  // Its address names the match that the page is about, as that of the page does.
+  // The address of this worker names the match of the page, as the page's own address does.
   const answer = await fetch(ofMatch(`/maps/${hash}`, { search: globalThis.location?.search ?? "" }));
   if (!answer.ok) throw new Error(`The recording was made on the map ${map} (${hash.slice(0, 8)}), which this server does not have.`);
   return new Uint8Array(await answer.arrayBuffer());

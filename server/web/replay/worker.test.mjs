@@ -1,21 +1,20 @@
-// Holds the worker that plays recordings to answering what it was asked before its map
-// had come: `node --test`.
+// Tests that the worker that plays recordings answers requests that came before its map: `node
+// --test`.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 
-// The worker's port, which it listens to for good, would keep the process alive.
+// The worker listens to its port for ever, which would keep the process alive.
 after(() => setImmediate(() => process.exit()));
 
 const read = (path) => readFileSync(new URL(path, import.meta.url));
 
 /**
- * Symptom: a recording was opened and stood still for ever, on a server that was slow to
- * send the map.
- * Cause: the worker found no simulation when it was asked for frames, and was not woken
- * when there was one; the page asks for no frame twice.
+ * Symptom: a recording was opened and stood still for ever, if the server was slow to send the map.
+ * Cause: the worker found no simulation when it was asked for frames, and was not woken when there
+ * was one; the page asks for no frame twice.
  */
 test("frames that are asked for before the map has come are shown once it has", async () => {
   let sendMap;
@@ -45,7 +44,7 @@ test("frames that are asked for before the map has come are shown once it has", 
   await opened;
   const shown = heard("frame");
   onmessage({ data: { wanted: [1] } });
-  // The worker looks once, in vain.
+  // The worker tries once, in vain.
   await new Promise((resolve) => setTimeout(resolve, 50));
   sendMap();
   assert.equal((await shown).tick, 1);

@@ -1,7 +1,4 @@
-/**
- * PROTOCOL.md, "Commands": what a spectator sends is an acknowledgement and one
- * command of all zeros.
- */
+/** PROTOCOL.md, "Commands". A spectator sends an acknowledgement and a command of all zeros. */
 
 const KIND = 1;
 
@@ -24,11 +21,11 @@ class BitWriter {
 }
 
 /**
- * A datagram with a command that asks for nothing.
+ * A datagram with an idle command.
  *
  * @param {number} tick that the command is for
- * @param {?{latest: number, before: number}} acknowledgement as
- *   `History.acknowledgement` gives it
+ * @param {?{latest: number, before: number}} acknowledgement as `History.acknowledgement` returns
+ *   it
  * @returns {Uint8Array}
  */
 export function idleCommand(tick, acknowledgement) {

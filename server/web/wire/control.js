@@ -6,7 +6,7 @@ import { readSchema } from "./fields.js";
 import { Malformed } from "./range_decoder.js";
 
 export const VERSION = 11;
-/** Of a server: a client may send 1024. */
+/** The longest frame of a server. A client may send 1,024 bytes. */
 const LONGEST_FRAME = 8192;
 
 class Writer {
@@ -43,7 +43,7 @@ class Writer {
   }
 }
 
-/** A message as it is read; `Malformed` is thrown where it ends too early. */
+/** Reads a message. It throws `Malformed` if the message ends too early. */
 class Reader {
   constructor(bytes) {
     this.bytes = bytes;
@@ -82,19 +82,19 @@ class Reader {
     return { slot: this.unsigned(), generation: this.unsigned() };
   }
 
-  /** Nothing may follow. */
+  /** Checks that nothing follows. */
   end() {
     if (this.next !== this.bytes.length) throw new Malformed("bytes after a message");
   }
 }
 
-/** @returns {Uint8Array} the frame that says goodbye */
+/** @returns {Uint8Array} the frame of a client that leaves */
 export function leave() {
   return new Writer().unsigned(1).frame();
 }
 
 /**
- * @param {number} tick whose digest was another one
+ * @param {number} tick with a wrong digest
  * @returns {Uint8Array} the frame that tells the server
  */
 export function mismatch(tick) {
@@ -108,7 +108,7 @@ export class Framer {
   }
 
   /**
-   * Takes more of the stream in.
+   * Takes in more of the stream.
    *
    * @param {Uint8Array} bytes
    * @returns {Uint8Array[]} contents of the frames that are whole now
@@ -129,13 +129,13 @@ export class Framer {
 }
 
 /**
- * @param {string} name what to be called, 1 to 32 bytes
- * @param {string} [match] the name of a match; nothing for the server's first
- * @returns {Uint8Array} the frame that asks to be let in, whatever the map
+ * @param {string} name of the client, 1 to 32 bytes
+ * @param {string} [match] name of a match; empty for the server's first
+ * @returns {Uint8Array} the frame that asks to join, whatever the map
  */
 export function hello(name, match = "") {
   const start = new Writer().unsigned(0).unsigned(VERSION).raw(new Array(32).fill(0)).text(name);
-  // No token, no ticket.
+  // There is no token and no ticket.
   return start.unsigned(0).raw(new Array(16).fill(0)).text(match).frame();
 }
 
@@ -224,12 +224,12 @@ const MESSAGES = [
 ];
 
 /**
- * What the server says in one frame.
+ * Decodes a message of the server.
  *
  * @param {Uint8Array} content of a frame
- * @returns {object} `message` says which: `hello`, `refused` (with a `reason`),
- *   `closing` (likewise), `event` (with a `tick`, and `event` for which) or `new-world`
- * @throws {Malformed} it is none of these
+ * @returns {object} `message` says which: `hello`, `refused` (with a `reason`), `closing`
+ *   (likewise), `event` (with a `tick`, and `event` for which) or `new-world`
+ * @throws {Malformed} if it is none of these
  */
 export function serverMessage(content) {
   const reader = new Reader(content);

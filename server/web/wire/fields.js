@@ -1,5 +1,5 @@
 /**
- * PROTOCOL.md, "Schema" and "Changes of values": what a game replicates of its own.
+ * PROTOCOL.md, "Schema" and "Changes of values": the fields and events of a game.
  *
  * @typedef {object} Field
  * @property {string} name
@@ -16,7 +16,7 @@
 
 import { Malformed } from "./range_decoder.js";
 
-/** The schema of a game that has nothing of its own. */
+/** The schema of a game without fields and events. */
 export const NO_SCHEMA = { ofMatch: [], ofOwnPlayer: [], ofPlayers: [], models: [], events: [] };
 
 const MOST_FIELDS = 16;
@@ -64,12 +64,12 @@ export function readSchema(reader) {
   };
 }
 
-/** The fields of what has this kind (0 on foot), this model, and a driver or none. */
+/** The fields of an entity of this kind (0 on foot) and model, with a driver or none. */
 export function fieldsOf(schema, kind, model, driven) {
   return kind === 0 || driven ? schema.ofPlayers : (schema.models[model]?.fields ?? []);
 }
 
-/** Bits of an offset of a field. */
+/** The number of bits of a field's offset. */
 function width({ least, most }) {
   return 32 - Math.clz32(most - least);
 }
@@ -84,7 +84,7 @@ export function readOffsets(coder, of) {
   return of.map((field) => checked(coder.raw(width(field)), field));
 }
 
-/** The offsets of these fields, by what changed from the old ones. */
+/** The offsets of these fields, coded as changes from the old ones. */
 export function readChangedOffsets(coder, of, old) {
   return of.map((field, i) => {
     if (!coder.bit(806 + i)) return old[i];
@@ -93,7 +93,7 @@ export function readChangedOffsets(coder, of, old) {
 }
 
 /**
- * What fields are worth, for people.
+ * The values of fields, for people.
  *
  * @param {Field[]} of
  * @param {number[]} offsets

@@ -1,23 +1,23 @@
 /**
- * PROTOCOL.md, "Baselines", "Digest" and what a client acknowledges: the values
- * that a client has of each slot, and the snapshots that it took in.
+ * PROTOCOL.md, "Baselines" and "Digest": the values that a client has of each slot, and the
+ * snapshots that it has received and acknowledges.
  */
 
 import { decodeSnapshot, Digest, nearestTick, UnknownBaseline } from "./snapshot.js";
 
-/** Values that are kept of a slot. */
+/** Most values that are kept of a slot. */
 const VALUES_OF_A_SLOT = 32;
 
-/** Ticks that a snapshot may be late, and that an acknowledgement tells of. */
+/** Ticks by which a snapshot may be late, and which an acknowledgement covers. */
 const TICKS_BACK = 32;
 
-/** What a client knows of a match. */
+/** The client's knowledge of a match. */
 export class History {
   /** @param {object} terms the server's hello */
   constructor(terms) {
     this.terms = terms;
     this.latest = terms.tick;
-    /** Ticks of snapshots taken in, newest first, at most `TICKS_BACK` old. */
+    /** Ticks of received snapshots, newest first, at most `TICKS_BACK` old. */
     this.taken = [];
     /** @type {Map<number, {tick: number, entity: ?object}[]>} newest first */
     this.slots = new Map();
@@ -29,14 +29,14 @@ export class History {
   }
 
   /**
-   * Takes a datagram in.
+   * Decodes a datagram.
    *
    * @param {Uint8Array} bytes
-   * @returns {?object} the snapshot, or null if it is of no use any longer
-   * @throws {Malformed} if no server that keeps to the protocol sent it
+   * @returns {?object} the snapshot, or null if it is too old to be used
+   * @throws {Malformed} if it breaks the protocol
    */
   receive(bytes) {
-    // Of the world before this one, overtaken by the hello.
+    // A snapshot of the former world, which the hello has overtaken.
     if (bytes.length >= 3 && nearestTick(bytes[1] + 256 * bytes[2], this.latest) <= this.terms.tick) return null;
     let snapshot;
     try {
@@ -65,25 +65,25 @@ export class History {
     return snapshot;
   }
 
-  /** The value of a slot at a tick, or the latest until it. */
+  /** The value of a slot at a tick if `exact`, else the latest up to it. */
   value(slot, tick, exact) {
     const values = this.slots.get(slot) ?? [];
     return values.find((value) => (exact ? value.tick === tick : value.tick <= tick));
   }
 
-  /** What the latest snapshots say is in a slot, or null. */
+  /** The entity in a slot by the latest snapshots, or null. */
   entity(slot) {
     return this.slots.get(slot)?.[0]?.entity ?? null;
   }
 
-  /** Keeps another value of a slot, and lets the oldest go. */
+  /** Keeps another value of a slot, and drops the oldest. */
   keep(slot, tick, entity) {
     const values = [...(this.slots.get(slot) ?? []), { tick, entity }];
     values.sort((a, b) => b.tick - a.tick);
     this.slots.set(slot, values.slice(0, VALUES_OF_A_SLOT));
   }
 
-  /** Holds what is known to what the server says it means. */
+  /** Compares the digest of the known values with the server's. */
   verify(tick, records, { first, slots, value }) {
     const digest = new Digest(tick);
     for (const { slot, entity } of records) digest.slot(slot, entity);
@@ -95,10 +95,10 @@ export class History {
   }
 
   /**
-   * What a command datagram acknowledges.
+   * The acknowledgement for a command datagram.
    *
-   * @returns {?{latest: number, before: number}} the newest tick, and a bit for each
-   *   of those before it
+   * @returns {?{latest: number, before: number}} the newest tick, and a bit for each of the ticks
+   *   before it
    */
   acknowledgement() {
     if (this.taken.length === 0) return null;

@@ -1,14 +1,12 @@
-/**
- * PROTOCOL.md, "Range coding": the reading half.
- */
+/** PROTOCOL.md, "Range coding": the decoder. */
 
-/** Below this the range is widened by a byte. */
+/** The range below which it is widened by a byte. */
 const LEAST_RANGE = 2 ** 24;
 
-/** Bits of equal chance that are read at a time at most. */
+/** Most bits of equal chance that are read at a time. */
 const RAW_STEP = 16;
 
-/** What was read is not what the protocol has. */
+/** Data that break the protocol. */
 export class Malformed extends Error {}
 
 /** Reads bits with adaptive probabilities. */
@@ -26,7 +24,7 @@ export class RangeDecoder {
     for (let i = 0; i < 4; i++) this.above = (this.above * 256 + this.byte()) >>> 0;
   }
 
-  /** The next byte; behind the end there are zeros. */
+  /** The next byte; zero behind the end. */
   byte() {
     const byte = this.next < this.bytes.length ? this.bytes[this.next] : 0;
     this.next++;
@@ -72,24 +70,27 @@ export class RangeDecoder {
     return value;
   }
 
-  /** A number by its width in unary, from a chance on, at most so many bits wide. */
+  /**
+   * A number of at most `most` bits. Its width is coded in unary, with the probabilities from
+   * `chance` on.
+   */
   number(chance, most) {
     let width = 0;
     while (width < most && this.bit(chance + width)) width++;
     return width < 2 ? width : 2 ** (width - 1) + this.raw(width - 1);
   }
 
-  /** The same with a sign. */
+  /** A number with a sign. */
   signed(chance, most) {
     const magnitude = this.number(chance, most);
     return magnitude !== 0 && this.raw(1) ? -magnitude : magnitude;
   }
 
   /**
-   * Checks that all was read. The four bytes of `above` are read ahead; what the
-   * writer left out is zero.
+   * Checks that everything was read. The four bytes of `above` are read ahead. The writer leaves
+   * out zeros at the end.
    *
-   * @throws {Malformed} there is more, or a zero that should have been left out
+   * @throws {Malformed} if bytes are left, or the last one is a zero
    */
   finish() {
     if (this.next < this.bytes.length) throw new Malformed("bytes after the last field");

@@ -1,5 +1,5 @@
 /**
- * PROTOCOL.md, "Snapshots": one datagram, taken apart.
+ * PROTOCOL.md, "Snapshots": the decoder of a datagram.
  *
  * All numbers of an entity are the integers of that page.
  *
@@ -13,8 +13,8 @@
  * @property {number} [yaw] of a player on foot
  * @property {number} [model] of a polyhedron
  * @property {boolean} [driven] whether a player is in the polyhedron
- * @property {number} [largest] which component of its attitude is left out
- * @property {number[]} [components] the others
+ * @property {number} [largest] index of the component of its attitude that is left out
+ * @property {number[]} [components] the other components
  * @property {number[]} [offsets] of the values of its fields, if its kind has fields
  */
 
@@ -26,7 +26,7 @@ import { Malformed, RangeDecoder } from "./range_decoder.js";
 export const ON_FOOT = 0;
 export const POLYHEDRON = 1;
 
-/** Where the probabilities of differences begin. */
+/** Indices of the first probabilities of differences. */
 const FIRST_CHANCE = { velocity: 88, position: 269 };
 const AXES = [0, 1, 2];
 
@@ -36,12 +36,12 @@ export function nearestTick(low, near) {
   return near + ahead;
 }
 
-/** How large a difference is, in three classes. */
+/** The class of a difference by its size, of three. */
 function size(value) {
   return value === 0 ? 0 : value <= 3 ? 1 : 2;
 }
 
-/** How far an attitude has turned, in six. */
+/** The class of a turn by its size, of six. */
 function turnSize(greatest) {
   if (greatest === 0) return 1;
   if (greatest === 1) return 2;
@@ -51,21 +51,20 @@ function turnSize(greatest) {
 }
 
 /**
- * Takes a snapshot apart.
+ * Decodes a snapshot.
  *
  * @param {Uint8Array} bytes of a datagram
  * @param {object} terms the server's hello
  * @param {number} near a tick that the sender cannot be far from
- * @param {(slot: number, tick: number, exact: boolean) =>
- *   {tick: number, entity: ?Entity} | undefined} baseline the value of a slot at that
- *   tick, or the latest until it
- * @param {(what: string, tick: number) => number[] | undefined} [offsets] the values of
- *   the match ("match") or the own player ("own") that were received of that tick
+ * @param {(slot: number, tick: number, exact: boolean) => {tick: number, entity: ?Entity} |
+ *   undefined} baseline the value of a slot at that tick, or the latest until it
+ * @param {(what: string, tick: number) => number[] | undefined} [offsets] the values of the match
+ *   ("match") or the own player ("own") that were received of that tick
  * @returns {{tick: number, lead: ?number, motion: ?object, match: ?number[], own: ?number[],
- *   records: {slot: number, entity: ?Entity}[],
- *   digest: ?{first: number, slots: number, value: number}}}
- * @throws {Malformed} it is no snapshot
- * @throws {UnknownBaseline} it came too late to be read
+ *   records: {slot: number, entity: ?Entity}[], digest: ?{first: number, slots: number, value:
+ *   number}}}
+ * @throws {Malformed} if it is no snapshot
+ * @throws {UnknownBaseline} if it came too late to be decoded
  */
 export function decodeSnapshot(bytes, terms, near, baseline, offsets = () => undefined) {
   if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 63) throw new Malformed("no snapshot");
@@ -103,12 +102,12 @@ function readBlock(coder, of, tick, known) {
   return readChangedOffsets(coder, of, old);
 }
 
-/** With the offsets of its values, if there are any. */
+/** An entity with the offsets of its values, if there are any. */
 function withOffsets(entity, offsets) {
   return offsets.length > 0 ? { ...entity, offsets } : entity;
 }
 
-/** How one's own player moves: none of a spectator's. */
+/** The motion of the own player. A spectator gets none. */
 function readMotion(coder) {
   const view = new DataView(new ArrayBuffer(4));
   const float = () => {
@@ -131,7 +130,7 @@ function readMotion(coder) {
   return { position, velocity, yaw, crouching, grounded, jumpHeld, sincePushed, touched };
 }
 
-/** What a slot holds: an entity, or null for nothing. */
+/** The content of a slot: an entity, or null. */
 function readRecord(coder, terms, tick, acknowledged, slot, baseline) {
   const isLatest = coder.bit(37) === 0;
   if (!isLatest && !coder.bit(38)) return coder.bit(39) ? null : readWhole(coder, terms);
@@ -150,7 +149,7 @@ function readPosition(coder, terms) {
   return AXES.map((axis) => coder.raw(terms.bits[axis]));
 }
 
-/** An entity that is told of whole. */
+/** An entity that is sent in full. */
 function readWhole(coder, terms) {
   const entity = {
     generation: coder.number(40, 16),
@@ -167,7 +166,7 @@ function readWhole(coder, terms) {
   return withOffsets({ ...entity, ...detail }, readOffsets(coder, of));
 }
 
-/** An entity by what changed in `age` ticks. */
+/** An entity that is sent as changes over `age` ticks. */
 function readChange(coder, terms, old, age) {
   const { kind } = old;
   const rate = terms.tickRate;
@@ -237,14 +236,14 @@ function readChange(coder, terms, old, age) {
   return withOffsets(turned, readNewOffsets(coder, terms, old));
 }
 
-/** The offsets of an entity that had other ones. */
+/** The new offsets of an entity. */
 function readNewOffsets(coder, terms, old) {
   const of = fieldsOf(terms.schema ?? NO_SCHEMA, old.kind, old.model, old.driven);
   if (of.length === 0 || !coder.bit(805)) return old.offsets ?? [];
   return readChangedOffsets(coder, of, old.offsets);
 }
 
-/** PROTOCOL.md, "Digest": the hash of a tick and of what some slots hold. */
+/** PROTOCOL.md, "Digest": the hash of a tick and of the content of some slots. */
 export class Digest {
   /** @param {number} tick */
   constructor(tick) {
@@ -252,7 +251,7 @@ export class Digest {
     this.bytes(tick, 4);
   }
 
-  /** Takes the low bytes of a number in, the lowest first. */
+  /** Adds the low bytes of a number, the lowest first. */
   bytes(value, width) {
     for (let i = 0; i < width; i++) {
       const byte = Math.floor(value / 2 ** (8 * i)) & 0xff;
@@ -260,7 +259,7 @@ export class Digest {
     }
   }
 
-  /** Takes in what a slot holds, or null for nothing. */
+  /** Adds the content of a slot, or null for nothing. */
   slot(slot, entity) {
     this.bytes(slot, 2);
     if (!entity) {

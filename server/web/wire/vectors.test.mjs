@@ -1,4 +1,4 @@
-// Holds this implementation to the vectors of PROTOCOL.md: `node --test`.
+// Tests this implementation with the vectors of PROTOCOL.md: `node --test`.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

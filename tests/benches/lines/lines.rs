@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use tests::badline::{Blackout, Conditions, Line};
 
-/// A line, and what a match over it must look like.
+/// A line, and the bars for a match over it.
 pub(crate) struct BadLine {
     pub(crate) name: &'static str,
     pub(crate) line: Line,
@@ -10,31 +10,31 @@ pub(crate) struct BadLine {
     pub(crate) bars: fn(&str) -> Bars,
 }
 
-/// What figures must be; `None` where there is no bar.
+/// Limits of the figures in a row; `None` where a figure has no bar.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bars {
     /// Least snapshots a second.
     pub(crate) snapshots: Option<f64>,
-    /// Longest time in milliseconds between two of them.
+    /// Longest time between two snapshots, in milliseconds.
     pub(crate) gap: Option<f64>,
-    /// Age in milliseconds that 99 % are not above.
+    /// 99th percentile of the age of visible state, in milliseconds.
     pub(crate) age: Option<f64>,
-    /// Units that 99 % of the errors of players whom nobody pushed are not above.
+    /// 99th percentile of the prediction error of players whom nobody pushed, in units.
     pub(crate) error: Option<f64>,
-    /// Corrections a minute and bot that move the view by more than four units in a frame,
-    /// after they are smoothed.
+    /// Corrections per minute and bot that, after smoothing, still move the view by more than
+    /// four units in a frame.
     pub(crate) jumps: Option<f64>,
 }
 
-/// When the blackout begins: all have joined by then.
+/// Start of the blackout, by which all bots have joined.
 const BLACKOUT_AT: Duration = Duration::from_secs(10);
 const BLACKOUT: Duration = Duration::from_secs(3);
 
-/// Time until snapshots must come again behind a blackout.
+/// Time after the end of a blackout in which the next snapshot must arrive, in milliseconds.
 const RECOVERY_MS: f64 = 250.0;
 
-/// The lines of the table. Delays are those of a round trip, half each way; losses
-/// are in each direction.
+/// The lines of the table. A delay in a name is that of a round trip, half of it each way; a
+/// loss is that of each direction.
 pub(crate) fn lines() -> Vec<BadLine> {
     let conditions = Conditions::default;
     let round_trip = |milliseconds| Duration::from_millis(milliseconds) / 2;

@@ -1,15 +1,16 @@
-//! What a match looks like over good and bad lines.
+//! A match over good and bad lines, as its bots measure it.
 //!
 //! `cargo bench -p tests --bench lines | tee tests/results/lines.txt`, or one line
 //! alone: `cargo bench -p tests --bench lines -- '64 kbit'`
 //!
-//! A server in a process of its own, bots in this one, and between them the faulty
-//! UDP proxy, on which each bot has a line of its own. Bots have the map already.
-//! Figures are those of the bots' report without the first second after joining;
-//! beside them stands the bar, where there is one. Corrections of more than four units are
-//! counted as they are and as they are seen: a view in which they are spread over a tenth
-//! of a second must not move by more than four units in a frame. A figure that misses its bar is
-//! marked, and the exit code is 1 then.
+//! The server has a process of its own, and the bots are in this one. Between them is the faulty
+//! UDP proxy, in which each bot has a line of its own. The bots have the map already.
+//!
+//! The figures come from the bots' report, without the first second after joining; a figure's
+//! bar, if it has one, stands beside it. Corrections of more than four units are counted twice:
+//! as they are, and as a player sees them. A player's view spreads a correction over a tenth of a
+//! second, and counts here if it still moves by more than four units in a frame. A figure that
+//! misses its bar is marked, and the exit code is 1 if there is one.
 
 mod lines;
 mod table;
@@ -26,7 +27,7 @@ use table::Row;
 use tests::badline::{Proxy, Setup};
 use tests::harness::{ServerProcess, compile, foreign_map, own_map};
 
-/// Play a match over good and bad lines and print what it looks like.
+/// Play a match over good and bad lines and print its figures.
 #[derive(Debug, Parser)]
 struct Options {
     /// Only lines whose name or map contains one of these
@@ -44,7 +45,7 @@ struct Options {
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 
-    /// Print each report and what became of the datagrams, too
+    /// Also print each report, and how many datagrams the line delayed and lost
     #[arg(long)]
     verbose: bool,
 
@@ -52,12 +53,12 @@ struct Options {
     #[arg(long)]
     json: bool,
 
-    /// What cargo says to every benchmark
+    /// The flag that cargo passes to every benchmark; ignored
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// A map to play on, and what the server is told besides.
+/// A map to play on, and the server's options for it.
 struct Map {
     name: &'static str,
     path: PathBuf,
@@ -91,9 +92,9 @@ fn main() -> ExitCode {
 
 fn maps() -> Vec<Map> {
     let arena = Map { name: "arena", path: own_map("arena.obsp"), objects: "0" };
-    // Where it is absent, that is said.
+    // `foreign_map` prints a line if the map is absent.
     let dm4 = foreign_map("id-gpl/dm4.map").map(|source| {
-        // Compiled once, not by each server. Bots look for a file with the map's name.
+        // It is compiled once here, rather than by each server. Bots look for it by its file name.
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("lines");
         std::fs::create_dir_all(&folder).expect("a folder can be made");
         let path = folder.join("dm4.obsp");
@@ -103,7 +104,7 @@ fn maps() -> Vec<Map> {
     [arena].into_iter().chain(dm4).collect()
 }
 
-/// What the bots report of a match over this line.
+/// Plays a match over this line and returns the bots' report.
 fn play(line: &BadLine, map: &Map, options: &Options) -> Report {
     let path = map.path.to_string_lossy();
     let server = ServerProcess::start(&["--map", &path, "--objects", map.objects]);
@@ -120,7 +121,7 @@ fn play(line: &BadLine, map: &Map, options: &Options) -> Report {
         duration: Some(Duration::from_secs(options.seconds)),
         seed: options.seed,
         own_sockets: true,
-        // The bench is of play, not of map transfers.
+        // Bots that have the map need no transfer, which is not measured here.
         maps: map.path.parent().map(Path::to_owned).into_iter().collect(),
         ..Swarm::new(proxy.address(), options.bots)
     };

@@ -16,7 +16,7 @@ const HEADINGS: [&str; 11] = [
     "dropped, mismatches",
 ];
 
-/// One line on one map.
+/// The row of one line on one map.
 pub(crate) struct Row {
     cells: [String; 11],
     missed: u32,
@@ -42,8 +42,8 @@ impl Row {
             Some(bar) => judged(format!("{rate:.1} (≥ {bar})"), rate >= bar),
             None => format!("{rate:.1}"),
         };
-        // Everyone stays and sees what the server meant, over any line. Who comes back
-        // was dropped, too.
+        // Over any line, every bot must stay connected and see the server's state. A bot that
+        // reconnected was dropped, too.
         let dropped = u64::from(report.bots - report.joined + report.dropped) + report.reconnects;
         let is_met = report.passed() && dropped == 0;
         let faults = judged(format!("{dropped}, {}", report.digest_mismatches), is_met);

@@ -1,4 +1,4 @@
-//! The attacks, each as bad as one machine can make it within its time.
+//! The attacks, each as strong as one machine can make it.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -11,30 +11,30 @@ use tokio::time::sleep;
 
 use crate::attacker::{Attacker, GAME, Intruder, command, unknown_capsule};
 
-/// What is attacked.
+/// The server under attack, by its addresses.
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
-    /// Where players join.
+    /// The address at which players join.
     pub(crate) udp: SocketAddr,
-    /// Where the pages are.
+    /// The address of the HTTP pages.
     pub(crate) http: SocketAddr,
-    /// Where the attackers are.
+    /// The attackers' own address, or the first of several.
     pub(crate) source: Ipv4Addr,
 }
 
 /// An attack, by the name of its row.
 pub(crate) struct Attack {
     pub(crate) name: &'static str,
-    /// What the attackers do.
+    /// A description, printed below the table.
     pub(crate) what: &'static str,
-    /// How many of them do it.
+    /// The number of attackers.
     count: u8,
-    /// Whether each has an address of its own.
+    /// Whether each attacker has an address of its own.
     many_addresses: bool,
     one: One,
 }
 
-/// What one attacker does, over and over.
+/// The action that one attacker repeats.
 #[derive(Clone, Copy)]
 enum One {
     Nothing,
@@ -96,7 +96,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     attack("unfinished frames", "16 send a byte of a frame now and then", 16, One::UnfinishedFrame),
 ];
 
-/// Carries an attack out until the process ends.
+/// Carries out an attack until the process is killed.
 pub(crate) async fn run(attack: &Attack, target: Target) {
     let mut attackers = JoinSet::new();
     for number in 0..attack.count {
@@ -153,7 +153,7 @@ async fn repeat(one: One, number: u8, source: Ipv4Addr, target: Target) {
     }
 }
 
-/// The longest line that may be said.
+/// The longest chat line that the server accepts.
 fn line() -> String {
     "\u{1F600}".repeat(160)
 }
@@ -167,7 +167,7 @@ async fn capsules(attacker: &Attacker) -> Option<()> {
     }
 }
 
-/// Sends commands as a player does, as long as the connection lasts.
+/// Sends commands as a player does, and calls `and` after each, while the connection lasts.
 async fn play(player: Intruder, mut and: impl FnMut(&Intruder)) {
     let mut tick = player.tick;
     while player.connection.close_reason().is_none() {
@@ -217,7 +217,7 @@ async fn pipeline(http: SocketAddr) -> Option<()> {
 }
 
 async fn dawdle(http: SocketAddr) -> Option<()> {
-    // Two each.
+    // Two connections for each of 250 attackers.
     let mut streams = [TcpStream::connect(http).await.ok()?, TcpStream::connect(http).await.ok()?];
     loop {
         for stream in &mut streams {
@@ -262,7 +262,7 @@ async fn flood(player: Intruder) {
 
 async fn unfinished(attacker: &Attacker) -> Option<()> {
     let mut player = attacker.join().await?.ok()?;
-    // A frame of a thousand bytes, which takes its time.
+    // The length of a frame of a thousand bytes, then the bytes, one a second.
     for byte in [0xe8, 0x03].into_iter().chain([0; 1000]) {
         player.send.write_all(&[byte]).await.ok()?;
         sleep(Duration::from_secs(1)).await;

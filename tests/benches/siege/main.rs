@@ -1,17 +1,17 @@
-//! What one stranger can cost: a release server with 16 honest bots, and everything
-//! that was ever thrown at it.
+//! The harm that one attacker can do: a release server with 16 honest bots under every known
+//! attack, one after the other.
 //!
 //! `cargo bench -p tests --bench siege | tee tests/results/siege.txt`, or some rows
 //! alone: `cargo bench -p tests --bench siege -- chat joins`. With `--server PATH`,
-//! another build of the server is besieged: an earlier one, to compare with.
+//! another build of the server is besieged, an earlier one for example.
 //!
 //! Server, bots and attackers are processes of their own on one machine. The attackers
 //! run at the lowest priority, as if they were elsewhere. They begin first; two seconds
-//! later the bots join, while a probe asks for `/healthz` ten times a second. Figures
-//! beyond their bar are marked, and the exit code is 1 then.
+//! later the bots join, while a probe asks for `/healthz` ten times a second. A figure that misses
+//! its bar is marked, and the exit code is 1 if there is one.
 
 #[path = "../../tests/siege/attacker.rs"]
-#[expect(dead_code, reason = "the tests of strangers ask more of them")]
+#[expect(dead_code, reason = "only the tests use the rest")]
 mod attacker;
 mod attacks;
 
@@ -31,17 +31,17 @@ use tokio::time::{sleep, timeout};
 /// Honest bots.
 const BOTS: u32 = 16;
 
-/// Players that the server takes: the attack that chats within the rules needs them.
+/// The server's places: 16 bots and the 22 attackers of `chat` must fit.
 const MAX_PLAYERS: &str = "48";
 
-/// How long the attackers are alone.
+/// Time between the start of an attack and the bots' joining.
 const HEAD_START: Duration = Duration::from_secs(2);
 
-/// Time between two probes, and the longest that one is waited for.
+/// Time between two probes, and the longest wait for an answer.
 const PROBE: Duration = Duration::from_millis(100);
 const PROBE_PATIENCE: Duration = Duration::from_secs(10);
 
-/// What every row is held to.
+/// The bars of every row: log and memory in bytes.
 const LEAST_SNAPSHOTS: f64 = 58.0;
 const MOST_GAP_MS: f64 = 50.0;
 const MOST_LOG: f64 = 1024.0 * 1024.0;
@@ -61,16 +61,16 @@ struct Options {
     #[arg(long, value_name = "PATH")]
     server: Option<String>,
 
-    /// The attackers come from the bots' own address, 127.0.0.1, which has no share of
-    /// players and joins
+    /// Attack from the bots' own address, 127.0.0.1, to which no limits per address apply
     #[arg(long)]
     same_address: bool,
 
-    /// Attack UDP and HTTP address by this name from this address, until killed
+    /// Carry out one attack until killed: its name, the server's UDP and HTTP addresses, and
+    /// the attackers' address
     #[arg(long, hide = true, num_args = 4)]
     attack: Option<Vec<String>>,
 
-    /// What cargo says to every benchmark
+    /// The flag that cargo passes to every benchmark; ignored
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -107,9 +107,9 @@ fn main() -> ExitCode {
     if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Attacks until killed.
+/// Carries out one attack until this process is killed.
 fn besiege(attack: &[String]) {
-    let [name, udp, http, source] = attack else { unreachable!("clap asks for four") };
+    let [name, udp, http, source] = attack else { unreachable!("clap requires four values") };
     let attack = ATTACKS.iter().find(|known| known.name == name).expect("a known attack");
     let target = Target {
         udp: udp.parse().unwrap(),
@@ -120,7 +120,7 @@ fn besiege(attack: &[String]) {
     runtime.block_on(attacks::run(attack, target));
 }
 
-/// Attackers in a process of their own, ended with the row whatever comes.
+/// The attackers, in a process of their own, which is killed when this value is dropped.
 struct Attackers(Child);
 
 impl Attackers {
@@ -146,7 +146,7 @@ impl Drop for Attackers {
     }
 }
 
-/// What became of the honest.
+/// The figures of one attack.
 struct Row {
     report: Report,
     log: f64,
@@ -185,7 +185,7 @@ impl Row {
         Self { report, log: server.log().len() as f64, memory, probe_ms }
     }
 
-    /// Prints the row; whether all its bars hold.
+    /// Prints the row and returns whether all its bars hold.
     fn print(&self, attack: &Attack) -> bool {
         let Self { report, log, memory, probe_ms } = self;
         let joins = f64::from(report.joined) - f64::from(report.dropped);
@@ -210,14 +210,14 @@ impl Row {
     }
 }
 
-/// The longest that an answer of `/healthz` took, in milliseconds.
+/// Asks for `/healthz` until `over`, and returns the longest time to an answer, in milliseconds.
 fn probe(http: SocketAddr, over: &AtomicBool) -> f64 {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let mut longest = Duration::ZERO;
         while !over.load(Ordering::Relaxed) {
             let begin = Instant::now();
-            // An error counts as no answer.
+            // An error counts as the longest wait, like no answer at all.
             let answered = tokio::spawn(timeout(PROBE_PATIENCE, get(http, "/healthz"))).await;
             let is_healthy = matches!(answered, Ok(Ok(answer)) if answer.status == 200);
             longest = longest.max(if is_healthy { begin.elapsed() } else { PROBE_PATIENCE });

@@ -1,5 +1,5 @@
-//! Heaps: bodies dropped into a pen, awake until they rest. Nobody plays, so
-//! that neither engine spends anything on players.
+//! Heaps: bodies dropped into a pen, awake until they rest. There are no players, so neither
+//! engine spends time on them.
 
 use obsp_sim::{Kind, State};
 use server::scene::HeapModels;
@@ -9,16 +9,16 @@ use super::peer::Peer;
 use super::scene::Scene;
 use super::{Engine, Measured};
 
-/// Bodies of a heap.
+/// The numbers of bodies in the heaps.
 const SIZES: [u32; 5] = [125, 250, 500, 1_000, 2_000];
 
-/// Ticks of a heap.
+/// Ticks for which each heap is played.
 const TICKS: u32 = 600;
 
 /// Ticks between two audits.
 const AUDIT_EVERY: u32 = 10;
 
-/// One engine's heap.
+/// The figures of one engine's heap.
 #[derive(Default)]
 struct Fallen {
     measured: Measured,
@@ -48,7 +48,7 @@ pub(crate) fn heaps() {
         "and tick, bodies awake on average, mean height of the bodies and deepest overlap in units;"
     );
     println!(
-        "what ours takes over what rapier takes, and how much faster ours is with two threads"
+        "our time divided by rapier's (total, p99), and how many times as fast ours is with two threads"
     );
     println!(
         "{:14} {:>7} {:>7} {:>6} {:>6} {:>6} {:>7}   {:>7} {:>7} {:>6} {:>6} {:>6} {:>7}   {:>5} {:>5} {:>7}",
@@ -92,7 +92,7 @@ fn drop_heap(scene: &Scene) {
             others.measured.judge(&peer, &mut peers_audit);
         }
     }
-    assert_eq!(ours.digest(), doubled.digest(), "two threads drop another heap");
+    assert_eq!(ours.digest(), doubled.digest(), "two threads compute another heap than one");
     let print = |fallen: &mut Fallen, state: State| {
         let total = fallen.total();
         let [_, _, late] = fallen.measured.summary();

@@ -1,6 +1,6 @@
-//! A hovertank in `rapier3d`: the engine of ours (`sim`'s `hovertank/steer.rs`) as
-//! changes of velocity before each step. Its air cushions are left out: in the scene,
-//! tanks fly above their reach or land.
+//! A hovertank in `rapier3d`: the same drive as ours (`hovertank/steer.rs` in `server/sim`), as
+//! changes of velocity before each step. The air cushions are left out, because tanks in this
+//! scene fly too high for them or land.
 
 use obsp::model::Model;
 use obsp_sim::{Buttons, Command};
@@ -8,8 +8,9 @@ use rapier3d::prelude::*;
 
 use super::peer::{GRAVITY, hull};
 
-/// What ours has: speeds in units per second, accelerations in units and radians per
-/// second squared, a rate per second, cosines of tilts, and distances in units.
+/// The numbers of our hovertank: speeds in units per second (`TURN` in radians per second),
+/// accelerations in units or radians per second squared, `TURN_RATE` per second, tilts as
+/// cosines, and distances in units. `SPREAD` is a share of the tank's half extents.
 const SPEED: f32 = 400.0;
 const ACCELERATION: f32 = 500.0;
 const CLIMB: f32 = 200.0;
@@ -27,10 +28,10 @@ const REACH: f32 = 96.0;
 const INSIDE: f32 = 4.0;
 const SPREAD: f32 = 0.7;
 
-/// A tank of the peer.
+/// A hovertank in `rapier3d`.
 pub(super) struct Hovertank {
     body: RigidBodyHandle,
-    /// Where its probes start, from the centre of mass.
+    /// The starting points of its probes, from the centre of mass.
     corners: [Vector; 4],
 }
 
@@ -44,7 +45,7 @@ impl Hovertank {
         Self { body, corners }
     }
 
-    /// Lets its driver's `command` and its engine change its velocity.
+    /// Changes the tank's velocity as its drive does with the driver's `command`.
     pub(super) fn steer(&self, world: &mut PhysicsWorld, command: Command) {
         let seconds = world.integration_parameters.dt;
         let ground = self.probe(world);
@@ -56,7 +57,7 @@ impl Hovertank {
         if lands && touches && up.z > TILTED {
             return;
         }
-        // What the step takes off again.
+        // Gravity in the next step takes this off again.
         let falls = Vector::Z * (GRAVITY * seconds);
         let (mut velocity, mut angular) = (body.linvel() - falls, body.angvel());
         let least = if up.z < FALLEN {
@@ -88,7 +89,7 @@ impl Hovertank {
         body.set_angvel(angular, true);
     }
 
-    /// Distance of what is below each corner, where it is within reach.
+    /// Distance from each corner to the solid below, `None` beyond the reach.
     fn probe(&self, world: &PhysicsWorld) -> [Option<f32>; 4] {
         let at = *world.bodies[self.body].position();
         let queries = world.broad_phase.as_query_pipeline(

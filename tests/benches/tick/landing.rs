@@ -1,8 +1,8 @@
-//! Mass landings: what Blow's paper says its system could not do. As many hovertanks
-//! as pads fly past each other, land at once, rest for a second and leave; in ours
-//! with the hard case of the cascade on, deferred and off, and in the peer, where
-//! tanks and pads are compounds of the same convex parts. Each engine has pilots of
-//! its own, who see nothing but what it does.
+//! Mass landings, the case that Blow's paper says its system could not handle. As many hovertanks
+//! as pads fly past each other, land at once, rest for a second and leave. Our engine plays it
+//! three times, with the hard case of the cascade on, deferred and off. In `rapier3d`, tanks and
+//! pads are compounds of the same convex parts. Each engine has pilots of its own, who steer by
+//! its states alone.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use super::peer::Peer;
 use super::scene::Scene;
 use super::{Engine, Measured};
 
-/// How many land at once.
+/// The numbers of tanks that land at once.
 const LANDERS: [u16; 4] = [4, 8, 16, 32];
 
-/// Seed of how the pads lie, and who lands in which.
+/// Seed of the pads' places and of the tanks that land in them.
 const SEED: u64 = 1;
 
 /// Longest that a landing may take, in ticks.
@@ -34,7 +34,7 @@ struct Flight<E> {
     pilots: Landers,
     audit: Audit,
     measured: Measured,
-    /// The ticks in which tanks came down, or stood in their pads.
+    /// Times of the ticks in which tanks came down or stood in their pads.
     down: Vec<Duration>,
     tally: Tally,
     /// Bodies awake, summed over the ticks.
@@ -101,8 +101,8 @@ impl<E: Engine> Flight<E> {
     }
 }
 
-/// Plays landings of all sizes in both engines and prints a line for each, and what
-/// the stages of the cascade did in the largest.
+/// Plays landings of all sizes in both engines and prints a line for each. Then prints the work
+/// of each stage of the cascade in the largest.
 pub(crate) fn landings() {
     println!();
     println!("landings, seed {SEED}: milliseconds a tick, of all and while tanks are down; p99 of");

@@ -1,16 +1,16 @@
-//! What a tick of the moving world costs, beside `rapier3d`.
+//! The cost of a tick of the moving world, beside `rapier3d`.
 //!
 //! `cargo bench -p tests --bench tick`
 //!
-//! Both engines get the same solids, the same props where ours lets them lie
-//! after settling, and the same players with the same commands: box agents
-//! here, a kinematic character controller there. Nobody shoots, for the other
-//! has no weapons. The two take turns, tick by tick, so that whatever else the
-//! machine does hits both alike: the ratios are what counts. How deep bodies
-//! stand in each other is judged by the same exact audit. The halls are as large
-//! as their objects need, with as many players in each: what a tick costs may
-//! grow no faster than the number of objects. Heaps and landings of many hovertanks
-//! show what bodies cost that are awake and touch.
+//! Both engines get the same solids, the same props in the poses in which ours lets them settle,
+//! and the same players with the same commands: box agents in ours, a kinematic character
+//! controller in rapier. Nobody shoots, because rapier has no weapons. The two take turns, tick by
+//! tick, so that other load on the machine affects both alike: compare the ratios. The same exact
+//! audit judges how deep bodies overlap in either.
+//!
+//! The halls grow with their number of objects and all have as many players, so the cost of a
+//! tick may grow no faster than the number of objects. Heaps, and landings of many hovertanks,
+//! show the cost of bodies that are awake and touch.
 
 #[path = "../world/machine.rs"]
 mod machine;
@@ -83,17 +83,17 @@ fn matches() {
     grow(&halls);
 }
 
-/// What ours took for one scene.
+/// The time that our engine took for one scene.
 struct Cost {
     objects: u32,
-    /// To scatter the objects and let them come to rest.
+    /// Time to scatter the objects and let them come to rest.
     set_up: Duration,
     /// Median, mean and 99th percentile of a tick, in milliseconds.
     tick: [f64; 3],
 }
 
-/// Prints what an object costs in halls of all sizes, and whether the cost has
-/// grown faster than the number of objects.
+/// Prints the cost of an object in halls of all sizes, and whether the cost of a tick has grown
+/// faster than the number of objects.
 fn grow(halls: &[Cost]) {
     println!();
     println!("ours, microseconds a tick and object; the set-up in milliseconds an object");
@@ -126,7 +126,7 @@ fn grow(halls: &[Cost]) {
 trait Engine {
     /// Advances by one tick, one command for each player.
     fn step(&mut self, commands: &[Command]);
-    /// Where everybody is.
+    /// The state of all entities.
     fn state(&self) -> State;
     /// Bodies awake after the last tick.
     fn awake(&self) -> u64;

@@ -11,8 +11,8 @@ use rapier3d::prelude::*;
 use super::hovertank::Hovertank;
 use super::{Engine, Scene};
 
-/// What the simulation under test takes: gravity, speeds, density, friction,
-/// restitution and a player's mass, in units, seconds and kilograms.
+/// The constants of our simulation, in units, seconds and kilograms: gravity, a player's speeds,
+/// the density of props, friction, restitution, and a player's mass, step and half extents.
 pub(super) const GRAVITY: f32 = 800.0;
 const RUN: f32 = 320.0;
 const JUMP: f32 = 270.0;
@@ -23,7 +23,7 @@ const PLAYER_MASS: f32 = 80.0;
 const STEP: f32 = 18.0;
 const PLAYER: Vector = Vector::new(16.0, 16.0, 28.0);
 
-/// A metre in units: the engine's own tolerances are made for metres.
+/// A metre in units: the default tolerances of `rapier3d` are made for metres.
 const METRE: f32 = 40.0;
 
 struct Player {
@@ -33,13 +33,13 @@ struct Player {
     grounded: bool,
 }
 
-/// The peer, as its documentation sets it up for one thread.
+/// `rapier3d` as its documentation sets it up for one thread.
 pub(crate) struct Peer {
     world: PhysicsWorld,
     controller: KinematicCharacterController,
     players: Vec<Player>,
     tanks: Vec<Hovertank>,
-    /// Everybody in the order of ours, for the audit.
+    /// All entities in our engine's order, for the audit.
     entities: Vec<(EntityState, RigidBodyHandle)>,
 }
 
@@ -61,7 +61,7 @@ fn dressed(shape: SharedShape) -> ColliderBuilder {
 }
 
 impl Peer {
-    /// Everybody as in `start`, which is what ours begins with.
+    /// The scene with all entities as in `start`, the first state of our engine.
     pub(crate) fn new(scene: &Scene, start: &State) -> Self {
         let mut world = PhysicsWorld::new();
         world.gravity = Vector::new(0.0, 0.0, -GRAVITY);
@@ -120,7 +120,7 @@ impl Peer {
         Self { world, controller, players, tanks, entities }
     }
 
-    /// Deepest contact of its own manifolds at the moment, in units.
+    /// Deepest contact in rapier's own manifolds after the last step, in units.
     pub(crate) fn deepest_contact(&self) -> f64 {
         let manifolds = self.world.narrow_phase.contact_pairs().flat_map(|pair| pair.manifolds());
         let contacts = manifolds.flat_map(|manifold| &manifold.points);

@@ -6,31 +6,31 @@ use obsp_sim::{Config, EntityId, PlayerKind, World};
 use server::scene::{HeapModels, pen, yard};
 use tests::harness::{MapBuilder, Random, Wanderer, own_map};
 
-/// What both engines play: a map, props scattered over it, and players.
+/// A scene for both engines: a map, props scattered over it, and players.
 pub(crate) struct Scene {
     name: String,
     map: Arc<obsp::World>,
     pub(crate) config: Config,
-    /// Whether the props come to rest before it begins.
+    /// Whether the props come to rest before the first tick.
     settled: bool,
-    /// As what the players join.
+    /// The kind as which the players join.
     kind: PlayerKind,
 }
 
-/// Floor for one scattered object, as the side of a square in units.
+/// Side of the square of floor for each scattered object, in units.
 const ROOM: f64 = 160.0;
 
 /// Distance between two spawn points of a hall, in units.
 const SPACING: i32 = 320;
 
 impl Scene {
-    /// The bar's scene: the arena with 32 players and 500 props.
+    /// The scene that the bar of the tick is about: the arena with 32 players and 500 props.
     pub(crate) fn arena() -> Self {
         let map = obsp::World::load(&own_map("arena.obsp")).expect("the arena is compiled");
         Self::new("arena", map, 500)
     }
 
-    /// A hall with pillars, as large as so many objects need.
+    /// A hall with pillars, large enough for this number of objects.
     pub(crate) fn hall(objects: u32) -> Self {
         let half = (f64::from(objects).sqrt() * ROOM * 0.5) as i32;
         let wall = half + 16;
@@ -58,7 +58,7 @@ impl Scene {
         Self { name: format!("{objects} {models:?}"), map, config, settled: false, kind }
     }
 
-    /// A yard with a pad for each of so many hovertanks.
+    /// A yard with a pad for each of the hovertanks.
     pub(crate) fn landing(landers: u16, seed: u64) -> Self {
         let map = yard(landers, seed).expect("the yard compiles").into();
         let config = Config { tick_rate: 60, seed, objects: 0, max_players: landers };
@@ -80,19 +80,19 @@ impl Scene {
         &self.map
     }
 
-    /// The scene as ours sets it up, its players let in.
+    /// The scene in our engine, with its players joined.
     pub(crate) fn set_up(&self) -> (World, Vec<EntityId>) {
         let set_up = if self.settled { World::new } else { World::unsettled };
         let world = set_up(Arc::clone(&self.map), shipped().into(), self.config);
         let mut world = world.expect("the scene can be played");
-        // The peer simulates each tick in full, too.
+        // Without a budget each tick is simulated in full, as in the other engine.
         world.set_budget(None);
         let join = |_| world.join_as(self.kind).expect("there is room for all players");
         let players = (0..self.config.max_players).map(join).collect();
         (world, players)
     }
 
-    /// Who steers the players: the same commands whenever it is asked.
+    /// The sources of the players' commands, which are the same at each call.
     pub(crate) fn players(&self) -> Vec<Wanderer> {
         let nobody = EntityId { slot: 0, generation: 0 };
         let player = |seed| Wanderer::new(nobody, Random::new(u64::from(seed) + 1));

@@ -1,6 +1,7 @@
-//! Whether the shifted planes, as a conservative filter for a body's box, spare the tree of
-//! boxes over the brushes: what each finds clear, and what it costs. Blow dropped the smaller
-//! solid down the world's BSP before all else.
+//! A comparison of two conservative filters for the box of a body against the static world: the
+//! tree of boxes over the brushes, which the simulation uses, and the BSP of shifted planes. The
+//! table has the share of boxes that each finds clear, and its cost. The second is Blow's first
+//! filter: he dropped the smaller solid down the world's BSP.
 //!
 //! `cargo bench -p tests --bench world -- filter`
 
@@ -18,14 +19,14 @@ use server::soak::Script;
 
 use crate::maps;
 
-/// Players who shoot, and bodies that they wake.
+/// Players who shoot, and objects that they wake.
 const PLAYERS: u16 = 32;
 const OBJECTS: u32 = 500;
 
 /// Ticks from which the boxes of awake bodies are taken.
 const TICKS: u32 = 600;
 
-/// Rounds over all boxes, of which the fastest counts.
+/// Rounds over all boxes; the fastest counts.
 const ROUNDS: u32 = 30;
 
 pub(crate) fn print() {
@@ -68,11 +69,11 @@ fn print_map(path: &Path) {
     );
 }
 
-/// Where awake bodies were, each box with the way of a tick.
+/// The boxes of awake bodies in each tick, grown by the distance of a tick at their speed.
 fn awake_boxes(map: Arc<obsp::World>) -> Vec<Aabb> {
     let config = Config { tick_rate: 60, seed: 1, objects: OBJECTS, max_players: PLAYERS };
     let mut world = World::new(map, shipped().into(), config).expect("the map can be played");
-    let join = |player| (world.join().expect("a place"), Script::new(1, player));
+    let join = |player| (world.join().expect("the world has a free player slot"), Script::new(1, player));
     let mut players: Vec<(EntityId, Script)> = (0..PLAYERS).map(join).collect();
     let mut boxes = Vec::new();
     for _ in 0..TICKS {
@@ -89,13 +90,13 @@ fn awake_boxes(map: Arc<obsp::World>) -> Vec<Aabb> {
     boxes
 }
 
-/// A box as a body, and where its middle is.
+/// A box as a body, and the position of its middle.
 fn body(bounds: &Aabb) -> Option<(Cuboid, glam::Vec3)> {
     let half = (0.5 * (bounds.max - bounds.min)).as_vec3();
     Some((Cuboid::new(half).ok()?, (0.5 * (bounds.max + bounds.min)).as_vec3()))
 }
 
-/// Nanoseconds for each of `count`, in the fastest round.
+/// Nanoseconds for each of `count` boxes in the fastest round.
 fn fastest(count: usize, round: impl Fn() -> u32) -> f64 {
     let rounds = (0..ROUNDS).map(|_| {
         let begun = Instant::now();

@@ -13,11 +13,11 @@ use crate::workloads::{Segment, Workload};
 
 type Cast<'a> = dyn Fn(&Segment) -> Option<f32> + 'a;
 
-/// An implementation of traces. The answer is the fraction of the
-/// segment that is free, `None` if all of it is.
+/// An implementation of traces. Its answer is the free fraction of the segment, `None` if all of
+/// it is free.
 pub(crate) struct Contestant<'a> {
     pub(crate) name: String,
-    /// It moves another body than the others, so the answers differ.
+    /// Whether it moves another body than the others, so that its answers differ.
     pub(crate) other_body: bool,
     cast: Box<Cast<'a>>,
 }
@@ -43,8 +43,8 @@ impl<'a> Contestant<'a> {
         hits as f64 / segments.len() as f64
     }
 
-    /// Share of the segments whose ends are within a tenth of a unit of the
-    /// other's.
+    /// Share of the segments on which both implementations stop within a tenth of a unit of each
+    /// other.
     pub(crate) fn agreement(&self, other: &Self, segments: &[Segment]) -> f64 {
         let agree = |segment: &&Segment| {
             let free = |contestant: &Self| contestant.cast(segment).unwrap_or(1.0);
@@ -73,7 +73,7 @@ impl Subject {
         let spaces = Spaces::default();
         let world = compiled(&spaces);
         let alone = |size: &obsp::Size| {
-            compiled(&Spaces::new(vec![size.clone()]).expect("one good size is a good list"))
+            compiled(&Spaces::new(vec![size.clone()]).expect("a list of one valid size is valid"))
         };
         let separate = spaces.sizes().iter().map(alone).collect();
         // Brushes that are solid for boxes only do not stop rays.
@@ -107,7 +107,7 @@ impl Subject {
 
     /// All implementations for this workload; the onion first.
     pub(crate) fn contestants(&self, workload: &Workload) -> Vec<Contestant<'_>> {
-        let size = self.world.size(workload.space).expect("it was asked for before");
+        let size = self.world.size(workload.space).expect("the segments were made for this size");
         let size_in_units = &self.world.sizes()[size.index()];
         let peers = if size_in_units.is_point() { &self.peers_of_rays } else { &self.peers };
         let mut all = vec![
@@ -116,14 +116,14 @@ impl Subject {
         ];
         let half_extents = size_in_units.half_extents;
         if let Ok(cuboid) = Cuboid::new(half_extents) {
-            let sphere = Sphere::new(half_extents.z).expect("as good as the cuboid");
-            let cylinder =
-                Cylinder::new(half_extents.x, half_extents.z).expect("as good as the cuboid");
+            let sphere = Sphere::new(half_extents.z).expect("its extents are those of the cuboid");
+            let cylinder = Cylinder::new(half_extents.x, half_extents.z)
+                .expect("its extents are those of the cuboid");
             all.push(shifted("shifted planes, box", &self.world, cuboid));
             all.push(shifted("shifted planes, sphere", &self.world, sphere).with_other_body());
             all.push(shifted("shifted planes, cylinder", &self.world, cylinder).with_other_body());
         } else {
-            let least = Sphere::new(LEAST_EXTENT).expect("the least");
+            let least = Sphere::new(LEAST_EXTENT).expect("the least extent is allowed");
             all.push(shifted("shifted planes, least sphere", &self.world, least));
         }
         all.extend(peers.contestants(half_extents));

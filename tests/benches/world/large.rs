@@ -1,4 +1,4 @@
-//! Large maps: time to compile and to load, and bytes, by number of brushes.
+//! Large maps: time to compile, time to load and bytes, by the number of brushes.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use obsp::{Options, Source, Spaces, World};
 use oracle::Random;
 use oracle::generate::wide;
 
-/// Numbers of brushes, from a small map to more than any known map has.
+/// Numbers of brushes: from a small map to more than any known map has.
 const BRUSHES: [usize; 5] = [500, 1_000, 2_500, 10_000, 20_000];
 
 pub(crate) fn print() {
@@ -31,18 +31,18 @@ pub(crate) fn print() {
         let nodes = world.counts().onion_nodes;
         let bytes = world.to_bytes();
         let begun = Instant::now();
-        World::from_bytes(&bytes).expect("it was just written");
+        World::from_bytes(&bytes).expect("these bytes were just written by the compiler");
         let load = begun.elapsed().as_secs_f64() * 1e3;
         let size = bytes.len() / brushes;
         println!("  {brushes:8} {compile:10.1} {cpu:8.1} {load:8.0} {nodes:8} {size:12}");
     }
 }
 
-/// Processor time of all threads of this process, in seconds: unlike wall time, other
-/// processes hardly affect it. Zero where the system does not report it.
+/// Processor time of all threads of this process, in seconds. Other processes hardly affect it,
+/// unlike wall time. Zero where the system does not report it.
 fn processor_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // After the name, which may contain anything: user and system time in 1/100 s.
+    // User and system time in 1/100 s follow the process's name, which may contain anything.
     let fields = stat.rsplit(')').next().unwrap_or_default();
     let ticks = fields.split_whitespace().skip(11).take(2).filter_map(|f| f.parse::<f64>().ok());
     ticks.sum::<f64>() / 100.0

@@ -1,15 +1,17 @@
-//! The cost of a trace through the static world, beside its peers.
+//! The cost of a trace through the static world, beside other implementations.
 //!
 //! `cargo bench -p tests --bench world`
 //!
-//! Every contestant traces the same segments on every map: the onion BSP,
-//! a tree of that size alone, and `parry3d`, which casts the same box against
-//! the same brushes, as a BVH of convex bodies and as a triangle mesh. They
-//! take turns, a few hundred segments each, and medians are kept, so that
-//! other load of the machine affects all of them alike. Only the ratios are
-//! comparable. The shifted planes answer for other bodies, and for the same box.
-//! The tables of Melax's paper, of filters for bodies and of large maps follow;
-//! `cargo bench -p tests --bench world -- filter` prints the second alone, `-- large` the last.
+//! Every contestant traces the same segments on every map. The contestants are the onion BSP, a
+//! tree of that size alone, `parry3d` and the shifted planes. `parry3d` casts the same box against
+//! the same brushes, as a BVH of convex bodies and as a triangle mesh. The shifted planes are cast
+//! the same box and other bodies.
+//!
+//! The contestants take turns of a few hundred segments and medians are kept, so that other load on
+//! the machine affects all of them alike. Only the ratios are comparable.
+//!
+//! Three more tables follow: those of Melax's paper, of filters for bodies (alone: `cargo bench -p
+//! tests --bench world -- filter`) and of large maps (alone: `-- large`).
 
 mod brush_filter;
 mod contestants;

@@ -4,19 +4,19 @@ use std::time::Instant;
 use crate::contestants::Contestant;
 use crate::workloads::Segment;
 
-/// Number of rounds of which the median counts. Odd, so that one round is the median.
+/// Number of rounds in a median. It is odd, so that the median is one of them.
 const ROUNDS: usize = 15;
 
-/// Segments after which the next contestant has its turn: a fraction of a
-/// scheduler's time slice, so that most turns are not interrupted.
+/// Segments in a turn. They take a fraction of a scheduler's time slice, so most turns are not
+/// interrupted.
 const TURN: usize = 256;
 
 /// Segments at the start of a turn that are not timed: they refill the cache after the
 /// turns of others.
 const WARM_UP: usize = 32;
 
-/// Nanoseconds per segment, by contestant. Of every turn the median over the
-/// rounds counts, so that interrupted turns do not.
+/// Nanoseconds per segment, by contestant. The time of each turn is its median over the rounds,
+/// so that interrupted turns do not count.
 pub(crate) fn interleaved(contestants: &[Contestant<'_>], segments: &[Segment]) -> Vec<f64> {
     let mut total = vec![0.0; contestants.len()];
     for turn in segments.chunks(TURN) {

@@ -1,8 +1,8 @@
 //! The tables and figures of Melax (2000), measured again, beside the published ones.
 //!
-//! The published numbers are of a Pentium III and of geometry that was never published,
-//! so only ratios and shapes of curves can be compared. Where the paper has only a picture
-//! and no number, there is none here.
+//! The published numbers come from a Pentium III and from geometry that was never published, so
+//! only ratios and shapes of curves can be compared. Where the paper has a picture and no number,
+//! no published number is printed.
 
 mod slicing;
 
@@ -20,11 +20,11 @@ use crate::contestants::{Contestant, onion};
 use crate::measure;
 use crate::workloads::{Segment, Workload};
 
-/// Number of frames of Figure 8, and of traces of each for one timing.
+/// Number of frames in Figure 8, and how often each is traced for one timing.
 const FRAMES: usize = 200;
 const REPEATS: usize = 100;
 
-/// Number of timings of each frame, of which the median counts.
+/// Number of timings of each frame; their median counts.
 const TIMINGS: usize = 5;
 
 /// Spheres of each diameter in Figure 6.
@@ -44,7 +44,8 @@ fn bevelled(path: &Path, bevel_angle: BevelAngle) -> World {
     let source = Source::read(path).unwrap_or_else(|error| panic!("{error}"));
     // The onion is not measured, so one size is enough.
     let default = Spaces::default();
-    let spaces = Spaces::new(default.sizes()[..1].to_vec()).expect("one size is a list");
+    let spaces =
+        Spaces::new(default.sizes()[..1].to_vec()).expect("a list of one valid size is valid");
     let options = Options { bevel_angle, ..Options::default() };
     let compiled = compile(&source, &spaces, &options, &mut |_, _, _| ());
     compiled.unwrap_or_else(|error| panic!("{error}")).world
@@ -63,12 +64,12 @@ fn table_1(path: &Path) {
     );
 }
 
-/// `points` is a world of the bare point alone: Melax's ray goes through a BSP
-/// without extents.
+/// Prints Table 2. `points` is a world compiled for the bare point alone, because Melax's ray goes
+/// through a BSP without extents.
 fn table_2(points: &World, world: &World, segments: &[Segment]) {
-    let least = Sphere::new(LEAST_EXTENT).expect("the least");
-    let sphere = Sphere::new(28.0).expect("an ordinary radius");
-    let cylinder = Cylinder::new(16.0, 28.0).expect("an ordinary size");
+    let least = Sphere::new(LEAST_EXTENT).expect("the least extent is allowed");
+    let sphere = Sphere::new(28.0).expect("the radius is in range");
+    let cylinder = Cylinder::new(16.0, 28.0).expect("the size is in range");
     let contestants = [
         onion("ray", points, "point"),
         shifted("least sphere", world, least),
@@ -76,7 +77,7 @@ fn table_2(points: &World, world: &World, segments: &[Segment]) {
         shifted("cylinder 16,28", world, cylinder),
     ];
     let [ray, least, sphere, cylinder] = measure::interleaved(&contestants, segments)[..] else {
-        unreachable!("there are as many timings as contestants")
+        unreachable!("there is one timing for each contestant")
     };
     println!("\nTable 2: nanoseconds a query, through the bevelled tree");
     println!(
@@ -126,9 +127,9 @@ fn figure_6(world: &World) {
 }
 
 fn figure_8(world: &World, segments: &[Segment]) {
-    let body = Cylinder::new(16.0, 28.0).expect("an ordinary size");
+    let body = Cylinder::new(16.0, 28.0).expect("the size is in range");
     let cylinder = shifted("cylinder", world, body);
-    // The busiest part of the path, so that the player moves.
+    // The part of the path with the most movement.
     let length = |frames: &[Segment]| frames.iter().map(|(a, b)| a.distance(*b)).sum::<f32>();
     let busiest = segments.windows(FRAMES).max_by(|a, b| length(a).total_cmp(&length(b)));
     let Some(frames) = busiest else { return };

@@ -17,7 +17,7 @@ impl Peers {
         let solids: Vec<&ConvexSolid> = solids.into_iter().collect();
         let bodies = solids.iter().filter_map(|solid| {
             let (vertices, triangles) = (vertices(solid), triangles(solid, 0));
-            // Slivers that it rejects are left out: they are few.
+            // The few slivers that `parry3d` rejects are left out.
             Some((Pose::IDENTITY, SharedShape::convex_mesh(vertices, &triangles)?))
         });
         let compound = Compound::new(bodies.collect());
@@ -50,8 +50,8 @@ fn contestant<'a, S: Shape + RayCast>(
         });
     }
     let cuboid = Cuboid::new(vector(half_extents));
-    // Only approached bodies are hit, as in a trace, and no more is computed than a trace
-    // returns.
+    // As a trace does: only bodies that the box approaches are hit, and penetrations are not
+    // computed.
     let options = ShapeCastOptions {
         stop_at_penetration: false,
         compute_impact_geometry_on_penetration: false,

@@ -1,4 +1,4 @@
-//! The segments that are traced: recorded steps, random steps, and long traces.
+//! The traced segments: recorded steps, random steps and long traces.
 
 use glam::Vec3;
 use obsp::{Trace, World};
@@ -50,8 +50,8 @@ impl Workload {
     }
 }
 
-/// Recorded steps of five people on dm4, without those of length zero. `None` for other
-/// maps, and where the record is absent.
+/// Recorded steps of five people on dm4, without steps of length zero. `None` for other maps, and
+/// if the record is absent.
 fn recorded(subject: &Subject) -> Option<Vec<Segment>> {
     if subject.world().name() != "dm4" {
         return None;
@@ -79,11 +79,11 @@ fn recorded(subject: &Subject) -> Option<Vec<Segment>> {
     Some(segments)
 }
 
-/// Farther than any map reaches.
+/// A distance longer than any map, in units.
 const FAR: f32 = 100_000.0;
 
-/// Segments in random directions from random positions in play space, which has room and
-/// solids on every side.
+/// Segments in random directions from random positions in play space: free positions with a solid
+/// in each direction along the axes.
 fn random(
     world: &World,
     space: &str,

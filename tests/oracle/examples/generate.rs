@@ -1,5 +1,5 @@
-//! Writes generated maps: `generate rotate IN.map SEED PLACES once|triangles|FINE`
-//! or `generate KIND COUNT SEED`, or `generate wide COUNT SEED`, to standard output.
+//! Writes a generated map to standard output: `generate rotate IN.map SEED PLACES
+//! once|triangles|UNITS`, `generate KIND COUNT SEED` or `generate wide COUNT SEED`.
 
 use oracle::Random;
 use oracle::generate::{Faces, Turn, World, rotated, wide};
@@ -17,7 +17,9 @@ fn main() {
             let faces = match faces {
                 "once" => Faces::Once,
                 "triangles" => Faces::Triangles,
-                fine => Faces::Doubled(fine.parse().expect("once, triangles or units")),
+                fine => Faces::Doubled(
+                    fine.parse().expect("`once`, `triangles` or a distance in units"),
+                ),
             };
             print!("{}", rotated(&entities, &turn, number(places) as usize, faces));
         }
@@ -29,6 +31,9 @@ fn main() {
             let text = kind.expect("a kind of world");
             print!("{}", text.text(number(count) as usize, &mut Random::new(number(seed))));
         }
-        _ => panic!("rotate IN.map SEED PLACES FACES, or KIND COUNT SEED"),
+        _ => panic!(
+            "usage: generate rotate IN.map SEED PLACES once|triangles|UNITS, \
+             generate KIND COUNT SEED, or generate wide COUNT SEED"
+        ),
     }
 }

@@ -6,7 +6,7 @@ pub(crate) type Bounds = [[f64; 3]; 2];
 /// Finds the boxes of a list that overlap a region.
 #[derive(Clone, Debug)]
 pub(crate) struct Boxes {
-    /// In pre-order.
+    /// The nodes in pre-order.
     nodes: Vec<Node>,
 }
 
@@ -15,7 +15,7 @@ struct Node {
     bounds: Bounds,
     /// The next node if this one is skipped.
     skip: usize,
-    /// Position in the list, of a leaf.
+    /// A leaf's position in the list.
     item: Option<usize>,
 }
 
@@ -26,7 +26,7 @@ impl Boxes {
         tree
     }
 
-    /// Halves the items at their median; the depth is the number of bits of their count.
+    /// Adds a node for the items, and below it the two halves at their median.
     fn add(&mut self, boxes: &[Bounds], items: &mut [usize]) {
         let Some(&first) = items.first() else { return };
         let bounds = items.iter().fold(boxes[first], |all, &i| around(all, boxes[i]));
@@ -46,14 +46,14 @@ impl Boxes {
         self.nodes[node].skip = self.nodes.len();
     }
 
-    /// The box around all of them; the minimum is above the maximum if there are none.
+    /// The box around all boxes. If there are none, its minimum is above its maximum.
     pub(crate) fn bounds(&self) -> Bounds {
         let none = [[f64::INFINITY; 3], [f64::NEG_INFINITY; 3]];
         self.nodes.first().map_or(none, |node| node.bounds)
     }
 
-    /// Positions of the boxes within a region. `overlaps` must hold of a box
-    /// around all boxes of which it holds.
+    /// Positions of the boxes that overlap a region. If `overlaps` holds for a box, it must hold
+    /// for every box around it.
     pub(crate) fn find(&self, overlaps: impl Fn(&Bounds) -> bool) -> impl Iterator<Item = usize> {
         let mut at = 0;
         std::iter::from_fn(move || {
@@ -99,7 +99,7 @@ impl Corridor {
         Self { bounds: [min, max], middle, half, margin }
     }
 
-    /// Whether the box overlaps the region, or nearly.
+    /// Whether the box overlaps the region, or almost.
     pub(crate) fn meets(&self, other: &Bounds) -> bool {
         // The separating axes are the coordinate axes and their cross products with the
         // segment. Rounding is far below the margin that is allowed here.

@@ -2,11 +2,11 @@
 //! one of the brushes expanded by the box.
 //!
 //! A plane through three points with integer (or decimal) coordinates has an
-//! integer normal; expansion by a box, and the bevels at axes and edges that
-//! make it the exact Minkowski sum, keep integers. So every query has an
-//! exact answer, computed from every brush nearby: space is not divided, and
-//! there is no epsilon. Floating point only decides cases that are certain by a wide
-//! margin.
+//! integer normal. It stays an integer when the brush is expanded by a box: the
+//! bevels at axes and edges, which make the expansion the exact Minkowski sum,
+//! have integer normals too. So every query has an exact answer, computed from
+//! every brush nearby. Space is not divided, and there is no epsilon. Floating
+//! point decides only cases that are certain by a wide margin.
 
 mod entry;
 mod halfspace;
@@ -56,7 +56,7 @@ struct Expanded {
     bounds: Bounds,
 }
 
-/// The solidity of a point, unless it is within some distance of a surface.
+/// Whether a point is solid, unless it is within a distance of a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
     /// Deeper than this distance inside a brush.
@@ -77,7 +77,7 @@ impl Solids {
                 continue;
             }
             let (line, clip) = (brush.line, content == Content::Clip);
-            // The world has limits, and a brush beyond them is absent for all sizes.
+            // A brush beyond the limits of the world is absent for all sizes.
             let polyhedron = Polyhedron::from_text(brush);
             match polyhedron.filter(|p| !p.is_thin() && !p.is_too_far()) {
                 Some(polyhedron) => solids.push(Solid { line, clip, polyhedron }),
@@ -92,14 +92,14 @@ impl Solids {
         self.solids.iter()
     }
 
-    /// Lines of brushes that enclose no bounded volume, are thinner than 1/32 unit, or
-    /// reach beyond ±32,768.
+    /// Line numbers of brushes that are left out: they enclose no bounded volume, are thinner
+    /// than 1/32 unit, or reach beyond ±32,768.
     pub fn left_out(&self) -> &[usize] {
         &self.left_out
     }
 
-    /// The brushes that are solid for a box of these half extents. All zero is the bare
-    /// point.
+    /// The brushes that are solid for a box of these half extents. The half extents of the bare
+    /// point are zero.
     pub fn expanded(&self, half_extents: [f64; 3]) -> Brushes {
         let point = half_extents == [0.0; 3];
         let solids = self.solids.iter().filter(|solid| !(solid.clip && point));
@@ -122,8 +122,8 @@ impl Solids {
 }
 
 impl Brushes {
-    /// The static solids of a map, expanded by a box of these half extents.
-    /// All zero is the bare point.
+    /// The static solids of a map, expanded by a box of these half extents. The half extents of
+    /// the bare point are zero.
     pub fn new(entities: &[Entity], half_extents: [f64; 3]) -> Self {
         Solids::new(entities).expanded(half_extents)
     }
@@ -153,14 +153,14 @@ impl Brushes {
         self.holder(point).is_some()
     }
 
-    /// The line of a brush that has the point strictly inside.
+    /// The line number of a brush that has the point strictly inside.
     pub fn holder(&self, point: [f64; 3]) -> Option<usize> {
         let holds = |b: &&Expanded| b.halfspaces.iter().all(|h| h.side(point) == Ordering::Less);
         self.near(point, point, 0.0).find(holds).map(|b| b.line)
     }
 
-    /// Solid or empty, unless the point is within `shell` units of some
-    /// brush's surface.
+    /// Whether the point is solid or empty, unless it is within `shell` units of a brush's
+    /// surface.
     pub fn judge(&self, point: [f64; 3], shell: f64) -> Judgement {
         let mut judgement = Judgement::Empty;
         for brush in self.near(point, point, shell) {
@@ -175,18 +175,17 @@ impl Brushes {
         judgement
     }
 
-    /// The time at which a segment first enters a brush grown by `margin` units (shrunk if
-    /// negative), as a fraction of the segment; in floating point, so it is conclusive only
-    /// for a margin far above its rounding.
+    /// The time at which a segment first enters a brush that is grown by `margin` units (shrunk
+    /// if negative), as a fraction of the segment. It is computed in floating point, so it is
+    /// conclusive only for a margin far above its rounding.
     pub fn entry_with_margin(&self, start: [f64; 3], end: [f64; 3], margin: f64) -> Option<f64> {
         let entries = self.near(start, end, margin.max(0.0));
         entries.filter_map(|brush| brush.entry(start, end, margin)).min_by(f64::total_cmp)
     }
 
-    /// Whether a brush has a face with this unit normal within `reach` of `point`, to judge
-    /// the hit of a trace. Where two faces are
-    /// nearly in one plane, either normal is accepted as long as the planes are no
-    /// farther apart than `shell`.
+    /// Whether a brush has a face with this unit normal within `reach` of `point`, to judge the
+    /// hit of a trace. Where two faces are nearly in one plane, either normal is accepted as long
+    /// as the planes are no farther apart than `shell`.
     pub fn has_face(&self, point: [f64; 3], normal: [f64; 3], reach: f64, shell: f64) -> bool {
         let along = |h: &Halfspace| (0..3).map(|i| h.unit()[i] * normal[i]).sum::<f64>();
         let at = |h: &&Halfspace| h.distance(point).abs() <= reach;
@@ -205,7 +204,7 @@ impl Brushes {
         faces(flat).any(|(h, outside)| outside <= flat && along(h) > 1.0 - 1e-5)
     }
 
-    /// The part of a box that is inside brushes.
+    /// How much of a box is inside brushes.
     pub(crate) fn cover(&self, cell: &Bounds) -> Cover {
         let middle = [0, 1, 2].map(|i| 0.5 * (cell[0][i] + cell[1][i]));
         let half = [0, 1, 2].map(|i| 0.5 * (cell[1][i] - cell[0][i]));
@@ -227,24 +226,24 @@ impl Brushes {
     }
 }
 
-/// The part of a box that is inside brushes.
+/// How much of a box is inside brushes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cover {
-    /// Nothing: the whole box is in front of a plane of each brush.
+    /// None of it: the whole box is in front of a plane of each brush.
     None,
-    /// Neither of the others is certain.
+    /// Neither all nor none is certain.
     Some,
-    /// All: the whole box is inside one brush.
+    /// All of it: the whole box is inside one brush.
     All,
 }
 
-/// A box that extends less than this into a brush does not overlap it: far
-/// above rounding, far below the details of maps.
+/// A box that extends less than this into a brush does not overlap it. The value is far above
+/// rounding and far below the details of maps.
 const GRAZE: f64 = 1e-6;
 
 impl Expanded {
-    /// The greatest distance of the point in front of a plane of the brush; exact only if
-    /// it is not above `enough`.
+    /// The greatest distance of the point in front of a plane of the brush. A result above
+    /// `enough` may be too small: the search ends there.
     fn outside(&self, point: [f64; 3], enough: f64) -> f64 {
         let mut most = f64::NEG_INFINITY;
         for h in &self.halfspaces {

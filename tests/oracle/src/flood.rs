@@ -2,15 +2,15 @@
 //!
 //! Space is divided into an octree of cubes until a cube is certainly free
 //! of brushes or smaller than a step; free cubes that share a face are
-//! connected. So space that is flooded is really reachable. Space that is not
-//! shown to be connected with either is doubtful and is not judged: gaps
-//! narrower than two steps, at most.
+//! connected. So flooded space is really reachable. Space that neither flood
+//! reaches is doubtful and is not judged: it lies behind gaps narrower than two
+//! steps.
 //!
-//! By the definition of the outside (ARCHITECTURE.md, "The outside"), an entity that touches
-//! no brush is certainly where it is, and what it reaches is inside. One that touches a
-//! brush may be on either side of it: what it reaches is inside only if the void does not
-//! reach it. A box starts where it is free and holds the entity's origin, so no larger box
-//! gets anywhere that a smaller one about the same centre does not.
+//! `maps/COMPILER.md` defines the outside. An entity that touches no brush is a certain seed: the
+//! space that it reaches is inside. An entity that touches a brush may be on either side of it:
+//! the space that it reaches is inside only if the void does not reach it. A box starts where it
+//! is free and holds the entity's origin, so a larger box reaches nothing that a smaller one about
+//! the same centre does not.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -19,31 +19,31 @@ use std::rc::Rc;
 use crate::boxes::{Bounds, overlap};
 use crate::brushes::{Brushes, Cover};
 
-/// Empty space around the brushes that belongs to the void.
+/// Width of the empty space around the brushes that belongs to the void, in units.
 const MARGIN: f64 = 64.0;
 
-/// Sides of the smallest cubes, in units: the least of these for which there are not too
-/// many cubes. Maps are on a grid of whole numbers, mostly even.
+/// Sides that the smallest cubes may have, in units: the least with which there are not too many
+/// cubes is used. Most maps are on a grid of even numbers.
 const STEPS: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 
-/// Most cubes of the smallest kind that the surfaces of a map may need.
+/// Largest number of smallest cubes that the surfaces of a map may need.
 const MAX_CUBES: f64 = 1.2e6;
 
-/// Distance of a path from all brushes, in units: a gap narrower than twice this is
-/// within the shell about surfaces.
+/// Distance that a path keeps from all brushes, in units. A gap narrower than twice this is within
+/// the shell about surfaces, which is not judged.
 const CLOSE: f64 = 0.005;
 
 /// The last part of the path to an entity, in units, which may touch brushes.
 const TOUCH: f64 = 0.25;
 
-/// The origin from which a point can be reached.
+/// The seeds from which a point can be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// An entity.
+    /// It can be reached from an entity.
     Entity,
-    /// The void around the map, and no entity.
+    /// It can be reached from the void around the map, and from no entity.
     Void,
-    /// Neither, as far as the flood can tell.
+    /// The flood finds no way to it.
     Doubtful,
 }
 
@@ -54,7 +54,7 @@ pub struct Flood {
     corner: [f64; 3],
     side: f64,
     step: f64,
-    /// The children of a cube are consecutive, from the index in its state.
+    /// All cubes. The children of a cube follow each other, from the index in its state.
     cubes: RefCell<Vec<State>>,
     leaks: bool,
 }
@@ -65,7 +65,7 @@ enum State {
     New,
     /// Divided into eight cubes, the first of which has this index.
     Split(u32),
-    /// Inside a brush, or of the smallest size and not free.
+    /// Inside a brush, or of the smallest side and not free.
     Closed,
     Free(Reach),
 }
@@ -79,9 +79,9 @@ struct Cube {
 }
 
 impl Flood {
-    /// Floods the free space of one size from `certain` seeds, from the void, and last, where
-    /// neither got, from seeds of which it is `uncertain` on which side of a brush they are.
-    /// Seeds inside a brush are skipped.
+    /// Floods the free space of one size in this order: from `certain` seeds, from the void, and
+    /// from `uncertain` seeds, which may be on either side of a brush. Each flood fills only space
+    /// that the ones before it did not reach. Seeds inside a brush are skipped.
     pub fn new(brushes: Rc<Brushes>, certain: &[[f64; 3]], uncertain: &[[f64; 3]]) -> Self {
         let (min, max) = brushes.bounds();
         let size = (0..3).map(|i| max[i] - min[i]).fold(0.0, f64::max) + 2.0 * MARGIN;
@@ -99,7 +99,7 @@ impl Flood {
             seeds.iter().flat_map(|&seed| flood.near(seed, TOUCH)).collect::<Vec<Cube>>()
         };
         flood.spread(around(&flood, certain), Reach::Entity);
-        let outermost = flood.cube_at(flood.corner).expect("it is the cube's corner");
+        let outermost = flood.cube_at(flood.corner).expect("the corner is in the outermost cube");
         flood.leaks = flood.state(outermost) == State::Free(Reach::Entity);
         flood.spread(vec![outermost], Reach::Void);
         flood.spread(around(&flood, uncertain), Reach::Entity);
@@ -116,8 +116,8 @@ impl Flood {
         self.step
     }
 
-    /// The origin from which the point can be reached, which must be farther than 0.005
-    /// units from all brushes.
+    /// The seeds from which the point can be reached. The point must be farther than 0.005 units
+    /// from all brushes.
     pub fn reach(&self, point: [f64; 3]) -> Reach {
         let Some(cube) = self.cube_at(point) else {
             return if self.leaks { Reach::Entity } else { Reach::Void };
@@ -168,7 +168,7 @@ impl Flood {
         while let Some(cube) = open.pop_front() {
             for axis in 0..3 {
                 for sign in [0, 1] {
-                    // A slab, thinner than any cube, on the other side of a face.
+                    // A slab on the other side of a face, thinner than any cube.
                     let thin = 0.25 * self.step;
                     let mut slab =
                         [cube.low.map(|x| x + thin), cube.low.map(|x| x + cube.side - thin)];
@@ -309,15 +309,15 @@ mod tests {
     #[test]
     fn rooms_without_entities_are_not_reached() {
         let flood = Flood::new(room(0), &[[-2.0, 5.0, 5.0], [32.0, 32.0, 75.0]], &[]);
-        assert!(flood.leaks(), "an entity is outside, another in a wall");
+        assert!(flood.leaks(), "one entity is outside, and another is in a wall");
         assert_eq!(flood.reach(INSIDE), Reach::Doubtful);
         let empty = Flood::new(room(0), &[], &[]);
         assert_eq!(empty.reach(OUTSIDE), Reach::Void);
         assert_eq!(empty.reach(INSIDE), Reach::Doubtful);
     }
 
-    /// A light of e1m2 stands in the tip of a recess, where it touches the outside as well:
-    /// no leak starts there, and what it reaches beside the void is inside.
+    /// A light of e1m2 stands in the tip of a recess, where it touches the outside as well. No
+    /// leak starts there, and the space that it reaches and the void does not is inside.
     #[test]
     fn who_touches_a_wall_is_inside_only_where_the_void_is_not() {
         let beside = [-4.0, 25.0, 25.0];
@@ -326,7 +326,10 @@ mod tests {
         assert!(!flood.leaks());
         assert_eq!(flood.reach(OUTSIDE), Reach::Void);
         assert_eq!(flood.reach(INSIDE), Reach::Entity);
-        assert!(Flood::new(room(0), &[beside], &[]).leaks(), "it is certain that it is outside");
+        assert!(
+            Flood::new(room(0), &[beside], &[]).leaks(),
+            "the entity beside the wall is certainly outside"
+        );
         let open = Flood::new(room(4), &[], &[within]);
         assert!(!open.leaks());
         assert_eq!(open.reach(INSIDE), Reach::Void);

@@ -1,12 +1,12 @@
-//! The game that a map is of, guessed from the map.
+//! The game for which a map was made, guessed from its text.
 //!
-//! The word of the editor counts first: a key `_game_form`, TrenchBroom's comments, J.A.C.K.'s
-//! `_generator`. Then what the text is like: brush primitives, flags, folders of textures,
-//! names that only Half-Life has. Without a sign a map is Quake's.
+//! The editor's own notes count first: a key `_game_form`, TrenchBroom's comments, J.A.C.K.'s
+//! `_generator`. Then the contents decide: brush primitives, flags, folders of textures, and names
+//! that only Half-Life has. A map without any of these is Quake's.
 
 use crate::map_text::{Entity, FaceText};
 
-/// A game by whose rules brushes are solid or not.
+/// A game, whose rules decide which brushes are solid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Game {
     /// Quake.
@@ -49,7 +49,7 @@ impl Game {
     }
 }
 
-/// TrenchBroom's two lines before the first entity.
+/// The game in the comment that TrenchBroom writes before the first entity.
 fn from_comments(text: &str) -> Option<Game> {
     let head = &text[..text.find('{').unwrap_or(text.len())];
     let said = |what: &str| {
@@ -79,7 +79,7 @@ fn from_comments(text: &str) -> Option<Game> {
     })
 }
 
-/// The profile that J.A.C.K. names in parentheses.
+/// The game of the profile that J.A.C.K. names in parentheses.
 fn from_profile(generator: &str) -> Option<Game> {
     let of = |profile: &str| generator.contains(&format!("(vp{profile})"));
     if of("quake3") {
@@ -93,7 +93,7 @@ fn from_profile(generator: &str) -> Option<Game> {
     }
 }
 
-/// A word that opens a brush of Quake III's own kind.
+/// Quake III, if a word opens a brush or patch that only this game has.
 fn from_primitives(text: &str) -> Option<Game> {
     let lower = text.to_ascii_lowercase();
     let mut words = lower.split_whitespace();
@@ -112,7 +112,8 @@ fn faces(entities: &[Entity]) -> impl Iterator<Item = &FaceText> {
     entities.iter().flat_map(|entity| &entity.brushes).flat_map(|brush| &brush.faces)
 }
 
-/// Flags other than *detail* are Quake II's alone. Without any, textures tell.
+/// Quake II, if a face has flags other than *detail*. If flags are written but not set, the
+/// textures decide between Quake II and Quake.
 fn from_flags(entities: &[Entity]) -> Option<Game> {
     let flags = || faces(entities).filter(|face| face.numbers.len() > 1).map(|f| f.numbers[0]);
     flags().next()?;
@@ -133,7 +134,7 @@ fn from_folders(entities: &[Entity]) -> Option<Game> {
         if ["common", "textures"].contains(&folder) {
             return Some(Game::Quake3);
         }
-        // For example e1u3: an episode and a unit.
+        // Quake II's folders have an episode and a unit: e1u3.
         let digits = folder.strip_prefix('e')?.replacen('u', " ", 1);
         let (episode, unit) = digits.split_once(' ')?;
         let number =

@@ -1,7 +1,7 @@
-//! Generators of difficult maps: rotated off the grid and
-//! rounded to a few decimals, with faces saved twice, thinner than a unit, nearly
-//! parallel, on eighths of a unit, and overlapping by the thousand; about as thin as walls may
-//! be, written by far points, with recesses that touch the outside, and open.
+//! Generators of difficult maps. Their brushes are rotated off the grid and rounded to a few
+//! decimals, have faces written twice or by far points, are thinner than a unit or about as thin
+//! as walls may be, nearly parallel, on eighths of a unit, or overlap by the thousand. Some maps
+//! have recesses that touch the outside, and some are open.
 //!
 //! [`rotated`] rotates an existing map, [`World`] generates one. Both return text,
 //! so that compiler and oracle read the same rounded numbers.
@@ -21,8 +21,8 @@ pub use world::{World, wide};
 /// The text of a map rotated about the origin, with every coordinate of brushes
 /// and entities rounded to `places` decimals.
 ///
-/// As editors do, each face is written by corners of the brush; a brush that
-/// encloses no volume is written by its original points.
+/// Each face is written by corners of the brush, as editors do. A brush that encloses no volume
+/// is written by its original points.
 pub fn rotated(entities: &[Entity], turn: &Turn, places: usize, faces: Faces) -> String {
     let mut text = String::new();
     for entity in entities {
@@ -35,7 +35,7 @@ pub fn rotated(entities: &[Entity], turn: &Turn, places: usize, faces: Faces) ->
                 }
                 None => writeln!(text, "\"{key}\" \"{value}\""),
             }
-            .expect("a string grows");
+            .expect("writing to a String cannot fail");
         }
         for brush in &entity.brushes {
             text += &rotated_brush(brush, turn, places, faces);
@@ -58,7 +58,7 @@ fn rotated_brush(brush: &Brush, turn: &Turn, places: usize, faces: Faces) -> Str
             let point = turn.apply(point.each_ref().map(|c| c.rounded()));
             write_point(&mut text, point, places);
         }
-        writeln!(text, "{} 0 0 0 1 1", texture(index)).expect("a string grows");
+        writeln!(text, "{} 0 0 0 1 1", texture(index)).expect("writing to a String cannot fail");
     }
     text + "}\n"
 }

@@ -1,12 +1,12 @@
-//! The truth about the static world, by exact arithmetic and brute force.
+//! The oracle for the static world: correct answers by exact arithmetic and brute force.
 //!
-//! [`map_text`] reads `.map` files and guesses their [`game`]; [`brushes`] decides which points and which
-//! parts of a segment are inside expanded brushes; [`flood`] decides which space the
-//! map's entities can reach. [`verify`] queries a subject, such as a compiled world,
-//! and judges its answers; [`sweep`] computes when bodies of other shapes than boxes
-//! touch a brush. This crate depends on nothing that it judges, and
-//! shares no code with it, so that a mistake there cannot agree with
-//! itself here.
+//! [`map_text`] reads `.map` files and guesses their [`game`]. [`brushes`] decides which points
+//! and which parts of a segment are inside expanded brushes. [`flood`] decides which space the
+//! map's entities can reach. [`sweep`] computes when bodies of other shapes than boxes touch a
+//! brush. [`verify`] queries a subject, such as a compiled world, and judges its answers.
+//!
+//! This crate does not depend on the crates that it judges and shares no code with them, so a
+//! mistake there is not repeated here.
 
 mod boxes;
 pub mod brushes;

@@ -20,11 +20,11 @@ pub struct Entity {
     pub pairs: Vec<(String, String)>,
     /// The entity's brushes.
     pub brushes: Vec<Brush>,
-    /// The game that the map is of, for all entities of a map.
+    /// The game for which the map was made; the same for all entities of a map.
     pub game: Game,
 }
 
-/// One brush: its faces as written, and its line.
+/// One brush.
 #[derive(Clone, Debug)]
 pub struct Brush {
     /// Line of the opening brace, counted from 1.
@@ -33,14 +33,14 @@ pub struct Brush {
     pub faces: Vec<FaceText>,
 }
 
-/// One line of a brush.
+/// One face of a brush, which is a line of the text.
 #[derive(Clone, Debug)]
 pub struct FaceText {
     /// Three points of the plane.
     pub points: [[Decimal; 3]; 3],
     /// Name of the texture.
     pub texture: String,
-    /// The numbers behind the alignment, rounded toward zero.
+    /// The numbers after the texture's alignment, rounded toward zero.
     pub numbers: Vec<i64>,
 }
 
@@ -74,23 +74,24 @@ pub struct MapTextError {
 /// solidity and is skipped.
 ///
 /// # Errors
-/// [`MapTextError`] on text of any other form: the oracle never guesses.
+/// [`MapTextError`] on text of any other form: the oracle never guesses what is meant.
 pub fn parse(text: &str) -> Result<Vec<Entity>, MapTextError> {
     parse_as(text, None, false)
 }
 
-/// As [`parse`], with brushes in place of Quake 3's curves.
+/// Like [`parse`], with brushes in place of Quake III's curves, which [`parse`] skips.
 ///
 /// # Errors
-/// As [`parse`].
+/// [`MapTextError`], as for [`parse`].
 pub fn parse_with_curves(text: &str) -> Result<Vec<Entity>, MapTextError> {
     parse_as(text, None, true)
 }
 
-/// As [`parse`], as a map of this game, and with brushes in place of curves if they count.
+/// Like [`parse`], for a map of this game (guessed if `None`), and with brushes in place of curves
+/// if `curves`.
 ///
 /// # Errors
-/// As [`parse`].
+/// [`MapTextError`], as for [`parse`].
 pub fn parse_as(text: &str, game: Option<Game>, curves: bool) -> Result<Vec<Entity>, MapTextError> {
     let text = text.trim_start_matches('\u{feff}');
     let mut words = Words::new(text, curves);
@@ -206,7 +207,7 @@ fn faces(words: &mut Words<'_>) -> Result<Vec<FaceText>, MapTextError> {
         match words.peek() {
             "(" => {
                 let points = [point(words)?, point(words)?, point(words)?];
-                // A matrix, in Quake 3's form of brushes, is the whole alignment.
+                // In a `brushDef`, a matrix is the whole alignment.
                 let matrix = words.peek() == "(";
                 while matrix && is_alignment(words.peek(), "()") {
                     words.take();
@@ -219,7 +220,8 @@ fn faces(words: &mut Words<'_>) -> Result<Vec<FaceText>, MapTextError> {
                 let texture = inside(texture).unwrap_or_else(|| texture.to_owned());
                 let mut left = if matrix { 0 } else { 5 };
                 if !matrix && words.peek() == "[" {
-                    // Two axes of four numbers in brackets before the last three.
+                    // Valve 220: two axes, each of four numbers and two brackets, then three
+                    // numbers.
                     left = 2 * 6 + 3;
                 }
                 let mut numbers = Vec::new();

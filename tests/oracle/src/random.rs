@@ -1,4 +1,4 @@
-/// SplitMix64: a stream of random numbers that a seed reproduces on any machine.
+/// SplitMix64: a stream of random numbers, the same for the same seed on any machine.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
@@ -17,17 +17,17 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// From 0 to 1, without 1.
+    /// A number from 0 to 1, without 1.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// From `low` to `high`.
+    /// A number from `low` to `high`.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
 
-    /// An index below `count`, which is not 0.
+    /// An index below `count`, which must not be 0.
     pub fn below(&mut self, count: usize) -> usize {
         (self.unit() * count as f64) as usize
     }

@@ -1,9 +1,9 @@
-//! First contact of a moving body with the static world, from the corners of each single
-//! brush, in `f64`. No tree, no planes, no expansion.
+//! First contact of a moving body with the static world, in `f64`. It is computed from the corners
+//! of each single brush, without a tree, planes or expansion.
 //!
-//! GJK over the *supports* of two convex bodies, their farthest points in a direction,
-//! finds their distance. The plane across its last direction proves the
-//! distance to within a millionth of a unit, wherever the search ends.
+//! GJK finds the distance of two convex bodies from their *supports*, their farthest points in a
+//! direction. The plane across the last direction proves the distance to within a millionth of a
+//! unit, wherever the search ends.
 
 use crate::brushes;
 use crate::map_text::Entity;
@@ -13,14 +13,14 @@ type Vector = [f64; 3];
 /// Bodies closer than this, in units, touch.
 const TOUCHING: f64 = 1e-6;
 
-/// A convex body about its centre.
+/// A convex body centred at the origin.
 #[derive(Clone, Copy, Debug)]
 pub enum Body {
-    /// A radius.
+    /// A ball with this radius.
     Ball(f64),
-    /// The radius and half height of an upright one.
+    /// An upright cylinder with this radius and half height.
     Cylinder(f64, f64),
-    /// Half of each side, as a vector along it; they are at right angles.
+    /// A box, by a vector along each side of half its length; they are at right angles.
     Cuboid([Vector; 3]),
 }
 
@@ -46,7 +46,7 @@ struct Apart {
 }
 
 impl Body {
-    /// The same body with `margin` less on every side.
+    /// The same body, smaller by `margin` on every side.
     #[must_use]
     pub fn shrunk(&self, margin: f64) -> Self {
         match *self {
@@ -59,7 +59,7 @@ impl Body {
         }
     }
 
-    /// The farthest point along a direction of any length but zero.
+    /// The farthest point in a direction, whose length must not be zero.
     fn support(&self, direction: Vector) -> Vector {
         match *self {
             Self::Ball(radius) => scaled(direction, radius / length(direction)),
@@ -85,7 +85,7 @@ impl Body {
 }
 
 impl Solids {
-    /// The static solids of a map, clip brushes too.
+    /// The static solids of a map, including clip brushes.
     pub fn new(entities: &[Entity]) -> Self {
         let solid = |solid: &brushes::Solid| {
             let (min, max) = solid.polyhedron.bounds();
@@ -102,16 +102,16 @@ impl Solids {
         (corner(f64::min, f64::INFINITY, |s| s.min), corner(f64::max, f64::NEG_INFINITY, |s| s.max))
     }
 
-    /// Lower bound of a body's distance from the nearest solid, in units; at most
-    /// `reach`, and 0 if they overlap.
+    /// A lower bound of a body's distance from the nearest solid, in units: at most `reach`, and 0
+    /// if they overlap.
     pub fn distance(&self, body: &Body, at: Vector, reach: f64) -> f64 {
         self.near(body, at, at, reach)
             .map(|solid| solid.apart(body, at).least.max(0.0))
             .fold(reach, f64::min)
     }
 
-    /// Agreement of `normal` with the direction from a touched solid to the body: the
-    /// greatest cosine of the angle between them, over all solids within `reach`.
+    /// How well `normal` agrees with the direction from a touched solid to the body: the greatest
+    /// cosine of the angle between them, over all solids within `reach`.
     pub fn agreement(&self, body: &Body, at: Vector, normal: Vector, reach: f64) -> f64 {
         self.near(body, at, at, reach)
             .map(|solid| solid.apart(body, at))
@@ -136,8 +136,8 @@ impl Solids {
     }
 }
 
-/// Lower bound of the distance between a box of these half extents, centred here, and the
-/// hull of `corners`; not above 0 if they meet.
+/// A lower bound of the distance between a box of these half extents around `centre` and the hull
+/// of `corners`; not above 0 if they meet.
 pub(crate) fn gap(corners: &[Vector], half_extents: Vector, centre: Vector) -> f64 {
     let side = |axis: usize| [0, 1, 2].map(|i| if i == axis { half_extents[i] } else { 0.0 });
     let solid = Solid { corners: corners.to_vec(), min: [0.0; 3], max: [0.0; 3] };
@@ -145,7 +145,7 @@ pub(crate) fn gap(corners: &[Vector], half_extents: Vector, centre: Vector) -> f
 }
 
 impl Solid {
-    /// Advances the time while a plane separates the two, until none does.
+    /// The time of contact: it is advanced for as long as a plane separates the two.
     fn contact(&self, body: &Body, start: Vector, end: Vector) -> Option<f64> {
         let motion = sub(end, start);
         let mut time = 0.0;
@@ -158,7 +158,7 @@ impl Solid {
             if apart.least > 0.0 && approach <= 0.0 {
                 return None;
             }
-            // If the distance is not known well enough, advance a little.
+            // The minimum advances the time even where the lower bound of the distance is 0.
             time += apart.least.max(TOUCHING * 0.1) / approach.max(1e-9);
             if time > 1.0 {
                 return None;
@@ -168,7 +168,7 @@ impl Solid {
     }
 
     fn apart(&self, body: &Body, at: Vector) -> Apart {
-        // The distance is that of the Minkowski difference from zero.
+        // The distance of the bodies is the distance of their Minkowski difference from zero.
         let support = |direction: Vector| {
             let solid = *self
                 .corners
@@ -200,8 +200,8 @@ impl Solid {
     }
 }
 
-/// The point of the hull of up to five points that is nearest to zero, and the points
-/// whose hull contains it in its interior: every subset is tried.
+/// The point nearest to zero in the hull of up to five points, and the fewest of these points
+/// whose hull contains it. Every subset is tried.
 fn nearest_to_zero(points: &[Vector]) -> (Vector, Vec<Vector>) {
     let mut best = (points[0], vec![points[0]]);
     for subset in 1_u32..1 << points.len() {
@@ -216,8 +216,8 @@ fn nearest_to_zero(points: &[Vector]) -> (Vector, Vec<Vector>) {
     best
 }
 
-/// The point nearest to zero of the plane through up to four points, if it is
-/// inside their hull.
+/// The point nearest to zero of the point, line, plane or space through up to four points, if it
+/// is inside their hull.
 fn inside(points: &[Vector]) -> Option<Vector> {
     let (&base, others) = points.split_first()?;
     let edges: Vec<Vector> = others.iter().map(|&p| sub(p, base)).collect();
@@ -288,7 +288,7 @@ mod tests {
     fn distances_are_those_of_elementary_geometry() {
         let cube = cube();
         near(cube.distance(&Body::Ball(8.0), [50.0, 0.0, 0.0], 100.0), 10.0);
-        // Beside an edge, before a corner.
+        // The first ball is beside an edge, the second beside a corner.
         near(cube.distance(&Body::Ball(1.0), [35.0, 36.0, 5.0], 100.0), 4.0);
         near(cube.distance(&Body::Ball(1.0), [34.0, 35.0, 38.0], 100.0), 6.0);
         near(cube.distance(&Body::Cylinder(16.0, 28.0), [0.0, 0.0, 70.0], 100.0), 10.0);
@@ -305,7 +305,7 @@ mod tests {
         let when = |body: &Body, a, b| cube.first_contact(body, a, b);
         near(when(&ball, [80.0, 0.0, 0.0], [0.0, 0.0, 0.0]).expect("hit"), 0.5);
         assert_eq!(when(&ball, [80.0, 0.0, 0.0], [41.0, 0.0, 0.0]), None);
-        // Past the edge, near enough and not.
+        // The ball passes the edge at a distance, or touches it.
         let pass = |gap: f64| {
             let diagonal = 32.0 + (8.0 + gap) / 2.0_f64.sqrt();
             when(
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(pass(0.001), None);
         assert!(pass(-0.001).is_some_and(|t| (t - 0.5).abs() < 0.01));
         near(when(&BOX, [80.0, 40.0, 0.0], [0.0, 40.0, 0.0]).expect("hit"), 0.4);
-        // Sliding along a face at a distance.
+        // The box moves along a face at a distance, then too close to it.
         assert_eq!(when(&BOX, [-99.0, 0.0, 60.01], [99.0, 0.0, 60.01]), None);
         assert!(when(&BOX.shrunk(0.1), [-99.0, 0.0, 59.8], [99.0, 0.0, 59.8]).is_some());
     }

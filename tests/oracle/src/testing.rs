@@ -1,6 +1,6 @@
-//! Maps for tests, drawn in a line.
+//! Maps for tests, each built by one expression.
 
-/// A world of these brushes, whose faces are lines of map text.
+/// The text of a map with these brushes, which are given as the lines of their faces.
 pub(crate) fn map(brushes: &[&str]) -> String {
     let mut text = "{\n\"classname\" \"worldspawn\"\n".to_owned();
     for brush in brushes {

@@ -1,11 +1,10 @@
 //! Verification of a compiled world against the brushes of its source.
 //!
-//! A [`Subject`] answers for one size. [`Judge::points`] queries points,
-//! [`Judge::traces`] traces segments, [`Judge::crossings`] crosses every brush, and
-//! [`Judge::walk`] moves like a player; [`casts`] casts other bodies. Answers are judged outside a shell of
-//! [`SHELL`] units about surfaces; the share inside the shell is reported
-//! too. Space that is solid outside all brushes is right only where no entity
-//! can be.
+//! A [`Subject`] answers for one size. [`Judge::points`] queries points, [`Judge::traces`] traces
+//! segments, [`Judge::crossings`] crosses every brush, and [`Judge::walk`] moves like a player.
+//! [`casts`] casts other bodies. Answers are judged outside a shell of [`SHELL`] units about
+//! surfaces, and the share inside the shell is reported too. Solid space outside all brushes is
+//! right only where no entity can be.
 
 mod casts;
 mod crossings;
@@ -30,27 +29,27 @@ use crate::flood::{Flood, Reach};
 use crate::map_text::Entity;
 use places::Seeds;
 
-/// Points closer to a surface than this are not judged, in units: `f32` at 4,096 units
-/// is exact to 1/2048. Far out [`shell`] is wider.
+/// Points closer to a surface than this, in units, are not judged: `f32` at 4,096 units is exact
+/// to 1/2048. Far from the origin, [`shell`] is wider.
 pub const SHELL: f64 = 0.01;
 
-/// Precision of positions far out, as a share of the greatest coordinate: that of `f32`, 2^-24,
-/// for each of the dozen roundings between a brush as written and an answer.
+/// Precision of positions far from the origin, as a share of the greatest coordinate: the
+/// precision of `f32`, 2^-24, for each of the dozen roundings between a brush's text and an answer.
 const FAR: f64 = 1.0 / (1 << 20) as f64;
 
-/// Points here that are closer to a surface than this are not judged, in units.
+/// The distance from a surface, in units, within which these points are not judged.
 pub fn shell(points: &[[f64; 3]]) -> f64 {
     points.iter().flatten().fold(SHELL, |shell, x| shell.max(x.abs() * FAR))
 }
 
-/// Tolerance of a trace's time, in units along the segment, and greatest distance of its
-/// surface from the contact: so many shells.
+/// Tolerance of a trace's time along the segment, and greatest distance of its surface from the
+/// contact; both as multiples of the shell.
 const ALONG: f64 = 2.0;
 
-/// Number of wrong answers that are described; all are counted.
+/// Number of wrong answers that are described. All are counted.
 const SHOWN: usize = 10;
 
-/// The world for one size, as a program under test answers for it.
+/// The answers of a program under test about the world for one size.
 pub trait Subject {
     /// Whether a box centred here is in solid.
     fn is_solid(&self, point: [f32; 3]) -> bool;
@@ -58,7 +57,7 @@ pub trait Subject {
     /// The first contact of a box whose centre moves from `start` to `end`.
     fn trace(&self, start: [f32; 3], end: [f32; 3]) -> Answer;
 
-    /// Distance of a hit's end from the surface, in units; less only if the start is
+    /// Distance of a hit's end from the surface, in units. It may be less only if the start is
     /// closer.
     fn surface_distance(&self) -> f64;
 }
@@ -70,7 +69,7 @@ pub enum Answer {
     Clear,
     /// The start is in solid.
     StartSolid,
-    /// A surface.
+    /// The box meets a surface.
     Hit {
         /// Fraction of the segment.
         time: f64,
@@ -78,7 +77,7 @@ pub enum Answer {
         point: [f32; 3],
         /// Unit normal of the surface.
         normal: [f32; 3],
-        /// Position at which a mover stops.
+        /// Position at which a moving box stops.
         end: [f32; 3],
     },
 }
@@ -88,7 +87,7 @@ pub enum Answer {
 pub struct Wrong {
     /// Their number.
     pub count: usize,
-    /// Descriptions of the first of them.
+    /// Descriptions of the first ones.
     pub shown: Vec<String>,
 }
 
@@ -101,21 +100,20 @@ impl Wrong {
     }
 }
 
-/// The truth about one size of a map.
+/// The judge of answers about one size of a map.
 #[derive(Debug)]
 pub struct Judge {
     brushes: Rc<Brushes>,
     half_extents: [f64; 3],
     origins: Vec<[f64; 3]>,
-    /// Positions of boxes of this size at the map's entities.
+    /// Centres of boxes of this size at the map's entities.
     seeds: Seeds,
     corners: Vec<[f64; 3]>,
     flood: OnceCell<Flood>,
 }
 
 impl Judge {
-    /// The truth about boxes of these half extents in a map with these
-    /// entities, whose solids are `solids`.
+    /// The judge for boxes of these half extents in a map with these entities and solids.
     pub fn new(entities: &[Entity], solids: &Solids, half_extents: [f64; 3]) -> Self {
         let brushes = Rc::new(solids.expanded(half_extents));
         let bare = solids.expanded([0.0; 3]);
@@ -130,7 +128,7 @@ impl Judge {
         &self.brushes
     }
 
-    /// The origin, entity or void, from which a point outside all brushes can be reached.
+    /// Whether a point outside all brushes can be reached from an entity or from the void.
     pub fn reach(&self, point: [f64; 3]) -> Reach {
         self.flood().reach(point)
     }

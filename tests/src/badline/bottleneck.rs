@@ -6,12 +6,12 @@ use super::Conditions;
 /// drops those that would wait too long (a queue with tail drop).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bottleneck {
-    /// The time at which the last datagram in the queue has passed.
+    /// The time at which the last datagram in the queue has passed the link.
     free_at: Duration,
 }
 
 impl Bottleneck {
-    /// The time at which a datagram of this many bytes that arrives at `now` has passed;
+    /// The time at which a datagram of this many bytes, arriving at `now`, has passed the link;
     /// `None` if it is dropped.
     pub(super) fn pass(
         &mut self,
@@ -40,7 +40,7 @@ mod tests {
         let queue = Duration::from_millis(100);
         let conditions = Conditions { bandwidth: Some(64.0), queue, ..Conditions::default() };
         let (mut link, mut bytes, mut longest) = (Bottleneck::default(), 0, Duration::ZERO);
-        // A hundred a second for ten seconds: twice what it carries.
+        // A hundred datagrams a second for ten seconds are twice the link's rate.
         for number in 0..1000_u32 {
             let now = Duration::from_millis(10) * number;
             if let Some(arrival) = link.pass(now, 132, &conditions) {
@@ -50,7 +50,7 @@ mod tests {
         }
         let kilobits = f64::from(bytes) * 8.0 / 10_000.0;
         assert!((kilobits - 64.0).abs() < 1.0, "{kilobits} kbit/s");
-        // One takes 20 ms to pass.
+        // A datagram takes 20 ms to pass.
         assert!(longest > queue && longest <= queue + Duration::from_millis(20), "{longest:?}");
     }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 pub struct Conditions {
     /// Time that each datagram takes.
     pub delay: Duration,
-    /// Most that is added to the delay or taken from it, evenly distributed. A
-    /// jitter above the time between two datagrams reorders them.
+    /// Most that is added to or taken from the delay, evenly distributed. A jitter above the time
+    /// between two datagrams reorders them.
     pub jitter: Duration,
     /// Share of datagrams that are lost, 0 to 1.
     pub loss: f64,
@@ -18,33 +18,32 @@ pub struct Conditions {
     pub burst: f64,
     /// Share of datagrams that arrive twice, 0 to 1.
     pub duplicate: f64,
-    /// Share of datagrams that arrive [`Conditions::REORDER_HOLD`] later, after
-    /// their successors.
+    /// Share of datagrams that arrive [`Conditions::REORDER_HOLD`] later, after their successors;
+    /// 0 to 1.
     pub reorder: f64,
-    /// Bandwidth in kbit/s, with [`Conditions::OVERHEAD`] bytes for
-    /// each datagram; unlimited if not set.
+    /// Bandwidth in kbit/s, of which each datagram also takes [`Conditions::OVERHEAD`] bytes;
+    /// unlimited if not set.
     pub bandwidth: Option<f64>,
-    /// Longest time that a datagram waits for those before it at the narrow
-    /// link; one that would wait longer is dropped.
+    /// Longest time that a datagram waits at the narrow link for earlier ones. A datagram that
+    /// would wait longer is dropped.
     pub queue: Duration,
     /// Largest UDP payload in bytes that passes.
     pub mtu: Option<usize>,
-    /// When nothing passes.
+    /// Times in which nothing passes.
     pub blackouts: Vec<Blackout>,
 }
 
-/// A time in which nothing passes, counted from the first datagram of the first
-/// client.
+/// A time in which nothing passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blackout {
-    /// When it begins.
+    /// Its start, counted from the first datagram of the first client.
     pub start: Duration,
     /// Its duration.
     pub length: Duration,
 }
 
 impl Conditions {
-    /// Bytes of IPv4 and UDP headers, which take bandwidth too.
+    /// Bytes of the IPv4 and UDP headers of a datagram, which take bandwidth too.
     pub const OVERHEAD: usize = 28;
 
     /// Additional delay of a reordered datagram: longer than the
@@ -69,7 +68,7 @@ impl Default for Conditions {
             duplicate: 0.0,
             reorder: 0.0,
             bandwidth: None,
-            // The queue of home routers without bufferbloat.
+            // This is the queue of home routers without bufferbloat.
             queue: Duration::from_millis(200),
             mtu: None,
             blackouts: Vec::new(),

@@ -20,7 +20,7 @@ pub struct Direction {
 pub enum Fate {
     /// It arrives.
     Arrives {
-        /// When.
+        /// When it arrives.
         at: Duration,
         /// When a second copy of it arrives, if it is duplicated.
         copy: Option<Duration>,
@@ -31,27 +31,27 @@ pub enum Fate {
     Dropped(Cause),
 }
 
-/// The cause for which a datagram does not arrive.
+/// The reason why a datagram does not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// It is larger than the line's MTU.
     Mtu,
-    /// The line is gone.
+    /// The line is in a blackout.
     Blackout,
     /// The queue at the narrow link is full.
     Queue,
-    /// It is lost on its way.
+    /// It is lost by chance.
     Loss,
 }
 
 impl Direction {
-    /// A direction at rest; its random choices depend only on the seed.
+    /// A direction with an empty queue. Its random choices depend only on the seed.
     pub fn new(seed: u64) -> Self {
         Self { random: Random::new(seed), loss: Loss::default(), bottleneck: Bottleneck::default() }
     }
 
-    /// Decides about the next datagram, of `bytes` of UDP payload, that is sent
-    /// at `now`. Times may not run backward from one datagram to the next.
+    /// Decides the fate of the next datagram, of `bytes` of UDP payload, which is sent at `now`.
+    /// Times must not run backward from one datagram to the next.
     ///
     /// Each datagram takes the same number of random values, whatever its fate: the values
     /// of the nth datagram depend only on the seed and on n.
@@ -65,7 +65,7 @@ impl Direction {
         if conditions.is_black(now) {
             return Fate::Dropped(Cause::Blackout);
         }
-        // Datagrams that are lost behind the narrow link have taken room there.
+        // Datagrams are lost behind the narrow link, so lost ones take its bandwidth too.
         let Some(passed) = self.bottleneck.pass(now, bytes, conditions) else {
             return Fate::Dropped(Cause::Queue);
         };
@@ -149,7 +149,7 @@ mod tests {
         let mean = sum / 1000;
         assert!(mean.abs_diff(delay) < MILLISECOND, "{mean:?}");
         assert!(reordered > 100, "{reordered}");
-        // A jitter above the delay does not arrive before it was sent.
+        // With a jitter above the delay, no datagram arrives before it was sent.
         let hasty = Conditions { delay: MILLISECOND, jitter, ..Conditions::default() };
         for (time, fate) in fates(1000, 3, &hasty) {
             assert!(matches!(fate, Fate::Arrives { at, .. } if at >= time));

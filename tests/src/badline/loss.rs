@@ -1,6 +1,5 @@
-/// Gilbert's model of loss in bursts: the line is good and loses nothing, or
-/// bad and loses everything (Gilbert 1960; the case of Elliott's model with
-/// these two probabilities).
+/// Gilbert's model of loss in bursts: a good line loses nothing, a bad one everything, and the line
+/// changes between good and bad at random (Gilbert 1960; a special case of Elliott's model).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Loss {
     is_bad: bool,
@@ -30,7 +29,7 @@ mod tests {
     use super::*;
     use crate::harness::Random;
 
-    /// The share lost, and the mean length of a burst.
+    /// The share of lost datagrams, and the mean length of a burst.
     fn measured(share: f64, burst: f64) -> (f64, f64) {
         const DATAGRAMS: u32 = 400_000;
         let (mut loss, mut random) = (Loss::default(), Random::new(1));
@@ -46,7 +45,7 @@ mod tests {
 
     #[test]
     fn share_and_length_of_bursts_are_as_asked() {
-        // Independent losses of a twentieth come 1 / 0.95 in a row.
+        // Independent losses of a twentieth come in runs of 1 / 0.95 on average.
         for (share, burst, expected) in [(0.05, 1.0, 1.05), (0.05, 3.0, 3.0), (0.2, 8.0, 8.0)] {
             let (lost, length) = measured(share, burst);
             assert!((lost / share - 1.0).abs() < 0.05, "{share} {burst}: {lost} lost");

@@ -17,7 +17,7 @@ use super::{Blackout, Conditions, Line, Setup};
     about = "Puts a bad line between game clients and a server: a UDP proxy that delays, loses, \
              duplicates and reorders datagrams, and carries no more than a narrow link",
     after_help = "\
-A value holds for both directions; `up:` or `down:` before it sets only one (up is from the client
+A value applies to both directions; `up:` or `down:` before it sets only one (up is from the client
 to the server), and an option may be given twice: --loss up:1% --loss down:5%.
 Each client address has a line of its own. Times of --blackout and --rebind count from the first
 datagram. What happens to the nth datagram of a direction depends on --seed and n alone.
@@ -40,8 +40,8 @@ pub struct Options {
     #[arg(long, value_name = "TIME", value_parser = Value::parse(duration))]
     pub delay: Vec<Value<Duration>>,
 
-    /// Most that is added to the delay or taken from it, evenly distributed; above the time
-    /// between two datagrams it reorders them
+    /// Most that is added to or taken from the delay, evenly distributed; a jitter above the time
+    /// between two datagrams reorders them
     #[arg(long, value_name = "TIME", value_parser = Value::parse(duration))]
     pub jitter: Vec<Value<Duration>>,
 
@@ -66,8 +66,8 @@ pub struct Options {
     #[arg(long, value_name = "KBITS", value_parser = Value::parse(positive))]
     pub bandwidth: Vec<Value<f64>>,
 
-    /// Longest time that a datagram waits when there is too little bandwidth; datagrams that
-    /// would wait longer are dropped [default: 200ms]
+    /// Longest time that a datagram waits for bandwidth; datagrams that would wait longer are
+    /// dropped [default: 200ms]
     #[arg(long, value_name = "TIME", value_parser = Value::parse(duration))]
     pub queue: Vec<Value<Duration>>,
 
@@ -75,7 +75,7 @@ pub struct Options {
     #[arg(long, value_name = "BYTES", value_parser = Value::parse(bytes))]
     pub mtu: Vec<Value<usize>>,
 
-    /// Nothing passes from the first time on for the second, such as `10s+3s`; may be repeated
+    /// Nothing passes for LENGTH from START on, such as `10s+3s`; may be repeated
     #[arg(long, value_name = "START+LENGTH", value_parser = Value::parse(blackout))]
     pub blackout: Vec<Value<Blackout>>,
 
@@ -100,13 +100,13 @@ pub struct Options {
 /// A value for one direction or both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value<T> {
-    /// The only direction that it is for.
+    /// The only direction to which it applies; both if `None`.
     only: Option<Way>,
     value: T,
 }
 
 impl<T: 'static> Value<T> {
-    /// Reads a value by `parse`, after `up:` or `down:` or nothing.
+    /// Reads a value with `parse`, after an optional `up:` or `down:`.
     fn parse(
         parse: fn(&str) -> Result<T, String>,
     ) -> impl Fn(&str) -> Result<Self, String> + Clone + Send + Sync + 'static {
@@ -146,13 +146,13 @@ impl Options {
     }
 }
 
-/// The values that hold for a direction.
+/// The values that apply to a direction.
 fn all<T: Copy>(values: &[Value<T>], way: Way) -> impl Iterator<Item = T> {
     let holds = move |value: &&Value<T>| value.only.is_none_or(|only| only == way);
     values.iter().filter(holds).map(|value| value.value)
 }
 
-/// The value that holds for a direction: the last one given.
+/// The value that applies to a direction: the last one given.
 fn last<T: Copy>(values: &[Value<T>], way: Way) -> Option<T> {
     all(values, way).last()
 }
@@ -176,18 +176,18 @@ fn percent(text: &str) -> Result<f64, String> {
     if (0.0..=100.0).contains(&percent) {
         Ok(percent / 100.0)
     } else {
-        Err("not from 0 % to 100 %".to_owned())
+        Err("a share is from 0 % to 100 %; write it like 5%".to_owned())
     }
 }
 
 fn at_least_one(text: &str) -> Result<f64, String> {
     let number = number(text)?;
-    if number >= 1.0 { Ok(number) } else { Err("not a number from 1 on".to_owned()) }
+    if number >= 1.0 { Ok(number) } else { Err("the number must be 1 or more".to_owned()) }
 }
 
 fn positive(text: &str) -> Result<f64, String> {
     let number = number(text)?;
-    if number > 0.0 { Ok(number) } else { Err("not a number above 0".to_owned()) }
+    if number > 0.0 { Ok(number) } else { Err("the number must be above 0".to_owned()) }
 }
 
 fn number(text: &str) -> Result<f64, String> {

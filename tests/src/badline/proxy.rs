@@ -1,7 +1,7 @@
 //! The UDP proxy: a thread that relays datagrams between clients and a server.
 //!
-//! Each client address has a socket of its own towards the server, and a [`Direction`] each
-//! way that decides when a datagram arrives, if at all. Datagrams under way wait in a heap,
+//! Each client address has its own socket towards the server, and its own [`Direction`] for each
+//! way, which decides when a datagram arrives, if at all. Datagrams under way wait in a heap,
 //! ordered by their time of arrival.
 
 use std::cmp::Reverse;
@@ -21,14 +21,14 @@ use tokio::sync::mpsc;
 use super::conditions::Way;
 use super::{Blackout, Direction, Fate, Line, Stats};
 
-/// Bytes of socket buffer to ask for, each way: a burst of a full server must
-/// not be lost here. What the system grants is often less.
+/// Bytes of socket buffer to ask for in each direction, so that no burst of a full server is lost
+/// here. The system often grants less.
 const SOCKET_BUFFER: usize = 8 << 20;
 
-/// The largest datagram of UDP.
+/// Bytes that hold the largest datagram of UDP.
 const LARGEST: usize = 65_536;
 
-/// Most datagrams read from one socket before others have their turn.
+/// Most datagrams that are read from one socket before the others have their turn.
 const BATCH: usize = 64;
 
 /// Time for which a silent client's line is kept, as RFC 4787 requires of a NAT.
@@ -37,7 +37,7 @@ const IDLE: Duration = Duration::from_secs(120);
 /// The setup of a proxy.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// UDP address that clients reach it at; port 0 takes any.
+    /// UDP address at which clients reach the proxy; port 0 takes any free port.
     pub listen: SocketAddr,
     /// UDP address of the server.
     pub to: SocketAddr,
@@ -45,17 +45,16 @@ pub struct Setup {
     pub line: Line,
     /// Seed of the random number generator.
     pub seed: u64,
-    /// When all clients get new source ports towards the server, counted from
-    /// the first datagram.
+    /// Times at which all clients get new source ports towards the server, counted from the first
+    /// datagram.
     pub rebinds: Vec<Duration>,
 }
 
-/// A faulty line between clients and a server: a thread that ends when this is
-/// dropped.
+/// A faulty line between clients and a server. Its thread ends when this value is dropped.
 #[derive(Debug)]
 pub struct Proxy {
     address: SocketAddr,
-    /// `None` once the thread is to end.
+    /// `None` tells the thread to end.
     orders: Option<mpsc::UnboundedSender<Order>>,
     stats: Arc<Mutex<Stats>>,
     thread: Option<JoinHandle<()>>,
@@ -73,7 +72,7 @@ impl Proxy {
     /// Opens the socket that clients reach, and starts the thread.
     ///
     /// # Errors
-    /// The address cannot be listened on, or there is no room for a thread.
+    /// The address cannot be listened on, or the thread cannot be started.
     pub fn start(setup: Setup) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let front = {
@@ -90,7 +89,7 @@ impl Proxy {
         Ok(Self { address, orders: Some(orders), stats, thread: Some(thread) })
     }
 
-    /// The address at which clients reach it.
+    /// The address at which clients reach the proxy.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -101,26 +100,26 @@ impl Proxy {
         self.order(Order::Line(Box::new(line)));
     }
 
-    /// Lets nothing pass from now on for this long, in either direction.
+    /// Lets nothing pass for this long from now on, in either direction.
     pub fn blackout(&self, length: Duration) {
         self.order(Order::Blackout(length));
     }
 
-    /// Gives all clients new source ports towards the server, as a router does
-    /// that forgets its mappings.
+    /// Gives all clients new source ports towards the server, as a router does when it forgets its
+    /// mappings.
     pub fn rebind(&self) {
         self.order(Order::Rebind);
     }
 
-    /// Its counts so far.
+    /// The counts of datagrams so far.
     pub fn stats(&self) -> Stats {
         *self.stats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn order(&self, order: Order) {
         if let Some(orders) = &self.orders {
-            // The thread ends only when this is dropped, or by a panic, which
-            // the drop passes on.
+            // The thread receives orders until this is dropped. If it has panicked, `drop` passes
+            // the panic on.
             let _ = orders.send(order);
         }
     }
@@ -138,7 +137,7 @@ impl Drop for Proxy {
     }
 }
 
-/// One client: its line, and the socket that the server knows it by.
+/// One client: its line, and its socket towards the server.
 #[derive(Debug)]
 struct Client {
     address: SocketAddr,
@@ -148,7 +147,7 @@ struct Client {
     heard: Instant,
 }
 
-/// A datagram under way, ordered by when it arrives, then by when it was sent.
+/// A datagram under way, ordered by its time of arrival, then by the order of sending.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct UnderWay {
     at: Instant,
@@ -158,7 +157,7 @@ struct UnderWay {
     bytes: Arc<[u8]>,
 }
 
-/// The inside of the thread.
+/// The state of the thread.
 #[derive(Debug)]
 struct Relay {
     front: UdpSocket,
@@ -166,7 +165,7 @@ struct Relay {
     clients: BTreeMap<u64, Client>,
     numbers: HashMap<SocketAddr, u64>,
     under_way: BinaryHeap<Reverse<UnderWay>>,
-    /// When the first datagram came.
+    /// The time of the first datagram.
     start: Option<Instant>,
     sent: u64,
     stats: Stats,
@@ -215,7 +214,7 @@ impl Relay {
         }
     }
 
-    /// The next time at which there is something to do, even if no datagram comes in.
+    /// The next time at which the thread must act, even if no datagram comes in.
     fn next_wake(&self) -> Option<Instant> {
         let arrival = self.under_way.peek().map(|Reverse(first)| first.at);
         let rebind = self.setup.rebinds.last().zip(self.start).map(|(&at, start)| start + at);
@@ -226,7 +225,7 @@ impl Relay {
         match order {
             Order::Line(line) => self.setup.line = *line,
             Order::Blackout(length) => {
-                // Before the first datagram there is no time yet.
+                // Times count from the first datagram; before it, the time is 0.
                 let start = self.start.map_or(Duration::ZERO, |start| start.elapsed());
                 let blackout = Blackout { start, length };
                 self.setup.line.up.blackouts.push(blackout);
@@ -236,10 +235,10 @@ impl Relay {
         }
     }
 
-    /// Waits until some socket has something to read.
+    /// Waits until a socket has a datagram to read.
     async fn readable(&self) {
         poll_fn(|context| {
-            // Each is asked, so that each may wake this up.
+            // All sockets are polled, because only a polled socket wakes this task.
             let mut is_ready = self.front.poll_recv_ready(context).is_ready();
             for client in self.clients.values() {
                 is_ready |= client.back.poll_recv_ready(context).is_ready();
@@ -256,7 +255,7 @@ impl Relay {
             match self.front.try_recv_from(&mut buffer) {
                 Ok((length, client)) => self.accept_up(client, &buffer[..length]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // A client that is gone: its port sends an error back.
+                // The port of a client that is gone sends an error back.
                 Err(_) => {}
             }
         }
@@ -268,7 +267,7 @@ impl Relay {
                     Ok((length, from)) if from == self.setup.to => {
                         self.send(number, Way::Down, &buffer[..length]);
                     }
-                    // Only the server may send to this port.
+                    // Datagrams from other senders than the server are ignored.
                     Ok(_) => {}
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                     Err(_) => {}
@@ -278,7 +277,7 @@ impl Relay {
         self.buffer = buffer;
     }
 
-    /// Takes in a datagram from a client, which gets a line if it is new.
+    /// Accepts a datagram from a client, and gives the client a line if it is new.
     fn accept_up(&mut self, address: SocketAddr, bytes: &[u8]) {
         let now = Instant::now();
         self.start.get_or_insert(now);
@@ -303,7 +302,7 @@ impl Relay {
         self.send(number, Way::Up, bytes);
     }
 
-    /// Decides about a datagram, and sends it on its way if it is to arrive.
+    /// Decides the fate of a datagram, and puts it under way if it is to arrive.
     fn send(&mut self, number: u64, way: Way, bytes: &[u8]) {
         let now = Instant::now();
         let start = *self.start.get_or_insert(now);
@@ -327,7 +326,7 @@ impl Relay {
         counts.most_under_way = counts.most_under_way.max(self.under_way.len() as u64);
     }
 
-    /// Hands on what has arrived by now.
+    /// Hands on the datagrams whose time of arrival has come.
     fn deliver_due(&mut self) {
         let now = Instant::now();
         while self.under_way.peek().is_some_and(|Reverse(first)| first.at <= now) {
@@ -338,7 +337,7 @@ impl Relay {
                 Way::Up => (&client.back, self.setup.to, &mut self.stats.up),
                 Way::Down => (&self.front, client.address, &mut self.stats.down),
             };
-            // Past tokio, which does not know yet that a new socket can send.
+            // This bypasses tokio, which does not know yet that a new socket can send.
             match SockRef::from(socket).send_to(bytes, &to.into()) {
                 Ok(_) => {
                     counts.delivered += 1;
@@ -358,7 +357,7 @@ impl Relay {
 
     fn rebind(&mut self) {
         for client in self.clients.values_mut() {
-            // If the system has no port left, the old one stays.
+            // If the system has no free port, the client keeps the old one.
             if let Ok(back) = open(any_port(self.setup.to)) {
                 client.back = back;
             }
@@ -371,16 +370,16 @@ impl Relay {
     }
 }
 
-/// A seed of its own for each direction of each client.
+/// The seed of one direction of one client.
 fn seed_of(seed: u64, client: u64, way: Way) -> u64 {
-    // An odd factor: different numbers stay different.
+    // The factor is odd, so different numbers stay different.
     (2 * client + u64::from(way == Way::Down)).wrapping_mul(0xd134_2543_de82_ef95) ^ seed
 }
 
-/// Any port, on the address that reaches `to`.
+/// An address with any port, from which `to` can be reached.
 fn any_port(to: SocketAddr) -> SocketAddr {
     let address = match to.ip() {
-        // Other hosts cannot reach this port.
+        // Other hosts cannot reach a port on a loopback address.
         IpAddr::V4(address) if address.is_loopback() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(address) if address.is_loopback() => Ipv6Addr::LOCALHOST.into(),
         IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
@@ -391,7 +390,7 @@ fn any_port(to: SocketAddr) -> SocketAddr {
 
 fn open(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = Socket::new(Domain::for_address(address), Type::DGRAM, None)?;
-    // As much as the system grants.
+    // If the system refuses this size, the socket keeps its default.
     let _ = socket.set_recv_buffer_size(SOCKET_BUFFER);
     let _ = socket.set_send_buffer_size(SOCKET_BUFFER);
     socket.set_nonblocking(true)?;

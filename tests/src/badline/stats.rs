@@ -1,4 +1,4 @@
-//! Counts of what a proxy did with datagrams.
+//! Counts of the datagrams of a proxy, by their fates.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::{Cause, Fate};
 /// Counts of a proxy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
-    /// Different client addresses that were heard.
+    /// Different client addresses from which datagrams came.
     pub clients: u64,
     /// From clients to the server.
     pub up: Counts,
@@ -29,23 +29,23 @@ pub struct Counts {
     pub delivered: u64,
     /// Bytes of UDP payload handed on.
     pub delivered_bytes: u64,
-    /// Datagrams that are delivered twice.
+    /// Datagrams that were delivered twice.
     pub duplicated: u64,
     /// Datagrams that were held back so that others overtake them.
     pub reordered: u64,
-    /// Dropped because they were larger than the MTU.
+    /// Datagrams dropped because they were larger than the MTU.
     pub dropped_mtu: u64,
-    /// Dropped in a blackout.
+    /// Datagrams dropped in a blackout.
     pub dropped_blackout: u64,
-    /// Dropped because the queue of the narrow link was full.
+    /// Datagrams dropped because the queue of the narrow link was full.
     pub dropped_queue: u64,
-    /// Lost by chance.
+    /// Datagrams lost by chance.
     pub dropped_loss: u64,
-    /// Meant to be handed on, but refused by this machine's own network.
+    /// Datagrams that were to be handed on, but were refused by this machine's own network.
     pub undeliverable: u64,
     /// Most datagrams that were under way at once.
     pub most_under_way: u64,
-    /// Longest time in milliseconds that a datagram was to take.
+    /// Longest time from a datagram's arrival here to its delivery, in milliseconds.
     pub longest_ms: f64,
 }
 

@@ -1,5 +1,5 @@
-//! A bad line for any game over UDP, to be put between its clients and its
-//! server: see `--help`.
+//! A bad line for any game over UDP, between its clients and its server. `--help` lists the
+//! options.
 
 use std::fs::File;
 use std::io::{self, Write};

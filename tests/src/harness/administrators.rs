@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-/// A file with the token of one administrator, gone when this is dropped.
+/// A file with the token of one administrator, which is removed when this value is dropped.
 pub struct Administrators(PathBuf);
 
 impl Administrators {
@@ -11,7 +11,7 @@ impl Administrators {
         Self(path)
     }
 
-    /// The file.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -19,7 +19,7 @@ impl Administrators {
 
 impl Drop for Administrators {
     fn drop(&mut self) {
-        // A file that is gone already is none to remove.
+        // The test may have removed the file itself.
         let _ = std::fs::remove_file(&self.0);
     }
 }

@@ -7,7 +7,7 @@ use obsp_sim::{Buttons, Command, EntityId, EntityState, Kind, Posture};
 use super::{Random, own_map};
 use crate::oracle::bodies::{Placed, Shape};
 
-/// Half extents of a player in both postures, as in `spaces.toml`.
+/// Half extents of a player's box in both postures, as in `spaces.toml`.
 const STANDING: DVec3 = DVec3::new(16.0, 16.0, 28.0);
 const CROUCHING: DVec3 = DVec3::new(16.0, 16.0, 18.0);
 
@@ -60,11 +60,11 @@ impl Wanderer {
     }
 }
 
-/// The shapes for an audit of a match: players in both postures, then
-/// the models in their order, each read from its source file.
+/// The shapes for an audit of a match: a player's box in both postures, then the models in their
+/// order, each read from its source file.
 ///
 /// # Panics
-/// If a model has no source.
+/// If a model's source file cannot be read.
 pub fn crowd_shapes(models: &[Model]) -> Vec<Arc<Shape>> {
     let boxes = [STANDING, CROUCHING].map(|half| Shape::cuboid(-half, half));
     let models = models.iter().map(|model| {

@@ -1,26 +1,26 @@
-//! How long this machine lets a thread wait that is due: what a test that measures time
-//! measures besides.
+//! The time for which this machine lets a thread wait although it is due. Tests that measure time
+//! measure this wait, too.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What the thread sleeps at a time.
+/// Time of each sleep of the watching thread.
 const STEP: Duration = Duration::from_millis(5);
 
-/// Most times that something is measured.
+/// Most times that a scenario is measured.
 const ATTEMPTS: u32 = 5;
 
-/// Watches the machine for as long as it lives.
+/// A thread that watches the machine until this value is dropped.
 #[derive(Debug)]
 pub struct Lateness {
-    /// Microseconds.
+    /// In microseconds.
     worst: Arc<AtomicU64>,
     _alive: Arc<()>,
 }
 
 impl Lateness {
-    /// Begins to watch.
+    /// Starts the watching thread.
     pub fn watch() -> Self {
         let (worst, alive) = (Arc::new(AtomicU64::new(0)), Arc::new(()));
         let (seen, ends) = (Arc::clone(&worst), Arc::downgrade(&alive));
@@ -35,15 +35,15 @@ impl Lateness {
         Self { worst, _alive: alive }
     }
 
-    /// The longest that a thread waited since the last call.
+    /// The longest time for which the watching thread waited since the last call.
     pub fn take(&self) -> Duration {
         Duration::from_micros(self.worst.swap(0, Ordering::Relaxed))
     }
 }
 
-/// Runs a scenario that measures time, and returns what was wrong. A failure while the
-/// machine let a thread wait for longer than `most` says nothing: the scenario is run again
-/// then, five times at most.
+/// Runs a scenario that measures time and returns its failures. A failure means nothing if the
+/// machine let a thread wait for longer than `most` meanwhile. Then the scenario is run again, up
+/// to five times in all.
 pub async fn undisturbed(most: Duration, scenario: impl AsyncFn() -> Vec<String>) -> Vec<String> {
     let machine = Lateness::watch();
     for _ in 1..ATTEMPTS {

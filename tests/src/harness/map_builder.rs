@@ -12,8 +12,8 @@ pub struct MapBuilder {
 }
 
 impl MapBuilder {
-    /// A floor at height zero, 2,048 units square about the origin, and one
-    /// spawn point above its corner.
+    /// A map with a floor at height zero, 2,048 units square about the origin, and one spawn point
+    /// above its corner.
     pub fn floor() -> Self {
         Self::default()
             .block([-1024, -1024, -32], [1024, 1024, 0])
@@ -56,7 +56,7 @@ impl MapBuilder {
         self
     }
 
-    /// Adds a brush by its planes: three points each, so that
+    /// Adds a brush by its planes. Each is given by three points such that
     /// `(second − first) × (third − first)` points outward.
     #[must_use]
     pub fn brush(mut self, planes: &[[IVec3; 3]]) -> Self {
@@ -95,7 +95,8 @@ impl MapBuilder {
         ])
     }
 
-    /// Adds a spawn point for the only player of a test, feet at `feet`.
+    /// Replaces all point entities by one spawn point, for the only player of a test, whose feet
+    /// are at `feet`.
     #[must_use]
     pub fn spawn(mut self, feet: [i32; 3]) -> Self {
         self.entities.clear();
@@ -108,7 +109,7 @@ impl MapBuilder {
         format!("{{\n\"classname\" \"worldspawn\"\n{}}}\n{}", self.brushes, self.entities)
     }
 
-    /// Compiles it for the default sizes.
+    /// Compiles the map for the default sizes.
     ///
     /// # Panics
     /// If it does not compile.

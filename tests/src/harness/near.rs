@@ -1,4 +1,4 @@
-//! Pairs of bodies that are close to contact by construction.
+//! Pairs of bodies that are built to be close to contact.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use obsp_sim::query::{At, Solid};
 use super::{Random, own_map};
 use crate::oracle::bodies::{Body, Shape, interpenetrate};
 
-/// A rigid body, as the simulation moves it and as the oracle reads it.
+/// A rigid body, with the simulation's shape and the oracle's.
 #[derive(Debug)]
 pub struct Figure {
     /// The model's name.
@@ -61,20 +61,20 @@ impl Figure {
         }
     }
 
-    /// The oracle's body of it.
+    /// The oracle's body in this pose.
     pub fn placed(&self, (position, orientation): At) -> Body {
         self.truth.posed(orientation, position)
     }
 }
 
-/// A unit direction.
+/// A random unit vector.
 pub fn direction(random: &mut Random) -> DVec3 {
     let mut one = || random.between(-1.0, 1.0);
     DVec3::new(one(), one(), one()).try_normalize().unwrap_or(DVec3::Z)
 }
 
-/// A random rotation, a rotation about the vertical, or none: bodies often rest flat, and
-/// features that line up are the hard cases.
+/// A random rotation, a rotation about the vertical, or none. Bodies often rest flat, and features
+/// that line up are the hard cases.
 pub fn turn(random: &mut Random) -> DQuat {
     match random.below(4) {
         0 => DQuat::IDENTITY,
@@ -83,8 +83,8 @@ pub fn turn(random: &mut Random) -> DQuat {
     }
 }
 
-/// The distance along `way` between the centres of `a` and `b` at which `b`, coming from
-/// afar, first touches `a` by the oracle, to within a millionth.
+/// The distance along `way` between the centres of `a` and `b` at which `b`, coming from far away,
+/// first touches `a` by the oracle, to within a millionth of a unit.
 pub fn touching_distance(
     (a, at_a): (&Figure, At),
     (b, turn_b): (&Figure, DQuat),
@@ -92,7 +92,7 @@ pub fn touching_distance(
 ) -> f64 {
     let body = a.placed(at_a);
     let meets = |distance: f64| interpenetrate(&body, &b.placed((at_a.0 + way * distance, turn_b)));
-    // From the outside in, so that `b` also enters hollows.
+    // The search goes from the outside in, so that `b` also enters hollows.
     let (mut free, mut held) = (a.radius + b.radius + 1.0, 0.0);
     let step = free / 16.0;
     while free - step > 0.0 && !meets(free - step) {

@@ -16,9 +16,9 @@ use tokio_rustls::TlsConnector;
 pub struct Answer {
     /// The status code.
     pub status: u16,
-    /// The body as a text, in which what is none is replaced.
+    /// The body as text; bytes that are not UTF-8 are replaced.
     pub body: String,
-    /// The same as it came.
+    /// The body as it came.
     pub bytes: Vec<u8>,
 }
 
@@ -35,7 +35,7 @@ pub async fn get(address: SocketAddr, path: &str) -> Answer {
 /// SHA-256 is `pin`.
 ///
 /// # Panics
-/// If there is no answer, or another certificate.
+/// If there is no answer, or the server shows another certificate.
 pub async fn get_encrypted(address: SocketAddr, pin: [u8; 32], path: &str) -> Answer {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -49,7 +49,7 @@ pub async fn get_encrypted(address: SocketAddr, pin: [u8; 32], path: &str) -> An
 }
 
 async fn ask(mut stream: impl AsyncRead + AsyncWrite + Unpin, path: &str) -> Answer {
-    // HTTP 1.0, in which an answer ends with its connection.
+    // In HTTP 1.0, an answer ends with its connection.
     let request = format!("GET {path} HTTP/1.0\r\nHost: test\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
@@ -62,7 +62,7 @@ async fn ask(mut stream: impl AsyncRead + AsyncWrite + Unpin, path: &str) -> Ans
     Answer { status: status.unwrap_or_else(|| panic!("{head}")), body, bytes }
 }
 
-/// The value of one series of the metrics page, labels included in its name.
+/// The value of one series on the metrics page. `series` is its name with its labels.
 ///
 /// # Panics
 /// If the page has no such series.

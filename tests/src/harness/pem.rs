@@ -1,6 +1,6 @@
 //! The encodings of certificate files.
 
-/// The bytes in base64, as RFC 4648 writes them.
+/// The bytes in base64 (RFC 4648).
 pub fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let word = |chunk: &[u8]| {
@@ -12,7 +12,7 @@ pub fn base64(bytes: &[u8]) -> String {
     bytes.chunks(3).map(word).collect()
 }
 
-/// The bytes in PEM, as RFC 7468 writes them.
+/// The bytes in PEM (RFC 7468).
 pub fn pem(label: &str, bytes: &[u8]) -> String {
     format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", base64(bytes))
 }

@@ -1,38 +1,39 @@
-//! Paths of the project's binaries, and of its library for C.
+//! Paths of the project's binaries and of its library for C.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The binary with this name. It is built if it is not up to date: in `.ci/run` it is, not
-/// where only this package is tested. Cargo is asked once by each process of tests, for it
-/// takes half a second to find that all is as it should be.
+/// The path of the binary with this name. The binaries are built first if they are not up to
+/// date, which happens where this package is tested alone. Each test process runs Cargo only once,
+/// because it takes half a second even if there is nothing to build.
 ///
 /// # Panics
-/// If it does not build.
+/// If the build fails.
 pub fn program(name: &str) -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| build(&[])).join(name)
 }
 
-/// The folder with the client library for C, built as [`program`] is.
+/// The folder with the client library for C, built like [`program`].
 ///
 /// # Panics
-/// If it does not build.
+/// If the build fails.
 pub fn c_library() -> PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| build(&["--package", "obsp-client-c"])).clone()
 }
 
-/// Builds the binaries, and more packages with the same features; returns their folder.
+/// Builds the binaries and the packages `more` with the same features; returns their folder.
 fn build(more: &[&str]) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     // target/PROFILE/deps/TEST
     let folder = test.ancestors().nth(2).unwrap();
     let release = folder.file_name().is_some_and(|name| name == "release");
     let mut cargo = Command::new(env!("CARGO"));
-    // Cargo sets these for tests (the last because of this package's build script); `ring`'s
-    // build script depends on them, and everything above it would be rebuilt.
+    // Cargo sets these variables for tests (the last because this package has a build script).
+    // The build script of `ring` depends on them, so `ring` and all that depends on it would be
+    // rebuilt.
     let of_package = |name: &str| {
         name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") || name == "OUT_DIR"
     };

@@ -1,4 +1,4 @@
-//! The server as a process, started like an operator starts it.
+//! The server as a process, started as an operator starts it.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -9,20 +9,20 @@ use std::time::{Duration, Instant};
 
 use super::program;
 
-/// Far longer than a start or a log line takes, so that only a hang exceeds it.
+/// Far longer than a start or a log line takes: only a hang exceeds it.
 const HANG: Duration = Duration::from_secs(30);
 
-/// Any free port.
+/// The loopback address with any free port.
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// A server process, which is killed when it is dropped.
 pub struct ServerProcess {
     child: Child,
-    /// Its output until it served.
+    /// Its output until it was ready.
     said: String,
-    /// Its log since then, as far as it was read.
+    /// Its log since then, as far as it has been read.
     logged: Arc<Mutex<String>>,
-    /// Its log, while it is not read.
+    /// The reading end of its log, until somebody reads it.
     unread: Option<BufReader<ChildStderr>>,
     /// The address at which players join.
     pub udp: SocketAddr,
@@ -31,41 +31,40 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts a server on ports that are free, waits until it serves, and reads
-    /// its log from then on.
+    /// Starts a server on free ports, waits until it is ready, and reads its log from then on.
     ///
     /// # Panics
-    /// If it does not.
+    /// If it does not get ready.
     pub fn start(arguments: &[&str]) -> Self {
         let mut process = Self::start_unread(arguments, &[]);
         process.read_log();
         process
     }
 
-    /// The same with more in its environment, and its log is not read once it
-    /// serves.
+    /// Like [`ServerProcess::start`], with more variables in its environment. Its log is not read
+    /// once it is ready.
     ///
     /// # Panics
-    /// If it does not serve.
+    /// If it does not get ready.
     pub fn start_unread(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         Self::start_by(Self::command(arguments).envs(environment.iter().copied()))
     }
 
-    /// As [`ServerProcess::start`], under a limit of the shell: `-f 2` lets no file
+    /// Like [`ServerProcess::start`], under a limit of the shell's `ulimit`: `-f 2` lets no file
     /// grow beyond two blocks.
     ///
     /// # Panics
-    /// If it does not serve.
+    /// If it does not get ready.
     pub fn start_limited(limit: &str, arguments: &[&str]) -> Self {
         let script = format!("ulimit {limit} && exec \"$0\" \"$@\"");
         Self::start_within(&["sh", "-c", &script], arguments)
     }
 
-    /// As [`ServerProcess::start`], by a command such as a shell that is given the
-    /// program and its arguments behind its own, and becomes it.
+    /// Like [`ServerProcess::start`], through a command such as a shell. The command gets the
+    /// program and its arguments after its own, and must replace itself by the program.
     ///
     /// # Panics
-    /// If it does not serve.
+    /// If it does not get ready.
     pub fn start_within(command: &[&str], arguments: &[&str]) -> Self {
         let server = Self::command(arguments);
         let mut within = Self::hermetic(command[0]);
@@ -75,11 +74,11 @@ impl ServerProcess {
         process
     }
 
-    /// As [`ServerProcess::start`], where players join at `udp`: after the server
-    /// that was there has ended.
+    /// Like [`ServerProcess::start`], with `udp` as the address at which players join, after an
+    /// earlier server there has ended.
     ///
     /// # Panics
-    /// If it does not serve.
+    /// If it does not get ready.
     pub fn start_at(udp: SocketAddr, arguments: &[&str]) -> Self {
         let mut process = Self::start_listening(udp, &mut Self::command(arguments));
         process.read_log();
@@ -99,7 +98,11 @@ impl ServerProcess {
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
         while !said.contains("metrics on http://") {
-            assert_ne!(log.read_line(&mut said).unwrap(), 0, "it ended:\n{said}");
+            assert_ne!(
+                log.read_line(&mut said).unwrap(),
+                0,
+                "the server ended before it was ready:\n{said}"
+            );
         }
         let udp = after(&said, "players join on UDP ").parse().unwrap();
         let metrics = after(&said, "metrics on http://");
@@ -107,10 +110,10 @@ impl ServerProcess {
         Self { child, said, logged: Arc::default(), unread: Some(log), udp, http }
     }
 
-    /// The same where the log goes elsewhere: to `log`.
+    /// Like [`ServerProcess::start`], with its log going to `log`.
     ///
     /// # Panics
-    /// If it does not serve.
+    /// If it does not get ready.
     pub fn start_logging_to(log: Stdio, arguments: &[&str]) -> Self {
         let [udp, http] = [free_port(), free_port()];
         let mut child = Self::command(arguments)
@@ -121,14 +124,17 @@ impl ServerProcess {
         let begin = Instant::now();
         while TcpStream::connect(http).is_err() {
             let ended = child.try_wait().unwrap();
-            assert!(ended.is_none() && begin.elapsed() < HANG, "it does not serve: {ended:?}");
+            assert!(
+                ended.is_none() && begin.elapsed() < HANG,
+                "the server does not get ready; exit status: {ended:?}"
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
         Self { child, said: String::new(), logged: Arc::default(), unread: None, udp, http }
     }
 
-    /// The program with these arguments, and nothing of the environment that
-    /// could change what it does.
+    /// The program with these arguments, without the environment variables that could change its
+    /// behaviour.
     pub fn command(arguments: &[&str]) -> Command {
         let mut command = Self::hermetic(program("server"));
         command.args(arguments);
@@ -146,15 +152,15 @@ impl ServerProcess {
         command
     }
 
-    /// The text after `words` in its output at the start.
+    /// The text after `words` in the server's output until it was ready.
     ///
     /// # Panics
-    /// If it said no such thing.
+    /// If these words are not there.
     pub fn said(&self, words: &str) -> &str {
         after(&self.said, words)
     }
 
-    /// Reads the log from now on.
+    /// Starts to read the log.
     pub fn read_log(&mut self) {
         let Some(mut log) = self.unread.take() else { return };
         let logged = Arc::clone(&self.logged);
@@ -167,15 +173,15 @@ impl ServerProcess {
         });
     }
 
-    /// Closes the log's reading end, if nobody reads it.
+    /// Closes the reading end of the log, unless the log is read.
     pub fn close_log(&mut self) {
         self.unread = None;
     }
 
-    /// Waits for a logged line that contains `words`, and gives it.
+    /// Waits for a logged line that contains `words`, and returns it.
     ///
     /// # Panics
-    /// If none comes.
+    /// If no such line comes.
     pub fn logged(&self, words: &str) -> String {
         let begin = Instant::now();
         loop {
@@ -188,10 +194,10 @@ impl ServerProcess {
         }
     }
 
-    /// All that it has logged, as far as it was read.
+    /// The server's log, as far as it has been read.
     ///
     /// # Panics
-    /// If reading it panicked.
+    /// If the reading thread has panicked.
     pub fn log(&self) -> String {
         self.said.clone() + &self.logged.lock().unwrap()
     }
@@ -199,28 +205,28 @@ impl ServerProcess {
     /// Sends a signal, such as `TERM`.
     ///
     /// # Panics
-    /// If there is nobody to send it to.
+    /// If the process is gone.
     pub fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
         let status = Command::new("kill").args([&format!("-{name}"), &id]).status();
         assert!(status.unwrap().success());
     }
 
-    /// Waits until it ends, and gives its exit code.
+    /// Waits until the process ends, and returns its exit code.
     ///
     /// # Panics
-    /// If the system does not tell.
+    /// If the system cannot wait for it.
     pub fn wait(&mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }
 
-    /// The number by which the system knows the process.
+    /// The process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Bytes of memory that it holds, and the most that it ever held; `None`
-    /// where the system does not tell.
+    /// The memory of the process in bytes, now and at its peak; `None` where the system has no
+    /// `/proc`.
     pub fn memory(&self) -> Option<[u64; 2]> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let field = |name: &str| {
@@ -230,7 +236,7 @@ impl ServerProcess {
         Some([field("VmRSS:")?, field("VmHWM:")?])
     }
 
-    /// The number of open descriptors; `None` where the system does not tell.
+    /// The number of open descriptors; `None` where the system has no `/proc`.
     pub fn descriptors(&self) -> Option<usize> {
         Some(std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).ok()?.count())
     }
@@ -238,14 +244,13 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // One that has ended cannot be ended again.
+        // This fails if the process has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The text after `words`, up to the end of the line or of the JSON string that contains
-/// them.
+/// The text after `words`, up to the end of the line, or of the JSON string that contains them.
 fn after<'a>(said: &'a str, words: &str) -> &'a str {
     let line = said.lines().find_map(|line| Some(line.split_once(words)?.1));
     let line = line.unwrap_or_else(|| panic!("no {words:?} in\n{said}"));

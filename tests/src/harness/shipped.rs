@@ -13,15 +13,15 @@ use crate::oracle::bodies::{Audit, Placed};
 use crate::oracle::brushes::Brushes;
 use crate::oracle::map_text::{Entity, parse};
 
-/// Height of the centre of the 32 × 32 × 56 box above a spawn point's origin, which is 24
-/// above the feet.
+/// Height of the centre of a player's box (32 × 32 × 56 units) above a spawn point's origin, which
+/// is 24 units above the feet.
 const SPAWN_RISE: f64 = 4.0;
 
-/// Step of the flood, in units: half the thickness of the
-/// thinnest wall, so that no step can pass through one.
+/// Step of the flood, in units: half the thickness of the thinnest wall, so that no step passes
+/// through a wall.
 const FLOOD_STEP: i32 = 16;
 
-/// A map in `maps/`: its source, and the world that it compiles to.
+/// A map in `maps/`: its source and its compiled world.
 #[derive(Debug)]
 pub struct ShippedMap {
     name: String,
@@ -42,7 +42,7 @@ impl ShippedMap {
         Self { name: name.to_owned(), entities, world: compile(&path) }
     }
 
-    /// The world that the source compiles to.
+    /// The world compiled from the source.
     pub fn world(&self) -> &World {
         &self.world
     }
@@ -57,18 +57,18 @@ impl ShippedMap {
         self.entities.iter().filter(move |entity| entity.get("classname") == Some(class))
     }
 
-    /// Asserts that the committed `.obsp` is what the source compiles to, and no larger
-    /// than `limit` bytes.
+    /// Asserts that the committed `.obsp` is the one compiled from the source, and no larger than
+    /// `limit` bytes.
     ///
     /// # Panics
-    /// If not, with the command that renews it.
+    /// If it is not; the message has the command that renews it.
     pub fn assert_current(&self, limit: usize) {
         let path = own_map(&format!("{}.obsp", self.name));
         let committed = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let now = self.world.to_bytes();
         assert!(
             committed == now,
-            "maps/{name}.obsp ({} bytes) is not what maps/{name}.map compiles to ({} bytes). If \
+            "maps/{name}.obsp ({} bytes) differs from maps/{name}.map as compiled now ({} bytes). If \
              the map, maps/spaces.toml or the compiler was changed on purpose, renew it with: \
              cargo run --release -p obsp --bin mapc -- compile maps/{name}.map",
             committed.len(),
@@ -78,24 +78,24 @@ impl ShippedMap {
         assert!(now.len() <= limit, "{}: {} bytes", path.display(), now.len());
     }
 
-    /// Asserts that there are at least `least` spawn points, and at each of them room for a
-    /// standing player with two units to spare on every side, all at the same time.
+    /// Asserts that there are at least `least` spawn points, and that a standing player has room at
+    /// each, with two units to spare on every side, while players stand at all the others.
     ///
     /// # Panics
-    /// If not, with the spawn point.
+    /// If that is not so; the message has the spawn point.
     pub fn assert_spawns_have_room(&self, least: usize) {
         let spawns: Vec<DVec3> = self.spawn_centres().collect();
         assert!(spawns.len() >= least, "{}: {} spawn points", self.name, spawns.len());
-        let standing = self.world.size("standing").expect("players stand");
+        let standing = self.world.size("standing").expect("the map has the size `standing`");
         let roomy = Brushes::new(&self.entities, [18.0, 18.0, 30.0]);
         for (i, &centre) in spawns.iter().enumerate() {
             let holder = roomy.holder(centre.to_array());
-            assert_eq!(holder, None, "{}: spawn {centre} is in this line's brush", self.name);
-            assert!(!self.world.is_solid(standing, centre.as_vec3()), "spawn {centre}");
+            assert_eq!(holder, None, "{}: spawn {centre} is in the brush of this line", self.name);
+            assert!(!self.world.is_solid(standing, centre.as_vec3()), "spawn {centre} is in solid");
             for other in &spawns[..i] {
                 let apart = (*other - centre).abs();
                 let apart = apart.x > 32.0 || apart.y > 32.0 || apart.z > 56.0;
-                assert!(apart, "{}: two spawns at {centre}", self.name);
+                assert!(apart, "{}: spawn {centre} overlaps another", self.name);
             }
         }
     }
@@ -104,7 +104,7 @@ impl ShippedMap {
     /// overlaps the world, another prop or a player at a spawn point.
     ///
     /// # Panics
-    /// If not, with what overlaps.
+    /// If that is not so; the message has the overlaps.
     pub fn assert_props_are_free(&self, least: usize) {
         let models = shipped();
         let props: Vec<&Entity> = self.of_class("prop").collect();
@@ -131,31 +131,31 @@ impl ShippedMap {
         assert!(overlaps.is_empty(), "{}: {overlaps:?} of {things:#?}", self.name);
     }
 
-    /// Asserts that every trigger is one brush with one target that exists, and that there
-    /// are at least `least`.
+    /// Asserts that there are at least `least` triggers, each of one brush, and that each has one
+    /// target, which exists.
     ///
     /// # Panics
-    /// If not, with the target.
+    /// If that is not so; the message has the target.
     pub fn assert_triggers_lead_somewhere(&self, least: usize) {
         let class = |entity: &Entity| entity.get("classname").unwrap_or("").to_owned();
         let triggers = || self.entities.iter().filter(|e| class(e).starts_with("trigger_"));
         for trigger in triggers() {
-            let target = trigger.get("target").expect("it has a target");
+            let target = trigger.get("target").expect("a trigger has a target");
             let ends = self.entities.iter().filter(|e| e.get("targetname") == Some(target)).count();
             assert_eq!((ends, trigger.brushes.len()), (1, 1), "{}: {target}", self.name);
         }
         assert!(triggers().count() >= least, "{}: {} triggers", self.name, triggers().count());
     }
 
-    /// Asserts that a crouching player can reach all spawn points from one of them, if
-    /// height is no obstacle, and cannot leave the map.
+    /// Asserts that a crouching player who could fly would reach all spawn points from the first
+    /// one, and could not leave the map.
     ///
     /// # Panics
-    /// If not, with the place.
+    /// If that is not so; the message has the place.
     pub fn assert_sealed_and_connected(&self) {
-        let size = self.world.size("crouching").expect("players duck");
+        let size = self.world.size("crouching").expect("the map has the size `crouching`");
         let centres: Vec<DVec3> = self.spawn_centres().collect();
-        let start = centres.first().expect("it has a spawn point").round().as_ivec3();
+        let start = centres.first().expect("the map has a spawn point").round().as_ivec3();
         let bounds = self.world.bounds();
         let (low, high) = (bounds.min.floor().as_ivec3(), bounds.max.ceil().as_ivec3());
         let mut reached = BTreeSet::from([start.to_array()]);
@@ -167,21 +167,25 @@ impl ShippedMap {
                         continue;
                     }
                     let inside = next.cmpgt(low).all() && next.cmplt(high).all();
-                    assert!(inside, "{}: it leaks from {start} out at {next}", self.name);
+                    assert!(
+                        inside,
+                        "{}: the map leaks: from {start} one gets out at {next}",
+                        self.name
+                    );
                     if reached.insert(next.to_array()) {
                         open.push_back(next);
                     }
                 }
             }
         }
-        // A standing player's box contains the crouching box at any point of the
-        // flood within a step of its centre.
+        // A standing player's box contains the crouching box at each point of the flood within a
+        // step of its centre.
         for centre in centres {
             let near =
                 reached.range([centre.x as i32 - FLOOD_STEP, i32::MIN, i32::MIN]..).any(|&point| {
                     (DVec3::from(point.map(f64::from)) - centre).abs().max_element() <= 16.0
                 });
-            assert!(near, "{}: no way leads to spawn {centre}", self.name);
+            assert!(near, "{}: spawn {centre} cannot be reached from the first spawn", self.name);
         }
     }
 

@@ -1,15 +1,15 @@
-//! Whether two solid bodies interpenetrate, by testing every edge of
-//! each against every triangle of the other with exact orientation signs, and
-//! a corner of each for being inside the other.
+//! An exact test for whether two solid bodies interpenetrate. It tests every edge of each against
+//! every triangle of the other by exact orientation signs, and a corner of each for being inside
+//! the other.
 //!
-//! Touching, however exactly, is no interpenetration. Two bodies interpenetrate
-//! if an edge of one passes through the inside of a triangle of the other from
-//! side to side, or if one holds a corner of the other. That says everything
-//! unless features line up to the bit, as those of boxes along the axes do: a
-//! box shifted along itself overlaps its old place with no edge through the
-//! inside of any triangle. So the same is asked of each body once more with
-//! its surface drawn in by [`SHRINK`]; a smaller body inside the first that
-//! meets the other proves that the first does.
+//! Touching is not interpenetration, however exact it is. Two bodies interpenetrate if an edge of
+//! one passes through the inside of a triangle of the other from side to side, or if one holds a
+//! corner of the other.
+//!
+//! This test alone misses overlaps where features line up to the bit, as the features of boxes
+//! along the axes do: a box that is shifted along an axis overlaps its old place, but no edge
+//! passes through the inside of a triangle. So the test is repeated with each body's surface drawn
+//! in by [`SHRINK`]. If the smaller body meets the other, the larger one around it does, too.
 
 mod audit;
 mod exact;
@@ -22,8 +22,8 @@ pub use shape::{Body, Shape, read_obj};
 
 use exact::{crosses, holds};
 
-/// Distance by which the second test shrinks a surface, in units. Overlaps deeper than
-/// this are found even where features line up to the bit.
+/// Distance by which the second test shrinks a surface, in units. Overlaps deeper than this are
+/// found even where features line up to the bit.
 pub const SHRINK: f64 = 1e-6;
 
 /// Whether the insides of two bodies share a point.
@@ -34,17 +34,17 @@ pub fn interpenetrate(a: &Body, b: &Body) -> bool {
             || meet(a, a.corners(), b, b.shrunk()))
 }
 
-/// Whether two boxes share more than a boundary. A box is its least and its
-/// greatest corner.
+/// Whether two boxes share more than a boundary. A box is given by its least and its greatest
+/// corner.
 pub fn boxes_overlap(a: [DVec3; 2], b: [DVec3; 2]) -> bool {
     a[0].cmplt(b[1]).all() && b[0].cmplt(a[1]).all()
 }
 
-/// The test for bodies whose corners are at the given positions.
+/// Whether two bodies with corners at these positions interpenetrate; one pass of the test.
 fn meet(a: &Body, at_a: &[DVec3], b: &Body, at_b: &[DVec3]) -> bool {
     pierces(a.shape(), at_a, b.shape(), at_b)
         || pierces(b.shape(), at_b, a.shape(), at_a)
-        // Nothing pierced: all of one is inside the other, or none.
+        // If no edge passes, either all of a body is inside the other, or none of it.
         || at_a.first().is_some_and(|&p| holds(b.shape(), at_b, p))
         || at_b.first().is_some_and(|&p| holds(a.shape(), at_a, p))
 }

@@ -1,4 +1,4 @@
-//! The line is gone for some seconds.
+//! Blackouts of some seconds.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -17,20 +17,20 @@ const PLAYERS: usize = 3;
 /// Half a round trip.
 const DELAY: Duration = Duration::from_millis(20);
 
-/// Time in the match before the line is gone, and behind it.
+/// Time in the match before and after the blackout.
 const BEFORE: Duration = Duration::from_secs(2);
 const AFTER: Duration = Duration::from_secs(2);
 
-/// Time until snapshots come again.
+/// Longest time from the end of the blackout to the next snapshot.
 const RECOVERY: Duration = Duration::from_millis(250);
 
-/// Units that each player gets along the ground in the last second, at least: they
-/// run 320 in circles, but may be in each other's way.
+/// Least distance along the ground that each player gets in the last second, in units. They run at
+/// 320 units a second in circles, but may be in each other's way.
 const WAY: f32 = 16.0;
 
-/// A blackout of 3 s left players without snapshots for 6.4 s: what was sent into it
-/// filled the congestion window, and QUIC probed ever more seldom. After 5 s some
-/// were kicked.
+/// A blackout of 3 s once left players without snapshots for 6.4 s: the packets sent meanwhile
+/// filled the congestion window, and QUIC probed ever more seldom. After a blackout of 5 s some
+/// players were kicked.
 #[tokio::test]
 async fn after_a_blackout_snapshots_come_again_at_once() {
     let _turn = TURN.lock().await;
@@ -46,7 +46,7 @@ async fn after_a_blackout_snapshots_come_again_at_once() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
-/// Plays through a blackout, and tells what was wrong.
+/// Plays through a blackout, and returns the failures.
 async fn play_through(server: SocketAddr, blackout: Duration) -> Vec<String> {
     let conditions = Conditions { delay: DELAY, ..Conditions::default() };
     let proxy = proxy(server, Line::both(conditions), blackout.as_secs());
@@ -74,11 +74,11 @@ async fn play_through(server: SocketAddr, blackout: Duration) -> Vec<String> {
         if let Some(lost) = &seen.lost {
             fail(format!("was dropped: {lost}"));
         } else if gap < blackout - DELAY {
-            fail(format!("had no snapshot for {gap:?} only: there was no blackout"));
+            fail(format!("lacked snapshots only for {gap:?}, so the blackout did not happen"));
         } else if gap > blackout + RECOVERY {
             fail(format!("had no snapshot for {gap:?}"));
         } else if way < WAY {
-            fail(format!("gets {way} units far afterwards"));
+            fail(format!("got only {way} units far afterwards"));
         }
         if seen.mismatches > 0 {
             fail(format!("saw {} mismatches", seen.mismatches));

@@ -1,5 +1,5 @@
-//! The line is gone for longer than the server waits: who comes back in time is the same
-//! player as before, who comes later is another.
+//! Blackouts longer than the server's time-out. A client that comes back in time is the same player
+//! as before, one that comes later is a new player.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -17,27 +17,27 @@ use tokio::time::{sleep, timeout};
 use crate::player::join;
 use crate::{proxy, start};
 
-/// For how long the server keeps bodies.
+/// Time for which the server keeps the bodies of players who are away.
 const REJOIN: &str = "15s";
 
-/// Far longer than the server waits for those who are silent, and for those who are away.
+/// Far longer than the server waits for silent clients and for players who are away.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 async fn read(server: &ServerProcess, series: &str) -> f64 {
     metric(&get(server.http, "/metrics").await.body, series)
 }
 
-/// Waits until the server has counted that many; its page may be a moment old.
+/// Waits until the server has counted `number`. Its page of metrics may be a moment old.
 async fn counted(server: &ServerProcess, series: &str, number: f64) {
     let counted = async {
         while read(server, series).await < number {
             sleep(Duration::from_millis(50)).await;
         }
     };
-    timeout(PATIENCE, counted).await.unwrap_or_else(|_| panic!("{series} never is {number}"));
+    timeout(PATIENCE, counted).await.unwrap_or_else(|_| panic!("{series} does not reach {number}"));
 }
 
-/// Plays until `done` has heard what it waits for.
+/// Plays until `done` returns true for an event of the match.
 async fn hear(client: &mut Client, mut done: impl FnMut(&MatchEvent) -> bool) {
     loop {
         if let ClientEvent::CommandDue = client.next().await.unwrap() {
@@ -51,7 +51,7 @@ async fn hear(client: &mut Client, mut done: impl FnMut(&MatchEvent) -> bool) {
     }
 }
 
-/// Comes back past the line that is dead, with the ticket of `lost`.
+/// Joins by another line with the ticket of `lost`, and leaves again. Returns the player's body.
 async fn come_back(server: &ServerProcess, lost: &Client) -> Option<EntityId> {
     let by = Credentials { ticket: lost.ticket(), ..Credentials::default() };
     let name = PlayerName::new("whoever").unwrap();
@@ -62,7 +62,7 @@ async fn come_back(server: &ServerProcess, lost: &Client) -> Option<EntityId> {
     body
 }
 
-/// What `server admin` says of this server.
+/// The answer of this server to an action of `server admin`.
 async fn ask(server: &ServerProcess, tokens: &Administrators, action: AdminAction) -> String {
     let admin = server.said("admin interface on http://").trim_end_matches('/').parse().unwrap();
     let command =
@@ -97,10 +97,10 @@ async fn a_client_that_timed_out_rejoins_in_time_as_the_same_player_and_later_as
         }
     };
     silent.await;
-    assert_eq!(left, [], "bodies are kept");
+    assert_eq!(left, [], "the bodies of the players who timed out are kept");
     assert_eq!(read(&server, "game_players").await, 4.0);
 
-    // A ticket is no way around a kick: who is away goes at once, and comes as another.
+    // A player who is kicked while away leaves at once. Their ticket does not bring the body back.
     let players = ask(&server, &tokens, AdminAction::Players).await;
     let players: serde_json::Value = serde_json::from_str(&players).unwrap();
     let players = players.as_array().unwrap();
@@ -113,25 +113,33 @@ async fn a_client_that_timed_out_rejoins_in_time_as_the_same_player_and_later_as
         note_left(event, &mut left);
         !left.is_empty()
     });
-    timeout(PATIENCE, kicked_left).await.expect("who was removed while away stays");
+    timeout(PATIENCE, kicked_left).await.expect("the player who was kicked while away leaves");
     assert_eq!(left, [kicked.session().player().unwrap()]);
     assert_ne!(come_back(&server, &kicked).await, kicked.session().player());
     left.clear();
 
-    assert_eq!(come_back(&server, &soon).await, bodies[0], "in time");
+    assert_eq!(
+        come_back(&server, &soon).await,
+        bodies[0],
+        "a client that comes back in time is the same player"
+    );
     counted(&server, "game_rejoins_total", 1.0).await;
     let both_left = hear(&mut witness, |event| {
         note_left(event, &mut left);
         bodies.iter().flatten().all(|body| left.contains(body))
     });
-    // One by saying goodbye, the other because nobody came.
-    timeout(PATIENCE, both_left).await.expect("who does not come back leaves");
-    assert_ne!(come_back(&server, &late).await, bodies[1], "too late");
+    // One player said goodbye, the other did not come back in time.
+    timeout(PATIENCE, both_left).await.expect("a player who does not come back leaves");
+    assert_ne!(
+        come_back(&server, &late).await,
+        bodies[1],
+        "a client that comes back too late is another player"
+    );
     assert_eq!(read(&server, "game_rejoins_total").await, 1.0);
 }
 
-/// A ban of a player who is away gives their place up at once, and no ticket brings it
-/// back: not while they are banned, and not afterwards.
+/// A ban of a player who is away frees their place at once. Their ticket does not bring it back,
+/// neither during the ban nor afterwards.
 #[tokio::test]
 async fn a_player_banned_while_away_loses_place_and_ticket() {
     let (tokens, key) = (Administrators::new("bans-of-the-absent"), JoinKey::generate().unwrap());
@@ -168,7 +176,7 @@ async fn a_player_banned_while_away_loses_place_and_ticket() {
     tokio::select! {
         () = counted(&server, "game_disconnects_total{reason=\"timed_out\"}", 1.0) => {}
         () = hear(&mut witness, |event| *event == MatchEvent::Left { player: body }) => {
-            panic!("the body is not kept")
+            panic!("the body of a player who is away was removed")
         }
     };
 
@@ -177,14 +185,14 @@ async fn a_player_banned_while_away_loses_place_and_ticket() {
         ask(&server, &tokens, AdminAction::Ban { subject: subject.clone(), reason, time: None });
     let gone = hear(&mut witness, |event| *event == MatchEvent::Left { player: body });
     let (_, gone) = tokio::join!(ban, timeout(PATIENCE, gone));
-    gone.expect("who was banned while away stays");
+    gone.expect("the player who was banned while away leaves");
     let alone = async {
         while read(&server, "game_players").await > 1.0 {
             sleep(Duration::from_millis(200)).await;
         }
     };
-    timeout(PATIENCE, alone).await.expect("the place is not given up");
-    let refused = come(server.udp, 7, lost.ticket()).await.expect_err("a ban");
+    timeout(PATIENCE, alone).await.expect("the place becomes free");
+    let refused = come(server.udp, 7, lost.ticket()).await.expect_err("a banned player is refused");
     assert!(matches!(refused, JoinError::Refused(RefusalReason::Banned)), "{refused}");
 
     ask(&server, &tokens, AdminAction::Unban { subject }).await;
@@ -194,11 +202,12 @@ async fn a_player_banned_while_away_loses_place_and_ticket() {
     std::fs::remove_file(key_file).unwrap();
 }
 
-/// Longer than a flood of the commands of all that time would pass for one.
+/// Time in the match before the kick, longer than the eight seconds after which the fault below was
+/// seen.
 const LONG: Duration = Duration::from_secs(11);
 
-/// A client that had been connected for eight seconds was taken for a flood 100 ms after it
-/// was removed: the meter of the closing phase began with everything it had sent.
+/// A client that had been connected for eight seconds was once taken for a flood 100 ms after it
+/// was removed: the meter of the closing phase began with all the datagrams that it had ever sent.
 #[tokio::test]
 async fn a_removed_player_is_told_the_reason_over_a_bad_line() {
     let tokens = Administrators::new("removals");
@@ -221,10 +230,10 @@ async fn a_removed_player_is_told_the_reason_over_a_bad_line() {
             }
         }
     };
-    let lost = timeout(PATIENCE, lost).await.expect("they stay");
+    let lost = timeout(PATIENCE, lost).await.expect("the removed player is disconnected");
     let Disconnected::Closed(ClosingReason::Removed(why)) = &lost else { panic!("{lost}") };
     assert_eq!(why.as_str(), "spam");
-    // Until the connection is over.
+    // By then the connection is over.
     sleep(Duration::from_secs(3)).await;
     assert_eq!(read(&server, "game_limits_hit_total{limit=\"datagrams\"}").await, 0.0);
 }

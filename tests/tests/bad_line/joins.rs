@@ -1,4 +1,4 @@
-//! Joining over lines of every kind, with the map and without.
+//! Joins over lines of every kind, with the map and without it.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -14,36 +14,36 @@ use tokio::task::JoinSet;
 use crate::player::run_in_circles;
 use crate::{PROMPT, TURN, proxy, start};
 
-/// A way to join.
+/// The conditions of a join.
 #[derive(Clone, Copy, Debug)]
 struct Join {
-    /// Milliseconds to the server and back.
+    /// Round-trip time in milliseconds.
     round_trip: u64,
     /// Whether the map comes from the server.
     fetched: bool,
     tick_rate: u32,
-    /// Percent lost each way.
+    /// Percent of datagrams lost in each direction.
     loss: u32,
-    /// Kilobits a second that the line carries from the server; any number without.
+    /// Bandwidth from the server in kbit/s; unlimited if `None`.
     width: Option<u16>,
 }
 
-/// Time that a player has to move in, from having the map on.
+/// Longest time from joining, with the map, to moving.
 const MOVES_WITHIN: Duration = Duration::from_secs(2);
 
-/// How far along the ground that is, in units.
+/// Distance along the ground that counts as moving, in units.
 const WAY: f32 = 32.0;
 
-/// Time that a player stays: whoever is dropped then was let in badly.
+/// Time for which a player stays after joining, in which none may be dropped.
 const STAY: Duration = Duration::from_secs(4);
 
-/// A player with a long round trip was never heard, for all commands were too early;
-/// one who fetched the map stood still, for the only full answer had come before; and
-/// one who fetched it over a narrow or lossy line was kicked.
+/// Three faults of old: the commands of a player with a long round trip were all too early and
+/// never used; a player who fetched the map stood still, because the only full answer had come
+/// before; a player who fetched it over a narrow or lossy line was kicked.
 ///
-/// Each value of each property meets each value of every other, but for a map that
-/// comes over a narrow line or one that is both long and lossy. `LINE_JOINS=1` joins in
-/// all ways that there are, in some minutes: to fetch the map over 64 kbit/s takes 80 s.
+/// Each value of each property is combined with each value of every other property, except maps
+/// that come over a narrow line, or over one that is both long and lossy. `LINE_JOINS=1` tests all
+/// combinations and takes some minutes: to fetch the map over 64 kbit/s takes 80 s.
 #[tokio::test]
 async fn every_player_moves_soon_after_joining() {
     let join = |(round_trip, fetched, tick_rate, loss, width)| Join {
@@ -88,7 +88,7 @@ async fn every_player_moves_soon_after_joining() {
     assert!(failures.is_empty(), "{} of {}: {failures:#?}", failures.len(), joins.len());
 }
 
-/// All ways to join.
+/// All combinations of conditions.
 fn all() -> Vec<Join> {
     let mut joins = Vec::new();
     for round_trip in [5, 15, 25, 40, 80, 300, 600] {
@@ -108,7 +108,7 @@ fn all() -> Vec<Join> {
     joins
 }
 
-/// Joins and plays, and tells what was wrong.
+/// Joins and plays, and returns the failure.
 async fn play(server: SocketAddr, join: Join) -> Option<String> {
     let both = Conditions {
         delay: Duration::from_millis(join.round_trip) / 2,
@@ -127,7 +127,7 @@ async fn play(server: SocketAddr, join: Join) -> Option<String> {
     };
     let joined = Instant::now();
     if join.fetched && client.motion().is_none() {
-        return Some(format!("{join}: has the map and does not know where the player is"));
+        return Some(format!("{join}: the client has the map, but not the player's position"));
     }
     let seen = run_in_circles(client, joined + STAY).await;
     let first = seen.places.first().map(|&(_, place)| place.truncate());
@@ -145,7 +145,7 @@ async fn play(server: SocketAddr, join: Join) -> Option<String> {
     }
     match moved {
         Some(time) if time <= MOVES_WITHIN => None,
-        Some(time) => Some(format!("{join}: moved after {time:?} only")),
+        Some(time) => Some(format!("{join}: moved only after {time:?}")),
         None => Some(format!("{join}: never moved; {} answers", seen.places.len())),
     }
 }

@@ -1,8 +1,8 @@
-//! Real servers and real clients over bad lines: what a faulty UDP proxy, a server
-//! that stands still and one that is killed may cost a player, and what not.
+//! Real servers and real clients over bad lines. The tests limit the disturbance that players may
+//! suffer from a faulty UDP proxy, from a server that stands still, and from one that is killed.
 //!
-//! Scenarios of one kind run side by side, for most of their time is waiting; those that
-//! measure time take turns.
+//! Scenarios of one kind run side by side, because they mostly wait. Scenarios that measure time
+//! take turns.
 
 mod blackouts;
 mod comebacks;
@@ -21,10 +21,10 @@ use tokio::sync::Mutex;
 
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// Whose turn it is to measure time.
+/// The turn of the one scenario that may measure time.
 static TURN: Mutex<()> = Mutex::const_new(());
 
-/// How long this machine may let threads wait where time is measured.
+/// Longest time for which the machine may let threads wait while time is measured.
 const PROMPT: Duration = Duration::from_millis(20);
 
 /// A proxy in front of `server`.
@@ -33,7 +33,7 @@ fn proxy(server: SocketAddr, line: Line, seed: u64) -> Proxy {
     Proxy::start(setup).unwrap()
 }
 
-/// A server process in the arena, started while other scenarios go on.
+/// Starts a server process in the arena, without blocking other scenarios.
 async fn start(arguments: &[&str]) -> ServerProcess {
     let mut arguments: Vec<String> = arguments.iter().map(|&argument| argument.into()).collect();
     let map = own_map("arena.obsp");

@@ -8,24 +8,24 @@ use obsp_proto::control::{MapHash, PlayerName};
 use obsp_sim::Command;
 use tokio::time::timeout_at;
 
-/// By how much the player turns with each command: at 60 Hz a circle of about 300
-/// units in three seconds, so that no wall stops them for long.
+/// Turn of the player with each command. At 60 Hz it makes a circle of about 300 units in three
+/// seconds, so that no wall stops the player for long.
 const TURN: u16 = 364;
 
-/// What a player who ran in circles has seen.
+/// The observations of a player who ran in circles.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// When snapshots came.
+    /// The times of snapshots.
     pub(crate) snapshots: Vec<Instant>,
-    /// Where the server said that the player was, and when that was heard.
+    /// The player's positions in the server's answers, and the times of these.
     pub(crate) places: Vec<(Instant, Vec3)>,
-    /// Digests that did not agree with what the server meant.
+    /// Digests that did not agree with the server's.
     pub(crate) mismatches: u64,
-    /// Why they are no longer in the match.
+    /// The reason why the player is no longer in the match.
     pub(crate) lost: Option<Disconnected>,
 }
 
-/// A player in the match, with the map.
+/// Joins as a player who has the map.
 pub(crate) async fn join(server: SocketAddr, name: &str) -> Client {
     let connector = Connector::new(server, Trust::Loopback).unwrap();
     connector.join(&PlayerName::new(name).unwrap(), MapHash::ANY).await.unwrap()
@@ -60,15 +60,15 @@ pub(crate) async fn run_in_circles(mut client: Client, end: Instant) -> Seen {
 }
 
 impl Seen {
-    /// Longest time without a snapshot, until `end`.
+    /// The longest time without a snapshot, until `end`.
     pub(crate) fn longest_gap(&self, end: Instant) -> Duration {
         let nexts = self.snapshots.iter().skip(1).chain([&end]);
         let gaps = self.snapshots.iter().zip(nexts).map(|(&last, &next)| next - last);
         gaps.max().unwrap_or_default()
     }
 
-    /// How far along the ground the player got, at most, from where the server first
-    /// said that they were in this time: nowhere, if it does not use their commands.
+    /// Greatest distance along the ground between the player's first position in this time and a
+    /// later one, by the server's answers. It is 0 if the server does not use their commands.
     pub(crate) fn way(&self, from: Instant, until: Instant) -> f32 {
         let within = |&&(at, _): &&(Instant, Vec3)| at >= from && at < until;
         let mut places = self.places.iter().filter(within).map(|(_, place)| place.truncate());

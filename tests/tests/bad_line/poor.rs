@@ -1,4 +1,4 @@
-//! A match over a line that delays, loses and reorders all the while.
+//! A match over a line that delays, loses and reorders packets all the time.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,9 +11,8 @@ use server::{Options, Server};
 use tests::badline::{Conditions, Line, Proxy};
 use tests::harness;
 
-/// A proxy in front of `server`, 100 ms there and back, give or take 20, that
-/// loses 5 % each way. A jitter longer than the time between two packets
-/// reorders.
+/// A proxy in front of `server` with a round trip of 100 ms, a jitter of 20 ms and a loss of 5 % in
+/// each direction. The jitter is longer than the time between two packets, so it reorders them.
 fn poor_line(server: SocketAddr, seed: u64) -> Proxy {
     let conditions = Conditions {
         delay: Duration::from_millis(50),
@@ -46,13 +45,13 @@ async fn a_bad_line_is_playable() {
     println!("{report}");
     assert!(report.passed(), "{report}");
     assert!(report.digests > 6 * 8, "{report}");
-    // One in twenty is lost, and some come too late to be of use.
+    // One snapshot in twenty is lost, and some come too late to be used.
     let (rate, ticks) = (report.snapshots_per_second.min, report.server_ticks_per_second.mean);
     assert!((0.75 * ticks..1.02 * ticks).contains(&rate), "{report}");
     assert!(report.rtt_ms.p50 > 80.0, "{report}");
-    // A delay of seventy milliseconds holds five packets of each bot each way, and what QUIC
-    // itself adds: nothing queues. The number of packets that are under way is their rate
-    // times their delay (Little's law), however the machine lets the proxy wait.
+    // The longest delay of 70 ms holds about five packets of each bot in each direction, and those
+    // of QUIC itself. More would mean that packets queue. Little's law gives the number under way
+    // as their rate times their delay, even if the machine lets the proxy wait.
     let stats = proxy.stats();
     println!("{stats}");
     let packets = stats.up.received.max(stats.down.received) as f64;
@@ -71,7 +70,7 @@ async fn a_client_without_the_map_gets_it_over_a_bad_line() {
     let mut client = connector.join(&name, MapHash::ANY).await.unwrap();
     let map = client.prediction().unwrap().map();
     assert_eq!(map.world.hash(), running.map_hash().0);
-    // The client predicts on it what the server plays.
+    // On this map, the client's predictions agree with the server.
     let mut errors = Vec::new();
     while errors.len() < 10 {
         match client.next().await.unwrap() {
@@ -87,9 +86,9 @@ async fn a_client_without_the_map_gets_it_over_a_bad_line() {
     end(running).await;
 }
 
-/// The map's task asked every two milliseconds what it may send and, if that was nothing,
-/// wrote nothing: QUIC made a packet of each, which filled a narrow line and kept the map
-/// away for minutes.
+/// The task that sends the map once asked every two milliseconds how much it may send, and wrote
+/// zero bytes if that was nothing. QUIC made a packet of each write. These packets filled a narrow
+/// line and delayed the map by minutes.
 #[tokio::test]
 async fn a_map_that_waits_for_a_narrow_line_costs_it_nothing() {
     let running = serve(1);
@@ -102,16 +101,16 @@ async fn a_map_that_waits_for_a_narrow_line_costs_it_nothing() {
     let joining = connector.join(&name, MapHash::ANY);
     let seconds = 3;
     let joined = tokio::time::timeout(Duration::from_secs(seconds), joining).await;
-    assert!(joined.is_err(), "384 kB cannot have come in so short a time");
+    assert!(joined.is_err(), "the map of 384 kB cannot have come in so short a time");
     let down = proxy.stats().down;
     println!("{down:?}");
-    // Snapshots, and the map in packets of 300 bytes and more.
+    // Snapshots come 60 times a second, and the map in packets of 300 bytes and more.
     assert!(down.received < seconds * (60 + 100), "{down:?}");
     end(running).await;
 }
 
-/// QUIC pads its first packets to 1200 bytes, so that nobody joins over a line that
-/// carries less: whoever tries is told what it may be.
+/// QUIC pads its first packets to 1200 bytes, so nobody can join over a line that carries less. The
+/// client's error names this possible cause.
 #[tokio::test]
 async fn a_line_that_carries_less_than_quic_needs_is_told() {
     let running = serve(1);

@@ -1,4 +1,4 @@
-//! The server is killed, and comes back.
+//! A server that is killed and comes back.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -15,12 +15,12 @@ const BOTS: u32 = 6;
 const BEFORE: Duration = Duration::from_secs(3);
 const GONE: Duration = Duration::from_secs(2);
 
-/// Time from when the server is there again until all are back in the match: less
-/// than the time-out of silence, half of what is left of it by then.
+/// Longest time from the server's restart until all bots are back in the match. It is half of the
+/// remaining time-out of silence, so that waiting for the time-out fails the test.
 const BACK_WITHIN: Duration = Duration::from_secs(4);
 
-/// Clients of a server that was killed and came back after 2 s took it for silent for
-/// as long as their time-out, and bots never came back.
+/// Clients of a server that was killed and came back after 2 s once waited for their whole
+/// time-out of silence, and bots never came back.
 #[tokio::test]
 async fn bots_come_back_to_a_server_that_was_killed() {
     let map = own_map("arena.obsp").to_string_lossy().into_owned();
@@ -56,7 +56,10 @@ async fn until_all_play(server: &ServerProcess, patience: Duration) {
             println!("all there after {:?}", begin.elapsed());
             return;
         }
-        assert!(begin.elapsed() < patience, "after {patience:?} {players} of {BOTS} play");
+        assert!(
+            begin.elapsed() < patience,
+            "after {patience:?} only {players} of {BOTS} bots play"
+        );
         sleep(Duration::from_millis(50)).await;
     }
 }

@@ -1,4 +1,4 @@
-//! The server stands still: a suspended virtual machine, a long page fault.
+//! A server that stands still, as in a suspended virtual machine or a long page fault.
 
 use std::time::{Duration, Instant};
 
@@ -12,25 +12,25 @@ use crate::{PROMPT, TURN, start};
 
 const PLAYERS: usize = 4;
 
-/// Time in the match before the stall: joined, and steered well.
+/// Time in the match before the stall, in which the jitter buffer settles.
 const BEFORE: Duration = Duration::from_secs(2);
 
-/// Time from the end of the stall until commands must be used again, and how long
-/// that is watched.
+/// Time from the end of the stall until commands must be used again, and the time for which their
+/// use is then measured.
 const RECOVERY: Duration = Duration::from_secs(1);
 const WATCHED: Duration = Duration::from_secs(1);
 
-/// Share of the ticks that must find a command of the player's own then. A fourth
-/// player whose commands are not used leaves 0.75.
+/// Least share of players' ticks that must then use a command of the player's own. If the commands
+/// of one of the four players were not used, it would be 0.75.
 const USED: f64 = 0.9;
 
-/// Units that each player gets along the ground meanwhile, at least: they run 320 a
-/// second in circles, but may be in each other's way.
+/// Least distance along the ground that each player gets meanwhile, in units. They run at 320 units
+/// a second in circles, but may be in each other's way.
 const WAY: f32 = 16.0;
 
-/// A stall of 1.3 s or more paralysed every player until they joined again: their
-/// commands were too early for the jitter buffer, which dropped them without a word,
-/// so that clients never learned by how much.
+/// A stall of 1.3 s or more once paralysed every player until they joined again. Their commands
+/// were too early for the jitter buffer, which dropped them without telling the clients by how
+/// much.
 #[tokio::test]
 async fn after_a_stall_every_player_plays_on() {
     let _turn = TURN.lock().await;
@@ -42,7 +42,7 @@ async fn after_a_stall_every_player_plays_on() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
-/// Plays through a stall, and tells what was wrong.
+/// Plays through a stall, and returns the failures.
 async fn play_through(stall: Duration) -> Vec<String> {
     let server = start(&[]).await;
     let mut clients = Vec::new();
@@ -60,7 +60,7 @@ async fn play_through(stall: Duration) -> Vec<String> {
     server.signal("CONT");
     sleep(RECOVERY).await;
     let before = CommandTicks::of(&server).await;
-    // Players leave at the end of it.
+    // Players leave at `end`, so the measurement stops just before.
     sleep(WATCHED - Duration::from_millis(100)).await;
     let after = CommandTicks::of(&server).await;
     let players = players.join_all().await;
@@ -76,7 +76,7 @@ async fn play_through(stall: Duration) -> Vec<String> {
         if let Some(lost) = &seen.lost {
             failures.push(format!("{stall:?}: player {number} was dropped: {lost}"));
         } else if way < WAY {
-            failures.push(format!("{stall:?}: player {number} gets {way} units far"));
+            failures.push(format!("{stall:?}: player {number} got only {way} units far"));
         }
         if seen.mismatches > 0 {
             failures.push(format!("{stall:?}: player {number} saw {} mismatches", seen.mismatches));
@@ -85,9 +85,9 @@ async fn play_through(stall: Duration) -> Vec<String> {
     failures
 }
 
-/// Ticks of players so far, as the server counts them.
+/// The server's counts of players' ticks so far.
 struct CommandTicks {
-    /// That found a command of the player's own.
+    /// Ticks that used a command of the player's own.
     used: f64,
     all: f64,
 }

@@ -1,4 +1,5 @@
-//! Why a body of a replay is as it is, and the other future that begins where it is changed.
+//! The replay page explains the state of a body, and shows another future that begins with a change
+//! to it.
 
 use serde_json::json;
 
@@ -7,12 +8,12 @@ use crate::replays::{RECORDING, offers, recordings};
 use crate::visitors::overlaps;
 use crate::{ends, page_of, serve};
 
-/// The tick in which the futures part, and one soon after it: of two crates on one another, of
-/// which the lower one is removed, the upper one falls meanwhile.
+/// The tick at which the futures part, and the number of ticks to one soon after it. If the lower
+/// of two stacked crates is removed, the upper one falls in this time.
 const BEGIN: u64 = 280;
 const SOON: u64 = 20;
 
-/// Goes to a tick, and asks why the body in a slot is as it is there.
+/// Goes to a tick, and asks for the explanation of the body in a slot there.
 fn ask_why(browser: &mut Chromium, slot: &str, tick: u64) {
     browser.evaluate(&format!("arena.replay.playing = false; arena.replay.seek({tick}); 0"));
     browser.wait_for(&format!("arena.replay.frames.has({tick})"));
@@ -21,10 +22,10 @@ fn ask_why(browser: &mut Chromium, slot: &str, tick: u64) {
     browser.wait_for(&format!("arena.replay.why.told?.tick === {tick}"));
 }
 
-/// Props that are asked why they are as they are.
+/// The number of props whose explanations are read.
 const ASKED: usize = 24;
 
-/// The slot of the awake prop that touches most, of the first [`ASKED`] of the picture.
+/// The slot of the awake prop with most contacts, among the first [`ASKED`] of the picture.
 fn most_touching(browser: &mut Chromium) -> u64 {
     let awake = "arena.shown.filter(({ isPlayer, asleep }) => !isPlayer && !asleep)";
     let slots = browser.evaluate(&format!("{awake}.map(({{ slot }}) => slot)"));
@@ -40,18 +41,18 @@ fn most_touching(browser: &mut Chromium) -> u64 {
         found["touching"].as_array().unwrap().len()
     };
     let (most, slot) = slots.take(ASKED).map(|slot| (touching(slot), slot)).max().unwrap();
-    assert!(most > 1, "none touches more than {most}");
+    assert!(most > 1, "no prop has more contacts than {most}");
     slot
 }
 
-/// Presses the button of a change where the futures part, and goes so many ticks on.
+/// Presses the button of a change at the tick where the futures part, and goes on for `ticks`.
 fn branch(browser: &mut Chromium, change: u32, ticks: u64) {
     browser.evaluate(&format!("document.querySelector('#why [data-change=\"{change}\"]').click()"));
     browser.wait_for(&format!("arena.replay.branch?.asked.change === {change}"));
     go_on(browser, ticks);
 }
 
-/// Goes so many ticks on from where the futures part.
+/// Goes to the tick that is `ticks` after the parting of the futures.
 fn go_on(browser: &mut Chromium, ticks: u64) {
     let tick = BEGIN + ticks;
     browser.evaluate(&format!("arena.replay.playing = false; arena.replay.seek({tick}); 0"));
@@ -68,21 +69,21 @@ fn the_page_shows_another_future_beside_the_record() {
     browser.open(&format!("{}?replay={RECORDING}", page_of(&running)), "");
     browser.wait_for("globalThis.arena?.replay?.recording && arena.scene && arena.shown.length");
 
-    // The prop that touches most: to remove it moves something.
+    // The prop with most contacts is chosen, because its removal moves something.
     let seen = BEGIN + SOON;
     browser.evaluate(&format!("arena.replay.playing = false; arena.replay.seek({seen}); 0"));
     browser.wait_for(&format!("arena.replay.frames.has({seen})"));
-    // The page shows that tick from the next picture on; a missile of the picture before
-    // would be gone by then.
+    // The page shows that tick from the next picture on. A missile of the picture before would be
+    // gone by then.
     browser.evaluate("arena.frame(performance.now(), 0); 0");
     let prop = most_touching(&mut browser);
     browser.evaluate(&format!("globalThis.chosen = {prop}; 0"));
     ask_why(&mut browser, "chosen", BEGIN);
-    // Only players hold keys.
+    // Three of the four changes are for players only, so the page offers one for a prop.
     let offered = "[...document.querySelectorAll('#why form button')]
         .filter((button) => button.checkVisibility()).length";
     assert_eq!(browser.evaluate(offered), 1);
-    // From near, with what it rests on and what it carries, and no wall in between.
+    // The camera shows the prop and its neighbours from near, with no wall in between.
     browser.evaluate(
         "(() => {
             arena.look('orbit');
@@ -105,23 +106,23 @@ fn the_page_shows_another_future_beside_the_record() {
     go_on(&mut browser, 120);
     let there = "arena.replay.branch.shown().some(({ slot, generation }) => slot === chosen
         && generation === arena.shown.find((one) => one.slot === chosen).generation)";
-    assert_eq!(browser.evaluate(there), false, "it was removed");
+    assert_eq!(browser.evaluate(there), false, "the removed body is still in the branch");
     assert_eq!(browser.evaluate("arena.shown.some(({ slot }) => slot === chosen)"), true);
     let said = browser.evaluate("document.querySelector('#branch').innerText");
     let said = said.as_str().unwrap();
     assert!(said.contains(&format!("Branched at tick {BEGIN}: without body")), "{said}");
-    assert!(said.contains("In the record alone: body"), "{said}");
+    assert!(said.contains("Only in the recording: body"), "{said}");
     assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0);
     let found = overlaps(&mut browser, ".chip, #views, #figures, .panel, #ask");
     assert_eq!(found, json!([]));
-    // Before the two part there is one future.
+    // Before the branch there is one future only.
     browser.evaluate(&format!("arena.replay.seek({}); 0", BEGIN - 5));
     browser.wait_for(&format!("arena.replay.frames.has({})", BEGIN - 5));
     assert_eq!(browser.evaluate("arena.replay.branch.shown().length"), 0);
     browser.evaluate("document.querySelector('#branch button').click(); 0");
     browser.wait_for("arena.replay.branch === null && document.querySelector('#branch').hidden");
 
-    // A player who walks in the record stands still.
+    // In the branch, a player who walks in the recording stands still.
     let walker = "arena.shown.find(({ isPlayer, velocity: [x, y] }) =>
         isPlayer && Math.hypot(x, y) > 200).slot";
     browser.evaluate(&format!("arena.replay.seek({BEGIN}); 0"));
@@ -136,7 +137,7 @@ fn the_page_shows_another_future_beside_the_record() {
         const [one, other] = [at(arena.shown), at(arena.replay.branch.shown())];
         return Math.hypot(...one.map((value, axis) => value - other[axis])); })()";
     let away = browser.evaluate(away).as_f64().unwrap();
-    assert!(away > 40.0, "they are {away} units apart");
+    assert!(away > 40.0, "the player in the branch is only {away} units from the recorded one");
     let said = browser.evaluate("document.querySelector('#branch').innerText");
     assert!(said.as_str().unwrap().contains("stands still for 90 ticks"), "{said}");
     browser.evaluate("arena.look('follow'); arena.frame(performance.now(), 1); 0");

@@ -5,18 +5,18 @@ use quinn::rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, PublicKeyData};
 use tests::harness::{base64, pem};
 
-/// A certificate that an authority signed, in files of its own.
+/// The files of a certificate that an authority has signed.
 pub(crate) struct Signed {
     folder: PathBuf,
     pub(crate) cert: PathBuf,
     pub(crate) key: PathBuf,
-    /// The base64 of the SHA-256 of its public key, by which Chromium can be told
-    /// to trust who signed it.
+    /// The base64 of the SHA-256 of its public key. With it on the command line, Chromium trusts
+    /// the certificate.
     pub(crate) public_key: String,
 }
 
 impl Signed {
-    /// One for `127.0.0.1`, by an authority of its own.
+    /// A certificate for `127.0.0.1`, signed by a new authority.
     pub(crate) fn new() -> Self {
         let authority = KeyPair::generate().unwrap();
         let mut parameters = CertificateParams::new(Vec::new()).unwrap();
@@ -45,6 +45,6 @@ impl Drop for Signed {
 }
 
 fn sha256(bytes: &[u8]) -> Vec<u8> {
-    let suite = TLS13_AES_128_GCM_SHA256.tls13().expect("it says so itself");
+    let suite = TLS13_AES_128_GCM_SHA256.tls13().expect("the suite is of TLS 1.3");
     suite.common.hash_provider.hash(bytes).as_ref().to_vec()
 }

@@ -1,4 +1,4 @@
-//! A page of a server with several matches: which one it shows, and the way to another.
+//! The page of a server with several matches: it shows one, and leads to the others.
 
 use serde_json::json;
 use server::Options;
@@ -8,7 +8,7 @@ use crate::chromium::{Chromium, installed};
 use crate::visitors::overlaps;
 use crate::{ends, options, page_of, serve};
 
-/// What must not cover each other.
+/// The parts of the page that must not cover each other.
 const PARTS: &str = ".chip, #choose, #views, #figures, .panel, #ask, #open, #join, #rewind";
 
 #[test]
@@ -37,11 +37,11 @@ fn a_page_leads_to_another_match_by_the_keyboard_alone() {
     browser.wait_for("document.querySelector('h1').textContent === 'warren'");
     assert_eq!(browser.evaluate("document.querySelector('#choose span').textContent"), "duel");
 
-    // On phones, upright and across, by a finger.
+    // It must also work on phones, upright and across, with a finger.
     for (width, height) in [(390, 844), (844, 390), (320, 568), (568, 320)] {
         browser.resize(width, height);
         browser.wait_for(&format!("innerWidth === {width} && innerHeight === {height}"));
-        // Panels fold where there is no room for them.
+        // Panels are folded where there is no room for them.
         browser.wait_for("document.querySelectorAll('.panel[open]').length === 0");
         assert_eq!(overlaps(&mut browser, PARTS), json!([]), "{width} x {height}");
         browser.keep_picture(&format!("matches-{width}-folded"));

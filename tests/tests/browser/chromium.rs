@@ -10,30 +10,30 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// Far longer than anything takes: only a hang lasts as long. Pictures are drawn
-/// without a graphics processor here, on a machine that others use too.
+/// Far longer than anything here takes: only a hang lasts as long. It allows for pictures that are
+/// drawn without a graphics processor on a busy machine.
 pub(crate) const HANG: Duration = Duration::from_secs(120);
 
-/// What tests that run side by side share, and those that measure time have for themselves.
+/// The machine. Tests share it while they run side by side; a test that measures time has it for
+/// itself.
 static MACHINE: RwLock<()> = RwLock::new(());
 
 thread_local! {
-    /// This test's share of it. Each test has a thread of its own.
+    /// This test's share of the machine. Each test has a thread of its own.
     static SHARE: RefCell<Option<RwLockReadGuard<'static, ()>>> = const { RefCell::new(None) };
 }
 
-/// Waits until no other test of this program uses a browser; none begins until the test that
-/// asked, after [`installed`], drops what this returns.
+/// Waits until no other test of this program uses a browser, and lets none begin until the guard is
+/// dropped. It must be called after [`installed`], which takes a share of the machine.
 pub(crate) fn alone() -> RwLockWriteGuard<'static, ()> {
     SHARE.with_borrow_mut(|share| *share = None);
     MACHINE.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Chromium of Debian's package. Where it is absent this says loudly what is
-/// not tested.
+/// The path of Chromium. If it is absent, this prints that the test is skipped and returns `None`.
 ///
 /// # Panics
-/// If it is absent and `ARENA_NEED_CHROMIUM=1` says that it must not be.
+/// If it is absent and `ARENA_NEED_CHROMIUM=1` is set.
 pub(crate) fn installed() -> Option<PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let mut places = std::env::split_paths(&paths).map(|path| path.join("chromium"));
@@ -51,8 +51,8 @@ pub(crate) fn installed() -> Option<PathBuf> {
     found
 }
 
-/// A browser without a window, with one page, driven by the DevTools protocol
-/// over a pipe. Ends with the test.
+/// A browser without a window, with one page, driven by the DevTools protocol over a pipe. It ends
+/// with the test.
 pub(crate) struct Chromium {
     process: Child,
     to: ChildStdin,
@@ -60,17 +60,17 @@ pub(crate) struct Chromium {
     profile: PathBuf,
     session: Value,
     calls: u64,
-    /// What the page complained of, in order.
+    /// The page's errors and warnings, in order.
     complaints: Vec<Value>,
 }
 
 impl Chromium {
-    /// Starts one with an empty page of this size.
+    /// Starts a browser with an empty page of this size, in pixels.
     pub(crate) fn start(program: &Path, name: &str, size: (u32, u32)) -> Self {
         Self::start_with(program, name, size, &[])
     }
 
-    /// The same, with more options on its command line.
+    /// Like [`Chromium::start`], with more options on its command line.
     pub(crate) fn start_with(
         program: &Path,
         name: &str,
@@ -78,18 +78,18 @@ impl Chromium {
         options: &[String],
     ) -> Self {
         let profile = std::env::temp_dir().join(format!("arena-{name}-{}", std::process::id()));
-        // It reads from its descriptor 3 and writes to 4; a shell puts ours there.
+        // Chromium reads from its descriptor 3 and writes to 4. A shell puts our pipes there.
         let mut process = Command::new("sh")
             .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 0</dev/null 1>&2"])
             .arg(program)
             .args(["--headless=new", "--remote-debugging-pipe", "--no-first-run"])
-            // Its sandbox needs rights that containers rarely give.
+            // The sandbox needs rights that containers rarely give.
             .arg("--no-sandbox")
-            // Draws WebGL on the processor, whatever the machine has.
+            // WebGL is drawn by the processor, whatever the machine has.
             .args(["--use-angle=swiftshader", "--enable-unsafe-swiftshader"])
             .arg("--disable-background-timer-throttling")
-            // On a busy machine a picture takes as long as a processor that hangs, and the
-            // browser would take away what every page draws with.
+            // On a busy machine a picture takes as long as if the graphics processor hung, and the
+            // watchdog would reset the graphics contexts of all pages.
             .arg("--disable-gpu-watchdog")
             .args(["--disable-background-networking", "--disable-component-update"])
             .arg(format!("--user-data-dir={}", profile.display()))
@@ -120,7 +120,7 @@ impl Chromium {
             if let Some(page) = targets.find(|target| target["type"] == "page") {
                 break page["targetId"].clone();
             }
-            assert!(begin.elapsed() < HANG, "it has no page");
+            assert!(begin.elapsed() < HANG, "Chromium opens no page");
         };
         let target = json!({ "targetId": page, "flatten": true });
         this.session = this.call("Target.attachToTarget", &target)["sessionId"].clone();
@@ -130,10 +130,10 @@ impl Chromium {
         this
     }
 
-    /// Opens an address, having run `before` in its page.
+    /// Opens an address. The script `before` runs in the page before its own scripts.
     pub(crate) fn open(&mut self, address: &str, before: &str) {
         self.call("Page.addScriptToEvaluateOnNewDocument", &json!({ "source": before }));
-        // The page before may answer for a moment.
+        // The old page may answer for a moment, so it is marked.
         let _ = self.evaluate_unless_reloaded("globalThis.isLeft = true");
         self.call("Page.navigate", &json!({ "url": address }));
         self.wait_for("!globalThis.isLeft");
@@ -148,19 +148,21 @@ impl Chromium {
     pub(crate) fn wait_for(&mut self, expression: &str) {
         let begin = Instant::now();
         let asked = format!("Boolean({expression})");
-        // A page that reloads itself meanwhile is asked again.
+        // If the page reloads itself meanwhile, it is asked again.
         while self.evaluate_unless_reloaded(&asked).ok() != Some(Value::Bool(true)) {
             if begin.elapsed() > HANG {
                 let shown = self.evaluate_unless_reloaded("document.body.innerText");
                 let complaints = &self.complaints;
-                panic!("never: {expression}; the page shows {shown:?} and said {complaints:?}");
+                panic!(
+                    "`{expression}` never holds; the page shows {shown:?} and logged {complaints:?}"
+                );
             }
             std::thread::sleep(Duration::from_millis(100));
         }
     }
 
-    /// The value of an expression in the page, or the browser's error if the page was
-    /// reloaded before it could answer.
+    /// The value of an expression in the page, or the browser's error if the page was reloaded
+    /// before it could answer.
     fn evaluate_unless_reloaded(&mut self, expression: &str) -> Result<Value, Value> {
         let asked =
             json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
@@ -177,14 +179,14 @@ impl Chromium {
         Ok(result["result"]["value"].clone())
     }
 
-    /// Presses a key that writes `key`.
+    /// Presses and releases a key that types the character `key`.
     pub(crate) fn press(&mut self, key: &str) {
         for kind in ["keyDown", "keyUp"] {
             self.call("Input.dispatchKeyEvent", &json!({ "type": kind, "key": key, "text": key }));
         }
     }
 
-    /// Presses a key that has a name, by that and its number; `text` is what it writes.
+    /// Presses and releases a key by its name and virtual key code; `text` is what it types.
     pub(crate) fn key(&mut self, name: &str, number: u32, text: &str) {
         for kind in ["keyDown", "keyUp"] {
             let kind = if text.is_empty() && kind == "keyDown" { "rawKeyDown" } else { kind };
@@ -194,14 +196,14 @@ impl Chromium {
         }
     }
 
-    /// Holds the key at this place of the keyboard down, or lets it go.
+    /// Presses the key at this place of the keyboard, or releases it.
     pub(crate) fn hold(&mut self, code: &str, is_down: bool) {
         let kind = if is_down { "rawKeyDown" } else { "keyUp" };
         self.call("Input.dispatchKeyEvent", &json!({ "type": kind, "code": code }));
     }
 
-    /// Puts fingers on the page at these places, in pixels, moves them there, or lifts them
-    /// where there are none.
+    /// Puts fingers on the page at these places, in pixels, or moves them there. Without places, it
+    /// lifts all fingers.
     pub(crate) fn touch(&mut self, kind: &str, places: &[(f64, f64)]) {
         let points: Vec<Value> = places
             .iter()
@@ -212,14 +214,14 @@ impl Chromium {
         self.call("Input.dispatchTouchEvent", &touch);
     }
 
-    /// Gives the page the screen of a phone or another size.
+    /// Gives the page a screen of this size in pixels, as on a phone.
     pub(crate) fn resize(&mut self, width: u32, height: u32) {
         let size =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": true });
         self.call("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// Keeps a picture of the page, in the folder that `ARENA_PICTURES` names, if it does.
+    /// Saves a picture of the page in the folder that `ARENA_PICTURES` names, if it is set.
     pub(crate) fn keep_picture(&mut self, name: &str) {
         let Some(folder) = std::env::var_os("ARENA_PICTURES") else { return };
         let picture = self.call("Page.captureScreenshot", &json!({ "format": "png" }));
@@ -227,22 +229,22 @@ impl Chromium {
         std::fs::write(path, picture["data"].as_str().unwrap()).unwrap();
     }
 
-    /// What the page complained of since the last call: errors on its console,
-    /// exceptions, and what the browser itself found wrong.
+    /// The page's complaints since the last call: errors on its console, exceptions, and errors
+    /// that the browser itself reports.
     pub(crate) fn complaints(&mut self) -> Vec<Value> {
-        // Answered after all that happened before.
+        // All earlier complaints arrive before this answer.
         self.evaluate("0");
         std::mem::take(&mut self.complaints)
     }
 
-    /// Calls a method of the DevTools protocol, and gives its result.
+    /// Calls a method of the DevTools protocol, and returns its result.
     fn call(&mut self, method: &str, parameters: &Value) -> Value {
         let answer = self.answer(method, parameters);
         assert!(answer.get("error").is_none(), "{method}: {}", answer["error"]);
         answer["result"].clone()
     }
 
-    /// Calls a method of the DevTools protocol, and gives its result or error.
+    /// Calls a method of the DevTools protocol, and returns its result or error.
     fn answer(&mut self, method: &str, parameters: &Value) -> Value {
         self.calls += 1;
         let id = self.calls;

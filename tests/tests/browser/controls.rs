@@ -1,5 +1,5 @@
-//! How a player steers, and what is seen and heard of it: fingers, a gamepad, settings, the
-//! network graph, hits; and that a page which does nothing gives its place back.
+//! The controls of the page that plays: fingers, a gamepad and settings. Also its network graph,
+//! the feedback of hits, and that a hidden or idle page gives its place back.
 
 use std::time::{Duration, Instant};
 
@@ -14,14 +14,14 @@ use crate::{ends, options, page_of, serve};
 const THERE: &str = "globalThis.arena?.play?.player.isThere";
 const POSITION: &str = "arena.play.player.own.position";
 
-/// Where the player is.
+/// The player's position.
 fn position(browser: &mut Chromium) -> [f64; 3] {
     let position = browser.evaluate(POSITION);
     [0, 1, 2].map(|axis| position[axis].as_f64().unwrap())
 }
 
-/// Waits until the player has moved while `steer` goes on, which turns it where it is
-/// in a corner.
+/// Calls `steer` again and again until the player has moved. The player is turned each time, in
+/// case they are in a corner.
 fn moves(browser: &mut Chromium, mut steer: impl FnMut(&mut Chromium)) {
     let (before, begin) = (position(browser), Instant::now());
     loop {
@@ -31,12 +31,12 @@ fn moves(browser: &mut Chromium, mut steer: impl FnMut(&mut Chromium)) {
         if (now[0] - before[0]).hypot(now[1] - before[1]) > 30.0 {
             return;
         }
-        assert!(begin.elapsed() < HANG, "it does not move");
+        assert!(begin.elapsed() < HANG, "the player does not move");
         browser.evaluate("arena.play.keys.yaw += 0.9");
     }
 }
 
-/// Players, as `/info` counts them.
+/// The number of players on the page `/info`.
 fn players(running: &Server) -> u64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let page = runtime.block_on(get(running.http_addr(), "/info")).body;
@@ -107,7 +107,7 @@ fn a_gamepad_steers() {
     });
     browser.evaluate("pad.axes = [0, 0, 0, 0]; 0");
     let ground = browser.evaluate(AT_REST).as_f64().unwrap();
-    // Pressed and let go by turns: a page that draws seldom may miss a jump.
+    // The button is pressed and released by turns: a page that draws seldom may miss one jump.
     let press = "pad.buttons[0].pressed = !pad.buttons[0].pressed";
     browser.wait_for(&format!("({press}, {POSITION}[2] > {ground} + 8)"));
     let yaw = browser.evaluate("arena.play.keys.yaw").as_f64().unwrap();
@@ -115,7 +115,7 @@ fn a_gamepad_steers() {
     browser.wait_for(&format!("arena.play.keys.yaw < {yaw} - 0.3"));
     browser.evaluate("pad.axes = [0, 0, 0, 0]; pad.buttons[7].pressed = true; 0");
     browser.wait_for("arena.play.keys.triggers.has('gamepad')");
-    // One that is unplugged holds nothing any longer.
+    // A gamepad that is unplugged releases everything.
     browser.evaluate("pad.axes = [0, -1, 0, 0]; 0");
     browser.wait_for("arena.play.keys.sticks.has('gamepad')");
     browser.evaluate("pad.connected = false; 0");
@@ -137,14 +137,14 @@ fn a_control_with_the_focus_keeps_its_keys() {
     browser.key("ArrowRight", 39, "");
     assert_eq!(browser.evaluate(field).as_f64().unwrap(), before + 1.0);
     assert_eq!(browser.evaluate("arena.play.keys.held.size"), 0);
-    // What was held before is let go all the same.
+    // A key that was held before is released all the same.
     browser.evaluate("arena.play.keys.key('KeyW', true); 0");
     browser.evaluate(
         "document.activeElement.dispatchEvent(
             new KeyboardEvent('keyup', { code: 'KeyW', altKey: true, bubbles: true })); 0",
     );
     assert_eq!(browser.evaluate("arena.play.keys.held.size"), 0);
-    // What is set is seen, and remembered.
+    // A setting takes effect and is remembered.
     browser.evaluate(
         "(() => {
             const control = document.querySelector('#settings [name=crosshair]');
@@ -166,19 +166,19 @@ fn hits_are_seen_and_heard_and_the_line_is_told() {
     let mut browser = Chromium::start(&program, "feedback", (800, 600));
     browser.open(&format!("{}?play=Ann", page_of(&running)), "");
     browser.wait_for(THERE);
-    // A key lets the page be heard, and shows the graph.
+    // A key press allows the page to play sounds. This key also shows the graph.
     browser.hold("KeyN", true);
     browser.hold("KeyN", false);
     browser.wait_for("arena.play.sound.context");
     browser.wait_for("!document.querySelector('.graph').hidden");
-    // Rockets that fly a while are seen to leave, and heard.
+    // A rocket that flies for a while is heard at its launch.
     browser.evaluate("Object.assign(arena.play.keys, { pitch: 0.3, weapon: 1 }); 0");
     browser.evaluate("arena.play.keys.fire(true)");
     browser.wait_for("(arena.play.keys.yaw += 0.3, arena.play.sound.made.includes('launch'))");
     browser.evaluate("arena.play.keys.pitch = -0.9; 0");
     let begin = Instant::now();
     while browser.evaluate("arena.play.feedback.counts.suffered") == 0 {
-        assert!(begin.elapsed() < HANG, "its rockets do not hurt it");
+        assert!(begin.elapsed() < HANG, "the player's own rockets do not hurt them");
         browser.evaluate("arena.play.keys.yaw += 0.7");
         std::thread::sleep(Duration::from_millis(200));
     }
@@ -191,10 +191,10 @@ fn hits_are_seen_and_heard_and_the_line_is_told() {
     let told =
         browser.evaluate("[...document.querySelectorAll('.graph b')].map((b) => b.textContent)");
     assert!(told.as_array().unwrap().iter().all(|text| text != "–"), "{told}");
-    // The line is short, however slowly the page draws.
+    // A page that draws slowly must not measure a longer round trip.
     let rtt = browser.evaluate("arena.play.player.line.mean('rtt')").as_f64().unwrap();
-    assert!(rtt < 60.0, "{rtt} ms there and back on loopback");
-    // The third person sees the own body, where no wall is right behind it.
+    assert!(rtt < 60.0, "the page measures a round trip of {rtt} ms on loopback");
+    // In the third person the own body is visible, unless a wall is right behind it.
     assert_ne!(browser.evaluate("arena.play.hidden"), serde_json::Value::Null);
     browser.hold("KeyV", true);
     browser.hold("KeyV", false);
@@ -214,14 +214,14 @@ fn a_player_drives_a_tank() {
     browser.hold("KeyW", true);
     moves(&mut browser, |_| {});
     browser.hold("KeyW", false);
-    // From behind, as the hull would be in the way.
+    // The view is from behind, because the hull would be in the way.
     assert!(browser.evaluate("arena.play.eye().behind").as_f64().unwrap() > 100.0);
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{complaints:?}");
     ends(running);
 }
 
-/// Says that the page is hidden, or seen again.
+/// Tells the page that it is hidden, or visible again.
 fn hide(browser: &mut Chromium, is_hidden: bool) {
     browser.evaluate(&format!(
         "Object.defineProperty(document, 'hidden', {{ configurable: true, value: {is_hidden} }});
@@ -243,7 +243,7 @@ fn a_hidden_page_gives_its_place_back() {
     let watches = "globalThis.arena.play === null && arena.watcher.connection?.history";
     browser.wait_for(watches);
     hide(&mut browser, false);
-    // One that looks on gives back its place, too, and is there when it is seen again.
+    // A hidden page that watches gives its place back, too, and watches again once visible.
     browser.evaluate("arena.watcher.hidden = 0; 0");
     hide(&mut browser, true);
     browser.wait_for("arena.watcher.connection === null && arena.watcher.stopped");
@@ -255,7 +255,8 @@ fn a_hidden_page_gives_its_place_back() {
 #[test]
 fn a_page_that_does_nothing_gives_its_place_back() {
     let Some(program) = installed() else { return };
-    // A place that is free within `HANG` was given back, and not only held for too long.
+    // The place of a lost client would be held for longer than `HANG`. So a place that is free
+    // within `HANG` was given back.
     let joining = JoiningOptions { rejoin: HANG * 2, ..JoiningOptions::default() };
     let running = serve(&Options { joining, ..options() });
     let mut browser = Chromium::start(&program, "idle", (800, 600));
@@ -275,7 +276,7 @@ fn a_page_that_does_nothing_gives_its_place_back() {
     browser.wait_for("document.querySelector('#news').textContent.includes('three minutes')");
     let begin = Instant::now();
     while players(&running) > 0 {
-        assert!(begin.elapsed() < HANG, "its place is not free");
+        assert!(begin.elapsed() < HANG, "the idle page's place is not free");
         std::thread::sleep(Duration::from_millis(100));
     }
     ends(running);

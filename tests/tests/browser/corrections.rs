@@ -1,4 +1,4 @@
-//! The page predicts its player over a bad line as well as a bot does: both play the same
+//! Over a bad line, the page predicts its player as well as a bot does. Both play the same
 //! commands, each over a line of its own with the same faults.
 
 use std::io::Write;
@@ -18,39 +18,42 @@ use tokio::time::timeout;
 use crate::chromium::{Chromium, HANG, alone, installed};
 use crate::{ANY_PORT, ends, hall, page_of, serve};
 
-/// Predictions that are judged of each: half a minute of them, or as many as there are after
-/// [`PATIENCE`]. Fewer than the least are not judged.
+/// Number of judged predictions of each player at which a measurement ends. It also ends after
+/// [`PATIENCE`]; with fewer than `LEAST_JUDGED` predictions it is void.
 const JUDGED: usize = 300;
 const LEAST_JUDGED: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(75);
 
-/// Measurements at most: a machine that lets nothing be judged in any is too busy.
+/// Most measurements. If all are void, the machine is too busy.
 const MEASURED: usize = 3;
 
-/// Ticks along each side of the squares that both run, and between two jumps. A command that
-/// is lost or late at a turn makes the server go on for a tick, five units, the old way.
+/// Both players run in squares and jump. These are the ticks of a side, the ticks from one jump to
+/// the next, and the ticks for which the jump key is held. If a command is lost or late at a
+/// corner, the server moves the player on in the old direction for a tick, five units.
 const SIDE: u64 = 15;
 const JUMP_EVERY: u64 = 50;
 const JUMP_HELD: u64 = 3;
 
-/// A player whose commands have a gap of more than this between them, in milliseconds, was let
-/// wait by the machine: two ticks, as much as the clock's margin takes.
+/// If two commands of a player are further apart than this, in milliseconds, the machine has let
+/// the player wait. It is two ticks, as much as the margin of the client's clock.
 const GAP: f64 = 34.0;
 
-/// What was predicted so long after such a gap, in milliseconds, is not judged: a round trip,
-/// and what waits at either end of it.
+/// Predictions are not judged for this long after such a gap, in milliseconds: a round trip, and
+/// the waits at either end of it.
 const AFTER_GAP: f64 = 400.0;
 
-/// Units by which the page's 99th percentile may be above the bot's: the way of a tick. Three of
-/// the judged predictions are a hundredth, and which commands the line loses is chance.
+/// Units by which the page's 99th percentile may exceed the bot's: the distance of a tick. Three
+/// of the judged predictions are a hundredth of them, and the line loses commands at random.
 const TOLERANCE: f64 = 5.5;
 
-/// By how much the page's share of predictions that are off by more than [`VISIBLE`] may be above
-/// the bot's: the line makes one in a hundred wrong, and of some hundred that varies so much.
+/// The page's share of predictions that are off by more than [`VISIBLE`] units may exceed the bot's
+/// by this. The line makes about one in a hundred wrong, and among some hundred this share varies
+/// by as much.
 const MORE_WRONG: f64 = 0.03;
 const VISIBLE: f64 = 0.1;
 
-/// 100 ms there and back, give or take 20, of which a twentieth is lost each way.
+/// A line with a round trip of 100 ms, a jitter of 20 ms, and a loss of a twentieth in each
+/// direction.
 fn bad_line() -> Line {
     Line::both(Conditions {
         delay: Duration::from_millis(50),
@@ -68,9 +71,9 @@ fn proxy(server: SocketAddr, seed: u64) -> Proxy {
 /// Errors of predictions, in units.
 #[derive(Clone, Debug, Default)]
 struct Errors {
-    /// Those that nobody disturbed and whose commands left in time.
+    /// Errors of predictions that nobody disturbed and whose commands left in time.
     judged: Vec<f64>,
-    /// The others.
+    /// Errors of the other predictions.
     left_out: Vec<f64>,
 }
 
@@ -79,13 +82,13 @@ impl Errors {
         if is_judged { &mut self.judged } else { &mut self.left_out }.push(units);
     }
 
-    /// The share of those that are judged that can be seen.
+    /// The share of judged predictions whose errors are visible.
     fn wrong(&self) -> f64 {
         let wrong = self.judged.iter().filter(|units| **units > VISIBLE).count();
         wrong as f64 / self.judged.len().max(1) as f64
     }
 
-    /// The error that so many of a hundred are not above.
+    /// This percentile of the judged errors.
     fn percentile(&self, percent: usize) -> f64 {
         let mut sorted = self.judged.clone();
         sorted.sort_by(f64::total_cmp);
@@ -105,7 +108,7 @@ impl Errors {
     }
 }
 
-/// A bot on a thread of its own, which runs until it is done.
+/// Plays as a bot until `done` is set, and notes the errors of its predictions.
 fn run_bot(server: SocketAddr, errors: &Mutex<Errors>, done: &AtomicBool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -139,7 +142,7 @@ fn run_bot(server: SocketAddr, errors: &Mutex<Errors>, done: &AtomicBool) {
     });
 }
 
-/// Has the page run as the bot does, and note the same.
+/// A script that makes the page run as the bot does, and note the same errors.
 fn run_page() -> String {
     format!(
         "(() => {{
@@ -183,7 +186,7 @@ fn errors_of(browser: &mut Chromium) -> Errors {
     Errors { judged, left_out }
 }
 
-/// Has a page and a bot play until enough predictions of both are judged, or for [`PATIENCE`].
+/// Lets a page and a bot play until enough predictions of both are judged, or for [`PATIENCE`].
 fn measure(program: &Path) -> [Errors; 2] {
     let running = serve(&hall::options("corrections"));
     let [to_page, to_bot] = [(); 2].map(|()| proxy(running.local_addr(), 1));
@@ -218,9 +221,9 @@ fn measure(program: &Path) -> [Errors; 2] {
     [page, bot]
 }
 
-/// The test judges the product, not the machine: a page that is drawn by the processor sends
-/// commands late where others use the machine too, and the server plays other commands then. These
-/// moments are left out, of the bot too. What the line loses counts: it is the same for both.
+/// The test judges the page, not the machine. On a busy machine without a graphics processor, a
+/// page sends commands late, and the server plays other commands then. These moments are left out,
+/// for the bot too. Losses of the line count, because they are the same for both.
 #[test]
 fn a_page_is_corrected_over_a_bad_line_no_more_than_a_bot() {
     let Some(program) = installed() else { return };
@@ -229,8 +232,9 @@ fn a_page_is_corrected_over_a_bad_line_no_more_than_a_bot() {
         let [page, bot] = measure(&program);
         let judged = page.judged.len().min(bot.judged.len());
         if judged < LEAST_JUDGED {
-            let what = if left == 0 { "SKIPPED: corrections are not judged" } else { "once more" };
-            // Not `eprintln!`, which is captured and not shown for tests that pass.
+            let what =
+                if left == 0 { "SKIPPED: corrections are not judged" } else { "measured again" };
+            // `eprintln!` would be captured, and not shown for tests that pass.
             let _ = writeln!(
                 std::io::stderr(),
                 "{what}: this machine lets players wait too often; {judged} predictions were \
@@ -239,9 +243,15 @@ fn a_page_is_corrected_over_a_bad_line_no_more_than_a_bot() {
             continue;
         }
         let [of_page, of_bot] = [&page, &bot].map(|errors| errors.percentile(99));
-        assert!(of_page <= of_bot + TOLERANCE, "{of_page} units, those of the bot {of_bot}");
+        assert!(
+            of_page <= of_bot + TOLERANCE,
+            "99th percentile of errors: the page's is {of_page} units, the bot's {of_bot}"
+        );
         let [of_page, of_bot] = [page.wrong(), bot.wrong()];
-        assert!(of_page <= of_bot + MORE_WRONG, "{of_page} are wrong, of the bot {of_bot}");
+        assert!(
+            of_page <= of_bot + MORE_WRONG,
+            "share of visible errors: the page's is {of_page}, the bot's {of_bot}"
+        );
         return;
     }
 }

@@ -1,6 +1,5 @@
-//! Many pages at once: ten play and ten look on, and the match does not notice that they
-//! are no bots. Twenty browsers want a machine for themselves, so this runs only where
-//! `ARENA_CROWD=1` asks for it.
+//! Many pages at once: ten play and ten watch, and the match does as well as with ten bots. Twenty
+//! browsers need a machine for themselves, so this runs only if `ARENA_CROWD=1` is set.
 
 use std::fs;
 use std::io::Write;
@@ -13,21 +12,21 @@ use tests::harness::{ServerProcess, own_map};
 use crate::chromium::{Chromium, installed};
 use crate::walkers::Walkers;
 
-/// Pages that play, and as many that look on.
+/// The number of pages that play, and of pages that watch.
 const PAGES: usize = 10;
 
-/// Small enough for a machine without a graphics processor to draw all of them.
+/// Size of a page, so small that a machine without a graphics processor can draw all of them.
 const SIZE: (u32, u32) = (160, 120);
 
-/// How long ticks are measured.
+/// Time for which ticks are measured.
 const MEASURED: Duration = Duration::from_secs(10);
 
-/// How many times as much processor time a tick may take as with bots: those walk about
-/// elsewhere, and twenty browsers leave it no cache.
+/// A tick with pages may take this many times the processor time of a tick with bots. The bots walk
+/// other ways, and twenty browsers leave the tick no cache.
 const MORE: f64 = 1.5;
 
-/// Share of the predictions that may be off by more than a tenth of a unit though the server had
-/// all commands: each page has others in its way, whose turns nobody predicts.
+/// Share of predictions that may be off by more than a tenth of a unit even if the server had all
+/// commands. Each page has other players in its way, whose turns it cannot predict.
 const WRONG: f64 = 0.02;
 
 /// A series of the server's metrics.
@@ -36,14 +35,14 @@ fn read(http: SocketAddr, series: &str) -> f64 {
     metric(&runtime.block_on(get(http, "/metrics")).body, series)
 }
 
-/// Ticks of players for which the server had no command: it plays another one then, which no
-/// client predicts, so that each explains a correction.
+/// Ticks of players for which the server had no command. It plays another one then, which the
+/// client did not predict, so each such tick may cause a correction.
 fn ticks_without_command(server: &ServerProcess) -> f64 {
     let of = |source| format!("game_command_ticks_total{{source=\"{source}\"}}");
     read(server.http, &of("repeated")) + read(server.http, &of("neutral"))
 }
 
-/// How many predictions of all pages were compared, and how many of them were corrected visibly.
+/// The number of compared predictions of all pages, and the number of visible corrections.
 fn predictions(pages: &mut [Chromium]) -> [f64; 2] {
     pages.iter_mut().fold([0.0; 2], |[compared, visible], page| {
         let stats = page.evaluate("arena.play.player.engine.stats()");
@@ -53,8 +52,8 @@ fn predictions(pages: &mut [Chromium]) -> [f64; 2] {
     })
 }
 
-/// Seconds of processor time that the tick thread has taken. Unlike the duration of ticks
-/// they do not grow where twenty browsers want the processors.
+/// Seconds of processor time that the tick thread has taken. Twenty browsers that compete for the
+/// processors make ticks longer, but do not add to this time.
 fn tick_thread(server: &ServerProcess) -> f64 {
     let tasks = fs::read_dir(format!("/proc/{}/task", server.pid())).unwrap();
     let tick = tasks.map(|task| task.unwrap().path()).find(|task| {
@@ -64,7 +63,7 @@ fn tick_thread(server: &ServerProcess) -> f64 {
     spent.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
 }
 
-/// Milliseconds of processor time that a tick takes in the mean, over a while.
+/// Mean processor time of a tick over [`MEASURED`], in milliseconds.
 fn mean_tick(server: &ServerProcess) -> f64 {
     let look = || (tick_thread(server), read(server.http, "game_ticks_total"));
     let (before, ticks) = look();
@@ -100,13 +99,13 @@ fn ten_pages_play_and_ten_look_on_as_ten_bots_do() {
     }
     for (number, browser) in playing.iter_mut().enumerate() {
         browser.wait_for("globalThis.arena?.play?.player.isThere");
-        // It walks and turns as the bots do.
+        // The page walks and turns as the bots do.
         browser.evaluate(&format!(
             "arena.play.keys.stick('test', 0, 1);
             setInterval(() => (arena.play.keys.yaw += 0.86), 1000 + {number} * 37); 0"
         ));
     }
-    // What was predicted, and in how many ticks there was no command, while ticks are measured.
+    // The predictions, and the ticks without a command, while ticks are measured.
     let before = (predictions(&mut playing), ticks_without_command(&server));
     let with_pages = mean_tick(&server);
     let after = (predictions(&mut playing), ticks_without_command(&server));
@@ -114,7 +113,7 @@ fn ten_pages_play_and_ten_look_on_as_ten_bots_do() {
     let unused = after.1 - before.1;
     let told = format!(
         "a tick with {PAGES} bots: {with_bots:.3} ms of processor time; with {PAGES} pages that \
-         play and {PAGES} that look on: {with_pages:.3} ms; {visible} of {compared} predictions \
+         play and {PAGES} that watch: {with_pages:.3} ms; {visible} of {compared} predictions \
          were corrected by more than a tenth of a unit; {unused} ticks had no command"
     );
     let _ = writeln!(std::io::stderr(), "{told}");
@@ -132,7 +131,10 @@ fn ten_pages_play_and_ten_look_on_as_ten_bots_do() {
         assert_eq!(browser.evaluate("arena.watcher.connection.history.mismatches.length"), 0);
     }
     assert_eq!(read(server.http, "game_digest_mismatches_total"), 0.0);
-    assert!(with_pages < with_bots * MORE, "{with_pages} ms, with bots {with_bots} ms");
+    assert!(
+        with_pages < with_bots * MORE,
+        "a tick takes {with_pages} ms with pages and {with_bots} ms with bots"
+    );
     for browser in watching.iter_mut().chain(&mut playing) {
         let complaints = browser.complaints();
         assert!(complaints.is_empty(), "{complaints:?}");

@@ -1,5 +1,5 @@
-//! What drawing costs: the script's time, measured, and that the work of a picture
-//! does not grow with what need not be drawn again.
+//! The cost of drawing: the time of the page's script for a picture, and that nothing is drawn
+//! again without need.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -11,20 +11,20 @@ use crate::chromium::{Chromium, HANG, alone, installed};
 use crate::walkers::Walkers;
 use crate::{ends, options, page_of, serve};
 
-/// Players and props as the bar has them.
+/// The players and props for which the bar is set.
 const PLAYERS: u16 = 32;
 const OBJECTS: u32 = 200;
 
-/// A frame at 60 a second, in milliseconds, and what the script may take of it: a
-/// quarter, on a machine that others use too.
+/// The time of a frame at 60 Hz, in milliseconds, and the script's share of it: at most a quarter,
+/// on a machine that others use too.
 const FRAME: f64 = 1000.0 / 60.0;
 const SCRIPT: f64 = FRAME / 4.0;
 
-/// Times a second that the page counts, of which the best is judged: the others
-/// were disturbed.
+/// Number of seconds whose frame rates are read. The best counts, because other work disturbs the
+/// rest.
 const COUNTED: usize = 8;
 
-/// Draws a picture, and gives the number of calls that it took.
+/// Draws a picture, and returns the number of its draw calls.
 const COUNT_CALLS: &str = "(() => {
     const { gl } = arena.renderer;
     let calls = 0;
@@ -40,7 +40,7 @@ const COUNT_CALLS: &str = "(() => {
     return calls;
 })()";
 
-/// Takes the time of each picture's script.
+/// Measures the time of the script for each picture.
 const TIME_PICTURES: &str = "(() => {
     const draw = arena.frame.bind(arena);
     arena.took = [];
@@ -51,12 +51,12 @@ const TIME_PICTURES: &str = "(() => {
     };
 })()";
 
-/// That of a picture during which nothing else was given the processor: a quarter of all are
-/// drawn in less.
+/// The time of the script for a picture: the first quartile, because other work on the machine
+/// makes pictures take longer.
 const TAKEN: &str = "arena.took.sort((a, b) => a - b)[arena.took.length >> 2]";
 
-/// How often the map was drawn until the camera stood still: panels that fill had
-/// moved what is free of the screen.
+/// Waits until the camera stands still, and returns how often the map has been drawn by then. The
+/// camera moves while panels fill, because they cover more of the screen.
 fn once_still(browser: &mut Chromium) -> Value {
     let begin = Instant::now();
     let mut times = Value::Null;
@@ -65,7 +65,7 @@ fn once_still(browser: &mut Chromium) -> Value {
         if times == before {
             return times;
         }
-        assert!(begin.elapsed() < HANG, "the camera never stands");
+        assert!(begin.elapsed() < HANG, "the camera never stands still");
         next_second(browser);
         next_second(browser);
     }
@@ -77,15 +77,15 @@ fn next_second(browser: &mut Chromium) {
     browser.wait_for(&format!("arena.frames.since > {before}"));
 }
 
-/// All pixels are drawn from now on, however long that takes.
+/// Makes the page draw all pixels from now on, however long that takes.
 const DRAW_ALL: &str = "Object.assign(arena.detail, { note() {}, share: 1, isTold: true })";
 
-/// Whether the page that was told so is still there, with what it draws with, and has
-/// counted a second of frames.
+/// Whether this is still the page that was told to draw all pixels, whether it has its graphics
+/// context, and whether it has counted a second of frames.
 const DRAWS_ALL_STILL: &str = "Boolean(globalThis.arena?.detail.isTold) && arena.paint.rate > 0 && !arena.renderer.gl.isContextLost()";
 
-/// Has the page draw all pixels, and waits until its camera stands. A page whose
-/// context was lost meanwhile loads itself again and is told again.
+/// Makes the page draw all pixels, and waits until its camera stands still. A page that loses its
+/// graphics context meanwhile reloads itself, and is told again.
 fn draw_all(browser: &mut Chromium) {
     let begin = Instant::now();
     loop {
@@ -95,19 +95,19 @@ fn draw_all(browser: &mut Chromium) {
         if browser.evaluate(DRAWS_ALL_STILL) == true {
             return;
         }
-        assert!(begin.elapsed() < HANG, "the page loses its context over and over");
+        assert!(begin.elapsed() < HANG, "the page loses its graphics context again and again");
     }
 }
 
-/// Whether the page has lost what it draws with.
+/// Whether the page has lost its graphics context.
 const IS_LOST: &str = "globalThis.arena?.renderer.gl.isContextLost()";
 
-/// Holds once the page draws more than `objects` entities.
+/// A condition that holds once the page draws more than `objects` entities.
 fn draws_all(objects: u32) -> String {
     format!("globalThis.arena?.shown.length > {objects} && !{IS_LOST}")
 }
 
-/// Says that a graphics processor draws: then edges are smoothed.
+/// Pretends that a graphics processor draws. The page smooths edges then.
 const CLAIM_GRAPHICS: &str = "const get = WebGL2RenderingContext.prototype.getParameter;
     const renderer = 0x9246;
     WebGL2RenderingContext.prototype.getParameter = function (name) {
@@ -132,7 +132,7 @@ fn edges_are_smooth_where_a_graphics_processor_draws() {
         let complaints = browser.complaints();
         assert!(complaints.is_empty(), "{complaints:?}");
     }
-    // Where edges are smoothed there is more than what is on either side of them.
+    // Smooth edges have colours between those on either side, so there are more colours.
     assert!(colours[1] > colours[0] * 5 / 4, "{colours:?}");
     ends(running);
 }
@@ -149,10 +149,11 @@ const BRIGHT: &str = "(() => {
     return bright / (width * height);
 })()";
 
-/// Symptom: without a graphics processor the map was black in every view whose camera
-/// stood still, from the first time on that it was not drawn anew.
-/// Cause: Chromium empties the screen before the first call that draws, and a copy is none.
-/// Cure: the screen is emptied before the copy (`draw/ground.js`).
+/// Symptom: without a graphics processor, the map was black in every view whose camera stood still,
+/// as soon as the map was copied instead of drawn.
+/// Cause: Chromium clears the screen before the first draw call of a frame, and does not count a
+/// copy as one, so the clear came after it.
+/// Cure: the screen is cleared explicitly before the copy (`draw/ground.js`).
 #[test]
 fn the_map_stays_in_view_while_the_sharpness_goes_down_and_up() {
     let Some(program) = installed() else { return };
@@ -165,7 +166,7 @@ fn the_map_stays_in_view_while_the_sharpness_goes_down_and_up() {
     for (key, mode) in [("1", "orbit"), ("2", "follow"), ("3", "top")] {
         browser.press(key);
         assert_eq!(browser.evaluate("arena.camera.mode"), mode);
-        // Fifteen seconds in all.
+        // The six shares take fifteen seconds in all.
         for share in [1.0, 0.8, 0.5, 0.64, 0.8, 1.0] {
             browser.evaluate(&format!(
                 "Object.assign(arena.detail, {{ note() {{}}, share: {share} }}); 0"
@@ -173,7 +174,10 @@ fn the_map_stays_in_view_while_the_sharpness_goes_down_and_up() {
             std::thread::sleep(Duration::from_millis(2500));
             browser.wait_for(&format!("arena.renderer.detail === {share}"));
             let bright = browser.evaluate(BRIGHT).as_f64().unwrap();
-            assert!(bright > 0.08, "{mode} at {share}: {bright} of the picture is not black");
+            assert!(
+                bright > 0.08,
+                "{mode} at {share}: a share of only {bright} of the picture is not black"
+            );
         }
     }
     let complaints = browser.complaints();
@@ -189,7 +193,8 @@ fn a_page_that_loses_its_graphics_context_draws_again() {
     let mut browser = Chromium::start(&program, "context", (640, 480));
     browser.open(&page_of(&running), "");
     browser.wait_for(&draws_all(crate::OBJECTS));
-    // The browser restores by itself what it lost, but not what a script threw away.
+    // The browser restores a context that it lost itself. A script that threw its context away must
+    // restore it.
     browser.evaluate(
         "(() => {
             globalThis.isOld = true;
@@ -233,12 +238,12 @@ fn a_picture_costs_little_script_and_few_calls() {
     browser.evaluate("arena.camera.turn(0.3, 0)");
     browser.wait_for(&format!("arena.renderer.ground.times > {times}"));
 
-    // One call for all bodies of a shape, whatever there is of them.
+    // All bodies of a shape are drawn with one call, however many there are.
     let calls = browser.evaluate(COUNT_CALLS).as_f64().unwrap();
     let shapes = browser.evaluate("arena.renderer.shapes.size").as_f64().unwrap();
     assert!(calls <= 2.0 * shapes + 8.0, "{calls} calls for {shapes} shapes");
 
-    // Not `println!`, which is shown of tests that fail only.
+    // `println!` would be shown only for tests that fail.
     let _ = writeln!(
         std::io::stderr(),
         "a picture of {PLAYERS} players and {OBJECTS} props: {script:.2} ms of script of \

@@ -1,4 +1,4 @@
-//! Friends over a network: a page that came over HTTPS looks on, joins and plays.
+//! Friends over a network: a page that was loaded over HTTPS watches, joins and plays.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -14,14 +14,14 @@ use crate::{ANY_PORT, ends, options, serve};
 fn a_page_that_came_over_https_looks_on_and_plays() {
     let Some(program) = installed() else { return };
     let running = serve(&Options { page: Some(ANY_PORT), ..options() });
-    // A visitor who has told the browser to go on in spite of the unknown certificate.
+    // The visitor has told the browser to go on in spite of the unknown certificate.
     let go_on = ["--ignore-certificate-errors".to_owned()];
     let mut browser = Chromium::start_with(&program, "friend", (800, 600), &go_on);
     let page = format!("https://{}/", running.page_addr().unwrap());
     browser.open(&page, "");
     browser.wait_for("globalThis.arena?.status.status.state === 'live'");
     assert_eq!(browser.evaluate("isSecureContext && location.protocol === 'https:'"), true);
-    // What is for operators is neither there nor asked for.
+    // The operators' charts are neither shown nor requested.
     assert_eq!(browser.evaluate("document.querySelector('#charts').checkVisibility()"), false);
     browser.evaluate("document.querySelector('#join').click()");
     browser.wait_for("globalThis.arena?.play?.player.isThere");
@@ -30,7 +30,7 @@ fn a_page_that_came_over_https_looks_on_and_plays() {
     let before = browser.evaluate(place);
     browser.hold("KeyW", true);
     while browser.evaluate(place) == before {
-        assert!(begin.elapsed() < HANG, "it does not move");
+        assert!(begin.elapsed() < HANG, "the player does not move");
         browser.evaluate("arena.play.keys.yaw += 0.7");
         std::thread::sleep(std::time::Duration::from_millis(300));
     }
@@ -48,7 +48,7 @@ fn a_page_with_a_certificate_of_an_authority_needs_no_hash() {
     let running = serve(&Options { cert, key, page: Some(ANY_PORT), ..options() });
     let trust = [
         format!("--ignore-certificate-errors-spki-list={}", signed.public_key),
-        // Beside an unknown authority Chromium wants to be told that this is QUIC.
+        // With an unknown authority, Chromium must be told that this server uses QUIC.
         format!("--origin-to-force-quic-on=127.0.0.1:{}", running.local_addr().port()),
     ];
     let mut browser = Chromium::start_with(&program, "authority", (800, 600), &trust);
@@ -59,7 +59,7 @@ fn a_page_with_a_certificate_of_an_authority_needs_no_hash() {
     ends(running);
 }
 
-/// With `--max-spectators 0` nobody may look on, but pages may play.
+/// With `--max-spectators 0` nobody may watch, but pages may play.
 #[test]
 fn a_page_plays_where_none_may_look_on() {
     let Some(program) = installed() else { return };
@@ -101,7 +101,7 @@ fn a_page_plays_with_a_connect_token_and_looks_on_without() {
     browser.wait_for("arena.play === null && arena.watcher.connection?.history");
     browser.open(&format!("{page}&token={token}"), "");
     browser.wait_for("globalThis.arena?.play?.player.isThere");
-    // The backend's name counts more than the page's.
+    // The name in the backend's token replaces the page's.
     browser.wait_for("document.querySelector('#score tbody tr .name')?.textContent === 'Ann'");
     ends(running);
 }

@@ -1,24 +1,24 @@
-//! A hall whose every wall is known, with a crate in a corner: a player who walks into the
-//! corner along a wall meets the crate, whatever way they came, and cannot push it anywhere.
+//! A hall with known walls and a crate in a corner. A player who walks into the corner along a wall
+//! meets the crate from either side, and cannot push it away.
 
 use std::path::{Path, PathBuf};
 
 use server::Options;
 use tests::harness::MapBuilder;
 
-/// Half of the hall's sides, in units.
+/// Half of the hall's side, in units.
 pub(crate) const HALF: i32 = 320;
 
-/// The sides of the model `crate`, in units.
+/// The side of the model `crate`, in units.
 pub(crate) const CRATE: f64 = 32.0;
 
 /// Half the width of a player, in units.
 pub(crate) const PLAYER: f64 = 16.0;
 
-/// Where the middle of the crate is along X and Y: a unit from both walls.
+/// The middle of the crate along X and Y: its faces are a unit from both walls.
 pub(crate) const CRATE_AT: f64 = HALF as f64 - 1.0 - CRATE / 2.0;
 
-/// Writes the map of the hall, and gives its path.
+/// Writes the map of the hall, and returns its path.
 fn write_map(name: &str) -> PathBuf {
     let (inner, outer) = (HALF, HALF + 16);
     let spawn = |origin: &str| {
@@ -37,7 +37,8 @@ fn write_map(name: &str) -> PathBuf {
     path
 }
 
-/// A server on any port of this machine whose match is in the hall; `name` is the test's own.
+/// Options of a server on free loopback ports whose match is in the hall. `name` must differ for
+/// each test.
 pub(crate) fn options(name: &str) -> Options {
     let map = write_map(name).to_string_lossy().into_owned();
     Options { listen: crate::ANY_PORT, http: crate::ANY_PORT, ..Options::new(map) }

@@ -1,28 +1,28 @@
-//! From a key to the picture: what the own player does is drawn within two frames of the page
-//! and a tick.
+//! The latency from a key to the picture: the own player's action is drawn within two frames of the
+//! page and a tick.
 
 use serde_json::Value;
 
 use crate::chromium::{Chromium, alone, installed};
 use crate::{ends, options, page_of, serve};
 
-/// Keys that are pressed.
+/// The number of key presses.
 const PRESSES: usize = 12;
 
-/// Of those so many at least are drawn in time: a browser without a graphics processor, on a
-/// machine that others use too, leaves out a turn now and then.
+/// The least number of presses that must be drawn in time. On a busy machine without a graphics
+/// processor, the browser misses a frame now and then.
 const IN_TIME: usize = 10;
 
-/// Notes when a key goes down, before the page hears of it.
+/// Notes the time at which a key is pressed, before the page gets the event.
 const HEAR: &str = "
     globalThis.latency = { seen: [], pressed: null };
     addEventListener('keydown', (event) => {
         if (event.code === 'Space') latency.pressed = { at: event.timeStamp, frames: 0, gap: 0 };
     }, true);";
 
-/// Watches what is drawn: the height of the eyes, and whether the pixels changed with it. A
-/// press is judged in milliseconds from the browser's time of the event to the end of the
-/// frame that first shows it; `gap` is the longest time between two frames meanwhile.
+/// Watches the height of the eyes in each frame, and whether the pixels change with it. The latency
+/// of a press is the time in milliseconds from the browser's time of the event to the end of the
+/// frame that first shows it. `gap` is the longest time between two frames meanwhile.
 const WATCH: &str = "
     (() => {
         const draw = arena.frame.bind(arena);
@@ -65,7 +65,7 @@ fn a_key_is_seen_within_two_frames_and_a_tick() {
     browser.evaluate(WATCH);
     let tick = 1000.0 / browser.evaluate("arena.play.player.line.tickRate").as_f64().unwrap();
     for press in 1..=PRESSES {
-        // On the ground, at rest.
+        // The player must be on the ground, at rest.
         browser.evaluate(
             "(async () => {
                 const height = () => arena.play.eye().eye[2];
@@ -85,11 +85,11 @@ fn a_key_is_seen_within_two_frames_and_a_tick() {
     for one in seen {
         let (late, gap) = (number(one, "late"), number(one, "gap"));
         println!("{late:.1} ms, {} frames of {gap:.1} ms at most", one["frames"]);
-        assert_eq!(one["changed"], true, "the picture is as before: {one}");
+        assert_eq!(one["changed"], true, "the picture did not change: {one}");
     }
     let is_in_time = |one: &&Value| number(one, "late") <= tick + 2.0 * number(one, "gap");
     let in_time = seen.iter().filter(is_in_time).count();
-    assert!(in_time >= IN_TIME, "{in_time} of {PRESSES} were drawn in time");
+    assert!(in_time >= IN_TIME, "only {in_time} of {PRESSES} presses were drawn in time");
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{complaints:?}");
     ends(running);

@@ -1,4 +1,4 @@
-//! Pages that play over a bad line: the page says so, and a line that is lost is replaced.
+//! Pages that play over a bad line: the page says so, and it joins again after a lost connection.
 
 use std::time::Duration;
 
@@ -25,13 +25,13 @@ fn plays_over(name: &str, line: Line, running: &Server) -> Option<(Proxy, Chromi
 
 #[test]
 fn a_line_that_is_lost_is_replaced_and_the_player_is_the_same() {
-    // For longer than a busy machine takes to notice, and to shake hands again.
+    // Longer than a busy machine needs to notice the loss and to connect again.
     let rejoin = Duration::from_secs(120);
     let joining = JoiningOptions { rejoin, ..JoiningOptions::default() };
     let running = serve(&Options { joining, ..options() });
     let Some((proxy, mut browser)) = plays_over("lost", Line::default(), &running) else { return };
     let slot = browser.evaluate("arena.play.slot");
-    // Somebody has to do something, or the page gives its place back.
+    // Keys must be used, or the idle page gives its place back.
     browser.evaluate("setInterval(() => arena.play.keys.used(), 1000); 0");
     proxy.blackout(IDLE_TIMEOUT + Duration::from_secs(4));
     browser.wait_for(

@@ -1,5 +1,5 @@
-//! The page in a real browser, watching a real server: what it shows is what the
-//! server plays and a native client sees.
+//! The page in a real browser, watching a real server. It shows what the server plays and a native
+//! client sees.
 
 mod branches;
 mod certificates;
@@ -35,27 +35,25 @@ use walkers::Walkers;
 
 const PLAYERS: u16 = 6;
 
-/// Scattered beside the props that the map was drawn with.
+/// Objects scattered over the map, beside the props that it contains.
 const OBJECTS: u32 = 40;
 
-/// Coordinates are sent in thirty-seconds of a unit: both clients must have read
-/// the same one.
+/// Coordinates closer than this, in units, are equal: they are sent in thirty-seconds of a unit.
 const EXACT: f64 = 1.0 / 64.0;
 
-/// Values of moving entities that both clients must have been told of at the
-/// same tick.
+/// Number of positions of moving entities to compare that both clients got for the same tick.
 const COMPARED: usize = 40;
 
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// A server on any port of this machine, for a page to look at.
+/// Options of a server on free loopback ports.
 fn options() -> Options {
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
     Options { listen: ANY_PORT, http: ANY_PORT, objects: OBJECTS, ..Options::new(map) }
 }
 
 fn serve(options: &Options) -> Server {
-    // The port may be held a moment longer by the server that was there before.
+    // An earlier server may hold the port for a moment longer.
     let begin = Instant::now();
     loop {
         match Server::start(options) {
@@ -70,7 +68,7 @@ fn page_of(running: &Server) -> String {
     format!("http://{}/", running.http_addr())
 }
 
-/// Entities in the match, as the server counts them.
+/// The number of entities in the match, by the server's metrics.
 fn entities(running: &Server) -> f64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let page = runtime.block_on(get(running.http_addr(), "/metrics")).body;
@@ -87,8 +85,7 @@ fn ends(running: Server) -> (SocketAddr, SocketAddr) {
     addresses
 }
 
-/// All positions that the page was told of lately: slot, generation, tick, x,
-/// y, z, and whether it moves.
+/// All positions that the page got lately: slot, generation, tick, x, y, z, and speed.
 const TOLD: &str = "[...arena.motion.slots].flatMap(([slot, values]) => values
     .filter(({ value }) => value)
     .map(({ tick, value }) => [slot, value.generation, tick, ...value.position,
@@ -113,18 +110,18 @@ fn a_browser_shows_what_the_server_plays_and_comes_back_after_a_restart() {
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{complaints:?}");
 
-    // A restart: said plainly, and then over.
+    // The page tells of a restart, and goes on after it.
     walkers.leave();
     let (listen, http) = ends(running);
     browser.wait_for("!document.querySelector('#trouble').hidden");
     let said = browser.evaluate("document.querySelector('#trouble strong').textContent");
-    // The goodbye, or that the connection ended where that came first.
+    // The page shows the server's goodbye, or the loss of the connection if that came first.
     let said = said.as_str().unwrap();
     assert!(said.contains("server") || said.contains("connection"), "{said}");
     let running = serve(&Options { listen, http, ..options() });
     browser.wait_for("arena.watcher.joins >= 2 && document.querySelector('#trouble').hidden");
     shows_all(&mut browser, &running, 0);
-    // That nobody was there is for the browser to say; the page has no fault.
+    // The browser itself reports failed connections. The page must have no other errors.
     let faults: Vec<Value> = browser
         .complaints()
         .into_iter()
@@ -134,7 +131,7 @@ fn a_browser_shows_what_the_server_plays_and_comes_back_after_a_restart() {
     ends(running);
 }
 
-/// Waits until the page shows as many entities as there are, and names so many players.
+/// Waits until the page shows all entities of the match, and names `players` players.
 fn shows_all(browser: &mut Chromium, running: &Server, players: u16) {
     let begin = Instant::now();
     loop {
@@ -143,18 +140,23 @@ fn shows_all(browser: &mut Chromium, running: &Server, players: u16) {
         if shown == there as u64 && named == players {
             return;
         }
-        assert!(begin.elapsed() < HANG, "{shown} of {there} shown, {named} of {players} named");
+        assert!(
+            begin.elapsed() < HANG,
+            "the page shows {shown} of {there} entities and names {named} of {players} players"
+        );
         std::thread::sleep(Duration::from_millis(100));
     }
 }
 
-/// Holds what the page was told to what a native client was told at the same
-/// ticks.
+/// Compares positions on the page with those that native clients got for the same ticks.
 fn agree(browser: &mut Chromium, walkers: &Walkers) {
     let begin = Instant::now();
     let (mut compared, mut moving) = (0, 0);
     while moving < COMPARED {
-        assert!(begin.elapsed() < HANG, "{compared} common values, {moving} of them moving");
+        assert!(
+            begin.elapsed() < HANG,
+            "only {compared} positions in common, {moving} of them of moving entities"
+        );
         std::thread::sleep(Duration::from_millis(300));
         let page = browser.evaluate(TOLD);
         let told = walkers.told();
@@ -164,7 +166,10 @@ fn agree(browser: &mut Chromium, walkers: &Walkers) {
             let Some(position) = told.get(&key) else { continue };
             for (axis, &native) in position.iter().enumerate() {
                 let shown = number(3 + axis);
-                assert!((shown - native).abs() < EXACT, "{key:?}: {shown} is not {native}");
+                assert!(
+                    (shown - native).abs() < EXACT,
+                    "{key:?}: the page has {shown}, the native client {native}"
+                );
             }
             compared += 1;
             moving += usize::from(number(6) > 0.0);
@@ -172,9 +177,9 @@ fn agree(browser: &mut Chromium, walkers: &Walkers) {
     }
 }
 
-/// How many colours the page's picture has.
+/// The number of colours in the page's picture.
 fn colours(browser: &mut Chromium) -> u64 {
-    // It is lost with the frame, so it is read where it is drawn.
+    // The pixels are lost with the frame, so they are read in the same script that draws it.
     let count = browser.evaluate(
         "(() => {
             arena.frame(performance.now(), 1);
@@ -202,7 +207,7 @@ fn draws(browser: &mut Chromium) {
         browser.evaluate("arena.frame(performance.now(), 0.02)");
         assert_eq!(browser.evaluate("arena.renderer.gl.getError()"), 0, "layer {key}");
     }
-    // What the server works out when asked has come, and is of this match.
+    // The layers that the server computes on request arrive, and are of this match.
     browser.wait_for("arena.layers.asked.cut.answer?.rows.length > 100");
     browser.wait_for("arena.layers.asked.cascade.answer?.pairs.length > 0");
     browser.wait_for("arena.layers.asked.contacts.answer?.tick > 0");

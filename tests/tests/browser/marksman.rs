@@ -1,5 +1,5 @@
-//! A native client that stands where it came in and, once it is told to, shoots the only other
-//! player until they die.
+//! A native client that stands still at its spawn point. Once `fire` is called, it shoots the only
+//! other player until they die.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,22 +14,22 @@ use tokio::time::timeout;
 
 use crate::chromium::HANG;
 
-/// Height of the eyes over the middle of a standing player, in units.
+/// Height of the eyes above the middle of a standing player, in units.
 const EYES: f64 = 22.0;
 
 /// Steps of a command's angles in a radian.
 const STEPS: f64 = 65_536.0 / std::f64::consts::TAU;
 
-/// What a marksman knows.
+/// The knowledge of a marksman.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     /// The slot of the marksman.
     pub(crate) own: u16,
-    /// Where the middle of the marksman is, as the server said last.
+    /// The latest position of the marksman's middle.
     pub(crate) here: Option<DVec3>,
-    /// Where the middle of the other player is, as the server said last.
+    /// The latest position of the other player's middle.
     pub(crate) target: Option<DVec3>,
-    /// All that was told of the match.
+    /// All events of the match.
     pub(crate) events: Vec<MatchEvent>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Marksman {
 }
 
 impl Marksman {
-    /// Lets one join under this name.
+    /// Lets a marksman join under this name.
     pub(crate) fn join(server: SocketAddr, name: &'static str) -> Self {
         let known = Arc::<Mutex<Known>>::default();
         let [fires, done] = [(); 2].map(|()| Arc::<AtomicBool>::default());
@@ -56,17 +56,17 @@ impl Marksman {
         Self { known, fires, done, thread: Some(thread) }
     }
 
-    /// Reads what it knows.
+    /// Reads the marksman's knowledge.
     pub(crate) fn known<T>(&self, read: impl FnOnce(&Known) -> T) -> T {
         read(&self.known.lock().unwrap())
     }
 
-    /// Lets it fire until the other player dies.
+    /// Lets the marksman fire until the other player dies.
     pub(crate) fn fire(&self) {
         self.fires.store(true, Ordering::Relaxed);
     }
 
-    /// Lets it leave.
+    /// Lets the marksman leave.
     pub(crate) fn leave(mut self) {
         self.done.store(true, Ordering::Relaxed);
         self.thread.take().unwrap().join().unwrap();
@@ -88,7 +88,7 @@ async fn play(
         match timeout(HANG, client.next()).await.unwrap().unwrap() {
             ClientEvent::CommandDue => {
                 ticks += 1;
-                // The trigger is let go between two shots.
+                // The trigger is released between two shots.
                 let shoots = fires.load(Ordering::Relaxed) && ticks.is_multiple_of(2);
                 client.command(aim(&client).map_or_else(Command::default, |command| {
                     let buttons = if shoots { Buttons::PRIMARY } else { Buttons::default() };
@@ -115,7 +115,7 @@ fn aim(client: &Client) -> Option<Command> {
     Some(Command { yaw, pitch, ..Command::default() })
 }
 
-/// Writes down what the server says.
+/// Notes the server's events and positions.
 fn note(client: &mut Client, known: &mut Known, fires: &AtomicBool) {
     let own = client.session().player();
     while let Some((_, event)) = client.next_event() {

@@ -1,4 +1,4 @@
-//! How soon a page that is opened shows the map.
+//! The time from opening the page to its first picture of the map.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,19 +9,20 @@ use server::Server;
 use crate::chromium::{Chromium, alone, installed};
 use crate::{ends, options, page_of, serve};
 
-/// The bar is three seconds of a machine that does nothing else, for a browser that has never
-/// been there and for one that has. Each is judged by the best of a few pages.
+/// The bar on a machine that does nothing else. It holds for browsers that open the page for the
+/// first time and for browsers that open it again. Either is judged by its best of a few times.
 const FIRST_FRAME: Duration = Duration::from_secs(3);
 const FRESH: usize = 2;
 const AGAIN: usize = 2;
 
-/// Notes when the map is drawn: in the page, as asking it takes time of its own.
+/// Notes the time at which the map is first drawn. It runs in the page, because to ask the page
+/// would take time, too.
 const NOTE: &str = "addEventListener('DOMContentLoaded', function look() {
     if (globalThis.arena?.scene && arena.renderer.ground?.times > 0) globalThis.drawn ??= performance.now();
     else requestAnimationFrame(look);
 });";
 
-/// Opens the page, and gives how long it took until the map was drawn.
+/// Opens the page, and returns the time until the map was drawn.
 fn open(browser: &mut Chromium, running: &Server, query: &str) -> Duration {
     let begin = Instant::now();
     browser.open(&format!("{}{query}", page_of(running)), NOTE);
@@ -35,11 +36,11 @@ fn open(browser: &mut Chromium, running: &Server, query: &str) -> Duration {
     took
 }
 
-/// How long it takes at best in a browser that has never been there, and in one that has.
+/// The best times of browsers that open the page for the first time, and again.
 fn bests(program: &Path, running: &Server, query: &str) -> [Duration; 2] {
     let [mut first, mut again] = [Duration::MAX; 2];
     for _ in 0..FRESH {
-        // Each has a profile of its own, with nothing in it.
+        // Each browser starts with an empty profile.
         let mut browser = Chromium::start(program, "first", (800, 600));
         first = first.min(open(&mut browser, running, query));
         for _ in 0..AGAIN {

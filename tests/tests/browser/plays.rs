@@ -1,4 +1,4 @@
-//! The page as a player: it joins over WebTransport, and predicts by the server's own code.
+//! The page as a player: it joins over WebTransport, and predicts with the server's own code.
 
 use std::f64::consts::FRAC_PI_2;
 use std::io::Write;
@@ -15,12 +15,12 @@ use crate::marksman::Marksman;
 use crate::walkers::Walkers;
 use crate::{ends, options, page_of, serve};
 
-/// Players, as `/info` counts them.
+/// The number of players on the page `/info`.
 fn players(running: &Server) -> Value {
     serde_json::from_str::<Value>(&page(running, "/info")).unwrap()["players"].clone()
 }
 
-/// A page of the server.
+/// The body of a page of the server.
 fn page(running: &Server, path: &str) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(get(running.http_addr(), path)).body
@@ -28,13 +28,13 @@ fn page(running: &Server, path: &str) -> String {
 
 const POSITION: &str = "arena.play.player.own.position";
 
-/// Where the player is.
+/// The player's position.
 fn position(browser: &mut Chromium) -> [f64; 3] {
     let position = browser.evaluate(POSITION);
     [0, 1, 2].map(|axis| position[axis].as_f64().unwrap())
 }
 
-/// Waits until the player has come to rest, and gives its height.
+/// Waits until the player has come to rest, and returns its height.
 pub(crate) const AT_REST: &str = "(async () => {
     const height = () => arena.play.player.own.position[2];
     for (let still = 0, before = height(); still < 10; before = height()) {
@@ -44,8 +44,8 @@ pub(crate) const AT_REST: &str = "(async () => {
     return height();
 })()";
 
-/// Notes what the page says to its player, the health that it shows, and the arcs that point to
-/// where hits came from.
+/// Notes the page's words to its player, the health that it shows, and the arcs that point towards
+/// the origins of hits.
 const NOTE: &str = "(() => {
     globalThis.noted = { words: [], healths: [], arcs: 0 };
     const watch = (selector, note) => new MutationObserver(note).observe(
@@ -59,16 +59,16 @@ const NOTE: &str = "(() => {
     });
 })()";
 
-/// Units that a player walks at least along each side of the square.
+/// Least length of each side of the square that the player walks, in units.
 const SIDE: f64 = 100.0;
 
-/// Share of the predictions that may be off by more than a tenth of a unit though nobody disturbed
-/// the player and its commands came in time; one may always be.
+/// Share of predictions that may be off by more than a tenth of a unit although nobody disturbed
+/// the player and its commands came in time. One prediction may always be.
 const WRONG: f64 = 0.02;
 
-/// More may be, but no more than this, if all are within so many ticks: the first touch of the
-/// crate is predicted wrong, whose pose the page knows by its rounded value only, and so are the
-/// ticks that follow until the page has heard of it, a round trip later.
+/// Number of predictions that may be wrong if they all are within `TOUCH_TICKS`. The page knows the
+/// crate's pose only rounded, so it predicts the first touch wrong, and also the ticks until the
+/// correction arrives, a round trip later.
 const WRONG_AT_A_TOUCH: f64 = 4.0;
 const TOUCH_TICKS: f64 = 12.0;
 
@@ -86,18 +86,18 @@ const NOTE_WRONG: &str = "(() => {
     return 0;
 })()";
 
-/// Walks whose predictions are judged at most: a machine that lets the page wait in all of them
-/// is too busy.
+/// Most walks. If the machine lets the page wait in all of them, it is too busy to judge.
 const WALKS: usize = 3;
 
-/// How the page predicts its player, and in how many ticks the server had no command of it.
+/// Counts of compared predictions, of visible corrections, and of ticks in which the server had no
+/// command of the page.
 struct Predictions {
     compared: f64,
     visible: f64,
     unused: f64,
 }
 
-/// Predictions that cannot be called good.
+/// Predictions that are worse than allowed.
 struct Wrong {
     told: String,
     explained: bool,
@@ -113,12 +113,12 @@ impl Predictions {
         Self { compared, visible, unused: without("repeated") + without("neutral") }
     }
 
-    /// Judges what was predicted since `before`. A page that a busy machine lets wait sends its
-    /// commands late; the server plays another one then, and says so, which no client predicts:
-    /// each such tick explains a correction. `wrong_at` are the ticks at which any was wrong.
+    /// Judges the predictions since `before`. If a busy machine lets the page wait, its commands
+    /// come late. The server plays other commands then, which the page did not predict, so each
+    /// such tick explains a correction. `wrong_at` has the ticks of wrong predictions.
     ///
     /// # Errors
-    /// They were not as good as they are to be; `explained` if the machine explains that.
+    /// The predictions are worse than allowed; `explained` if late commands explain that.
     fn judge_since(&self, before: &Self, wrong_at: &[f64]) -> Result<(), Wrong> {
         let [compared, visible, unused] = [
             self.compared - before.compared,
@@ -144,11 +144,11 @@ impl Predictions {
     }
 }
 
-/// Walks ahead in a direction, in radians, until an expression of the place `[x, y]` holds.
+/// Walks in a direction, in radians, until an expression of the position `[x, y]` holds.
 fn walk(browser: &mut Chromium, yaw: f64, until: &str) {
     browser.evaluate(&format!("arena.play.keys.yaw = {yaw}; 0"));
     browser.hold("KeyW", true);
-    // In the page, which sees each picture, so that it does not walk much farther.
+    // The page itself checks the position in each frame, so the player does not walk much farther.
     let arrived = browser.evaluate(&format!(
         "(async () => {{
             const since = performance.now();
@@ -162,10 +162,11 @@ fn walk(browser: &mut Chromium, yaw: f64, until: &str) {
         HANG.as_millis() / 2
     ));
     browser.hold("KeyW", false);
-    assert_eq!(arrived, true, "it does not come to where {until}");
+    assert_eq!(arrived, true, "the player does not reach a place where {until}");
 }
 
-/// Walks a square to the middle of the hall and back: each side, and no shorter than [`SIDE`].
+/// Walks a square: into the quadrant of positive x and y, and back. Each side is [`SIDE`] long at
+/// least.
 fn walk_a_square(browser: &mut Chromium) {
     for (side, until) in ["x > 0", "y > 0", "x < -SIDE", "y < -SIDE"].iter().enumerate() {
         let until = until.replace("SIDE", &SIDE.to_string());
@@ -173,12 +174,12 @@ fn walk_a_square(browser: &mut Chromium) {
     }
 }
 
-/// Jumps onto the crate in the corner of the hall, and comes to rest there.
+/// Jumps onto the crate in the corner of the hall, and waits until the player rests there.
 fn jump_onto_the_crate(browser: &mut Chromium) {
     let ground = browser.evaluate(AT_REST).as_f64().unwrap();
     let wall = f64::from(HALF) - PLAYER;
     walk(browser, FRAC_PI_2, &format!("y > {wall} - 1"));
-    // Along the wall as far as the crate, and on into the corner.
+    // The player walks along the wall as far as the crate, and on into the corner.
     let before = CRATE_AT - CRATE / 2.0 - PLAYER;
     walk(browser, 0.3, &format!("x > {before} - 2"));
     browser.hold("KeyW", true);
@@ -188,13 +189,16 @@ fn jump_onto_the_crate(browser: &mut Chromium) {
         if (risen - CRATE).abs() < 0.5 {
             break;
         }
-        assert!(begin.elapsed() < HANG, "it stands {risen} units above the ground");
+        assert!(
+            begin.elapsed() < HANG,
+            "the player stands {risen} units above the ground, not on the crate"
+        );
         browser.hold("Space", true);
         browser.hold("Space", false);
     }
     browser.hold("KeyW", false);
     browser.evaluate(AT_REST);
-    // The crate is below its feet, and where it was.
+    // The crate is below the player's feet and has not moved.
     let [x, y, z] = position(browser);
     let crates = browser.evaluate("arena.shown.filter((one) => !one.isPlayer)");
     let crates = crates.as_array().unwrap();
@@ -206,7 +210,7 @@ fn jump_onto_the_crate(browser: &mut Chromium) {
     assert!((under_z - CRATE / 2.0).abs() < 0.5 && z > CRATE, "{z}: {crates:?}");
 }
 
-/// Walks a square and onto the crate until the predictions on the way could be judged, or
+/// Walks a square and onto the crate until the predictions on the way can be judged, at most
 /// [`WALKS`] times.
 fn walk_and_judge(browser: &mut Chromium, running: &Server) {
     for left in (0..WALKS).rev() {
@@ -215,15 +219,15 @@ fn walk_and_judge(browser: &mut Chromium, running: &Server) {
         walk_a_square(browser);
         jump_onto_the_crate(browser);
         let noted = browser.evaluate("wrongAt.splice(0)");
-        // The notes end with the walk: the player dies later.
+        // No notes are taken after the walk, because the player dies later.
         browser.evaluate("globalThis.wrongAt = null; 0");
         let wrong_at: Vec<f64> =
             noted.as_array().unwrap().iter().filter_map(Value::as_f64).collect();
         let judged = Predictions::look(browser, running).judge_since(&before, &wrong_at);
         let Err(Wrong { told, explained }) = judged else { return };
         assert!(explained || left > 0, "{told}");
-        let what = if left == 0 { "SKIPPED: predictions are not judged" } else { "once more" };
-        // Not `eprintln!`, which is captured and not shown for tests that pass.
+        let what = if left == 0 { "SKIPPED: predictions are not judged" } else { "walking again" };
+        // `eprintln!` would be captured, and not shown for tests that pass.
         let _ = writeln!(
             std::io::stderr(),
             "{what}: this machine may let the page wait too often; {told}"
@@ -231,7 +235,7 @@ fn walk_and_judge(browser: &mut Chromium, running: &Server) {
     }
 }
 
-/// What the server tells of who hurt whom since the match began: player, by whom, and how much.
+/// All hurts since the match began, from the server: the hurt player, the attacker and the damage.
 fn hurts(running: &Server) -> Vec<(u64, u64, u64)> {
     let told: Vec<Value> = serde_json::from_str(&page(running, "/effects/0")).unwrap();
     let hurts = told.iter().filter(|effect| effect["what"] == "hurt");
@@ -241,7 +245,7 @@ fn hurts(running: &Server) -> Vec<(u64, u64, u64)> {
         .collect()
 }
 
-/// Waits until what a marksman knows is so.
+/// Waits until a condition holds, which `what` describes.
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
@@ -253,7 +257,8 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 #[test]
 fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
     let Some(program) = installed() else { return };
-    // A place that is free within `HANG` was given back, and not only held for too long.
+    // The place of a lost client would be held for longer than `HANG`. So a place that is free
+    // within `HANG` was given back.
     let joining = JoiningOptions { rejoin: HANG * 2, ..JoiningOptions::default() };
     let running = serve(&Options { joining, ..hall::options("plays") });
     let mut browser = Chromium::start(&program, "plays", (800, 600));
@@ -262,7 +267,7 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
     browser.evaluate("document.querySelector('#join').click()");
     browser.wait_for("globalThis.arena?.play?.player.isThere");
     assert_eq!(players(&running), 1);
-    // Its name comes on a stream, and where it stands in a datagram.
+    // The player's name comes on a stream, and the position in a datagram.
     browser.wait_for("arena.roster.players.get(arena.play.slot)?.name");
     let name = browser.evaluate("arena.roster.players.get(arena.play.slot).name");
     let name = name.as_str().unwrap();
@@ -272,9 +277,9 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
 
     walk_and_judge(&mut browser, &running);
 
-    // Others see it stand there: a crate higher than they do.
+    // Other players see the player stand a crate higher than they do.
     let marksman = Marksman::join(running.local_addr(), "Bob");
-    wait_until("Bob sees it on the crate", || {
+    wait_until("Bob sees the player on the crate", || {
         marksman.known(|known| {
             let above = known.target.zip(known.here).map(|(target, here)| target.z - here.z);
             above.is_some_and(|above| (above - CRATE).abs() < 0.5)
@@ -283,7 +288,7 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
     browser.wait_for("arena.shown.filter(({ isPlayer }) => isPlayer).length === 2");
     assert_eq!(players(&running), 2);
 
-    // It is shot until it dies. The page tells, and so does the server.
+    // The player is shot until they die. Both the page and the server tell of it.
     browser.evaluate(NOTE);
     let own = browser.evaluate("arena.play.slot").as_u64().unwrap();
     marksman.fire();
@@ -304,11 +309,11 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
         marksman.known(|known| known.events.iter().any(is_death))
     });
 
-    // It comes back, unhurt.
+    // The player comes back, unhurt.
     browser.wait_for("arena.play.player.isThere");
     browser.wait_for("arena.roster.players.get(arena.play.slot).health === 100");
 
-    // All hear what the page says, itself included, and it is text, whatever is in it.
+    // Everybody gets the chat line, the page included, and markup in it is shown as text.
     browser.key("Enter", 13, "\r");
     browser.wait_for("document.activeElement === arena.play.chat");
     browser.evaluate("arena.play.chat.value = '<b>hello</b>'; 0");
@@ -317,17 +322,17 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
         "document.querySelector('#news').textContent.includes('{name}: <b>hello</b>')"
     ));
     let is_said = |event: &MatchEvent| matches!(event, MatchEvent::Said { line, .. } if line.as_str() == "<b>hello</b>");
-    wait_until("Bob hears it", || marksman.known(|known| known.events.iter().any(is_said)));
+    wait_until("Bob gets the line", || marksman.known(|known| known.events.iter().any(is_said)));
     marksman.leave();
 
-    // What was decoded is what the server meant.
+    // The page decoded all snapshots to the server's digests.
     let stats = browser.evaluate("arena.play.player.engine.stats()");
     assert_eq!(stats["mismatches"], 0, "{stats}");
     assert!(stats["snapshots"].as_u64().unwrap() > 60, "{stats}");
-    // A player who leaves looks on, and nobody plays any more.
+    // A page whose player leaves watches, and nobody plays any more.
     browser.evaluate("document.querySelector('#join').click()");
     browser.wait_for("arena.watcher.connection?.history");
-    wait_until("its place is free", || players(&running) == 0);
+    wait_until("the player's place is free", || players(&running) == 0);
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{complaints:?}");
     ends(running);
@@ -342,7 +347,7 @@ fn a_page_that_plays_draws_the_match_and_remembers_a_setting() {
     browser.wait_for("globalThis.arena?.play?.player.isThere");
     browser.evaluate("new Promise((next) => requestAnimationFrame(next))");
     assert!(crate::colours(&mut browser) > 50);
-    // A change is shown at once.
+    // A change of a setting is shown at once.
     let seen = "arena.matrix[9]";
     let before = browser.evaluate(seen).as_f64().unwrap();
     browser.evaluate(

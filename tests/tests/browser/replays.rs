@@ -1,4 +1,4 @@
-//! The page plays recordings by the server's own code, compiled to WebAssembly.
+//! The page plays recordings with the server's own code, compiled to WebAssembly.
 
 use std::path::{Path, PathBuf};
 
@@ -14,17 +14,17 @@ use crate::{colours, ends, options, page_of, serve};
 
 pub(crate) const RECORDING: &str = "arena.obsr";
 
-/// Ticks of the recording that is committed.
+/// Ticks of the recording in the repository.
 const TICKS: u64 = 900;
 
-/// The tick in which a command of the changed recording is another.
+/// The tick of the changed command in the changed recording.
 const CHANGED: usize = 41;
 
 pub(crate) fn recordings() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("recordings")
 }
 
-/// The same recording played by the native server.
+/// Plays a recording with the native build.
 fn natively(file: PathBuf) -> Outcome {
     let map = Some(own_map("arena.obsp").to_string_lossy().into_owned());
     replay(&ReplayOptions { map, ..ReplayOptions::new(file) }).unwrap()
@@ -42,7 +42,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
     browser.open(&format!("{}?replay={RECORDING}", page_of(&running)), "");
     browser.wait_for(&format!("globalThis.arena?.replay?.progress?.tick === {TICKS}"));
 
-    // Each tick has its digest in the file, and the last is what the native build says.
+    // The digest of each tick agrees with the file, and the last one with the native build.
     let native = natively(recordings().join(RECORDING));
     assert!(native.passed(), "{native}");
     let progress = browser.evaluate("arena.replay.progress");
@@ -53,7 +53,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
     browser.wait_for(&format!("{badge} === '901 digests equal, 15 ticks audited'"));
     assert_eq!(browser.evaluate("document.querySelector('#status').textContent"), "Replay");
 
-    // Every view shows it, wherever one goes in it, and a step is a tick.
+    // Every view shows the recording at any tick, and a step is a tick.
     for (tick, key) in [(450, "1"), (10, "2"), (890, "3")] {
         browser.press(key);
         browser.evaluate(&format!("arena.replay.playing = false; arena.replay.seek({tick})"));
@@ -65,7 +65,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
         assert_eq!(browser.evaluate("arena.replay.at"), tick);
     }
     browser.wait_for("document.querySelectorAll('#score tbody tr').length === 12");
-    // The page tells of deaths and chat as in the match. This recording has none: they are added.
+    // The page tells of deaths and chat as in a match. This recording has none, so they are added.
     browser.evaluate(
         "(() => {
             const [one, other] = arena.replay.playersBefore.map(({ slot }) => slot);
@@ -81,7 +81,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
     assert_eq!([&told[1], &told[2]], ["said <b>well</b>", "announced a vote"]);
     browser.evaluate("arena.replay.playing = false; arena.replay.seek(890); 0");
     browser.wait_for("arena.replay.frames.has(890)");
-    // The badge is there on pages for everybody, too, and so are all layers.
+    // Public pages have the badge and all layers, too.
     browser.evaluate(
         "document.body.classList.add('public'); document.querySelector('#layers').open = true; 0",
     );
@@ -92,7 +92,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
     for layer in ["contacts", "heat", "onion"] {
         assert!(offered.contains(layer), "{offered}");
     }
-    // What snapshots never carried, of each tick that is shown.
+    // The layers show data that snapshots never carry, for each shown tick.
     let switch = |browser: &mut Chromium, layer: &str| {
         browser.evaluate(&format!("document.querySelector('#layers [name={layer}]').click(); 0"));
     };
@@ -110,7 +110,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
     switch(&mut browser, "onion");
     browser.wait_for(&format!("{cut}?.rows.length > 10"));
     browser.keep_picture("replay_onion");
-    assert!(colours(&mut browser) > plain / 2, "nothing is drawn with the onion");
+    assert!(colours(&mut browser) > plain / 2, "nothing is drawn with the onion's layer");
     switch(&mut browser, "onion");
     browser.evaluate("arena.replay.seek(890); 0");
     browser.wait_for("arena.replay.frames.has(890)");
@@ -122,7 +122,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
     browser.wait_for("document.querySelectorAll('.panel[open]').length === 0");
     let found = overlaps(&mut browser, ".chip, #views, #figures, .panel, #ask");
     assert_eq!(found, serde_json::json!([]));
-    // It plays on by itself.
+    // The space key plays on.
     browser.press(" ");
     browser.wait_for("arena.replay.at > 892");
     let complaints = browser.complaints();
@@ -160,7 +160,7 @@ fn the_page_names_the_tick_at_which_a_recording_differs() {
     browser.open(&format!("{}?replay=changed.obsr", page_of(&running)), "");
     let badge = "document.querySelector('#verdict')?.textContent";
     browser.wait_for(&format!("{badge} === {}", Value::from(native.to_string())));
-    // The page refuses a file that is no recording, and says so.
+    // The page refuses a file that is not a recording, and says so.
     browser.evaluate("arena.openReplay(new Uint8Array([1, 2, 3])); 0");
     browser.wait_for("!document.querySelector('#trouble').hidden");
     let said = browser.evaluate("document.querySelector('#trouble').innerText");

@@ -1,4 +1,4 @@
-//! A page that watches a fight rewinds it, asks why, and returns to it.
+//! A page that watches a fight rewinds it, asks for an explanation, and returns to it.
 
 use serde_json::json;
 use server::Server;
@@ -9,7 +9,7 @@ use crate::visitors::overlaps;
 use crate::walkers::Walkers;
 use crate::{PLAYERS, ends, options, page_of, serve};
 
-/// The tick that the server has finished last.
+/// The tick that the server finished last.
 fn tick(running: &Server) -> u64 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let page = runtime.block_on(get(running.http_addr(), "/info")).body;
@@ -23,7 +23,7 @@ fn a_page_that_watches_rewinds_the_match_and_returns_to_it() {
     let walkers = Walkers::join(running.local_addr(), PLAYERS);
     let mut browser = Chromium::start(&program, "rewind", (1280, 800));
     browser.open(&page_of(&running), "");
-    // Seven seconds, so that it does not begin with the match.
+    // After 37 seconds, the rewind cannot reach back to the start of the match.
     browser.wait_for(
         "globalThis.arena?.status.status.state === 'live' && arena.newestTick() > 60 * 37",
     );
@@ -31,9 +31,9 @@ fn a_page_that_watches_rewinds_the_match_and_returns_to_it() {
         overlaps(&mut browser, ".chip, #views, #figures, .panel, #ask, #open, #join, #rewind");
     assert_eq!(found, json!([]));
     browser.keep_picture("rewind-button");
-    // The button is there on a phone too, and covers nothing.
+    // A phone has the button, too, and it covers nothing.
     browser.resize(390, 844);
-    // Panels fold where there is no room for them.
+    // Panels are folded where there is no room for them.
     browser.wait_for("document.querySelectorAll('.panel[open]').length === 0");
     let parts = ".chip, #views, #figures, .panel, #ask, #open, #join, #rewind";
     assert_eq!(overlaps(&mut browser, parts), json!([]));
@@ -49,16 +49,16 @@ fn a_page_that_watches_rewinds_the_match_and_returns_to_it() {
     let expected = before.saturating_sub(90)..=after;
     assert!(expected.contains(&last), "{last} of {expected:?}");
     assert!((1800..=2100).contains(&(last - first)), "from {first} to {last}");
-    assert_eq!(browser.evaluate("arena.replay.at"), last, "it is shown from its end");
+    assert_eq!(browser.evaluate("arena.replay.at"), last, "the rewind is shown from its end");
 
-    // A step back is a tick, and all that was shown is verified.
+    // A step back is a tick, and all ticks are verified.
     browser.press(",");
     browser.wait_for(&format!("arena.replay.at === {} && arena.replay.frame()", last - 1));
     browser.wait_for(&format!("arena.replay.progress?.tick === {last}"));
     let progress = browser.evaluate("arena.replay.progress");
     assert_eq!(progress["difference"], json!(null));
     assert_eq!(progress["verified"], last - first);
-    // The table is written four times a second, after the frames that it is about.
+    // The table is updated four times a second, later than the frames.
     browser.wait_for(&format!("document.querySelectorAll('#score tbody tr').length === {PLAYERS}"));
     let named = "[...document.querySelectorAll('#score .name')].every((one) => one.textContent.includes('walker'))";
     let named = browser.evaluate(named);
@@ -70,7 +70,7 @@ fn a_page_that_watches_rewinds_the_match_and_returns_to_it() {
     ));
     browser.keep_picture("rewind");
 
-    // Live again, in the same page.
+    // The same page goes live again.
     browser.evaluate("document.querySelector('#timeline a').click(); 0");
     browser.wait_for("arena.status.status.state === 'live' && arena.shown.length > 60");
     browser.wait_for(&format!("arena.newestTick() > {last}"));

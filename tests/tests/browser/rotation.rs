@@ -1,4 +1,4 @@
-//! The match goes on in another map, and the page with it.
+//! The page follows a match into another map.
 
 use server::{AdminAction, AdminCommand, AdminOptions, Options, RoundOptions, admin};
 use tests::harness::own_map;
@@ -17,7 +17,7 @@ fn the_page_follows_the_match_into_another_map_on_the_same_connection() {
         listen: ANY_PORT,
         http: ANY_PORT,
         objects: OBJECTS,
-        // Longer than the test: it is the administrator who goes on.
+        // Rounds last longer than the test: the administrator changes the map.
         rounds: RoundOptions { maps: maps.into(), ..RoundOptions::default() },
         admin: AdminOptions {
             admin: Some(ANY_PORT),
@@ -39,8 +39,8 @@ fn the_page_follows_the_match_into_another_map_on_the_same_connection() {
         browser.wait_for(&format!("document.querySelector('h1')?.textContent === '{map}'"));
         browser.wait_for("globalThis.arena?.status.status.state === 'live'");
         browser.evaluate("globalThis.first ??= arena.watcher.connection; 0");
-        // All players have followed, the page is told of all that is there by name, and of
-        // each the same as a native client.
+        // All players have followed. The page shows all entities and names, with the same values
+        // as a native client.
         shows_all(&mut browser, &running, PLAYERS);
         agree(&mut browser, &walkers);
         assert!(colours(&mut browser) > 100, "{map} is not drawn");
@@ -48,7 +48,7 @@ fn the_page_follows_the_match_into_another_map_on_the_same_connection() {
         browser.wait_for(&format!("arena.watcher.connection.history.digests > {digests} + 1"));
         assert_eq!(browser.evaluate("arena.watcher.connection.history.mismatches.length"), 0);
     }
-    // A hello for each world, all on the first connection.
+    // The page got a hello for each world, all on the first connection.
     assert_eq!(browser.evaluate("arena.watcher.joins"), 3);
     assert_eq!(browser.evaluate("arena.watcher.connection === first"), true);
     let complaints = browser.complaints();

@@ -1,5 +1,5 @@
-//! What visitors see who come with another browser, another screen or another way
-//! to the server, and what they are told if it cannot be.
+//! Visitors with other browsers, screens and ways to the server: they see the match, or are told
+//! why not.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -11,7 +11,7 @@ use crate::chromium::{Chromium, installed};
 use crate::walkers::Walkers;
 use crate::{ends, options, page_of, serve};
 
-/// Notes where the page goes for the match.
+/// Notes the addresses at which the page looks for the match.
 const NOTE_ADDRESSES: &str = "globalThis.addresses = [];
     globalThis.WebTransport = class extends WebTransport {
         constructor(address, options) {
@@ -20,16 +20,15 @@ const NOTE_ADDRESSES: &str = "globalThis.addresses = [];
         }
     };";
 
-/// Says another version in the hello: two bytes of length, the message's number,
-/// the version.
+/// Changes the version in the hello, which follows two bytes of length and the message's number.
 const SAY_ANOTHER_VERSION: &str = "const write = WritableStreamDefaultWriter.prototype.write;
     WritableStreamDefaultWriter.prototype.write = function (bytes) {
         if (bytes.length > 36 && bytes[2] === 0) bytes[3] += 90;
         return write.call(this, bytes);
     };";
 
-/// Pairs of things that lie on one another, and things that stick out of the
-/// screen, among those that a selector finds.
+/// A function that finds overlapping elements, and elements that stick out of the screen, among
+/// those that a selector matches.
 const OVERLAPS: &str = "(selector) => {
     const seen = [...document.querySelectorAll(selector)].filter((e) => e.checkVisibility());
     const boxes = seen.map((e) => [e.id || e.className || e.tagName + e.parentElement.id,
@@ -45,13 +44,13 @@ const OVERLAPS: &str = "(selector) => {
 
 const LIVE: &str = "globalThis.arena?.status.status.state === 'live'";
 
-/// What lies on something else, or sticks out of the screen, of what a selector finds.
+/// The elements of a selector that overlap others or stick out of the screen, by [`OVERLAPS`].
 pub(crate) fn overlaps(browser: &mut Chromium, selector: &str) -> Value {
     browser.evaluate(&format!("({OVERLAPS})('{selector}')"))
 }
 
-/// What the page says is wrong, once it says so with this word. A busy machine may have made
-/// it say something else before, that nobody answers for example.
+/// Waits for a message of trouble with this word, and returns it. On a busy machine the page may
+/// show another one before, for example that nobody answers.
 fn trouble(browser: &mut Chromium, word: &str) -> String {
     browser.wait_for(&format!(
         "!(document.querySelector('#trouble')?.hidden ?? true)
@@ -61,7 +60,7 @@ fn trouble(browser: &mut Chromium, word: &str) -> String {
     said.as_str().unwrap().to_owned()
 }
 
-/// What the page says, with this word, to a visitor for whom `before` has run.
+/// The page's message of trouble with this word, after the script `before` has run in the page.
 fn said_to(name: &str, options: &Options, before: &str, word: &str) -> Option<String> {
     let program = installed()?;
     let running = serve(options);
@@ -86,13 +85,13 @@ fn a_phone_has_room_for_everything() {
         browser.wait_for(LIVE);
         browser.wait_for("!document.querySelector('#verdict').hidden");
         browser.wait_for("document.querySelectorAll('#score tbody tr').length === 8");
-        // Panels begin closed, and nothing is wider than the screen.
+        // Panels are closed at first, and nothing is wider than the screen.
         assert_eq!(browser.evaluate("document.querySelectorAll('.panel[open]').length"), 0);
         assert_eq!(browser.evaluate("document.documentElement.scrollWidth <= innerWidth"), true);
         let all = ".chip, #views, #figures, .panel, #ask";
         let found = overlaps(&mut browser, all);
         assert_eq!(found, serde_json::json!([]), "{width} x {height}");
-        // Each panel, once opened, fits; there is something of it to be read.
+        // Each panel fits once opened, and some of its text is visible.
         for panel in ["#layers", "#score", "#charts"] {
             browser.evaluate(&format!("document.querySelector('{panel}').open = true"));
             let found = overlaps(&mut browser, panel);
@@ -114,8 +113,8 @@ fn a_phone_has_room_for_everything() {
     ends(running);
 }
 
-/// Symptom: on a window that was made as small as a phone, panels covered each other.
-/// Cause: they folded only if the page was opened on a small screen.
+/// Symptom: when a window was made as small as a phone, its panels covered each other.
+/// Cause: panels were folded only if the page was opened on a small screen.
 #[test]
 fn panels_fold_when_the_window_becomes_small_and_open_again() {
     let Some(program) = installed() else { return };
@@ -133,7 +132,7 @@ fn panels_fold_when_the_window_becomes_small_and_open_again() {
     assert_eq!(overlaps(&mut browser, all), serde_json::json!([]));
     for panel in ["#layers", "#score", "#charts"] {
         browser.evaluate(&format!("document.querySelector('{panel} summary').click()"));
-        // Opening one folds the one before.
+        // Opening a panel folds the one before.
         browser.wait_for(&format!("{open} === 1 && document.querySelector('{panel}').open"));
         let found = overlaps(&mut browser, all);
         assert_eq!(found, serde_json::json!([]), "with {panel}");
@@ -172,7 +171,7 @@ fn all_can_be_done_by_keys() {
         browser.press(key);
         assert_eq!(browser.evaluate("arena.camera.mode"), mode);
     }
-    // Every layer has a key, and its switch follows.
+    // Every layer has a key, and its switch follows the key.
     let layers = browser.evaluate("[...arena.switches.boxes.keys()]");
     for layer in layers.as_array().unwrap() {
         let key = format!("document.querySelector('[name={layer}]').parentElement");
@@ -269,7 +268,7 @@ fn the_match_is_found_at_the_port_that_is_advertised() {
     browser.wait_for("globalThis.addresses?.length > 0");
     assert_eq!(browser.evaluate("addresses[0][0]"), "https://127.0.0.1:9/");
     drop(browser);
-    // A visitor who knows better says so.
+    // A visitor can name another port in the page's address.
     let port = running.local_addr().port();
     let mut browser = Chromium::start(&program, "named-port", (800, 600));
     browser.open(&format!("{}?port={port}", page_of(&running)), "");
@@ -283,7 +282,7 @@ fn a_certificate_that_an_authority_signed_is_left_to_the_browser() {
     let signed = Signed::new();
     let (cert, key) = (Some(signed.cert.clone()), Some(signed.key.clone()));
     let running = serve(&Options { cert, key, ..options() });
-    // A visitor whose browser trusts no certificate is told the likely reason.
+    // A visitor whose browser does not trust the certificate is told the likely reason.
     let mut browser = Chromium::start(&program, "doubts", (800, 600));
     browser.open(&page_of(&running), NOTE_ADDRESSES);
     let said = trouble(&mut browser, "certificate");
@@ -292,7 +291,7 @@ fn a_certificate_that_an_authority_signed_is_left_to_the_browser() {
 
     let trust = [
         format!("--ignore-certificate-errors-spki-list={}", signed.public_key),
-        // Beside an unknown authority Chromium wants to be told that this is QUIC.
+        // With an unknown authority, Chromium must be told that this server uses QUIC.
         format!("--origin-to-force-quic-on=127.0.0.1:{}", running.local_addr().port()),
     ];
     let mut browser = Chromium::start_with(&program, "trusts", (800, 600), &trust);

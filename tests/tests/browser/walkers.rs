@@ -15,20 +15,18 @@ use crate::chromium::HANG;
 /// Ticks between two turns of a walker: a second.
 const TURN_EVERY: u64 = 60;
 
-/// Ticks of those that it stands still. News of who begins to move are due to
-/// everybody at once, so all are told of the same tick now and then, however
-/// often they are told.
+/// Ticks of each turn for which a walker stands still. When it begins to move, all clients get its
+/// position for the same tick, even if their other updates come at different ticks.
 const REST: u64 = 15;
 
-/// Ticks of which is remembered what was told: as many as a page keeps, and the
-/// time that asking it takes.
+/// Ticks for which positions are kept: as many as a page keeps, and those that pass while the page
+/// is asked.
 const REMEMBERED: u32 = 1200;
 
-/// Slot, generation and tick of something told, and the position, in units.
+/// Positions in units, by slot, generation and tick.
 pub(crate) type Told = BTreeMap<(u16, u16, u32), [f64; 3]>;
 
-/// Native clients that walk about in circles and harm nobody, and write down
-/// all that they are told.
+/// Native clients that walk in circles, harm nobody, and note all positions that they get.
 pub(crate) struct Walkers {
     told: Arc<Mutex<Told>>,
     done: Arc<AtomicBool>,
@@ -36,7 +34,7 @@ pub(crate) struct Walkers {
 }
 
 impl Walkers {
-    /// Lets so many join.
+    /// Lets `count` walkers join.
     pub(crate) fn join(server: SocketAddr, count: u16) -> Self {
         let (told, done) = (Arc::<Mutex<Told>>::default(), Arc::<AtomicBool>::default());
         let thread = std::thread::spawn({
@@ -54,12 +52,12 @@ impl Walkers {
         Self { told, done, thread: Some(thread) }
     }
 
-    /// What they were told of late.
+    /// The positions that the walkers got lately.
     pub(crate) fn told(&self) -> Told {
         self.told.lock().unwrap().clone()
     }
 
-    /// Lets them leave.
+    /// Lets the walkers leave.
     pub(crate) fn leave(mut self) {
         self.done.store(true, Ordering::Relaxed);
         self.thread.take().unwrap().join().unwrap();
@@ -75,13 +73,13 @@ async fn walk(server: SocketAddr, number: u16, told: Arc<Mutex<Told>>, done: Arc
         match timeout(HANG, client.next()).await.unwrap().unwrap() {
             ClientEvent::CommandDue => {
                 ticks += 1;
-                // Turns go round.
+                // The angles wrap around.
                 let turns = (ticks / TURN_EVERY) as u16;
                 let yaw = turns.wrapping_mul(9000).wrapping_add(number.wrapping_mul(20_000));
                 let forward = if ticks % TURN_EVERY < REST { 0 } else { 127 };
                 client.command(Command { forward, yaw, ..Command::default() });
             }
-            // Observations of the world before are void.
+            // Positions in the old world are void.
             ClientEvent::NewWorld => told.lock().unwrap().clear(),
             ClientEvent::Snapshot { .. } => {
                 while client.next_event().is_some() {}

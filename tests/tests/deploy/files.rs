@@ -8,14 +8,14 @@ pub(crate) fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy"))
 }
 
-/// A file of it.
+/// The text of a file in `deploy`.
 pub(crate) fn read(path: &str) -> String {
     let path = folder().join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The series that a server exports, from the page that documents them; a test
-/// of the server holds that page to the truth.
+/// The series that a server exports, from the page that documents them. A test of the server keeps
+/// that page correct.
 pub(crate) fn exported() -> Vec<String> {
     let page = read("METRICS.md");
     let rows = page.lines().filter(|line| line.starts_with("| `game_"));
@@ -51,7 +51,7 @@ fn rules(kind: &str) -> Vec<String> {
 /// The names of our metrics in a text, recorded ones included.
 pub(crate) fn names(text: &str) -> BTreeSet<String> {
     let part_of_a_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
-    // Prose about a metric names the whole of a histogram.
+    // A line of `action` is prose, in which a histogram has its plain name, without `_bucket`.
     let expressions = text.lines().filter(|line| !line.trim_start().starts_with("action:"));
     let words = expressions.flat_map(|line| line.split(move |c| !part_of_a_name(c)));
     let ours = words.filter(|word| {
@@ -60,7 +60,7 @@ pub(crate) fn names(text: &str) -> BTreeSet<String> {
     ours.map(str::to_owned).collect()
 }
 
-/// Every query of the dashboard, with its variables as they are written.
+/// Every query of the dashboard, with its variables not filled in.
 pub(crate) fn dashboard_queries() -> Vec<String> {
     let dashboard: Value = serde_json::from_str(&read("grafana/dashboards/arena.json")).unwrap();
     let mut queries = Vec::new();

@@ -1,5 +1,5 @@
-//! A whole server in a fleet: what a stand-in for Agones' sidecar hears of a match
-//! over real HTTP, from the first tick to the end.
+//! A whole server in a fleet: a stand-in for Agones' sidecar gets the server's requests over real
+//! HTTP, from the first tick of a match to its end.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -21,16 +21,16 @@ const EMPTY: Duration = Duration::from_millis(600);
 /// Far longer than anything here takes.
 const HANG: Duration = Duration::from_secs(30);
 
-/// What the fleet knows of the server.
+/// The fleet's knowledge of the server.
 #[derive(Debug, Default)]
 struct GameServer {
     is_allocated: bool,
-    /// Places that are taken.
+    /// The number of places that are taken.
     count: i64,
 }
 
 impl GameServer {
-    /// Does what a request asks for, and answers it.
+    /// Carries out a request, and returns the answer.
     fn hear(&mut self, line: &str) -> String {
         let body = line.split_once(' ').and_then(|(_, rest)| rest.split_once(' '));
         let body: serde_json::Value =
@@ -49,7 +49,7 @@ impl GameServer {
     }
 }
 
-/// A sidecar that remembers what it was told and when.
+/// A stand-in for the sidecar, which remembers the requests and their times.
 struct Sidecar {
     told: Arc<Mutex<Vec<(Instant, String)>>>,
     game_server: Arc<Mutex<GameServer>>,
@@ -57,7 +57,7 @@ struct Sidecar {
 }
 
 impl Sidecar {
-    /// One that answers, or takes everything and never says a word.
+    /// Starts a sidecar that answers, or one that accepts requests and never answers.
     async fn start(answers: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -89,29 +89,33 @@ impl Sidecar {
         self.told.lock().unwrap().iter().map(|(_, line)| line.clone()).collect()
     }
 
-    /// An allocator gives the match to so many players.
+    /// Allocates the match to this many players.
     fn allocate(&self, players: i64) {
         let mut game_server = self.game_server.lock().unwrap();
         game_server.is_allocated = true;
         game_server.count += players;
     }
 
-    /// Waits until so many places are taken.
+    /// Waits until this many places are taken.
     async fn counts(&self, count: i64) {
         let wait = async {
             while self.game_server.lock().unwrap().count != count {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        assert!(timeout(HANG, wait).await.is_ok(), "never {count}: {:?}", self.game_server);
+        assert!(
+            timeout(HANG, wait).await.is_ok(),
+            "the count of players does not become {count}: {:?}",
+            self.game_server
+        );
     }
 
-    /// How often it has been told something that begins so.
+    /// The number of requests that begin with `begin`.
     fn times(&self, begin: &str) -> usize {
         self.lines().iter().filter(|line| line.starts_with(begin)).count()
     }
 
-    /// Waits until it has been told something that holds all of these.
+    /// Waits for a request that contains all `parts`.
     async fn is_told(&self, parts: &[&str]) {
         let heard = || self.lines().iter().any(|line| parts.iter().all(|part| line.contains(part)));
         let wait = async {
@@ -119,7 +123,11 @@ impl Sidecar {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        assert!(timeout(HANG, wait).await.is_ok(), "never {parts:?} in {:#?}", self.lines());
+        assert!(
+            timeout(HANG, wait).await.is_ok(),
+            "no request with {parts:?} among {:#?}",
+            self.lines()
+        );
     }
 }
 
@@ -173,7 +181,7 @@ async fn a_fleet_hears_of_a_match_from_its_first_tick_to_its_end() {
     let before = sidecar.lines();
     let introduced = |parts: [&str; 2]| {
         let told = before.iter().any(|line| parts.iter().all(|part| line.contains(part)));
-        assert!(told, "not introduced by {parts:?}: {before:#?}");
+        assert!(told, "no request with {parts:?} before the server was ready: {before:#?}");
     };
     introduced(["PUT /metadata/label", "arena"]);
     introduced(["PUT /metadata/label", "tick-rate"]);
@@ -181,7 +189,7 @@ async fn a_fleet_hears_of_a_match_from_its_first_tick_to_its_end() {
     introduced(["PUT /metadata/annotation", &running.map_hash().to_string()]);
     introduced(["PATCH /v1beta1/counters/players", "\"capacity\":\"32\""]);
 
-    // The port of the node, not that of the container.
+    // Players use the port of the node, not that of the container.
     let reached = async {
         loop {
             let info = get(running.http_addr(), "/info").await.body;
@@ -192,16 +200,16 @@ async fn a_fleet_hears_of_a_match_from_its_first_tick_to_its_end() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    timeout(HANG, reached).await.expect("the address that the sidecar knows");
+    timeout(HANG, reached).await.expect("`/info` gets the address that the sidecar knows");
 
-    // Nobody allocated it: a place is taken and given back, and that is all.
+    // Without an allocation, a player's place is taken and given back, and nothing else happens.
     let player = join(&running).await;
     sidecar.counts(1).await;
     player.leave().await;
     sidecar.counts(0).await;
 
-    // An allocation for two: they take the places that it reserved, and when both have
-    // gone the match is there for others.
+    // The match is allocated for two players, who take the reserved places. When both have left,
+    // the match is offered again.
     sidecar.allocate(2);
     let asked = sidecar.times("GET /gameserver");
     let noticed = async {
@@ -209,17 +217,17 @@ async fn a_fleet_hears_of_a_match_from_its_first_tick_to_its_end() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    timeout(HANG, noticed).await.expect("it asks what the fleet knows");
+    timeout(HANG, noticed).await.expect("the server asks for the state of the allocation");
     let players = [join(&running).await, join(&running).await];
-    // It looks at the match before each sign of life: the second from now on is of a look
-    // that has seen both.
+    // The server reads the number of players before each sign of health. By the second sign from
+    // now on, it has seen both players.
     let healthy = sidecar.times("POST /health");
     let looked = async {
         while sidecar.times("POST /health") < healthy + 2 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    timeout(HANG, looked).await.expect("it looks");
+    timeout(HANG, looked).await.expect("the server sends signs of health");
     sidecar.counts(2).await;
     for player in players {
         player.leave().await;
@@ -236,14 +244,14 @@ async fn a_fleet_hears_of_a_match_from_its_first_tick_to_its_end() {
 
     running.shutdown();
     let ended = tokio::task::spawn_blocking(|| running.join());
-    timeout(HANG, ended).await.expect("it ends").unwrap().unwrap();
+    timeout(HANG, ended).await.expect("the server ends").unwrap().unwrap();
     assert_eq!(sidecar.times("POST /shutdown"), 1);
 
     let told = sidecar.told.lock().unwrap();
     let health: Vec<_> = told.iter().filter(|(_, line)| line.starts_with("POST /health")).collect();
     assert!(health.len() >= 3, "{} signs of health", health.len());
     let apart = |pair: &[&(Instant, String)]| pair[1].0 - pair[0].0;
-    // A hair less: they are timed where they are sent.
+    // The signs may arrive a little closer together than they are sent.
     assert!(health.windows(2).all(|pair| apart(pair) > HEALTH * 4 / 5), "{health:?}");
 }
 
@@ -261,10 +269,14 @@ async fn a_sidecar_that_never_answers_disturbs_nobody() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    // Half the time that the sidecar would take to give up.
-    timeout(HANG / 2, goes_on).await.expect("the match waits for the sidecar");
+    // This is half of the time for which the sidecar keeps a request open.
+    timeout(HANG / 2, goes_on).await.expect("the match goes on without the sidecar's answer");
     player.leave().await;
     running.shutdown();
     let ended = tokio::task::spawn_blocking(|| running.join());
-    timeout(HANG, ended).await.expect("it ends all the same").unwrap().unwrap();
+    timeout(HANG, ended)
+        .await
+        .expect("the server ends without the sidecar's answer")
+        .unwrap()
+        .unwrap();
 }

@@ -1,6 +1,6 @@
-//! What `deploy/` holds, against what it is for: rules and dashboard name
-//! metrics that exist, Prometheus' own tool finds nothing wrong with them, and a
-//! real Prometheus that scrapes a real server can answer every query.
+//! The files in `deploy/`, tested against the server. Rules and dashboard name metrics that exist,
+//! Prometheus' own tool finds nothing wrong with them, and a real Prometheus that scrapes a real
+//! server answers every query.
 
 mod files;
 mod fleet;
@@ -22,7 +22,7 @@ use server::{Options, Server};
 use tests::harness;
 use tokio::sync::Notify;
 
-/// Far longer than Prometheus takes to see a match.
+/// Far longer than Prometheus needs to scrape a match.
 const HANG: Duration = Duration::from_secs(60);
 
 #[test]
@@ -36,30 +36,30 @@ fn rules_and_dashboard_name_metrics_that_exist() {
     ] {
         let unknown: Vec<_> =
             names(&text).into_iter().filter(|name| !known.contains(name)).collect();
-        assert!(unknown.is_empty(), "{file} names what there is not: {unknown:?}");
+        assert!(unknown.is_empty(), "{file} names metrics that do not exist: {unknown:?}");
     }
-    // Every rule is tried, whatever was added last.
+    // Every rule must have a test.
     let tried = read("prometheus/rules_test.yml");
     for rule in alerts().into_iter().chain(recorded()) {
-        assert!(tried.contains(&rule), "rules_test.yml does not try {rule}");
+        assert!(tried.contains(&rule), "rules_test.yml has no test of {rule}");
     }
-    // And the other way: what an operator must never miss is watched.
+    // The metrics that an operator must never miss need a rule.
     for watched in ["game_digest_mismatches_total", "game_emergency_replacements_total"] {
         assert!(names(&read("prometheus/rules.yml")).contains(watched), "no rule about {watched}");
     }
 }
 
-/// An operator who is paged finds the way out.
+/// Every alert leads the operator to its instructions.
 #[test]
 fn every_alert_leads_to_its_runbook() {
-    let (rules, readme) = (read("prometheus/rules.yml"), read("README.md"));
+    let (rules, page) = (read("prometheus/rules.yml"), read("TROUBLESHOOTING.md"));
     let rules: Vec<_> = rules.split("- alert: ").skip(1).collect();
     assert_eq!(rules.len(), alerts().len());
     for (alert, rule) in alerts().into_iter().zip(rules) {
-        let runbook = format!("runbook: \"deploy/README.md#{}\"", alert.to_lowercase());
+        let runbook = format!("runbook: \"deploy/TROUBLESHOOTING.md#{}\"", alert.to_lowercase());
         assert!(rule.contains(&runbook), "{alert} does not say {runbook}");
-        let section = readme.split(&format!("### {alert}\n")).nth(1);
-        let text = section.unwrap_or_else(|| panic!("README.md has no section {alert}"));
+        let section = page.split(&format!("### {alert}\n")).nth(1);
+        let text = section.unwrap_or_else(|| panic!("TROUBLESHOOTING.md has no section {alert}"));
         assert!(!text.starts_with(['#', '\n']), "the section {alert} is empty");
     }
 }
@@ -83,7 +83,7 @@ fn promtool_finds_nothing_wrong() {
     }
 }
 
-/// Waits until the value of a query is one of `expected`.
+/// Waits until the value of a query is in the range `expected`.
 async fn is_told(prometheus: &Prometheus, query: &str, expected: RangeInclusive<f64>) {
     let begin = Instant::now();
     loop {
@@ -126,7 +126,7 @@ async fn a_real_prometheus_answers_every_query_about_a_match() {
     }
     assert!(!prometheus.rules().await.contains("\"health\":\"err\""));
 
-    // A tick thread that hangs pages, as its rule was tried without a server.
+    // A tick thread that hangs raises an alert, here with a real server.
     let held = running.hold_ticks();
     let hangs = "sum(ALERTS{alertname=\"ArenaTicksHang\", alertstate=\"firing\"})";
     is_told(&prometheus, hangs, 1.0..=1.0).await;

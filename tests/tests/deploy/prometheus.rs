@@ -11,14 +11,14 @@ use tests::harness::pages::get;
 
 use crate::files::folder;
 
-/// Far longer than Prometheus takes to start.
+/// Far longer than Prometheus needs to start.
 const HANG: Duration = Duration::from_secs(30);
 
-/// A program of Debian's package `prometheus`. Where it is absent this says
-/// loudly what is not tested.
+/// The path of a program of the package `prometheus`. If it is absent, this prints that the test is
+/// skipped and returns `None`.
 ///
 /// # Panics
-/// If it is absent and `ARENA_NEED_PROMETHEUS=1` says that it must not be.
+/// If it is absent and `ARENA_NEED_PROMETHEUS=1` is set.
 pub(crate) fn installed(program: &str) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let found =
@@ -32,7 +32,7 @@ pub(crate) fn installed(program: &str) -> Option<PathBuf> {
     found
 }
 
-/// A Prometheus of our own, with our configuration, that ends with the test.
+/// A Prometheus with our configuration, which ends with the test.
 pub(crate) struct Prometheus {
     process: Child,
     address: SocketAddr,
@@ -40,8 +40,8 @@ pub(crate) struct Prometheus {
 }
 
 impl Prometheus {
-    /// Starts one that scrapes `server` by the configuration that ships, only
-    /// more often, and waits until it has.
+    /// Starts a Prometheus that scrapes `server` with the shipped configuration, only more often,
+    /// and waits for the first scrape.
     pub(crate) async fn start(program: &Path, server: SocketAddr) -> Self {
         let data = std::env::temp_dir().join(format!("arena-prometheus-{}", std::process::id()));
         std::fs::create_dir_all(&data).unwrap();
@@ -52,7 +52,7 @@ impl Prometheus {
         assert_ne!(config, shipped);
         std::fs::write(data.join("prometheus.yml"), config).unwrap();
         std::fs::copy(folder().join("prometheus/rules.yml"), data.join("rules.yml")).unwrap();
-        // Free a moment ago; Prometheus cannot choose one and tell.
+        // This port was free a moment ago. Prometheus cannot choose a port and report it.
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let process = Command::new(program)
             .arg(format!("--config.file={}", data.join("prometheus.yml").display()))
@@ -73,7 +73,7 @@ impl Prometheus {
         this
     }
 
-    /// What a query gives.
+    /// The result of a query.
     pub(crate) async fn query(&self, query: &str) -> Result<Value, String> {
         let encoded: String = query.bytes().map(|byte| format!("%{byte:02x}")).collect();
         let answer = get(self.address, &format!("/api/v1/query?query={encoded}")).await;
@@ -84,13 +84,13 @@ impl Prometheus {
         }
     }
 
-    /// The value of a query that gives one series, or none.
+    /// The value of a query that returns one series; `None` if it returns none.
     pub(crate) async fn value(&self, query: &str) -> Option<f64> {
         let answer = self.query(query).await.ok()?;
         answer["data"]["result"][0]["value"][1].as_str()?.parse().ok()
     }
 
-    /// What Prometheus makes of our rules, in JSON.
+    /// Prometheus' report on our rules, in JSON.
     pub(crate) async fn rules(&self) -> String {
         get(self.address, "/api/v1/rules").await.body
     }
@@ -98,7 +98,7 @@ impl Prometheus {
 
 impl Drop for Prometheus {
     fn drop(&mut self) {
-        // Nothing more can be done about either.
+        // A failure to clean up does not fail the test.
         let _ = self.process.kill();
         let _ = self.process.wait();
         let _ = std::fs::remove_dir_all(&self.data);

@@ -1,5 +1,5 @@
-//! What no engine here can run, held to what can be known of it without one: files,
-//! programs, options and ports that image, compose file, unit and manifests name.
+//! Checks of files that cannot be run here: the image, the compose file, the unit and the manifests
+//! name files, programs, options and ports that exist.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -15,14 +15,14 @@ use crate::files::{folder, read};
 const RECIPES: [&str; 4] =
     ["Dockerfile", "compose.yaml", "systemd/arena-server.service", "agones/fleet.yaml"];
 
-/// What one of our programs says of its command line.
+/// The help text of one of our programs.
 fn help(program: &str) -> String {
     let output = Command::new(harness::program(program)).arg("--help").output().unwrap();
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Which of our programs a recipe starts, and with which words; compose's
-/// `entrypoint` comes before its `command`, and other images' are not ours.
+/// The programs of ours that a recipe starts, each with a line of its command. In compose files,
+/// `entrypoint` comes before `command`. Programs of other images are left out.
 fn commands(recipe: &str) -> Vec<(&'static str, String)> {
     const STARTS: [&str; 5] = ["ENTRYPOINT ", "ExecStart=", "entrypoint: ", "command: ", "args: "];
     let (mut program, mut commands) = ("server", Vec::new());
@@ -41,7 +41,7 @@ fn commands(recipe: &str) -> Vec<(&'static str, String)> {
     commands
 }
 
-/// Words of a text that begin so, without what cannot be part of a name.
+/// The names in a text that begin with `beginning`.
 fn words(text: &str, beginning: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     let words = text.split(|c| !is_part(c)).filter(|word| word.starts_with(beginning));
@@ -54,14 +54,17 @@ fn options_that_are_set_are_options_of_the_server() {
     assert!(known.contains("ARENA_MAP"), "{known:?}");
     for recipe in RECIPES {
         let unknown: Vec<_> = words(&read(recipe), "ARENA_").difference(&known).cloned().collect();
-        assert!(unknown.is_empty(), "{recipe} sets what there is not: {unknown:?}");
+        assert!(
+            unknown.is_empty(),
+            "{recipe} sets variables that the server does not have: {unknown:?}"
+        );
     }
-    // Words that are no option are subcommands of the server.
+    // The health check is a subcommand of the server.
     let jobs = help("server");
     for recipe in ["Dockerfile", "compose.yaml"] {
         let check = read(recipe);
         let check = check.lines().find(|line| line.contains("\"server\", \"health\""));
-        assert!(check.is_some() && jobs.contains("\n  health "), "{recipe} asks for no health");
+        assert!(check.is_some() && jobs.contains("\n  health "), "{recipe} has no health check");
     }
     let mut given = 0;
     for recipe in RECIPES {
@@ -89,7 +92,10 @@ fn files_that_are_named_are_there() {
             let mut entries = std::fs::read_dir(top.join(place))
                 .unwrap_or_else(|error| panic!("COPY {source}: {error}"));
             let fits = |name: &Path| name.to_string_lossy().ends_with(pattern);
-            assert!(entries.any(|entry| fits(&entry.unwrap().path())), "COPY {source}: nothing");
+            assert!(
+                entries.any(|entry| fits(&entry.unwrap().path())),
+                "COPY {source}: no file matches"
+            );
         }
     }
     let compose = read("compose.yaml");
@@ -119,12 +125,12 @@ fn ports_that_are_opened_are_those_that_the_server_takes() {
     ] {
         let text = read(recipe);
         for line in lines {
-            assert!(text.contains(&line), "{recipe} does not say {line}");
+            assert!(text.contains(&line), "{recipe} has no line {line}");
         }
     }
 }
 
-/// systemd tells a unit with these settings where to report, and must let it.
+/// A unit that systemd watches must be allowed to report to it.
 #[test]
 fn a_unit_that_is_watched_may_report() {
     let unit = read("systemd/arena-server.service");
@@ -138,14 +144,14 @@ fn a_unit_that_is_watched_may_report() {
 #[test]
 fn systemd_finds_nothing_wrong_with_the_unit() {
     let unit = read("systemd/arena-server.service");
-    // The program is not installed here.
+    // The server is not installed here, so another program stands in for it.
     let unit = unit.replace("/usr/local/bin/arena-server", "/bin/true");
     let path = std::env::temp_dir().join(format!("arena-{}.service", std::process::id()));
     std::fs::write(&path, unit).unwrap();
     let verified = Command::new("systemd-analyze").arg("verify").arg(&path).output();
     std::fs::remove_file(&path).unwrap();
     let Ok(verified) = verified else {
-        // Not `eprintln!`, which tests that pass keep to themselves.
+        // `eprintln!` would be captured, and not shown for tests that pass.
         let _ = writeln!(std::io::stderr(), "SKIPPED: there is no systemd-analyze");
         return;
     };

@@ -1,5 +1,4 @@
-//! What a stand-in for an OpenTelemetry collector is told of a match, by OTLP over
-//! HTTP.
+//! The traces of a match, which a stand-in for an OpenTelemetry collector gets by OTLP over HTTP.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -21,7 +20,7 @@ use tokio::time::timeout;
 /// Far longer than anything here takes.
 const HANG: Duration = Duration::from_secs(30);
 
-/// Collects the spans that it is sent.
+/// A stand-in for a collector, which keeps all spans.
 struct Collector {
     spans: Arc<Mutex<Vec<Span>>>,
     address: SocketAddr,
@@ -74,7 +73,7 @@ async fn collect(mut stream: TcpStream, spans: Arc<Mutex<Vec<Span>>>) {
     }
 }
 
-/// Serves a match for one player, and tells of it there.
+/// Serves a match for one player, and sends its traces to `collector`.
 fn serve(collector: SocketAddr) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
@@ -84,7 +83,7 @@ fn serve(collector: SocketAddr) -> Server {
     Server::start(&options).unwrap()
 }
 
-/// One who has no map, and must be sent it.
+/// A connector that has no map, so that the server must send it.
 fn connector(running: &Server) -> Connector {
     let connector = Connector::new(running.local_addr(), Trust::Loopback).unwrap();
     connector.with_maps(Arc::new(MapStore::new(Vec::new())))
@@ -100,18 +99,18 @@ async fn a_collector_is_told_of_joins_map_transfers_and_ticks() {
     let running = serve(collector.address);
     let connector = connector(&running);
     let player = connector.join(&name(), MapHash::ANY).await.unwrap();
-    // There is room for one.
+    // The match has room for one player.
     assert!(connector.join(&name(), MapHash::ANY).await.is_err());
-    // Ticks are told of as they come, one in 600.
+    // One tick in 600 has a span.
     let told = async {
         while metric(&get(running.http_addr(), "/metrics").await.body, "game_ticks_total") < 610.0 {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    timeout(HANG, told).await.expect("it ticks");
+    timeout(HANG, told).await.expect("the match goes on for 610 ticks");
     player.leave().await;
     running.shutdown();
-    // The last spans are told before the end.
+    // The server sends its last spans before it ends.
     let ended = tokio::task::spawn_blocking(|| running.join());
     timeout(HANG, ended).await.unwrap().unwrap().unwrap();
 
@@ -125,7 +124,9 @@ async fn a_collector_is_told_of_joins_map_transfers_and_ticks() {
     assert_eq!(refused.status.as_ref().unwrap().message, "full");
     let attribute = |name| joined.attributes.iter().any(|attribute| attribute.key == name);
     assert!(attribute("arena.slot") && attribute("client.address"), "{joined:?}");
-    let [transfer] = &collector.named("map transfer")[..] else { panic!("not one map") };
+    let [transfer] = &collector.named("map transfer")[..] else {
+        panic!("there is not exactly one map transfer")
+    };
     assert_eq!(transfer.parent_span_id, joined.span_id);
     assert_eq!(transfer.trace_id, joined.trace_id);
     assert!(transfer.start_time_unix_nano >= joined.start_time_unix_nano);

@@ -1,4 +1,4 @@
-//! The admin interface: what administrators see and rule, and that nobody else does.
+//! The admin interface: administrators see and control everything, and nobody else does.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::{File, HANG, end, join, lost, options, play, refusal};
 
-/// What the client of the admin interface says.
+/// The answer of the admin interface, through its client.
 async fn ask(running: &Server, tokens: &Path, action: AdminAction) -> Result<String, String> {
     let admin_tokens = tokens.to_owned();
     let command = AdminCommand {
@@ -60,7 +60,7 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
         _ => None,
     });
     assert_eq!(said.await.unwrap().as_str(), "hello all");
-    // A muted player is not heard, one who is heard again is.
+    // A muted player's line is not delivered; after unmuting, the next one is.
     ask(AdminAction::Mute { number: number("other") }).await.unwrap();
     other.say(ChatLine::new("muted").unwrap());
     let page = get(running.http_addr(), "/metrics").await.body;
@@ -76,7 +76,7 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
         _ => None,
     });
     assert_eq!(heard.await.unwrap().as_str(), "heard");
-    // A player that talks too much hits limits, and others do not.
+    // The limits that a talkative player hits are counted for this player alone.
     (0..12).for_each(|_| other.say(ChatLine::new("blah").unwrap()));
     let hit = async {
         loop {
@@ -94,7 +94,7 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
     };
     assert_eq!(hits_of_one, 0);
 
-    // The same connection in another round.
+    // After a restart, the same connections are in another round.
     let before = one.session().hello().unwrap().tick.max(other.session().hello().unwrap().tick);
     ask(AdminAction::Restart).await.unwrap();
     let follows = |client: &mut Client, _| {
@@ -119,7 +119,7 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
     let settings = json(settings).await;
     assert_eq!((&settings["round_seconds"], &settings["idle_seconds"]), (&30.into(), &0.into()));
 
-    // A ban removes who is there, keeps them out, and is kept.
+    // A ban removes the player, keeps them out, and is saved to the file.
     let everybody = "127.0.0.0/8".to_owned();
     let ban = AdminAction::Ban { subject: everybody.clone(), reason, time: Some(HANG) };
     ask(ban).await.unwrap();
@@ -159,13 +159,12 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
     assert_eq!(refusal(refused), RefusalReason::NotReady);
     play(&mut back, 0, |client, _| client.motion()).await.unwrap();
     back.leave().await;
-    timeout(HANG, running.ending()).await.expect("it ends when the last player has left");
+    timeout(HANG, running.ending()).await.expect("the server ends when the last player has left");
     drop((one, other));
     end(running).await;
 }
 
-/// What the interface answers is what its description says: the fields of each answer,
-/// no more and no fewer.
+/// The answers of the interface have exactly the fields in its description.
 #[tokio::test]
 async fn the_admin_interface_answers_as_it_is_described() {
     let tokens = Administrators::new("admin-tokens-page");

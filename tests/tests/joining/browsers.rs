@@ -1,4 +1,4 @@
-//! Server browsers, which ask by A2S.
+//! Queries of server browsers by A2S.
 
 use obsp_client::Credentials;
 use std::net::{SocketAddr, UdpSocket};
@@ -8,7 +8,7 @@ use server::{AdminOptions, Options, Server};
 
 use crate::{HANG, end, join, options};
 
-/// A question to the query port, and its answer.
+/// Sends a question to the query port, and returns the answer.
 fn query(socket: &UdpSocket, port: SocketAddr, question: &[u8]) -> Vec<u8> {
     socket.set_read_timeout(Some(HANG)).unwrap();
     socket.send_to(question, port).unwrap();
@@ -39,7 +39,7 @@ async fn a_server_browser_sees_the_server_once_it_has_proven_its_address() {
         assert!(answer.ends_with(&game_port.to_le_bytes()));
         let players = query(&socket, port, &[&b"\xff\xff\xff\xffU"[..], proof].concat());
         assert!(players.starts_with(b"\xff\xff\xff\xffD\x01\0Ann\0\0\0\0\0"), "{players:?}");
-        // Another address gets no answer by the same proof.
+        // Another address gets a challenge, not an answer, for the same proof.
         let other = UdpSocket::bind("127.0.0.1:0").unwrap();
         let refused = query(&other, port, &[&info[..], proof].concat());
         assert_eq!(refused.len(), 9, "{refused:?}");
@@ -49,7 +49,7 @@ async fn a_server_browser_sees_the_server_once_it_has_proven_its_address() {
     end(running).await;
 }
 
-/// What a client library that others wrote for server browsers makes of the answers.
+/// A client library for server browsers, written by others, reads the answers.
 #[tokio::test]
 async fn a_client_library_of_others_reads_the_answers() {
     let any_port = Some("127.0.0.1:0".parse().unwrap());

@@ -1,4 +1,4 @@
-//! Idle players are removed where that is asked for, and names are told apart.
+//! Idle players are removed if the option is set, and players with equal names are told apart.
 
 use std::time::Duration;
 
@@ -19,10 +19,12 @@ async fn idle_players_are_warned_and_removed_and_names_are_told_apart() {
     let mut idle = join(&running, "Ann", &Credentials::default()).await.unwrap();
     let own = idle.session().player();
     let (mut turn, mut names) = (0, Vec::new());
-    // From the beginning on: the time of who does nothing runs from there.
+    // This player moves from the start, because idle time counts from joining.
     let moving = async {
         loop {
-            if let ClientEvent::CommandDue = active.next().await.expect("who moves stays") {
+            if let ClientEvent::CommandDue =
+                active.next().await.expect("a player who moves is not removed")
+            {
                 turn += 1;
                 active.command(Command { yaw: turn, ..Command::default() });
             }
@@ -41,7 +43,7 @@ async fn idle_players_are_warned_and_removed_and_names_are_told_apart() {
     };
     let (warned, removed) = tokio::select! {
         ended = idling => ended,
-        () = moving => unreachable!("it has no end"),
+        () = moving => unreachable!("the player moves until the test ends"),
     };
     assert!(warned.as_str().contains("unless you move"), "{warned}");
     names.sort();

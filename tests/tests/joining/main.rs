@@ -1,5 +1,5 @@
-//! Joining, rejoining and staying: connect tokens, tickets, idle players, and the admin
-//! interface with its client; and server browsers, which ask without joining.
+//! Joining, rejoining and staying: connect tokens, tickets, idle players, the admin interface with
+//! its client, and server browsers, which ask without joining.
 
 mod administrators;
 mod browsers;
@@ -45,7 +45,7 @@ async fn end(running: Server) {
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
 }
 
-/// A file of this content, gone with the test.
+/// A file that is removed when this value is dropped.
 struct File(PathBuf);
 
 impl File {
@@ -66,7 +66,7 @@ impl Drop for File {
     }
 }
 
-/// Plays, running forward or standing still, until `done` has what it waits for.
+/// Plays with this forward motion until `done` returns a value.
 async fn play<T>(
     client: &mut Client,
     forward: i8,
@@ -87,10 +87,10 @@ async fn play<T>(
             }
         }
     };
-    timeout(HANG, playing).await.expect("it never came")
+    timeout(HANG, playing).await.expect("the awaited event comes in time")
 }
 
-/// Plays until the server ends it.
+/// Plays until the server ends the connection, and returns the reason.
 async fn lost(client: &mut Client, forward: i8) -> Disconnected {
     play(client, forward, |_, _| None::<()>).await.unwrap_err()
 }
@@ -99,6 +99,6 @@ fn refusal(joined: Result<Client, JoinError>) -> RefusalReason {
     match joined {
         Err(JoinError::Refused(reason)) => reason,
         Err(other) => panic!("{other}"),
-        Ok(_) => panic!("was let in"),
+        Ok(_) => panic!("the client was let in instead of refused"),
     }
 }

@@ -25,12 +25,12 @@ async fn a_player_whose_connection_is_lost_rejoins_as_the_same_player() {
     };
     play(&mut first, 127, moved).await.unwrap();
 
-    // The older connection is open still: the newer one takes over.
+    // The older connection is still open. The newer one takes over.
     let by = Credentials { ticket, ..Credentials::default() };
     let second = join(&running, "whoever", &by).await.unwrap();
     assert_eq!(second.session().player(), Some(body));
     assert!(matches!(lost(&mut first, 0).await, Disconnected::Closed(ClosingReason::Replaced)));
-    // A connection on which the server's hello is never read: the ticket stays valid.
+    // This connection never reads the server's hello, so its ticket stays valid.
     let unheard = connector(&running).connect().await.unwrap();
     let (mut send, _receive) = unheard.open_bi().await.unwrap();
     let hello = ClientHello::new(MapHash::ANY, &name("ann")).with_ticket(ticket);
@@ -42,19 +42,19 @@ async fn a_player_whose_connection_is_lost_rejoins_as_the_same_player() {
     };
     let begin = Instant::now();
     while rejoins().await < 2.0 {
-        assert!(begin.elapsed() < HANG, "the server does not take it");
+        assert!(begin.elapsed() < HANG, "the server does not accept the second rejoin");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let mut third = join(&running, "ann", &by).await.unwrap();
     assert_eq!(third.session().player(), Some(body));
     while rejoins().await < 3.0 {
-        assert!(begin.elapsed() < 2 * HANG, "the server does not take the third");
+        assert!(begin.elapsed() < 2 * HANG, "the server does not accept the third rejoin");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(rejoins().await, 3.0);
     play(&mut third, 0, |client, _| client.motion()).await.unwrap();
 
-    // Nobody else saw anybody leave or come.
+    // The other player saw nobody leave or come.
     let mut heard = Vec::new();
     let until = Instant::now() + Duration::from_secs(1);
     play(&mut witness, 0, |_, event| {

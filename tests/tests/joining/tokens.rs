@@ -1,4 +1,4 @@
-//! Connect tokens open a server with a key, each once.
+//! A server with a join key admits only connect tokens, and each of them once.
 
 use std::time::UNIX_EPOCH;
 
@@ -41,7 +41,7 @@ async fn only_tokens_open_a_server_with_a_key_and_each_does_once() {
         }
         _ => None,
     });
-    assert_eq!(called.await.unwrap(), name("player 7"), "the token says the name");
+    assert_eq!(called.await.unwrap(), name("player 7"), "the token decides the name");
     for (seconds, servers, key) in [
         (60, vec!["192.0.2.1:4433".to_owned()], &key),
         (0, vec![], &key),
@@ -52,14 +52,14 @@ async fn only_tokens_open_a_server_with_a_key_and_each_does_once() {
     }
     assert_eq!(refusal(join(&running, "again", &token).await), RefusalReason::BadToken);
 
-    // The last place is reserved, and the token is not used up for want of it.
+    // The last place is reserved, so the server is full for a plain token.
     let plain = by(key.seal(&claims(9, &[]), now() + 60).unwrap());
     assert_eq!(refusal(join(&running, "x", &plain).await), RefusalReason::Full { limit: 1 });
     let reserved = TokenClaims { reserved: true, ..claims(10, &[]) };
     let reserved = by(key.seal(&reserved, now() + 60).unwrap());
     let second = join(&running, "x", &reserved).await.unwrap();
 
-    // The same player once more: the newer connection wins, with the same body.
+    // If the same player joins again, the newer connection wins and gets the same body.
     let body = first.session().player();
     let newer = by(key.seal(&claims(7, &[]), now() + 60).unwrap());
     let newer = join(&running, "x", &newer).await.unwrap();

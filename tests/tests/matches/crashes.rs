@@ -1,4 +1,4 @@
-//! A match that crashes or hangs is over alone: the others of its server go on.
+//! A match that crashes or hangs ends alone. The other matches of its server go on.
 
 use std::time::{Duration, Instant};
 
@@ -59,7 +59,7 @@ async fn a_match_that_crashes_is_over_alone() {
             }
         }
     };
-    let first = timeout(HANG, fires).await.expect("Bob never heard of it");
+    let first = timeout(HANG, fires).await.expect("Bob is disconnected");
     let second = play(&mut carl, &mut Vec::new(), |_, _| None::<()>).await.unwrap_err();
     for lost in [first, second] {
         let Disconnected::Closed(ClosingReason::Removed(why)) = lost else { panic!("{lost}") };
@@ -67,7 +67,7 @@ async fn a_match_that_crashes_is_over_alone() {
     }
     let refused = join(&running, "Bob", &into("fragile")).await.unwrap_err();
     assert!(matches!(refused, JoinError::Refused(RefusalReason::NotReady)), "{refused}");
-    // The other goes on, for longer than a silent match would be taken for alive.
+    // The other match goes on for longer than a dead match would be taken for alive.
     look_on(&mut ann, &mut Vec::new(), 90).await;
     let dan = join(&running, "Dan", &Credentials::default()).await.unwrap();
     let health = get(running.http_addr(), "/healthz").await;
@@ -76,7 +76,7 @@ async fn a_match_that_crashes_is_over_alone() {
         health.body,
         "ok\nmatch fragile: has failed: the tick thread crashed: a defect of the game\n"
     );
-    // Nobody is told that what has ended goes on.
+    // Actions on the ended match are refused.
     let ask = async |name: &str, action: AdminAction| {
         let command = AdminCommand {
             admin: running.admin_addr().unwrap(),
@@ -105,9 +105,9 @@ async fn a_match_that_crashes_is_over_alone() {
     end(running).await;
 }
 
-/// Symptom: a match whose tick thread hung for good ended the others of its server with it, by
-/// `--hang-limit` or by the supervisor. Cause: the watchdog ended the server, and the server was
-/// unhealthy while any match hung. Cure: the watchdog gives up the match alone.
+/// Symptom: when the tick thread of one match hung for good, the other matches of its server ended
+/// with it, by `--hang-limit` or by the supervisor. Cause: the watchdog ended the server, and the
+/// server was unhealthy while any match hung. Cure: the watchdog gives up that match alone.
 #[tokio::test]
 async fn a_match_that_hangs_is_over_alone_whether_its_thread_comes_back_or_not() {
     for comes_back in [false, true] {
@@ -142,15 +142,18 @@ async fn a_match_that_hangs_is_over_alone_whether_its_thread_comes_back_or_not()
         if comes_back {
             drop(held);
         } else {
-            // Never let go: the gate lives as long as the process.
+            // The thread is held until the process ends.
             std::mem::forget(held);
         }
         look_on(&mut bob, &mut Vec::new(), 60).await;
-        // It may finish the tick in which it hung, and plays no other.
+        // The thread may finish the tick in which it hung, but plays no other.
         assert!(ticks().await <= before + 1.0);
         drop((ann, bob));
         let begin = Instant::now();
         end(running).await;
-        assert!(begin.elapsed() < Duration::from_secs(4), "a thread is waited for that hangs");
+        assert!(
+            begin.elapsed() < Duration::from_secs(4),
+            "the server waits for the thread that hangs"
+        );
     }
 }

@@ -68,7 +68,7 @@ async fn join(running: &Server, name: &str, by: &Credentials) -> Result<Client, 
     timeout(HANG, connector.join_with(&name, MapHash::ANY, by)).await.unwrap()
 }
 
-/// Plays until `done` has what it waits for; with what it heard.
+/// Plays until `done` returns a value, and collects the events in `heard`.
 async fn play<T>(
     client: &mut Client,
     heard: &mut Vec<MatchEvent>,
@@ -88,13 +88,13 @@ async fn play<T>(
             }
         }
     };
-    timeout(HANG, playing).await.expect("it never came")
+    timeout(HANG, playing).await.expect("the awaited event comes in time")
 }
 
-/// Plays for so many snapshots.
+/// Plays for this many snapshots.
 async fn look_on(client: &mut Client, heard: &mut Vec<MatchEvent>, mut snapshots: u32) {
     let one = |event: &ClientEvent, _: &[MatchEvent]| {
-        assert_ne!(*event, ClientEvent::NewWorld, "this match stays where it is");
+        assert_ne!(*event, ClientEvent::NewWorld, "this match must not change its map");
         snapshots -= u32::from(matches!(event, ClientEvent::Snapshot { .. }));
         (snapshots == 0).then_some(())
     };
@@ -105,7 +105,7 @@ fn swarm(running: &Server, match_name: &str, bots: u32) -> Swarm {
     Swarm { match_name: match_name.parse().ok(), ..Swarm::new(running.local_addr(), bots) }
 }
 
-/// Bots in a match, until `over` is dropped.
+/// Sends bots into a match, until `over` is dropped.
 fn send_in(bots: Swarm, over: &watch::Sender<()>) -> JoinHandle<Report> {
     let mut over = over.subscribe();
     tokio::spawn(async move {
@@ -114,7 +114,7 @@ fn send_in(bots: Swarm, over: &watch::Sender<()>) -> JoinHandle<Report> {
     })
 }
 
-/// The names of the players whom a client has been told of.
+/// The names of the players in these events.
 fn names(heard: &[MatchEvent]) -> BTreeSet<String> {
     let joined = heard.iter().filter_map(|event| match event {
         MatchEvent::Joined { name, .. } => Some(name.to_string()),
@@ -146,7 +146,7 @@ async fn two_games_on_one_port_see_nothing_of_one_another() {
     }
     assert!(running.match_handle("nowhere").is_none());
 
-    // A chat line is received in its own match alone.
+    // A chat line reaches only players of its own match.
     ann.say(ChatLine::new("hello arena").unwrap());
     bob.say(ChatLine::new("hello ring").unwrap());
     running.match_handle("ring").unwrap().say("wrestle").unwrap();
@@ -171,11 +171,11 @@ async fn two_games_on_one_port_see_nothing_of_one_another() {
     let page = get(running.http_addr(), "/metrics").await.body;
     assert_eq!(metric(&page, "game_players{match=\"main\"}"), 4.0);
     assert_eq!(metric(&page, "game_players{match=\"ring\"}"), 3.0);
-    // A player who has fallen off the ring waits outside of the world.
+    // A player who has fallen off the ring waits outside the world.
     assert!(metric(&page, "game_entities{match=\"ring\",kind=\"player\"}") <= 3.0);
     assert_eq!(metric(&page, "game_chat_lines_total{match=\"ring\"}"), 1.0);
 
-    // What bots decode is what the server means, in both.
+    // In both matches, the bots decoded every snapshot to the server's digests.
     drop(over);
     for bots in playing {
         let report = bots.await.unwrap();
@@ -198,9 +198,12 @@ async fn a_player_is_kicked_in_one_match_and_stays_in_the_other_with_the_same_id
     let Disconnected::Closed(ClosingReason::Removed(why)) = removed else { panic!("{removed}") };
     assert_eq!(why.as_str(), "stepped out");
     look_on(&mut ann, &mut Vec::new(), 30).await;
-    assert!(handle.kick(ann.session().player().unwrap(), "").is_err(), "Ann is elsewhere");
+    assert!(
+        handle.kick(ann.session().player().unwrap(), "").is_err(),
+        "Ann is in another match, so this one cannot kick her"
+    );
 
-    // A ticket is good in its own match alone.
+    // A ticket is valid in its own match alone.
     let ticket = ann.ticket();
     let mut carl = join(&running, "Carl", &Credentials { ticket, ..into("ring") }).await.unwrap();
     assert_eq!(carl.session().hello().unwrap().map_name.as_str(), "sumo");
@@ -212,7 +215,7 @@ async fn a_player_is_kicked_in_one_match_and_stays_in_the_other_with_the_same_id
     end(running).await;
 }
 
-/// Two tokens of one player: who comes into another match leaves the first.
+/// A player joins a second match with another token, and so leaves the first.
 #[tokio::test]
 async fn one_player_is_in_one_match_at_a_time() {
     let key = JoinKey::generate().unwrap();
@@ -238,7 +241,7 @@ async fn one_player_is_in_one_match_at_a_time() {
     assert!(matches!(lost, Disconnected::Closed(ClosingReason::Replaced)), "{lost}");
     look_on(&mut second, &mut Vec::new(), 10).await;
     look_on(&mut other, &mut Vec::new(), 10).await;
-    // A server browser is shown both matches.
+    // A server browser shows both matches.
     let port = running.query_addr().unwrap();
     let asked = tokio::task::spawn_blocking(move || {
         let mut client = a2s::A2SClient::new().unwrap();
@@ -288,8 +291,8 @@ async fn a_match_that_there_is_not_is_refused_with_those_that_there_are() {
     assert!(matches!(taken, Err(StartError::MatchNameTaken(_))));
 }
 
-/// A recording names its game: who serves that runs it again, and `server replay`, which has the
-/// rules of the arena, says so.
+/// A recording names its game. A program with that game replays it; `server replay`, which has only
+/// the rules of the arena, refuses it and names the game.
 #[tokio::test]
 async fn a_match_of_another_game_is_recorded_and_run_again_by_its_rules() {
     let file = std::env::temp_dir().join(format!("matches-{}-ring.obsr", std::process::id()));

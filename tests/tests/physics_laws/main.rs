@@ -7,6 +7,7 @@
 
 mod bouncing;
 mod carrying;
+mod cases;
 mod flight;
 mod range;
 mod rolling;

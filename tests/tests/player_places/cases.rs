@@ -1,16 +1,16 @@
-//! Cases by name: pits that held their players for ever.
+//! Places that once held their players for ever, and similar ones.
 
 use glam::DVec2;
 
 use crate::places::{Place, Side, around, pit};
 use crate::trial::Trial;
 
-/// Height of a player's centre above the feet, and of the ledge that a jump surely reaches.
+/// Height of a player's centre above the feet, and height that a jump surely reaches, in units.
 const FEET: f64 = 28.0;
 const JUMP: f64 = 40.0;
 
-/// Plays places, none of which may hold its player, and each of which lets out whoever comes to
-/// rest within a jump of its rim: `least` of them.
+/// Plays places. None may hold its player, and each must let out a player who comes to rest within
+/// a jump of its rim. At least `least` players must rest so high.
 fn check(places: &[Place], least: usize) {
     let fared = Trial::new(places).play();
     let mut within_a_jump = 0;
@@ -22,7 +22,10 @@ fn check(places: &[Place], least: usize) {
         }
     }
     let count = places.len();
-    assert!(within_a_jump >= least, "{within_a_jump} of {count} within a jump, not {least}");
+    assert!(
+        within_a_jump >= least,
+        "only {within_a_jump} of {count} players rest within a jump of the rim, not {least}"
+    );
 }
 
 fn spot(index: usize) -> DVec2 {
@@ -30,8 +33,8 @@ fn spot(index: usize) -> DVec2 {
 }
 
 /// Symptom: a player in a pit of four slopes of 50 degrees was held for ever, with a velocity of
-/// (0, 0, -6.67). Cause: between three planes the velocity is taken, and none of them is flat
-/// enough to jump from. Cure: surfaces that leave no way down carry together.
+/// (0, 0, -6.67). Cause: between three planes a player loses all velocity, and none of these planes
+/// is flat enough to jump from. Cure: surfaces that together leave no way down count as ground.
 #[test]
 fn pit_of_slopes() {
     let alike = |degrees, foot, height| around(4, 0.0, move |_| (foot, degrees, height));
@@ -47,14 +50,14 @@ fn pit_of_slopes() {
     check(&places, 6);
 }
 
-/// Pits of any number of slopes, turned against the player's box, whose rim a jump reaches.
+/// Pits of three to eight slopes, also turned against the player's box, whose rim a jump reaches.
 #[test]
 fn pits_of_three_to_eight_slopes_let_out_who_can_jump_over_their_rim() {
     let mut places = Vec::new();
     for count in 3..=8 {
         for degrees in [46.0, 52.0, 60.0, 70.0, 80.0, 89.0_f64] {
             for turn in [0.0, 0.3] {
-                // The box hangs between the slopes, its feet above their foot by so much at least.
+                // The box hangs between the slopes, so its feet are above their foot.
                 let foot = 12.0;
                 let height = 4.0 * degrees.to_radians().tan() + 30.0;
                 let what =
@@ -67,7 +70,7 @@ fn pits_of_three_to_eight_slopes_let_out_who_can_jump_over_their_rim() {
     check(&places, 48);
 }
 
-/// A gully that is level and closed at both ends: two slopes carry, and the rim is within a jump.
+/// A level gully, closed at both ends: two slopes together are ground, and a jump reaches the rim.
 #[test]
 fn closed_gullies_let_out_who_can_jump_over_their_rim() {
     let quarter = std::f64::consts::FRAC_PI_2;

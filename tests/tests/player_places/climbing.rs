@@ -1,5 +1,5 @@
-//! Surfaces that carry together are no ladder: nobody gains height for ever where no surface carries
-//! alone.
+//! Surfaces that are ground only together cannot be climbed like a ladder: where no single surface
+//! is ground, nobody gains height without end.
 
 use glam::{DQuat, DVec2, DVec3};
 use obsp_sim::{Buttons, Command, Random};
@@ -7,14 +7,14 @@ use obsp_sim::{Buttons, Command, Random};
 use crate::places::{Place, SPACING, Side, pit};
 use crate::trial::{TICK_RATE, Trial};
 
-/// Seconds of trying to climb.
+/// Time of the attempts to climb, in seconds.
 const TRIES: u32 = 40;
 
-/// Above where a player stands first, in units: what the speeds of a run and of a jump are worth,
-/// both turned upward by a slope (320² + 270² over twice 800), and a step.
+/// Greatest height above a player's first place, in units: the height to which a slope may turn the
+/// speeds of a run and a jump ((320² + 270²) / (2 · 800)), and a step.
 const HIGHEST: f64 = 110.0 + 18.0;
 
-/// A place of steep sides that all face the same way or meet in a corner, hundreds of units high.
+/// A place with these steep sides, 400 units high, each given by its turn, foot and degrees.
 fn steep(index: usize, what: String, sides: &[(f64, f64, f64)]) -> Place {
     let spot = DVec2::new((index % 8) as f64, (index / 8) as f64) * SPACING;
     let side = |&(turn, foot, degrees): &(f64, f64, f64)| Side {
@@ -28,7 +28,7 @@ fn steep(index: usize, what: String, sides: &[(f64, f64, f64)]) -> Place {
     Place { start: (spot).extend(40.0), ..pit(what, spot, &sides) }
 }
 
-/// Slopes, corners of two walls and a slope, and gullies that rise.
+/// Slopes, corners of slopes and walls, and gullies that rise.
 fn places() -> Vec<Place> {
     let quarter = std::f64::consts::FRAC_PI_2;
     let mut places = Vec::new();
@@ -50,7 +50,8 @@ fn places() -> Vec<Place> {
     places
 }
 
-/// A climber's asks: towards the side, changing a little, with jumps as fast as the key can be hit.
+/// A climber's command: mostly towards the sides, changing direction now and then, and with the
+/// jump key pressed at every other tick.
 fn climb(random: &mut Random, tick: u32) -> Command {
     let yaw = match random.below(8) {
         0 => random.bits() as u16,
@@ -87,10 +88,10 @@ fn nobody_climbs_where_no_surface_carries_alone() {
             highest[index][half] = highest[index][half].max(gained);
             back.extend((far(index, motion.position) || gained < -20.0).then_some(index));
         }
-        // A player who leaves the place begins anew.
+        // A player who leaves the place starts again.
         for index in back {
             let put = trial.world.teleport(trial.players[index], rests[index], DQuat::IDENTITY);
-            put.expect("nobody else is there");
+            put.expect("the player's first place is free");
         }
     }
     for (place, [first, second]) in places.iter().zip(highest) {

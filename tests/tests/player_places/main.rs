@@ -1,12 +1,13 @@
-//! Players in places that hold them: pits, gullies, creases, ledges and what lies about in them.
+//! Players in places that may hold them: pits, gullies, creases and ledges, with props in them.
 //!
-//! Each place lets its player out by walking or jumping, or is one that Quake III's movement does
-//! not leave either. That movement is an oracle of its own ([`quake3`]), written after the public
-//! description of the game's `pmove`; it plays from where our player came to rest, with the same
-//! asks and the map's own traces, and knows no props: none may hold who could leave without it.
+//! A player must get out of each place by walking or jumping, unless Quake III's movement does not
+//! get out of it either. That movement is an oracle of its own ([`quake3`]), written after the
+//! public description of the game's `pmove`. It starts where our player came to rest, and gets the
+//! same input and the map's own traces. It knows no props, so props must not hold a player who
+//! could leave without them.
 //!
-//! `PLAYER_PLACES=10000 cargo test -p tests --test player_places` tries so many, and
-//! `PLAYER_PLACES_SEED` others.
+//! `PLAYER_PLACES=10000 cargo test -p tests --test player_places` tries this many places, and
+//! `PLAYER_PLACES_SEED` other ones.
 
 mod cases;
 mod climbing;
@@ -17,16 +18,16 @@ mod trial;
 
 use trial::{Fared, Trial, play_quake3, random_places};
 
-/// Places of one world: a grid that is within its extent.
+/// Most places of one world, whose grid must fit into its extent.
 const A_WORLD: u32 = 100;
 
 fn number(name: &str, usual: u32) -> u32 {
     std::env::var(name).map_or(usual, |text| text.parse().expect("a number"))
 }
 
-/// A place that keeps its player, though Quake III lets him out, by seed, world and number: in a
-/// pit of five steep sides, where he would climb stairs that are higher than a step by jumps. It
-/// is not known whether our movement lacks something there, or the random asks miss the way.
+/// A place that keeps its player although Quake III lets them out, by seed, world and number. It is
+/// a pit of five steep sides with stairs higher than a step, which must be climbed by jumps. It is
+/// not known whether our movement lacks something there, or the random input misses the way.
 const KNOWN: [(u32, u32, usize); 1] = [(32, 0, 25)];
 
 #[test]
@@ -46,14 +47,14 @@ fn of_random_places_none_holds_whom_quake3_would_let_out() {
             .zip(&ours)
             .map(|(place, ours)| play_quake3(&trial.map, place, ours.rest))
             .collect();
-        // Whether a place lets out is not whether one course of asks leads out of it.
+        // One course of input may miss the way out, so these players get more.
         let is_doubtful = |index: &usize| !ours[*index].out && theirs[*index].out;
         let doubtful: Vec<usize> = (0..places.len()).filter(is_doubtful).collect();
         let later = trial.play_on(&doubtful, seed);
         let keeps = |index| doubtful.iter().zip(&later).any(|(one, out)| *one == index && !out);
         for (index, place) in places.iter().enumerate() {
             let (ours, theirs) = (ours[index], theirs[index]);
-            // A prop on a player's head holds them, which the oracle does not know.
+            // A prop on a player's head may hold them, and the oracle knows no props.
             let holds = ours.is_held() && !theirs.is_held() && place.props.is_empty();
             out += u32::from(ours.out);
             more_than_quake3 += u32::from(ours.out && !theirs.out);
@@ -64,8 +65,18 @@ fn of_random_places_none_holds_whom_quake3_would_let_out() {
             }
         }
     }
-    println!("{out} let out, {more_than_quake3} of them not by Quake III; {held} hold still");
-    assert_eq!(wrong, Vec::<String>::new(), "{} of {count}, seed {seed}", wrong.len());
-    // The places are neither all open nor all closed.
-    assert!(out > count / 10 && out < count * 19 / 20, "{out} of {count}");
+    println!(
+        "{out} places let their player out, {more_than_quake3} of them not in Quake III; {held} hold theirs"
+    );
+    assert_eq!(
+        wrong,
+        Vec::<String>::new(),
+        "{} of {count} places are wrong, seed {seed}",
+        wrong.len()
+    );
+    // The test means something only if some places are open and some closed.
+    assert!(
+        out > count / 10 && out < count * 19 / 20,
+        "{out} of {count} places let their player out"
+    );
 }

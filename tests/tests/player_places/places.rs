@@ -1,47 +1,48 @@
-//! Random places that a player may be in: pits, shafts and creases of flat and steep sides, gullies
-//! with a ridge in them, with ledges, stairs, ceilings and props. Each stands on a floor of its own
-//! in a grid, so that one world holds a hundred of them.
+//! Random places: pits, shafts and creases of flat and steep sides, and gullies with a ridge in
+//! them, with ledges, stairs, ceilings and props. Each stands on a floor of its own in a grid, so
+//! that one world holds a hundred of them.
 
 use std::fmt::Write;
 
 use glam::{DVec2, DVec3};
 use obsp_sim::Random;
 
-/// Distance of two places, in units: wider than any of them.
+/// Distance between the centres of neighbouring places, in units: no place is wider.
 pub(crate) const SPACING: f64 = 1024.0;
 
-/// How thick the sides of a place are at their top, in units.
+/// Thickness of the sides of a place at their top, in units.
 const RIM: f64 = 64.0;
 
-/// Half of the width of the widest side, in units: no place reaches into another.
+/// Half of the width of the widest side, in units: so small that no place reaches into another.
 const WIDEST: f64 = 460.0;
 
-/// A place, by what makes it.
+/// A place and its parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     /// Its description, for the reader of a failure.
     pub(crate) what: String,
     pub(crate) centre: DVec2,
-    /// Brushes by the points of their faces, and props by model and position.
+    /// The map text of its brushes.
     pub(crate) brushes: String,
+    /// Its props, by model and position.
     pub(crate) props: Vec<(&'static str, DVec3)>,
-    /// Where a player is put first: the centre of the box.
+    /// The first position of the player: the centre of the box.
     pub(crate) start: DVec3,
     /// Height of the highest side.
     pub(crate) top: f64,
-    /// One who is farther than this from the middle has left.
+    /// A player who is farther than this from the middle has left the place.
     pub(crate) radius: f64,
 }
 
-/// A side of a pit: its foot is so far from the middle, in a direction.
+/// A side of a pit. Its foot is `foot` units from the middle, in the direction `turn`, in radians.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Side {
     pub(crate) turn: f64,
     pub(crate) foot: f64,
-    /// Of its slope; 90 for a wall.
+    /// The angle of its slope; 90 for a wall.
     pub(crate) degrees: f64,
     pub(crate) height: f64,
-    /// Half of the angle that it takes up around the middle.
+    /// Half of its angle as seen from the middle, in radians.
     pub(crate) half_angle: f64,
 }
 
@@ -76,12 +77,12 @@ pub(crate) fn block(min: DVec3, max: DVec3) -> String {
     brush(&planes)
 }
 
-/// A direction on the ground.
+/// The horizontal unit vector in a direction, in radians.
 pub(crate) fn towards(turn: f64) -> DVec3 {
     DVec3::new(turn.cos(), turn.sin(), 0.0)
 }
 
-/// The brush of a side about `middle`, which lies at the height of the feet.
+/// The brush of a side of the pit around `middle`, which is on its floor.
 fn side(middle: DVec3, side: &Side) -> String {
     let Side { turn, foot, degrees, height, half_angle } = *side;
     let (out, tilt) = (towards(turn), degrees.to_radians());
@@ -100,7 +101,7 @@ fn side(middle: DVec3, side: &Side) -> String {
     ])
 }
 
-/// A box turned about the vertical, by the middle of its lower face.
+/// A box turned about the vertical. `at` is the middle of its lower face.
 fn turned_block(at: DVec3, turn: f64, half: DVec2, height: f64) -> String {
     let (along, aside) = (towards(turn), towards(turn + std::f64::consts::FRAC_PI_2));
     brush(&[
@@ -113,7 +114,7 @@ fn turned_block(at: DVec3, turn: f64, half: DVec2, height: f64) -> String {
     ])
 }
 
-/// A ridge across the middle whose flanks are so steep: what makes a W of a V.
+/// A ridge across the middle, with flanks of this angle. It turns a V into a W.
 fn ridge(middle: DVec3, turn: f64, degrees: f64, height: f64) -> String {
     let (along, aside) = (towards(turn), towards(turn + std::f64::consts::FRAC_PI_2));
     let (sin, cos) = degrees.to_radians().sin_cos();
@@ -126,7 +127,7 @@ fn ridge(middle: DVec3, turn: f64, degrees: f64, height: f64) -> String {
     ])
 }
 
-/// A place in the middle of its floor, whose sides are these.
+/// A pit with these sides around the middle of its floor.
 pub(crate) fn pit(what: String, centre: DVec2, sides: &[Side]) -> Place {
     let middle = centre.extend(0.0);
     let half = DVec3::new(SPACING / 2.0, SPACING / 2.0, 0.0);
@@ -139,10 +140,10 @@ pub(crate) fn pit(what: String, centre: DVec2, sides: &[Side]) -> Place {
     Place { what, centre, brushes, props: Vec::new(), start, top, radius }
 }
 
-/// So many sides all around, each by `of` of its number.
+/// Sides all around. `of` returns foot, degrees and height of each by its index.
 pub(crate) fn around(count: u32, turn: f64, of: impl Fn(u32) -> (f64, f64, f64)) -> Vec<Side> {
     let share = std::f64::consts::TAU / f64::from(count);
-    // A side may reach behind its neighbours: the pit is what all of them leave free.
+    // Sides may reach behind their neighbours, so that no gap is left between them.
     let half_angle = (share / 2.0 + 0.15).min(1.5);
     let side = |index: u32| {
         let (foot, degrees, height) = of(index);
@@ -167,7 +168,7 @@ pub(crate) fn random_place(random: &mut Random, centre: DVec2) -> Place {
             if alike { (foot, degrees, height) } else { (far, own, height) }
         })
         .collect();
-    // Flat slopes are not so high that the place outgrows its floor.
+    // Flat and high slopes are made steeper, so that the place does not outgrow its floor.
     let numbers = numbers.into_iter().map(|(foot, degrees, height): (f64, f64, f64)| {
         let across = height / degrees.to_radians().tan();
         if across > 150.0 { (foot, degrees.max(60.0), height) } else { (foot, degrees, height) }
@@ -230,7 +231,7 @@ fn furnish(random: &mut Random, place: &mut Place, height: f64) {
 /// The `.map` text of places.
 pub(crate) fn map_of(places: &[Place]) -> String {
     let brushes: String = places.iter().map(|place| place.brushes.as_str()).collect();
-    // The spawn point is on a floor that no place needs.
+    // The spawn point is on a floor of its own, away from all places.
     let aside = DVec3::new(-9.0 * SPACING, -9.0 * SPACING, 0.0);
     let floor =
         block(aside - DVec3::new(200.0, 200.0, 16.0), aside + DVec3::new(200.0, 200.0, 0.0));

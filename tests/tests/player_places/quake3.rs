@@ -1,11 +1,11 @@
-//! The movement of Quake III, after the public description of its `pmove`: an oracle that shares
-//! no rule and no line with ours. Only the answers to its traces are the map's. It stands, runs
-//! and jumps; it neither crouches nor swims.
+//! The movement of Quake III, after the public description of its `pmove`. It is an oracle that
+//! shares no rule and no line with ours: only its traces are answered by our map. It stands, runs
+//! and jumps, but neither crouches nor swims.
 
 use glam::{DVec3, Vec3};
 use obsp::{SizeId, Trace, World};
 
-/// The numbers of the game as it shipped.
+/// The numbers of the original game.
 const RUN_SPEED: f64 = 320.0;
 const JUMP_SPEED: f64 = 270.0;
 const GRAVITY: f64 = 800.0;
@@ -18,8 +18,8 @@ const OVERCLIP: f64 = 1.001;
 const MIN_WALK_NORMAL: f64 = 0.7;
 const MAX_CLIP_PLANES: usize = 5;
 
-/// The wish of a player of Quake III for in a frame: a direction on the ground, of length 1 or 0,
-/// and whether the jump key is down.
+/// A player's input in a frame: a direction on the ground, of length 1 or 0, and whether the jump
+/// key is down.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wish {
     pub(crate) direction: DVec3,
@@ -48,7 +48,7 @@ struct Traced {
 
 impl<'a> Quake3<'a> {
     pub(crate) fn new(map: &'a World, origin: DVec3) -> Self {
-        let size = map.size("standing").expect("the map is for players");
+        let size = map.size("standing").expect("the map has the size `standing`");
         Self {
             map,
             size,
@@ -60,7 +60,7 @@ impl<'a> Quake3<'a> {
         }
     }
 
-    /// A frame of so many seconds.
+    /// Moves the player for a frame of this length.
     pub(crate) fn frame(&mut self, wish: Wish, seconds: f64) {
         if !wish.jump {
             self.jump_held = false;
@@ -93,7 +93,7 @@ impl<'a> Quake3<'a> {
         (self.ground, self.walking) = (None, false);
         let mut traced = self.trace(self.origin, self.origin - DVec3::Z * 0.25);
         if traced.all_solid {
-            // The game looks for a free place a unit away.
+            // As in the game, a free place is searched a unit away.
             let Some(free) = self.free_beside() else { return };
             self.origin = free;
             traced = self.trace(self.origin, self.origin - DVec3::Z * 0.25);
@@ -163,7 +163,7 @@ impl<'a> Quake3<'a> {
 
     fn fly(&mut self, wish: Wish, seconds: f64) {
         self.rub(seconds);
-        // The key that jumps takes its share of the speed that is asked for.
+        // As in the game, the jump key takes a share of the wished speed.
         let share = if wish.jump { std::f64::consts::FRAC_1_SQRT_2 } else { 1.0 };
         let speed = RUN_SPEED * share * wish.direction.length();
         self.accelerate(wish.direction, AIR_ACCELERATE, speed, seconds);
@@ -199,7 +199,7 @@ impl<'a> Quake3<'a> {
         }
     }
 
-    /// Moves and slides; whether anything was in the way.
+    /// Moves and slides. Returns whether anything was in the way.
     fn slide(&mut self, falls: bool, seconds: f64) -> bool {
         let mut end_velocity = self.velocity;
         if falls {
@@ -255,7 +255,8 @@ fn clip(velocity: DVec3, normal: DVec3) -> DVec3 {
     velocity - normal * if into < 0.0 { into * OVERCLIP } else { into / OVERCLIP }
 }
 
-/// Two velocities along the planes that the first enters; `None` between three.
+/// Both velocities, clipped against the planes that the first one enters. `None` if three planes
+/// stop the player.
 fn along_planes(velocities: [DVec3; 2], planes: &[DVec3]) -> Option<[DVec3; 2]> {
     let Some(i) = planes.iter().position(|plane| velocities[0].dot(*plane) < 0.1) else {
         return Some(velocities);

@@ -1,5 +1,5 @@
-//! Stuck players are told by the soak and by `/metrics`, by one definition; and an open map, whose
-//! players fall out and come back, is no fault.
+//! The soak and `/metrics` report stuck players by the same definition. An open map, whose players
+//! fall out and come back, is not reported as a fault.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use crate::trial::{asks, command};
 /// Far longer than anything here takes: only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(60);
 
-/// A map of these brushes, in a file of a test; its player starts in the middle.
+/// A map with these brushes and spawn points, in a file that is removed when this value is dropped.
 struct Map(PathBuf);
 
 impl Map {
@@ -32,7 +32,7 @@ impl Map {
         };
         let spawns: String = spawns.iter().map(spawn).collect();
         let text = format!("{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n{spawns}");
-        std::fs::write(&path, text).expect("a file of the test");
+        std::fs::write(&path, text).expect("the map can be written");
         Self(path)
     }
 
@@ -52,7 +52,7 @@ impl Drop for Map {
     }
 }
 
-/// A shaft so wide that a player can stand in it, and deeper than any jump leads.
+/// A closed shaft of this width, higher than any jump.
 fn shaft(width: f64) -> String {
     let (half, out) = (width / 2.0, width / 2.0 + 64.0);
     let v = DVec3::new;
@@ -68,8 +68,9 @@ fn shaft(width: f64) -> String {
     .concat()
 }
 
-/// Symptom: a soak reported no stuck players where nobody could move. Cause: its players had to
-/// push in seven directions for ten seconds by chance. Cure: players who get nowhere try all.
+/// Symptom: a soak reported no stuck players although nobody could move. Cause: a player counted as
+/// stuck only after pushing in seven directions within ten seconds, which random players did only
+/// by chance. Cure: players who get nowhere try all directions.
 #[test]
 fn a_soak_tells_who_is_in_a_shaft_as_wide_as_a_player() {
     let report = Map::new("shaft", &shaft(33.0), &[[0, 0]]).soak(1, 600);
@@ -79,7 +80,7 @@ fn a_soak_tells_who_is_in_a_shaft_as_wide_as_a_player() {
     assert_eq!(report.stuck_players, 0, "{report}");
 }
 
-/// The soak of the pit of slopes: whoever falls in moves about in it.
+/// A player who falls into a pit of slopes can move about in it, so the soak must not report them.
 #[test]
 fn a_soak_finds_nobody_stuck_in_a_pit_of_slopes() {
     let place = crate::places::pit(
@@ -91,14 +92,15 @@ fn a_soak_finds_nobody_stuck_in_a_pit_of_slopes() {
     assert!(report.is_clean(), "{report}");
 }
 
-/// Symptom: a soak on a map that is open on all sides told of 25 ways through things. Cause: who
-/// had fallen out came back 99 units from the spawn point, of which the audit excused 96. Cure:
-/// what is put elsewhere is announced, and the audit asks for nothing else.
+/// Symptom: a soak on a map that is open on all sides reported 25 passages through solids. Cause: a
+/// player who had fallen out came back 99 units from the spawn point, and the audit excused only 96
+/// units. Cure: the simulation announces each body that it puts elsewhere, and the audit excuses
+/// exactly these.
 #[test]
 fn open_map_whose_players_fall_out_and_come_back_is_clean() {
     let v = DVec3::new;
     let floor = block(v(-200.0, -200.0, -16.0), v(200.0, 200.0, 0.0));
-    // Walls between the edge and the spawn point: ways back would lead through them.
+    // Walls stand between the edge and the spawn point, so a player's way back crosses them.
     let walls = block(v(60.0, -120.0, 0.0), v(70.0, 120.0, 120.0))
         + &block(v(-70.0, -120.0, 0.0), v(-60.0, 120.0, 120.0));
     let report = Map::new("open", &(floor + &walls), &[[0, 0]]).soak(16, 2_400);
@@ -107,7 +109,7 @@ fn open_map_whose_players_fall_out_and_come_back_is_clean() {
     assert!(report.is_clean(), "{report}");
 }
 
-/// Plays until the page says so many stuck players.
+/// Plays until the metrics count `stuck` stuck players, for 240 ticks at least.
 async fn play_until(
     running: &Server,
     client: &mut Client,
@@ -129,7 +131,7 @@ async fn play_until(
             }
         }
     };
-    timeout(HANG, playing).await.expect("the page never said so");
+    timeout(HANG, playing).await.expect("the metrics count the expected number of stuck players");
 }
 
 #[tokio::test]
@@ -144,18 +146,22 @@ async fn metrics_tell_a_player_who_cannot_move_and_not_one_who_is_idle() {
         ..Options::new(map.path())
     };
     let running = Server::start(&options).expect("the map can be served");
-    let connector = Connector::new(running.local_addr(), Trust::Loopback).expect("a socket");
-    let name = PlayerName::new("ann").expect("a name");
+    let connector = Connector::new(running.local_addr(), Trust::Loopback).expect("a socket opens");
+    let name = PlayerName::new("ann").expect("the name is allowed");
     let credentials = Credentials::default();
     let joining = connector.join_with(&name, MapHash::ANY, &credentials);
-    let mut client = timeout(HANG, joining).await.expect("no answer").expect("is let in");
-    // Four seconds of standing in the same shaft.
+    let mut client =
+        timeout(HANG, joining).await.expect("the server answers").expect("the player joins");
+    // The player stands in the shaft for four seconds without input.
     play_until(&running, &mut client, 0.0, Command::default).await;
     let all: Vec<_> = asks().collect();
     let mut asks = all.into_iter().cycle();
-    let ask = || command(asks.next().expect("it begins anew"));
+    let ask = || command(asks.next().expect("the cycle never ends"));
     play_until(&running, &mut client, 1.0, ask).await;
     drop(client);
     running.shutdown();
-    tokio::task::spawn_blocking(|| running.join()).await.expect("it ends").expect("it ends well");
+    tokio::task::spawn_blocking(|| running.join())
+        .await
+        .expect("the task does not panic")
+        .expect("the server ends without an error");
 }

@@ -1,5 +1,5 @@
-//! A trial of places: whether their players get out of them by walking and jumping, in ours and in
-//! Quake III's movement.
+//! A trial of places: do players get out of them by walking and jumping, with our movement and with
+//! Quake III's?
 
 use std::sync::Arc;
 
@@ -13,26 +13,28 @@ use crate::quake3::{Quake3, Wish};
 pub(crate) const TICK_RATE: u32 = 60;
 const SECONDS: f64 = 1.0 / TICK_RATE as f64;
 
-/// Ticks within which a player who was put into a place comes to rest.
+/// Ticks for a player to come to rest in a place.
 const SETTLES: usize = 240;
 
-/// One who has come no farther than this in [`HELD_TICKS`] of asking is held, in units.
+/// A player is held if they come no farther than this, in units, within [`HELD_TICKS`] of input.
 const HELD: f64 = 4.0;
 const HELD_TICKS: usize = 16 * 30;
 
-/// Ticks for which a player asks at random whom Quake III's movement would let out.
+/// Ticks of random input for a player who would get out with Quake III's movement.
 const LONGER: usize = 300 * TICK_RATE as usize;
 
-/// One who is so far below the floor has fallen off its edge.
+/// Height below which a player has fallen off the edge of the floor, in units.
 const FALLEN: f64 = -64.0;
 
-/// The wishes of a player in turn: for so many ticks in each of sixteen directions, jumping or not.
+/// The rounds of input: in each, a player pushes for this many ticks in each of sixteen directions,
+/// jumping or not.
 const ROUNDS: [(usize, bool); 3] = [(30, true), (60, false), (60, true)];
 
-/// A tick's ask: the direction in 65,536 steps of a turn, and whether the jump key is down.
+/// The input of a tick: a direction, in steps of which a turn has 65,536, and whether the jump key
+/// is down.
 type Ask = (u16, bool);
 
-/// All that a player asks for, tick by tick.
+/// The input of all rounds, tick by tick.
 pub(crate) fn asks() -> impl Iterator<Item = Ask> {
     ROUNDS.into_iter().flat_map(|(ticks, jumps)| {
         (0..16_u16).flat_map(move |direction| {
@@ -46,12 +48,12 @@ pub(crate) fn command((yaw, jump): Ask) -> Command {
     Command { forward: 127, yaw, buttons, ..Command::default() }
 }
 
-/// How a player fared.
+/// The outcome for a player.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fared {
     pub(crate) rest: DVec3,
     pub(crate) out: bool,
-    /// How far the player came within [`HELD_TICKS`].
+    /// Greatest distance from the rest position within [`HELD_TICKS`].
     pub(crate) moved: f64,
 }
 
@@ -73,7 +75,7 @@ impl Fared {
     }
 }
 
-/// Places of a seed, in a grid.
+/// Random places in a grid, the same for the same seed.
 pub(crate) fn random_places(seed: u64, count: u32) -> Vec<Place> {
     let mut random = Random::new(seed);
     let mut place = |index: u32| {
@@ -83,7 +85,7 @@ pub(crate) fn random_places(seed: u64, count: u32) -> Vec<Place> {
     (0..count).map(&mut place).collect()
 }
 
-/// A match on the map of places, with their props.
+/// Compiles the map of places.
 pub(crate) fn compile(places: &[Place]) -> Arc<obsp::World> {
     let source = obsp::Source::from_text("places", places::map_of(places));
     let options = obsp::Options { strict: true, ..obsp::Options::default() };
@@ -91,7 +93,7 @@ pub(crate) fn compile(places: &[Place]) -> Arc<obsp::World> {
     Arc::new(compiled.unwrap_or_else(|error| panic!("{error}")).world)
 }
 
-/// A match among places, a player in each.
+/// A match on the map of places, with a player in each place.
 pub(crate) struct Trial<'a> {
     pub(crate) map: Arc<obsp::World>,
     pub(crate) world: World,
@@ -104,32 +106,35 @@ impl<'a> Trial<'a> {
         let map = compile(places);
         let max_players = places.len() as u16;
         let config = Config { tick_rate: TICK_RATE, seed: 1, objects: 0, max_players };
-        let mut world = World::new(Arc::clone(&map), shipped().into(), config).expect("a match");
-        // Where there is no room for a player, there is some above.
+        let mut world =
+            World::new(Arc::clone(&map), shipped().into(), config).expect("a match can be set up");
+        // A player without room is put higher.
         let player = |place: &Place| {
             let mut higher = (0..24).map(|step| place.start + DVec3::Z * (24.0 * f64::from(step)));
             let mut join = |at| world.add_player_at(PlayerKind::Box, at, 0).ok();
-            higher.find_map(&mut join).unwrap_or_else(|| panic!("no room: {}", place.what))
+            higher
+                .find_map(&mut join)
+                .unwrap_or_else(|| panic!("no room for a player in {}", place.what))
         };
         let players = places.iter().map(player).collect();
         for (model, at) in places.iter().flat_map(|place| &place.props) {
             let known = world.model_names().iter().position(|name| name == model);
-            let model = ModelId(known.expect("a shipped model") as u8);
-            // A place may be too full for it.
+            let model = ModelId(known.expect("the model ships") as u8);
+            // A place without room for its prop does without it.
             let _ = world.spawn_body_near(model, *at, DQuat::IDENTITY);
         }
         Self { map, world, places, players }
     }
 
     pub(crate) fn at(&self, player: EntityId) -> DVec3 {
-        self.world.player_motion(player).expect("in the world").position.as_dvec3()
+        self.world.player_motion(player).expect("the player is in the world").position.as_dvec3()
     }
 
     pub(crate) fn settle(&mut self) {
         (0..SETTLES).for_each(|_| self.world.step(&[]));
     }
 
-    /// How the players fare by our movement.
+    /// Plays all rounds of input with our movement.
     pub(crate) fn play(&mut self) -> Vec<Fared> {
         self.settle();
         let rests = self.players.iter().map(|player| Fared::new(self.at(*player)));
@@ -153,8 +158,8 @@ impl<'a> Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Whether those players get out who have not yet, if they ask for longer: at random, and each
-    /// from where it has come to.
+    /// Gives random input to these players for longer, each from their latest position. Returns
+    /// which of them get out.
     pub(crate) fn play_on(&mut self, players: &[usize], seed: u64) -> Vec<bool> {
         let mut random = Random::new(seed);
         let mut fared: Vec<Fared> =
@@ -165,7 +170,7 @@ impl Trial<'_> {
                 break;
             }
             if tick >= until {
-                // Long enough for a whole stair of jumps.
+                // A direction lasts long enough for several jumps up a stair.
                 yaw = random.bits() as u16;
                 until = tick + 8 + random.below(300) as usize;
                 jumps = random.below(4) > 0;
@@ -182,7 +187,8 @@ impl Trial<'_> {
     }
 }
 
-/// How a player of Quake III fares who stands where ours came to rest; props do not exist to it.
+/// Plays all rounds of input with Quake III's movement, from the position at which our player came
+/// to rest. Props do not exist for it.
 pub(crate) fn play_quake3(map: &obsp::World, place: &Place, rest: DVec3) -> Fared {
     let mut player = Quake3::new(map, rest);
     let mut fared = Fared::new(rest);

@@ -1,5 +1,5 @@
-//! How a server ends: it tells the players how long they have, lets nobody join
-//! meanwhile, and goes when the last of them has left or their time is over.
+//! The end of a server. It tells the players how much time they have, lets nobody join meanwhile,
+//! and ends when the last of them has left or their time is over.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::{HANG, play_to_the_end};
 
-/// Far longer than [`HANG`]: whoever waits for it fails.
+/// Far longer than [`HANG`], so that a test that waited for it would fail.
 const LONG: &str = "10m";
 
 fn start(drain: &str) -> ServerProcess {
@@ -23,10 +23,10 @@ fn start(drain: &str) -> ServerProcess {
 async fn join(process: &ServerProcess, name: &str) -> Result<Client, JoinError> {
     let connector = Connector::new(process.udp, Trust::Loopback).unwrap();
     let name = PlayerName::new(name).unwrap();
-    timeout(HANG, connector.join(&name, MapHash::ANY)).await.expect("an answer")
+    timeout(HANG, connector.join(&name, MapHash::ANY)).await.expect("the server answers in time")
 }
 
-/// Waits until the client has heard that the server will end.
+/// Waits for the announcement that the server will end, and returns it.
 async fn is_told(client: &mut Client) -> String {
     let hearing = async {
         loop {
@@ -38,13 +38,13 @@ async fn is_told(client: &mut Client) -> String {
             }
         }
     };
-    timeout(HANG, hearing).await.expect("an announcement")
+    timeout(HANG, hearing).await.expect("the announcement comes in time")
 }
 
-/// Waits until the process has ended, and gives its exit code.
+/// Waits until the process has ended, and returns its exit code.
 async fn ends(mut process: ServerProcess) -> Option<i32> {
     let ended = tokio::task::spawn_blocking(move || process.wait());
-    timeout(HANG, ended).await.expect("it ends").unwrap()
+    timeout(HANG, ended).await.expect("the server ends in time").unwrap()
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn a_server_that_drains_lets_players_finish_and_nobody_join() {
     assert!(info["draining_seconds"].as_f64().unwrap() > 500.0, "{info}");
     let refused = join(&process, "other").await.unwrap_err();
     assert!(matches!(refused, JoinError::Refused(RefusalReason::NotReady)), "{refused}");
-    // Fleets and service managers may send it again.
+    // Fleets and service managers may send the signal again.
     process.signal("TERM");
     for _ in 0..30 {
         player.next().await.expect("the match goes on");

@@ -1,5 +1,5 @@
-//! The server as an operator starts it: a process that says where it serves,
-//! answers its pages, and ends well when a service manager asks it to.
+//! The server as an operator starts it: a process that prints its addresses, answers its pages, and
+//! ends without an error when a service manager asks it to.
 #![cfg(unix)]
 
 mod drain;
@@ -19,7 +19,7 @@ use tokio::time::timeout;
 /// Far longer than anything here takes: only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(20);
 
-/// Plays until the server ends it.
+/// Plays until the server ends the connection, and returns the reason.
 async fn play_to_the_end(client: &mut Client) -> Disconnected {
     loop {
         if let Err(lost) = client.next().await {
@@ -86,7 +86,7 @@ async fn the_log_says_why_a_player_is_gone_and_how_its_connection_was() {
         client.next().await.unwrap();
     }
     let player = client.session().player().unwrap();
-    // Somebody who finds no place, and one who never says what it wants.
+    // One client finds the server full, and another never sends a hello.
     let late = PlayerName::new("late").unwrap();
     assert!(connector.join(&late, MapHash::ANY).await.is_err());
     client.leave().await;

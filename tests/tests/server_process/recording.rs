@@ -1,6 +1,6 @@
-//! What becomes of a recording when the disk is full, the server is killed, or
-//! started again on the same file: the match goes on, what was written can be
-//! replayed, and log, metric and pages say what happened.
+//! Recordings when the disk is full, the server is killed, or a server is started again with the
+//! same file. The match goes on, the written part can be replayed, and log, metrics and pages tell
+//! what happened.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn map() -> String {
     own_map("arena.obsp").to_string_lossy().into_owned()
 }
 
-/// A folder of its own for a test, gone at the end.
+/// A folder for a test, which is removed when this value is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -53,24 +53,24 @@ async fn ticks(http: SocketAddr) -> f64 {
     metric(&get(http, "/metrics").await.body, "game_ticks_total")
 }
 
-/// What `/info` says of the recording.
+/// The recording's part of `/info`.
 async fn recording(http: SocketAddr) -> Value {
     let info: Value = serde_json::from_str(&get(http, "/info").await.body).unwrap();
     info["recording"].clone()
 }
 
-/// Waits until the recording has failed, and holds all that tells of it to the
-/// same story.
+/// Waits until the recording has failed. Then metrics, pages and log must all tell of it, and the
+/// match must go on.
 async fn fails_alone(process: &ServerProcess, why: &str) {
     let http = process.http;
     let begin = Instant::now();
     while metric(&get(http, "/metrics").await.body, "game_recording_failed") == 0.0 {
-        assert!(begin.elapsed() < HANG, "it never failed");
+        assert!(begin.elapsed() < HANG, "the recording does not fail");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let info = recording(http).await;
     assert!(info["failure"].as_str().unwrap().contains(why), "{info}");
-    // Whether ticks are on time counts first, and they may not be yet.
+    // `/readyz` tells of late ticks first, and ticks may still be late.
     let mut ready = get(http, "/readyz").await;
     while !ready.body.contains("recording") && begin.elapsed() < HANG {
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -112,11 +112,11 @@ async fn a_disk_that_is_full_at_the_start_costs_the_recording_alone() {
 async fn a_disk_that_is_full_midway_costs_the_rest_of_the_recording_alone() {
     let folder = Folder::new("recording-limited");
     let file = folder.file("match.rec");
-    // The match before its first tick has room, and two to three seconds more.
+    // The file may hold the beginning of the match and two to three seconds.
     let first = folder.file("first.rec");
     let record = Some(PathBuf::from(&first));
     let one = SoakOptions { players: 1, objects: 0, ticks: 1, record, ..SoakOptions::new(map()) };
-    soak(&one).expect("a match that can be recorded");
+    soak(&one).expect("the match can be played and recorded");
     let blocks = std::fs::metadata(&first).unwrap().len() / 512 + 4;
     let limited = ["--map", &map(), "--objects", "0", "--record", &file];
     let mut process = ServerProcess::start_limited(&format!("-f {blocks}"), &limited);
@@ -129,7 +129,7 @@ async fn a_disk_that_is_full_midway_costs_the_rest_of_the_recording_alone() {
     assert!(outcome.ticks >= 30, "{outcome}");
     assert_eq!((outcome.verified, outcome.difference.as_ref()), (outcome.ticks + 1, None));
     assert!(outcome.incomplete.is_some(), "{outcome}");
-    // The same as an operator sees it.
+    // The program `server replay` tells an operator the same.
     let arguments = ["replay", &file, "--map", &map()];
     let output = Command::new(program("server")).args(arguments).output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout);

@@ -1,6 +1,5 @@
-//! A process that stands still as a whole, as a suspended machine makes it: what it
-//! says of it afterwards, to its log, its pages and the service manager that
-//! supervises it.
+//! A process that stands still as a whole, as on a suspended machine. Afterwards it tells of that
+//! in its log, on its pages and to its service manager.
 
 use std::net::UdpSocket;
 use std::os::unix::net::UnixDatagram;
@@ -12,13 +11,13 @@ use tests::harness::{ServerProcess, own_map};
 /// Far longer than anything here takes: only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(20);
 
-/// The next report to a service manager that holds `words`.
+/// The next report to the service manager that contains `words`.
 fn is_told(manager: &UnixDatagram, words: &str) -> String {
     let begin = Instant::now();
     let mut buffer = [0; 500];
     loop {
-        assert!(begin.elapsed() < HANG, "never told {words}");
-        let length = manager.recv(&mut buffer).expect("a report");
+        assert!(begin.elapsed() < HANG, "no report with {words}");
+        let length = manager.recv(&mut buffer).expect("a report comes in time");
         let report = String::from_utf8(buffer[..length].into()).unwrap();
         if report.contains(words) {
             return report;
@@ -26,16 +25,16 @@ fn is_told(manager: &UnixDatagram, words: &str) -> String {
     }
 }
 
-/// Bug: a process that was stopped for 1.3 s said afterwards that it was ready, and
-/// no line of its log told of it. Cause: only late ticks were counted, and a stall is
-/// one of them. Cure: the time between two ticks is looked at.
+/// Symptom: a process that had been stopped for 1.3 s reported that it was ready, and its log did
+/// not tell of the stall. Cause: only the number of late ticks counted, and a stall is a single
+/// one. Cure: the time between two ticks counts.
 #[tokio::test]
 async fn a_process_that_stood_still_says_so_and_is_not_taken_for_hung() {
     let path = std::env::temp_dir().join(format!("arena-stalls-{}", std::process::id()));
     let manager = UnixDatagram::bind(&path).unwrap();
     manager.set_read_timeout(Some(HANG)).unwrap();
     let map = own_map("arena.obsp").to_string_lossy().into_owned();
-    // A hang of as long would end it.
+    // A hang of the tick thread for as long would end the server.
     let arguments = ["--map", &map, "--hang-limit", "2s"];
     let socket = path.to_string_lossy().into_owned();
     let environment = [("NOTIFY_SOCKET", socket.as_str()), ("WATCHDOG_USEC", "400000")];
@@ -50,7 +49,7 @@ async fn a_process_that_stood_still_says_so_and_is_not_taken_for_hung() {
     let before = counters(&process).await;
 
     process.signal("STOP");
-    // More than the socket's buffer holds, whatever the system grants.
+    // The flood exceeds any buffer that the system grants the socket.
     let flood = UdpSocket::bind("127.0.0.1:0").unwrap();
     for _ in 0..20_000 {
         flood.send_to(&[0; 1200], process.udp).unwrap();
@@ -65,7 +64,7 @@ async fn a_process_that_stood_still_says_so_and_is_not_taken_for_hung() {
     assert!(readiness.body.starts_with("no tick was finished for "), "{}", readiness.body);
     assert_eq!(get(process.http, "/healthz").await.status, 200);
     let after = counters(&process).await;
-    // 130 ticks were due, of which 4 may be caught up.
+    // About 130 ticks were due, of which 4 may be caught up.
     assert!(after[0] - before[0] >= 100.0, "{before:?} {after:?}");
     assert!(after[1] > before[1], "{before:?} {after:?}");
     assert!(after[2] - before[2] > 1000.0, "{before:?} {after:?}");

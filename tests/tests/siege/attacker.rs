@@ -1,4 +1,4 @@
-//! A stranger at one address, who speaks the protocol by hand as far as suits them.
+//! An attacker at one address, who speaks the protocol by hand and may stop anywhere.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -21,14 +21,14 @@ use tokio::time::timeout;
 use web_transport_quinn::Session as WebSession;
 use web_transport_quinn::proto::{ConnectError, ConnectRequest, ConnectResponse, Settings};
 
-/// Longer than a server that answers at all takes to do so.
+/// Longer than a server takes to answer, if it answers at all.
 pub(crate) const ANSWER: Duration = Duration::from_secs(10);
 
-/// What a player's connection speaks, and a browser's.
+/// The application protocols of a player's connection and of a browser's.
 pub(crate) const GAME: &[u8] = b"obsp/1";
 pub(crate) const HTTP3: &[u8] = b"h3";
 
-/// A stranger at an address of this machine, who keeps connections alive by PINGs.
+/// An attacker at an address of this machine, who keeps connections alive by PINGs.
 #[derive(Clone)]
 pub(crate) struct Attacker {
     endpoint: Endpoint,
@@ -40,17 +40,17 @@ pub(crate) struct Intruder {
     pub(crate) connection: Connection,
     pub(crate) send: SendStream,
     receive: RecvStream,
-    /// The tick when it came.
+    /// The tick at which it joined.
     pub(crate) tick: Tick,
 }
 
 impl Attacker {
-    /// A stranger at `source`, in front of `server`. Needs a tokio runtime around it.
+    /// An attacker at `source` against `server`. This must be called within a tokio runtime.
     pub(crate) fn new(source: Ipv4Addr, server: SocketAddr) -> Self {
         Self { endpoint: Endpoint::client((source, 0).into()).unwrap(), server }
     }
 
-    /// A connection on which nothing was said yet.
+    /// Opens a connection, and sends nothing on it.
     pub(crate) async fn connect(&self, protocol: &[u8]) -> Option<Connection> {
         let config = client_config(protocol);
         let connecting = self.endpoint.connect_with(config, self.server, "localhost").unwrap();
@@ -61,12 +61,12 @@ impl Attacker {
     pub(crate) async fn abort(&self) {
         let config = client_config(GAME);
         let connecting = self.endpoint.connect_with(config, self.server, "localhost").unwrap();
-        // Until the first packet has left.
+        // The first packet leaves meanwhile.
         tokio::task::yield_now().await;
         drop(connecting);
     }
 
-    /// A player, or why there is none; `None` if there was no connection.
+    /// Joins as a player, or returns the reason of the refusal; `None` without a connection.
     pub(crate) async fn join(&self) -> Option<Result<Intruder, RefusalReason>> {
         let connection = self.connect(GAME).await?;
         let (mut send, mut receive) = connection.open_bi().await.ok()?;
@@ -81,14 +81,14 @@ impl Attacker {
         })
     }
 
-    /// A session of WebTransport in which nothing was said yet.
+    /// Opens a WebTransport session, and sends nothing in it.
     pub(crate) async fn web(&self) -> Option<WebSession> {
         let connection = self.connect(HTTP3).await?;
         let url: url::Url = format!("https://{}/", self.server).parse().unwrap();
         timeout(ANSWER, WebSession::connect(connection, url)).await.ok()?.ok()
     }
 
-    /// A spectator, or why there is none; `None` if there was no session.
+    /// Joins as a spectator, or returns the reason of the refusal; `None` without a session.
     pub(crate) async fn spectate(&self) -> Option<Result<WebSession, RefusalReason>> {
         let web = self.web().await?;
         let (mut send, mut receive) = web.open_bi().await.ok()?;
@@ -100,7 +100,7 @@ impl Attacker {
             return Some(match decode_server_message(&content).ok()? {
                 ServerMessage::Refused(reason) => Err(reason),
                 _ => {
-                    // Dropping the streams would finish them.
+                    // To drop the streams would finish them.
                     std::mem::forget((send, receive));
                     Ok(web)
                 }
@@ -108,7 +108,8 @@ impl Attacker {
         }
     }
 
-    /// HTTP/3 as far as the accepted session, by hand: the stream of its capsules.
+    /// Speaks HTTP/3 by hand until the session is accepted. Returns the connection, the stream of
+    /// its capsules and the status.
     pub(crate) async fn web_by_hand(
         &self,
         origin: Option<&str>,
@@ -118,7 +119,7 @@ impl Attacker {
         let mut settings = Settings::default();
         settings.enable_webtransport(1);
         settings.write(&mut control).await.ok()?;
-        // Its end would end the connection.
+        // The end of the control stream would end the connection.
         std::mem::forget(control);
         let (mut send, mut receive) = connection.open_bi().await.ok()?;
         let url: url::Url = format!("https://{}/", self.server).parse().unwrap();
@@ -140,32 +141,32 @@ impl Attacker {
 }
 
 impl Intruder {
-    /// Says something to everybody; false if the line is dead.
+    /// Sends a chat line; false if the connection is dead.
     pub(crate) async fn say(&mut self, line: &str) -> bool {
         let message = ClientMessage::Say(ChatLine::new(line).unwrap());
         self.send.write_all(&encode_client_message(&message)).await.is_ok()
     }
 
-    /// Says hello once more, for this map.
+    /// Sends another hello, for this map.
     pub(crate) async fn hello_again(&mut self, map: MapHash) {
         let hello = ClientHello::new(map, &PlayerName::new("stranger").unwrap());
         let hello = encode_client_message(&ClientMessage::Hello(hello));
         self.send.write_all(&hello).await.unwrap();
     }
 
-    /// Claims to have decoded the tick otherwise than it was meant.
+    /// Claims that the tick's digest did not agree; false if the connection is dead.
     pub(crate) async fn claim_mismatch(&mut self, tick: u32) -> bool {
         let message = ClientMessage::Mismatch { tick };
         self.send.write_all(&encode_client_message(&message)).await.is_ok()
     }
 
-    /// Says goodbye and goes.
+    /// Says goodbye, and waits a moment for the end of the connection.
     pub(crate) async fn leave(mut self) {
         let _ = self.send.write_all(&encode_client_message(&ClientMessage::Leave)).await;
         let _ = timeout(Duration::from_secs(1), self.connection.closed()).await;
     }
 
-    /// Asks for the map on a stream of its own, and reads all of it; how many bytes.
+    /// Asks for the map on a stream of its own, reads all of it, and returns the number of bytes.
     pub(crate) async fn download(&self) -> Option<usize> {
         let (mut send, mut receive) = self.connection.open_bi().await.ok()?;
         send.write_all(obsp_proto::download::Download::Map.request()).await.ok()?;
@@ -199,21 +200,21 @@ async fn answer(receive: &mut RecvStream) -> Option<ServerMessage> {
     }
 }
 
-/// The hello of a client that takes whatever map there is.
+/// The hello of a client that accepts any map.
 pub(crate) fn hello() -> Vec<u8> {
     let hello = ClientHello::new(MapHash::ANY, &PlayerName::new("stranger").unwrap());
     encode_client_message(&ClientMessage::Hello(hello))
 }
 
-/// A datagram of a command for this tick.
+/// A datagram with a command for this tick.
 pub(crate) fn command(tick: Tick) -> Vec<u8> {
     let batch = CommandBatch::new(tick, vec![obsp_sim::Command::default()]).unwrap();
     CommandDatagram { acknowledgement: None, batch }.encode()
 }
 
-/// A frame of HTTP/3 that holds a capsule which nobody knows.
+/// An HTTP/3 frame with a capsule of an unknown type.
 pub(crate) fn unknown_capsule() -> Vec<u8> {
-    // Type 0x1234 and four bytes, in a DATA frame of seven.
+    // A DATA frame of seven bytes: type 0x1234, a length, and four bytes.
     vec![0x00, 0x07, 0x52, 0x34, 0x04, 1, 2, 3, 4]
 }
 

@@ -1,9 +1,9 @@
-//! What one stranger can cost: each of these tests is a stranger who wants too much,
-//! and what becomes of them and of everybody else. `--bench siege` measures the same
-//! attackers against a release server under load.
+//! The harm that one attacker can do. In each test an attacker demands too much; the server must
+//! limit them, and everybody else must not notice. `--bench siege` measures the same attackers
+//! against a release server under load.
 //!
-//! Strangers come from 127.0.0.2 and its neighbours, whose shares are those of any
-//! address; honest players come from 127.0.0.1, which has no share of players.
+//! Attackers come from 127.0.0.2 and its neighbours, to which the limits of any address apply.
+//! Honest players come from 127.0.0.1, to which no limit of players applies.
 #![cfg(target_os = "linux")]
 
 mod attacker;
@@ -27,11 +27,11 @@ use tokio::time::timeout;
 /// Far longer than anything here takes: only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(20);
 
-/// Longest that a connection may be open that never becomes a player's: the time for
-/// the handshake and that for the hello, and a busy machine.
+/// Longest time for which a connection that never becomes a player's may stay open: the limits for
+/// the handshake and the hello, and a reserve for a busy machine.
 const LONGEST_OPENING: Duration = Duration::from_secs(15);
 
-/// Longest that a player may be in the match who says nothing.
+/// Longest time for which a silent player may stay in the match.
 const LONGEST_SILENCE: Duration = IDLE_TIMEOUT.saturating_add(Duration::from_secs(10));
 
 const STRANGER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
@@ -66,7 +66,7 @@ async fn refused(running: &Server, reason: &str) -> f64 {
     read(running, &format!("game_refusals_total{{reason=\"{reason}\"}}")).await
 }
 
-/// Whether an honest player at 127.0.0.1 gets in.
+/// Whether an honest player at 127.0.0.1 can join.
 async fn honest_join(running: &Server) -> bool {
     let connector = Connector::new(running.local_addr(), Trust::Loopback).unwrap();
     let name = PlayerName::new("honest").unwrap();
@@ -80,7 +80,7 @@ async fn honest_join(running: &Server) -> bool {
 async fn a_connection_that_stops_at_any_stage_is_closed_and_counted_in_time() {
     let running = serve(options());
     let begin = Instant::now();
-    // Each an address of its own, so that none is in another's way.
+    // Each connection has an address of its own, so that no limit per address is reached.
     let at = |host: u8| Attacker::new(Ipv4Addr::new(127, 0, 0, host), running.local_addr());
     let tls = at(10).connect(GAME).await.unwrap();
     let http3 = at(11).connect(HTTP3).await.unwrap();
@@ -96,7 +96,7 @@ async fn a_connection_that_stops_at_any_stage_is_closed_and_counted_in_time() {
     let silent = at(16).join().await.unwrap().unwrap();
     let mut dawdling = at(17).join().await.unwrap().unwrap();
     let dawdling_connection = dawdling.connection.clone();
-    // One byte now and then of a frame that never ends.
+    // This player sends one byte a second of a frame that never ends.
     let dawdle = async {
         for byte in [0xe8, 0x03].into_iter().chain([0; 1000]) {
             if dawdling.send.write_all(&[byte]).await.is_err() {
@@ -115,9 +115,12 @@ async fn a_connection_that_stops_at_any_stage_is_closed_and_counted_in_time() {
     ];
     for (stage, connection) in stages {
         let left = LONGEST_OPENING.saturating_sub(begin.elapsed());
-        assert!(timeout(left, connection.closed()).await.is_ok(), "{stage}: it is open still");
+        assert!(
+            timeout(left, connection.closed()).await.is_ok(),
+            "{stage}: the connection is still open"
+        );
     }
-    // The last of their tasks may be counting still.
+    // The server may still be counting the last ones.
     while read(&running, "game_connections{state=\"opening\"}").await > 0.0 {
         assert!(begin.elapsed() < LONGEST_OPENING);
     }
@@ -133,7 +136,10 @@ async fn a_connection_that_stops_at_any_stage_is_closed_and_counted_in_time() {
         }
     };
     let left = LONGEST_SILENCE.saturating_sub(begin.elapsed());
-    assert!(timeout(left, both_silent).await.is_ok(), "a hello and silence: it is open still");
+    assert!(
+        timeout(left, both_silent).await.is_ok(),
+        "a hello and then silence: a connection is still open"
+    );
     while read(&running, "game_disconnects_total{reason=\"timed_out\"}").await < 2.0 {
         assert!(begin.elapsed() < LONGEST_SILENCE);
     }
@@ -145,17 +151,17 @@ async fn occupied_connections_keep_nobody_out() {
     let running = serve(options());
     let attacker = stranger(&running);
     let mut held = Vec::new();
-    // As many as may come at once from an address.
+    // This is the number of connections that an address may open at once.
     for _ in 0..28 {
         held.extend(attacker.connect(GAME).await);
     }
     assert!(honest_join(&running).await, "an honest player is kept out");
-    let same_address = attacker.join().await.expect("no connection");
+    let same_address = attacker.join().await.expect("the connection is accepted");
     assert!(same_address.is_ok(), "a player of the same address is kept out");
     assert!(limited(&running, "unfinished").await >= 12.0);
     let closed = held.iter().filter(|connection| connection.close_reason().is_some()).count();
     assert!(closed >= 12, "{closed}");
-    // More of them are not even begun.
+    // The server does not even begin more handshakes.
     for _ in 0..10 {
         let _ = attacker.connect(GAME).await;
     }
@@ -170,7 +176,7 @@ async fn an_address_has_its_share_of_players_and_spectators() {
     let mut players = Vec::new();
     let mut refusals = Vec::new();
     for _ in 0..6 {
-        match attacker.join().await.expect("no connection") {
+        match attacker.join().await.expect("the connection is accepted") {
             Ok(player) => players.push(player),
             Err(reason) => refusals.push(reason),
         }
@@ -178,7 +184,7 @@ async fn an_address_has_its_share_of_players_and_spectators() {
     assert_eq!((players.len(), refusals), (4, vec![RefusalReason::AddressLimit; 2]));
     let mut spectators = Vec::new();
     for _ in 0..5 {
-        spectators.push(attacker.spectate().await.expect("no session"));
+        spectators.push(attacker.spectate().await.expect("the session is accepted"));
     }
     let are_in: Vec<_> = spectators.iter().map(Result::is_ok).collect();
     assert_eq!(are_in, [true, true, true, true, false]);
@@ -203,7 +209,7 @@ async fn a_client_that_floods_is_dropped_and_counted() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    timeout(HANG, flood).await.expect("a flood of commands is suffered");
+    timeout(HANG, flood).await.expect("a client that floods commands is dropped");
     assert_eq!(limited(&running, "datagrams").await, 1.0);
     assert_eq!(read(&running, "game_disconnects_total{reason=\"flooding\"}").await, 1.0);
 
@@ -214,10 +220,10 @@ async fn a_client_that_floods_is_dropped_and_counted() {
             tokio::time::sleep(Duration::from_micros(500)).await;
         }
     };
-    timeout(HANG, flood).await.expect("a flood of capsules is suffered");
+    timeout(HANG, flood).await.expect("a client that floods capsules is dropped");
     connection.closed().await;
     let counted = async { while refused(&running, "flooding").await < 1.0 {} };
-    timeout(HANG, counted).await.expect("it is not counted");
+    timeout(HANG, counted).await.expect("the refusal is counted");
     assert!(limited(&running, "stream_frames").await + limited(&running, "packets").await >= 1.0);
     end(running).await;
 }
@@ -240,7 +246,7 @@ async fn leaving_and_joining_refills_no_speech() {
         }
         speakers.push(speaker);
     }
-    // One leaves and comes back, which takes its time, and says no more than before.
+    // One player leaves and joins again, which takes a second, and gains no new allowance.
     speakers.pop().unwrap().leave().await;
     let begin = Instant::now();
     let mut again = attacker.join().await.unwrap().unwrap();
@@ -258,7 +264,7 @@ async fn leaving_and_joining_refills_no_speech() {
         }
     };
     let _ = timeout(Duration::from_secs(2), hear).await;
-    // 25 lines of 150 bytes were said: an address may say 1000 bytes, and 100 a second.
+    // 25 lines of 150 bytes were sent. An address may send 1000 bytes at once, and 100 a second.
     assert!((900..2500).contains(&heard), "{heard} bytes");
     assert!(limited(&running, "chat").await >= 8.0);
     end(running).await;
@@ -269,7 +275,7 @@ async fn a_map_download_arrives_whole_and_a_fifth_is_not_begun() {
     let running = serve(options());
     let player = stranger(&running).join().await.unwrap().unwrap();
     let size = std::fs::metadata(own_map("arena.obsp")).unwrap().len() as usize;
-    // The map and the game's data, each twice, are as much as a client has to ask for.
+    // A client needs at most four downloads: the map and the game's data, each twice.
     for _ in 0..4 {
         let loaded = timeout(HANG, player.download()).await.unwrap().unwrap();
         assert!((size..size + 100).contains(&loaded), "{loaded} of {size}");
@@ -293,7 +299,7 @@ async fn reports_of_mismatches_that_were_saved_up_count_little() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    timeout(HANG, counted).await.expect("they count");
+    timeout(HANG, counted).await.expect("reports beyond the limit are counted");
     assert!(read(&running, "game_digest_mismatches_total").await <= 20.0);
     end(running).await;
 }
@@ -317,9 +323,12 @@ async fn a_page_elsewhere_is_refused_and_no_page_is_awaited_where_none_may_look_
     assert_eq!(status, 200);
     end(running).await;
 
-    // Browsers come to play, too, where none may look on.
+    // A server without spectators still accepts browsers, because their pages may play.
     let running = serve(Options { max_spectators: 0, ..options() });
-    assert!(stranger(&running).connect(HTTP3).await.is_some(), "no browser could play");
+    assert!(
+        stranger(&running).connect(HTTP3).await.is_some(),
+        "the server refuses browsers, so no page could play"
+    );
     assert!(stranger(&running).spectate().await.is_none_or(|met| met.is_err()));
     assert!(stranger(&running).connect(GAME).await.is_some());
     end(running).await;
@@ -341,14 +350,14 @@ async fn slow_connections_to_the_pages_keep_no_probe_out() {
         times.push(begin.elapsed());
     }
     times.sort_unstable();
-    // Ten times what the bench holds it to, for a busy machine.
+    // The bar is ten times that of the bench, because the machine may be busy.
     assert!(times[2] < Duration::from_millis(500), "{times:?}");
     end(running).await;
 }
 
 #[tokio::test]
 async fn handshakes_that_are_broken_off_keep_nobody_out() {
-    // As few connections as a server ever holds.
+    // This is the smallest limit of connections that a server can have.
     let running = serve(Options { max_players: 2, max_spectators: 0, ..options() });
     for host in 20..24 {
         let attacker = Attacker::new(Ipv4Addr::new(127, 0, 0, host), running.local_addr());
@@ -383,12 +392,12 @@ async fn a_wrong_hello_in_the_next_world_is_refused_and_counted() {
             }
         }
     };
-    timeout(HANG, hearing).await.expect("it goes on");
+    timeout(HANG, hearing).await.expect("the match goes on");
     assert!(matches!(refused, Some(RefusalReason::WrongMap { .. })), "{refused:?}");
     let counted = async {
         while read(&running, "game_disconnects_total{reason=\"wrong_map\"}").await < 1.0 {}
     };
-    timeout(HANG, counted).await.expect("it is not counted");
+    timeout(HANG, counted).await.expect("the refusal is counted");
     assert!(honest_join(&running).await);
     end(running).await;
 }

@@ -1,5 +1,5 @@
-//! Spectators that mean harm: each is sent away with the code that the protocol
-//! gives for what it did, and counted, and the others see on.
+//! Hostile spectators. Each is closed with the protocol's code for its offence and counted, and the
+//! other spectators do not notice.
 
 use obsp_proto::Tick;
 use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
@@ -12,19 +12,21 @@ use web_transport_quinn::{SessionError, WebTransportError};
 use crate::spectator::{HANG, Spectator};
 use crate::{end, options, serve};
 
-/// Snapshots that the witness sees after each offence: half a second of them.
+/// Snapshots that the witness must get after each offence, which takes half a second.
 const SEEN: usize = 10;
 
-/// The code that the session is closed with.
+/// The code with which the server closes the session.
 async fn sentence(offender: &Spectator) -> u32 {
-    let closed = timeout(HANG, offender.web.closed()).await.expect("still there");
+    let closed = timeout(HANG, offender.web.closed())
+        .await
+        .expect("the offender's session is closed in time");
     match closed {
         SessionError::WebTransportError(WebTransportError::Closed(code, _)) => code,
         _ => panic!("{closed}"),
     }
 }
 
-/// A datagram of a command that acknowledges a snapshot long before it is made.
+/// A command's datagram that acknowledges a snapshot of the far future.
 fn from_the_future() -> Vec<u8> {
     let batch = CommandBatch::new(Tick(5), vec![Command::default()]).unwrap();
     let acknowledgement = Some(Acknowledgement::of(Tick(30_000)));
@@ -57,7 +59,7 @@ async fn a_spectator_that_breaks_the_protocol_is_told_the_code() {
     .enumerate()
     {
         let mut offender = Spectator::come(&running).await.unwrap();
-        // It is in once it sees something.
+        // The offender is in the match once it gets a snapshot.
         offender.see().await;
         let datagram = |bytes: &[u8]| offender.web.send_datagram(bytes.to_vec().into()).unwrap();
         match offence {
@@ -83,7 +85,7 @@ async fn a_spectator_that_never_finishes_a_message_is_not_waited_for() {
     let mut witness = Spectator::come(&running).await.unwrap();
     let web = Spectator::connect(&running).await;
     let (mut send, _receive) = web.open_bi().await.unwrap();
-    // The beginning of a frame that never comes.
+    // Only the beginning of a frame is sent.
     send.write_all(&[200, 0, 0]).await.unwrap();
     let gone = async {
         tokio::select! {
@@ -91,7 +93,7 @@ async fn a_spectator_that_never_finishes_a_message_is_not_waited_for() {
             () = async { loop { witness.see().await; } } => unreachable!(),
         }
     };
-    assert!(gone.await, "it is waited for still");
+    assert!(gone.await, "the server still waits for the message");
     let page = get(running.http_addr(), "/metrics").await.body;
     assert_eq!(metric(&page, "game_refusals_total{reason=\"no_hello\"}"), 1.0);
     assert_eq!(metric(&page, "game_connections{state=\"watching\"}"), 1.0);

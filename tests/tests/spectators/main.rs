@@ -1,4 +1,4 @@
-//! Spectators as a browser comes: over WebTransport, on the players' own port.
+//! Spectators over WebTransport on the players' own port, as browsers come.
 
 mod hostile;
 mod spectator;
@@ -17,7 +17,7 @@ use tests::harness::pages::{get, metric};
 use tests::harness::{self, Administrators};
 use tokio::time::timeout;
 
-/// How long spectators look on.
+/// Time for which a spectator watches.
 const LOOK: Duration = Duration::from_secs(2);
 
 fn serve(options: Options) -> Server {
@@ -52,7 +52,7 @@ async fn a_spectator_sees_what_players_see_and_takes_no_place() {
         }
         player
     });
-    let mut spectator = Spectator::come(&running).await.expect("a full server shows itself");
+    let mut spectator = Spectator::come(&running).await.expect("a full server accepts a spectator");
     let hello = spectator.session.hello().unwrap();
     assert_eq!((hello.player, hello.snapshot_rate), (None, NonZeroU16::new(20).unwrap()));
 
@@ -66,12 +66,17 @@ async fn a_spectator_sees_what_players_see_and_takes_no_place() {
         snapshots += 1;
         digests += usize::from(agrees.is_some());
     }
-    // Twenty a second are one for three ticks.
+    // Twenty snapshots a second are one for every three ticks.
     let due = (last.0 - first.0) as usize / 3;
     assert!((due / 2..=due + 1).contains(&snapshots), "{snapshots} snapshots of {due}");
     assert!(digests > 0);
     let seen = spectator.holds();
-    assert!(seen.len() > running.props(), "{} of {}", seen.len(), running.props() + 1);
+    assert!(
+        seen.len() > running.props(),
+        "the spectator sees only {} of {} entities",
+        seen.len(),
+        running.props() + 1
+    );
 
     let whole = Vitals { health: 100, score: 0 };
     let mut told = Vec::new();
@@ -90,7 +95,7 @@ async fn a_spectator_sees_what_players_see_and_takes_no_place() {
 #[tokio::test]
 async fn spectators_have_a_limit_of_their_own() {
     let running = serve(Options { max_spectators: 1, ..options() });
-    let first = Spectator::come(&running).await.expect("the first");
+    let first = Spectator::come(&running).await.expect("the first spectator is accepted");
     let refused = Spectator::come(&running).await.err();
     assert_eq!(refused, Some(RefusalReason::Full { limit: 1 }));
     drop(first);
@@ -119,11 +124,11 @@ async fn a_banned_spectator_goes_and_stays_away() {
     let closing = spectator.closing().await;
     let ClosingReason::Removed(why) = &closing else { panic!("{closing}") };
     assert_eq!(why.as_str(), "glare");
-    assert!(Spectator::try_connect(&running).await.is_err(), "a ban");
+    assert!(Spectator::try_connect(&running).await.is_err(), "a banned spectator can connect");
     let page = get(running.http_addr(), "/metrics").await.body;
     assert_eq!(metric(&page, "game_refusals_total{reason=\"banned\"}"), 1.0);
     ask(AdminAction::Unban { subject }).await;
-    Spectator::come(&running).await.expect("the ban is lifted");
+    Spectator::come(&running).await.expect("a spectator is accepted after the ban");
     drop(spectator);
     end(running).await;
 }
@@ -152,7 +157,7 @@ async fn a_spectator_sees_the_match_that_it_names_and_no_other() {
     let Some(RefusalReason::NoSuchMatch { matches }) =
         Spectator::come_to(&running, Some(&other)).await.err()
     else {
-        panic!("there is no such match")
+        panic!("a match that does not exist is not refused as such")
     };
     assert_eq!(matches.to_string(), "main, duel");
     let page = get(running.http_addr(), "/metrics").await.body;

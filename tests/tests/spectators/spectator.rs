@@ -29,12 +29,12 @@ pub(crate) struct Spectator {
 }
 
 impl Spectator {
-    /// A session in which nothing has been said yet.
+    /// Opens a session, and sends nothing in it.
     pub(crate) async fn connect(running: &Server) -> WebSession {
         Self::try_connect(running).await.unwrap()
     }
 
-    /// The same, where the server may refuse the connection.
+    /// Like [`Spectator::connect`], for a server that may refuse the connection.
     pub(crate) async fn try_connect(running: &Server) -> Result<WebSession, ClientError> {
         let hash = running.certificate_sha256().to_string();
         let byte = |i: usize| u8::from_str_radix(&hash[2 * i..2 * i + 2], 16).unwrap();
@@ -45,12 +45,12 @@ impl Spectator {
         timeout(HANG, client.unwrap().connect(url)).await.unwrap()
     }
 
-    /// Comes to see the match, and hears whether it may.
+    /// Joins as a spectator of the first match, or returns the reason of the refusal.
     pub(crate) async fn come(running: &Server) -> Result<Self, RefusalReason> {
         Self::come_to(running, None).await
     }
 
-    /// The same of the match of this name.
+    /// Like [`Spectator::come`], for the match of this name.
     pub(crate) async fn come_to(
         running: &Server,
         match_name: Option<&MatchName>,
@@ -93,8 +93,8 @@ impl Spectator {
         self.session.receive_stream(self.now(), &chunk[..length.unwrap_or(0)]).unwrap()
     }
 
-    /// The next snapshot's tick and whether its digest agreed, if it had one;
-    /// acknowledged.
+    /// Waits for the next snapshot and acknowledges it. Returns its tick, and whether its digest
+    /// agreed, if it had one.
     pub(crate) async fn see(&mut self) -> (Tick, Option<bool>) {
         loop {
             let datagram = timeout(HANG, self.web.read_datagram()).await.unwrap().unwrap();
@@ -109,8 +109,7 @@ impl Spectator {
         }
     }
 
-    /// The next thing that it is told of the match, if one comes with what the
-    /// server says next.
+    /// The next event of the match, if there is one by the server's next message.
     pub(crate) async fn next_event(&mut self) -> Option<MatchEvent> {
         let latest = Tick(u32::MAX);
         if let Some((_, event)) = self.session.next_event(latest) {
@@ -120,7 +119,7 @@ impl Spectator {
         self.session.next_event(latest).map(|(_, event)| event)
     }
 
-    /// Why the server ends the session, once it does.
+    /// Waits until the server ends the session, and returns the reason.
     pub(crate) async fn closing(&mut self) -> ClosingReason {
         loop {
             let closed = self.hear().await.into_iter().find_map(|event| match event {
@@ -133,7 +132,7 @@ impl Spectator {
         }
     }
 
-    /// What it knows of each slot that holds something.
+    /// The entities that the spectator knows, by slot.
     pub(crate) fn holds(&self) -> BTreeMap<u16, QuantisedEntity> {
         (0..4096).filter_map(|slot| Some((slot, *self.session.quantised(slot)?))).collect()
     }

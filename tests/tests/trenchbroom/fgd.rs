@@ -1,17 +1,17 @@
-//! A reader of entity definitions, as far as `arena.fgd` needs one.
+//! A reader of entity definitions. It reads only the syntax that `arena.fgd` uses.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-/// What an entity of a class is made of.
+/// The kind of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Brushes.
+    /// Its entities consist of brushes.
     Solid,
-    /// A point.
+    /// Its entities are points.
     Point,
-    /// Nothing: others build on it.
+    /// It has no entities; other classes build on it.
     Base,
 }
 
@@ -23,12 +23,12 @@ pub(crate) struct Definitions(BTreeMap<String, Class>);
 struct Class {
     kind: Kind,
     bases: Vec<String>,
-    /// Its keys, each with the values one can choose from.
+    /// Its keys, each with the values to choose from.
     keys: BTreeMap<String, Vec<String>>,
 }
 
 impl Definitions {
-    /// Reads them; a class has a name of its own and builds on earlier ones.
+    /// Reads all classes. Each must have a unique name and build only on earlier ones.
     pub(crate) fn read(text: &str) -> Self {
         let mut tokens = tokens(text).into_iter().peekable();
         let mut definitions = Self::default();
@@ -37,7 +37,7 @@ impl Definitions {
                 "@SolidClass" => Kind::Solid,
                 "@PointClass" => Kind::Point,
                 "@BaseClass" => Kind::Base,
-                other => panic!("{other} is no kind of class"),
+                other => panic!("{other} is not a kind of class"),
             };
             let bases = header(&mut tokens);
             for base in &bases {
@@ -53,13 +53,13 @@ impl Definitions {
         definitions
     }
 
-    /// What entities of a class are, if it is described.
+    /// The kind of a class; `None` if the file does not describe it.
     pub(crate) fn kind(&self, class: &str) -> Option<Kind> {
         self.0.get(class).map(|class| class.kind)
     }
 
-    /// A class's keys with those of what it builds on, each with the values
-    /// one can choose from.
+    /// The keys of a class and of the classes that it builds on, each with the values to choose
+    /// from.
     pub(crate) fn keys(&self, class: &str) -> BTreeMap<String, Vec<String>> {
         let class = &self.0[class];
         let mut keys = class.keys.clone();
@@ -72,7 +72,7 @@ impl Definitions {
 
 type Tokens = Peekable<IntoIter<String>>;
 
-/// Words, marks of one character, and strings with their opening quote.
+/// Splits a text into words, marks of one character, and strings with their opening quote.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -107,7 +107,7 @@ fn until(tokens: &mut Tokens, end: &str) -> Vec<String> {
     }
 }
 
-/// What a class builds on; its size and colour are the editor's alone.
+/// The classes on which a class builds. Its size and colour are for the editor, and skipped.
 fn header(tokens: &mut Tokens) -> Vec<String> {
     let mut bases = Vec::new();
     while let Some(property) = tokens.next().filter(|token| token != "=") {
@@ -116,7 +116,7 @@ fn header(tokens: &mut Tokens) -> Vec<String> {
         match property.as_str() {
             "base" => bases.extend(values.into_iter().filter(|value| value != ",")),
             "size" | "color" => {}
-            other => panic!("{other} is no property of a class"),
+            other => panic!("{other} is not a property of a class"),
         }
     }
     bases
@@ -127,8 +127,8 @@ fn keys(tokens: &mut Tokens) -> BTreeMap<String, Vec<String>> {
     while let Some(key) = tokens.next().filter(|token| token != "]") {
         assert_eq!(tokens.next().as_deref(), Some("("), "after {key}");
         until(tokens, ")");
-        // A colon comes before every part of the description but the parts of
-        // a continued string.
+        // A colon comes before every part of the description, and a plus sign before the parts of a
+        // continued string.
         while tokens.next_if(|token| token == ":" || token == "+").is_some() {
             let is_part = |token: &String| ![":", "+", "=", "]"].contains(&token.as_str());
             let _ = tokens.next_if(is_part);

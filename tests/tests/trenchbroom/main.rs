@@ -1,5 +1,5 @@
-//! What a level designer's editor is told: every entity that the maps use and
-//! that the server understands, and files that are really there.
+//! The configuration for a level designer's editor. It describes every entity that the maps use and
+//! that the server understands, and names files that exist.
 
 mod fgd;
 
@@ -14,10 +14,10 @@ use tests::oracle::map_text::Entity;
 
 use fgd::{Definitions, Kind};
 
-/// Every map that a designer may open.
+/// The maps that a designer may open.
 const MAPS: [&str; 4] = ["arena", "terrain", "warren", "trenchbroom/initial"];
 
-/// Where the server and the compiler ask for an entity's class.
+/// The sources in which server and compiler compare an entity's class.
 const READERS: [&str; 4] = [
     "maps/src/compile/contents.rs",
     "server/sim/src/arena/spawn.rs",
@@ -47,7 +47,7 @@ fn kind_of(entity: &Entity) -> Kind {
     if is_solid { Kind::Solid } else { Kind::Point }
 }
 
-/// The examples have classes of their own, in a file that no server reads.
+/// The examples' own classes are described in a file of their own, which no server reads.
 #[test]
 fn every_entity_in_the_maps_of_the_examples_is_described() {
     let definitions = definitions();
@@ -65,7 +65,7 @@ fn every_entity_in_the_maps_of_the_examples_is_described() {
             assert_eq!(kind, Some(kind_of(entity)), "{name}: {class}");
         }
     }
-    assert_eq!(used.len(), own.classes().len(), "only {used:?} are used");
+    assert_eq!(used.len(), own.classes().len(), "of the described classes only {used:?} are used");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn every_entity_in_the_maps_is_described() {
             assert_eq!(definitions.kind(class), Some(kind), "{name}: {class}");
             let described = definitions.keys(class);
             for (key, _) in &entity.pairs {
-                // The editor has the first two, and keeps notes of its own.
+                // The editor itself sets the first two, and keys that begin with `_`.
                 let own = key == "classname" || key == "origin" || key.starts_with('_');
                 assert!(own || described.contains_key(key), "{name}: {key} of {class}");
             }
@@ -85,7 +85,7 @@ fn every_entity_in_the_maps_is_described() {
     }
 }
 
-/// Names of classes in what a source file compares with.
+/// The names of classes with which a source file compares.
 fn classes_in(text: &str) -> BTreeSet<String> {
     let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
     let code = product.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -106,16 +106,19 @@ fn every_class_that_the_server_understands_is_described() {
     let mut understood = BTreeSet::new();
     for reader in READERS {
         let classes = classes_in(&read(&root.join(reader)));
-        assert!(!classes.is_empty(), "{reader} asks for no class any more: where is it done now?");
+        assert!(
+            !classes.is_empty(),
+            "{reader} no longer compares classes; name the source that does in READERS"
+        );
         understood.extend(classes);
     }
-    // A class of Quake III's form, whose maps are drawn with its own definitions.
+    // This class occurs only in maps for Quake III, which have definitions of their own.
     let of_quake3 = understood.remove("func_static");
-    assert!(of_quake3, "func_static is understood no more");
+    assert!(of_quake3, "no source understands func_static any more");
     for class in &understood {
         assert!(definitions.kind(class).is_some(), "{class} is missing in arena.fgd");
     }
-    // What jump pads aim at may be of any class; these are the usual ones.
+    // The target of a jump pad may have any class; these are the usual ones.
     for class in ["target_position", "info_notnull", "info_teleport_destination"] {
         assert!(definitions.keys(class).contains_key("targetname"), "{class}");
     }
@@ -163,7 +166,7 @@ fn every_texture_has_a_picture() {
         let brushes = map.entities().iter().flat_map(|entity| &entity.brushes);
         let textures: BTreeSet<&str> =
             brushes.flat_map(|b| &b.faces).map(|face| face.texture.as_str()).collect();
-        // A file name with a star does not exist on every system.
+        // Some systems allow no star in a file name, so such textures have no picture.
         for texture in textures.into_iter().filter(|texture| !texture.starts_with('*')) {
             let picture = own_map(&format!("trenchbroom/textures/{texture}.png"));
             assert!(picture.is_file(), "{name}: {texture}");

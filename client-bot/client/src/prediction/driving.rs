@@ -1,10 +1,10 @@
 //! The vehicle that the player drives, predicted by the server's own engine, solver and guard.
 //!
-//! The server says where a vehicle is as it does of any body: rounded, and without its spin.
-//! Of the states that would be rounded to that, the one nearest to the prediction is taken
-//! for the true one. So a vehicle that is predicted rightly is never corrected, and one that
-//! is not is known again within a few states, for its engine brings it to the motion that
-//! the driver commands, whatever it was.
+//! The server reports a vehicle as it reports any body: rounded, and without its spin. Many
+//! states are rounded to the same report. The client takes the one nearest to its prediction for
+//! the true one, so a vehicle that is predicted rightly is never corrected. After an error the
+//! prediction is right again within a few reports, because the engine brings the vehicle to the
+//! motion that the driver commands, whatever its motion was before.
 
 use glam::{DQuat, DVec3};
 use obsp_proto::Tick;
@@ -14,18 +14,19 @@ use obsp_sim::{DrivenTank, EntityState, Moving};
 use super::shoved_props::extrapolated;
 use super::{Observed, Own, PendingCommand, Prediction, PredictionError, before};
 
-/// By how much rounding changes a coordinate, in units, and a velocity, in units per second.
+/// Greatest change by rounding: of a coordinate, in units, and of a velocity, in units per second.
 const POSITION_ROUNDING: f64 = 0.5 / STEPS_PER_UNIT as f64;
 const VELOCITY_ROUNDING: f64 = 0.5 * VELOCITY_STEP;
 
-/// By how much it turns a body at most, in radians.
+/// Greatest turn of a body by rounding, in radians.
 const TURN_ROUNDING: f64 = 0.0025;
 
-/// Seconds in which a velocity that is a little off is told from rounding.
+/// Shortest time, in seconds, over which an error of the position is blamed on the velocity.
+/// Within less time the rounding of the position would look like a large error of the velocity.
 const LEAST_WAY: f64 = 0.1;
 
-/// Units by which a body of which the latest snapshot did not tell may be predicted elsewhere
-/// than where it would be without a contact: as far its prediction is believed.
+/// Distance, in units, up to which the prediction of another body is kept if the latest snapshot
+/// does not contain that body: the distance from where it would be without a contact.
 const BELIEVED: f64 = 4.0;
 
 impl Prediction {
@@ -38,8 +39,8 @@ impl Prediction {
 
     /// Compares the state after `tick` of the vehicle that the player drives, as a snapshot
     /// has it, with the prediction for it, and replays later commands from there if they
-    /// differ. `others` are the latest known states of other entities. `None` as for
-    /// [`Prediction::reconcile`].
+    /// differ. `others` are the latest known states of other entities. Returns `None` in the
+    /// cases that [`Prediction::reconcile`] names.
     pub fn reconcile_vehicle(
         &mut self,
         tick: Tick,
@@ -92,7 +93,8 @@ impl Prediction {
         self.compared(positions, before != after, position_before, disturbed)
     }
 
-    /// Plays one tick of a tank; returns the tank after it. Far ahead of the server it is alone.
+    /// Plays one tick of a tank; returns the tank after it. Far ahead of the server, the tank is
+    /// simulated without the bodies near it.
     pub(super) fn drive(
         &mut self,
         mut tank: Box<DrivenTank>,
@@ -114,8 +116,9 @@ impl Prediction {
     }
 }
 
-/// Of all states that are rounded to `rounded`, the one nearest to `predicted`. If the
-/// position is another, so was the velocity on the way of so many `seconds`.
+/// The state nearest to `predicted` among all that are rounded to `rounded`. An error of the
+/// position also corrects the velocity, which caused that error within `seconds`. With 0 for
+/// `seconds` the velocity is only rounded.
 fn nearest(predicted: &Moving, rounded: &EntityState, seconds: f64) -> Moving {
     let within = |value: DVec3, about: DVec3, by: f64| value.clamp(about - by, about + by);
     let (state, spin) = (&predicted.state, predicted.spin);
@@ -142,7 +145,8 @@ fn nearest(predicted: &Moving, rounded: &EntityState, seconds: f64) -> Moving {
 
 /// The orientation nearest to `predicted` that may be rounded to `rounded`.
 fn within_turn(predicted: DQuat, rounded: DQuat) -> DQuat {
-    // The same rotation in the predicted sign, so that the one goes over into the other.
+    // A quaternion and its negative are one rotation. With the sign of the prediction, `slerp`
+    // takes the short way.
     let rounded = if rounded.dot(predicted) < 0.0 { -rounded } else { rounded };
     // Not `angle_between`, whose arc cosine is imprecise near zero.
     let apart = 2.0 * (rounded.inverse() * predicted).xyz().length().min(1.0).asin();
@@ -175,7 +179,7 @@ mod tests {
         let near = tank(DVec3::new(8.01, -3.01, 40.015), 0.5012, DVec3::new(198.5, 1.9, -5.0));
         let predicted = Moving { state: near, spin: DVec3::Z };
         assert_eq!(nearest(&predicted, &rounded, 0.1), predicted);
-        // In the other sign it is the same orientation.
+        // The negative quaternion is the same orientation.
         let other = EntityState { orientation: -rounded.orientation, ..rounded };
         assert_eq!(nearest(&predicted, &other, 0.1), predicted);
     }
@@ -189,7 +193,8 @@ mod tests {
         assert_eq!(found.state.position, DVec3::X / 64.0);
         assert_eq!((found.state.velocity, found.spin), (DVec3::Y * 2.0, DVec3::Z));
         assert!((turned - TURN_ROUNDING).abs() < 1e-4, "{turned}");
-        // One that was predicted 0.2 units too far in a fifth of a second was too fast by one.
+        // A vehicle predicted 0.2 units too far in a fifth of a second was one unit per second too
+        // fast.
         let fast = tank(DVec3::X * (0.2 + 1.0 / 64.0), 0.0, DVec3::X * 1.5);
         let found = nearest(&Moving { state: fast, spin: DVec3::ZERO }, &rounded, 0.2);
         assert!((found.state.velocity.x - 0.5).abs() < 1e-9, "{:?}", found.state.velocity);

@@ -1,8 +1,8 @@
 //! Props that the player shoves, predicted by the server's own solver until the server
 //! reports them otherwise.
 //!
-//! [`ShovedProps::restart`] before a replay, then [`ShovedProps::advance`] after every
-//! tick played; [`ShovedProps::is_confirmed`] says whether a replay is needed at all.
+//! Call [`ShovedProps::restart`] before a replay, then [`ShovedProps::advance`] after every
+//! tick played. [`ShovedProps::is_confirmed`] says whether a replay is needed at all.
 
 use std::collections::VecDeque;
 
@@ -13,8 +13,8 @@ use obsp_sim::{EntityId, EntityState, Kind, Moving, Pile, PlayerMotion, Predicto
 
 use super::{MAX_EXTRAPOLATION, Observed};
 
-/// Ticks after the last contact for which a prop counts as shoved by the player; the
-/// server knows better, and says so.
+/// Ticks after the last contact for which a prop counts as shoved by the player. Later the
+/// server's reports are more accurate than the prediction.
 const MAX_SHOVE_AGE: i64 = 120;
 
 /// Ticks for which predicted states are kept: longer than a round trip on most
@@ -25,8 +25,8 @@ const MAX_HISTORY: usize = 64;
 /// props are sent more often than that.
 const MAX_UNREPORTED: i64 = 6;
 
-/// Quantisation of a received state with a small margin: units, units per second, and
-/// the cosine of half an angle.
+/// Greatest difference between a predicted state and the quantised one received for it, with a
+/// small margin: in units, in units per second, and as the cosine of half the angle between.
 const POSITION_TOLERANCE: f64 = 1.0 / 50.0;
 const VELOCITY_TOLERANCE: f64 = 2.2;
 const ORIENTATION_COSINE: f64 = 1.0 - 2e-6;
@@ -36,7 +36,7 @@ const ORIENTATION_COSINE: f64 = 1.0 - 2e-6;
 /// radians per second.
 const EXACT_TOLERANCE: f64 = 1e-3;
 
-/// What the server reports for one tick.
+/// The server's report for one tick.
 pub(super) struct ServerUpdate<'a> {
     /// The tick of the authoritative motion.
     pub(super) tick: Tick,
@@ -67,7 +67,7 @@ impl ServerUpdate<'_> {
 #[derive(Debug, Default)]
 pub(super) struct ShovedProps {
     own: Vec<Shove>,
-    /// Those props and the bodies near them, after the latest command; `None` if the
+    /// The shoved props and the bodies near them, after the latest command; `None` if the
     /// player shoves nothing.
     pile: Option<Pile>,
     /// The predicted states at the end of each tick.
@@ -82,7 +82,7 @@ struct Shove {
 }
 
 impl ShovedProps {
-    /// Their ids.
+    /// The ids of the shoved props.
     pub(super) fn ids(&self) -> Vec<EntityId> {
         self.own.iter().map(|shove| shove.id).collect()
     }
@@ -97,7 +97,7 @@ impl ShovedProps {
         *self = Self::default();
     }
 
-    /// Whether the update agrees with what was predicted.
+    /// Whether the update agrees with the prediction.
     pub(super) fn is_confirmed(&self, update: &ServerUpdate) -> bool {
         self.own.iter().all(|shove| {
             let observed = update.observed.iter().find(|(_, state)| state.id == shove.id);
@@ -132,8 +132,8 @@ impl ShovedProps {
         self.rebuild_pile(&bodies, motion, predictor);
     }
 
-    /// Another entity at the end of `tick`, the last one that was played: as predicted
-    /// if the player shoves it or it is near such a prop, else extrapolated.
+    /// The state of another entity at the end of `tick`, the last one that was played: predicted
+    /// if the player shoves it or it is near a shoved prop, else extrapolated.
     pub(super) fn at(&self, observed: &Observed, tick: Tick, seconds: f64) -> EntityState {
         let predicted = self.pile.as_ref().and_then(|pile| pile.find(observed.1.id));
         predicted.map_or_else(|| extrapolated(observed, tick, seconds), |body| body.state)
@@ -228,7 +228,7 @@ fn is_exact(a: &Moving, b: &Moving) -> bool {
             < EXACT_TOLERANCE * EXACT_TOLERANCE
 }
 
-/// Whether `observed` is `known`, quantised.
+/// Whether `observed` may be `known` after quantisation.
 fn is_rounded(observed: &EntityState, known: &EntityState) -> bool {
     observed.asleep == known.asleep
         && (observed.position - known.position).abs().max_element() < POSITION_TOLERANCE
@@ -236,7 +236,7 @@ fn is_rounded(observed: &EntityState, known: &EntityState) -> bool {
         && observed.orientation.dot(known.orientation).abs() > ORIENTATION_COSINE
 }
 
-/// Where an entity is at the end of `tick` if it keeps its velocity.
+/// The state of an entity at the end of `tick` if it keeps its velocity.
 pub(super) fn extrapolated(
     (observed_at, state): &Observed,
     tick: Tick,

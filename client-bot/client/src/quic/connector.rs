@@ -1,6 +1,6 @@
 //! Opens connections: the UDP socket, TLS and QUIC configuration, and the handshake
-//! of the protocol. [`Connector::new`] first, then any number of
-//! [`Connector::join`]s; [`Connector::rejoin`] retries after a lost connection.
+//! of the protocol. Call [`Connector::new`] first, then [`Connector::join`] any number of
+//! times. [`Connector::rejoin`] retries after a lost connection.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -38,14 +38,14 @@ const DATAGRAM_RECEIVE_BUFFER: usize = 96 * 1024;
 /// Bytes of commands that may wait for the network: a few ticks.
 const DATAGRAM_SEND_BUFFER: usize = 2048;
 
-/// Packets, and the time, after which the server is to acknowledge commands in a packet
-/// of its own if no snapshot has carried the acknowledgement: over a narrow line, where
-/// snapshots are few, packets with only acknowledgements would take a sixth of it.
+/// After this many packets, or this time, the server acknowledges commands in a packet of its
+/// own if no snapshot has carried the acknowledgement. On a narrow line, where snapshots are few,
+/// more frequent packets with only acknowledgements would take a sixth of it.
 const MAX_UNACKNOWLEDGED: u32 = 10;
 const MAX_ACK_DELAY: Duration = Duration::from_millis(100);
 
-/// The server name of the TLS handshake where trust goes by pin or address: a name
-/// that the server's self-signed certificate carries.
+/// The server name of the TLS handshake with [`Trust::Pin`] and [`Trust::Loopback`]: a name that
+/// the server's self-signed certificate carries.
 const SERVER_NAME: &str = "localhost";
 
 /// One UDP socket, and the server that clients reach through it. Clones share the
@@ -121,13 +121,13 @@ pub enum JoinError {
     #[error("the server did not answer the hello")]
     NoHello,
     /// The server broke the protocol, or this client misreads it.
-    #[error("the server broke the protocol: {0}")]
+    #[error("the server broke the protocol, or this client misreads it: {0}")]
     Protocol(obsp_proto::ProtocolError),
     /// The map could not be loaded.
     #[error(transparent)]
     Map(#[from] MapError),
     /// The map did not arrive in time.
-    #[error("the map took too long to come")]
+    #[error("the map did not arrive in time")]
     SlowMap,
     /// The client had joined, but lost the connection while the map was loading.
     #[error("disconnected while the map was loading: {0}")]
@@ -184,9 +184,9 @@ impl Connector {
         Self { maps, ..self }
     }
 
-    /// Joins the match as `name`, with the map that this client insists on or
-    /// [`MapHash::ANY`], and waits until the map is loaded; a map that is not on disk
-    /// is fetched from the server.
+    /// Joins the match as `name` and waits until the map is loaded. `map` is the only map that
+    /// this client accepts, or [`MapHash::ANY`]. A map that is not on disk is fetched from the
+    /// server.
     ///
     /// # Errors
     /// No server answers, it refuses the client, or the map cannot be loaded.

@@ -1,5 +1,5 @@
 //! Loads the map of a match, from a file or from the server, and the game's data from the
-//! server: each by a stream of its own.
+//! server. Each transfer has a stream of its own.
 
 use std::fmt::Display;
 use std::future::Future;

@@ -1,5 +1,5 @@
-//! The maps of all clients in a process, by content hash: each is loaded from a file,
-//! or fetched from the server, once. So are the data of games.
+//! The maps of all clients in a process, by content hash. Each is loaded from a file, or fetched
+//! from the server, once. So are the data of games.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -22,12 +22,12 @@ const SUFFIX: &str = "obsp";
 #[derive(Debug)]
 pub struct MapStore {
     folders: Vec<PathBuf>,
-    /// The one that was asked for last is the last.
+    /// In the order of the last requests, the latest at the end.
     loaded: Mutex<Vec<Loaded>>,
 }
 
-/// Most maps that are kept: those of all matches of a server, and as many that come next. A
-/// client holds the map that it plays on for as long as it does.
+/// Most maps that are kept: enough for all matches of a server and as many next maps. A client
+/// also holds the map that it plays on, which may have left the store.
 const MAPS: usize = 16;
 
 /// A map that was loaded, and the game that is played on it.
@@ -52,15 +52,15 @@ impl MapStore {
         Self { folders, loaded: Mutex::default() }
     }
 
-    /// The same store, which looks in these folders too.
+    /// Adds folders in which the store searches for compiled maps.
     pub fn with_folders(mut self, folders: &[PathBuf]) -> Self {
         self.folders.extend_from_slice(folders);
         self
     }
 
-    /// The map and the game that a server's hello names: those that are loaded already, else a
-    /// map from a file of that name and hash, else what `fetch` returns. A file or a server
-    /// with another map does no harm, since the hash decides.
+    /// The map and the game that a server's hello names. A map that is not loaded yet comes from
+    /// a file of that name and hash, or else from `fetch`; the game's data come from `fetch`. A
+    /// file or a server with another map does no harm, since the hash decides.
     ///
     /// # Errors
     /// `fetch` failed or returned something else.
@@ -128,8 +128,8 @@ impl MapStore {
     }
 }
 
-/// Runs on a thread of its own what takes long: other clients of the process, and its
-/// sockets, go on meanwhile.
+/// Runs `work`, which takes long, on a thread of its own, so that other clients of the process
+/// and its sockets go on meanwhile.
 async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, MapError> {
@@ -150,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    /// A map of one block, so high.
+    /// A map of one block of this height.
     fn block(height: usize) -> World {
         let text = format!(
             "{{\n\"classname\" \"worldspawn\"\n{{\n\

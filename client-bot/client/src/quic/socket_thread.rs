@@ -1,5 +1,5 @@
 //! A connection on a thread of its own, for engines with a frame loop instead of a tokio
-//! runtime: [`SocketThread::receive`], [`crate::Client::tick`] and
+//! runtime. Call [`SocketThread::receive`], [`crate::Client::tick`] and
 //! [`SocketThread::transmit`] in every frame.
 
 use std::net::SocketAddr;
@@ -26,7 +26,7 @@ use crate::{Client, LoadedMap, MapError, Transmit};
 const MAX_ARRIVALS: usize = 128;
 
 /// Most orders that wait for the thread, which stops taking them while the server reads
-/// nothing. What the client wants sent beyond that waits in the client.
+/// nothing. Further output waits in the client.
 const MAX_ORDERS: usize = 64;
 
 /// Time in which a connection that was closed sends its last packets.
@@ -46,18 +46,18 @@ pub struct SocketThread {
     fetched: Option<ServerHello>,
 }
 
-/// What the thread reports.
+/// A report of the thread.
 #[derive(Debug)]
 enum Arrival {
     Stream(Vec<u8>),
     Datagram(Bytes),
-    /// What has become of the map that this hello names.
+    /// The map that this hello names, or why it could not be loaded.
     Map(ServerHello, Result<Arc<LoadedMap>, MapError>),
     /// The connection has ended, or could not be made; the reason.
     Closed(String),
 }
 
-/// What the thread is asked to do.
+/// A task for the thread.
 #[derive(Debug)]
 enum Order {
     Send(Transmit),
@@ -66,7 +66,7 @@ enum Order {
 
 impl SocketThread {
     /// Starts to connect to `server`. Maps are taken from `maps`, or fetched from the server.
-    /// That no server answers is reported to the client by [`SocketThread::receive`].
+    /// If no server answers, [`SocketThread::receive`] reports it to the client.
     ///
     /// # Errors
     /// The system refuses a socket or a thread, or TLS cannot be configured.
@@ -86,7 +86,7 @@ impl SocketThread {
         let run = move || {
             runtime.block_on(async {
                 if let Err(reason) = run(&connector, maps, &report, accepted, &mut dropped).await {
-                    // If nobody listens any more, nobody wants to know.
+                    // The report fails if the caller has dropped its end. It is not needed then.
                     let _ = report.send(Arrival::Closed(reason)).await;
                 }
                 let _ = timeout(CLOSE_TIMEOUT, connector.close()).await;
@@ -97,7 +97,7 @@ impl SocketThread {
         Ok(Self { arrivals, orders, alive, thread: Some(thread), fetched: None })
     }
 
-    /// Passes on to the client what has arrived, its map included.
+    /// Passes everything that has arrived on to the client, its map included.
     pub fn receive(&mut self, client: &mut Client, now: Time) {
         while let Ok(arrival) = self.arrivals.try_recv() {
             match arrival {
@@ -105,7 +105,7 @@ impl SocketThread {
                 Arrival::Datagram(bytes) => {
                     client.handle_datagram(&bytes, now);
                 }
-                // One of the world before comes too late: the match has gone on meanwhile.
+                // A map of an earlier world comes too late, and is ignored.
                 Arrival::Map(_, Ok(map)) => {
                     if client.needs_map().is_some_and(|hello| map.check(hello).is_ok()) {
                         let _ = client.use_map(map, now);
@@ -127,7 +127,7 @@ impl SocketThread {
         }
     }
 
-    /// Sends what the client wants sent, as much as the thread can take now.
+    /// Sends as much of the client's output as the thread can take now.
     pub fn transmit(&mut self, client: &mut Client) {
         while self.order(|| client.poll_transmit().map(Order::Send)) {}
     }
@@ -138,7 +138,7 @@ impl SocketThread {
         match orders.try_reserve() {
             Ok(place) => order().map(|order| place.send(order)).is_some(),
             Err(TrySendError::Full(())) => false,
-            // A thread that has ended has reported why: what is left goes nowhere.
+            // A thread that has ended has reported why. Its remaining orders are discarded.
             Err(TrySendError::Closed(())) => order().is_some(),
         }
     }
@@ -149,7 +149,7 @@ impl Drop for SocketThread {
         (self.orders, self.alive) = (None, None);
         self.arrivals.close();
         if let Some(thread) = self.thread.take() {
-            // A thread that has panicked has said so.
+            // If the thread has panicked, its message has been printed already.
             let _ = thread.join();
         }
     }
@@ -171,7 +171,7 @@ async fn run(
     };
     let (connection, (send, receive)) = tokio::select! {
         opened = opened => opened?,
-        // Nothing was said yet, so there is no goodbye to say.
+        // The client has not said hello yet, so it need not say goodbye.
         _ = &mut *dropped => return Ok(()),
     };
     let no_longer = async {
@@ -199,7 +199,8 @@ async fn receive_all(
                 let Some(length) = read.map_err(|error| error.to_string())? else {
                     return Err(connection.closed().await.to_string());
                 };
-                // Fails once the caller has gone, who may still have a goodbye to send.
+                // This fails once the caller has dropped its end. The loop goes on, because a
+                // goodbye may still have to be sent.
                 let _ = report.send(Arrival::Stream(chunk[..length].to_owned())).await;
             }
             datagram = connection.read_datagram() => {

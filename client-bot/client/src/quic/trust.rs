@@ -1,5 +1,5 @@
-//! Which certificate a client accepts as the server's: any on this machine, a pinned
-//! one, or one that an authority has issued.
+//! The certificates that a client accepts as the server's: any on this machine, a pinned one, or
+//! one that an authority has issued.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 use thiserror::Error;
 
-/// What a client trusts as the server.
+/// The server that a client trusts.
 #[derive(Clone, Debug)]
 pub enum Trust {
     /// Any server on this machine: there is no network between to be attacked.
@@ -59,8 +59,8 @@ impl Authority {
 }
 
 impl Trust {
-    /// What to trust at this address: the pin or the authority if there is one, else
-    /// only a server on this machine.
+    /// The trust for a server at this address: the pin or the authority if there is one, else
+    /// [`Trust::Loopback`] if the address is of this machine.
     ///
     /// # Errors
     /// The server is on another machine and neither pin nor authority is given.

@@ -21,12 +21,12 @@ use server::Server;
 /// How long bytes are under way in either direction.
 const DELAYS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(100)];
 
-/// A brush that is a box.
+/// A box as a brush.
 fn block([x0, y0, z0]: [i32; 3], [x1, y1, z1]: [i32; 3]) -> String {
     slope([x0, y0, z0], [x1, y1, z1], 0)
 }
 
-/// The same with its top falling by `fall` units from one end to the other along x.
+/// A box as a brush, with its top falling by `fall` units from one end to the other along x.
 fn slope([x0, y0, z0]: [i32; 3], [x1, y1, z1]: [i32; 3], fall: i32) -> String {
     let planes = [
         [[x1, 0, 0], [x1, 0, 1], [x1, 1, 0]],
@@ -41,7 +41,7 @@ fn slope([x0, y0, z0]: [i32; 3], [x1, y1, z1]: [i32; 3], fall: i32) -> String {
     format!("{{\n{}}}\n", planes.map(plane).concat())
 }
 
-/// A hall of 4,096 units a side with these brushes in it, where players come in the middle.
+/// A hall of 4,096 units a side with these brushes in it. Players spawn in the middle.
 fn hall(brushes: &str) -> Vec<u8> {
     let (side, high) = (2048, 512);
     let walls = [
@@ -62,7 +62,7 @@ fn hall(brushes: &str) -> Vec<u8> {
     compiled.unwrap().world.to_bytes()
 }
 
-/// What was seen of the own tank after the command of a tick.
+/// The own tank as the client had it after the command of a tick.
 #[derive(Clone, Copy)]
 struct Seen {
     predicted: EntityState,
@@ -85,7 +85,7 @@ struct Match {
     unpredicted: Vec<f64>,
     /// How far corrections moved the predicted tank, in units.
     corrections: Vec<f64>,
-    /// Seconds that snapshots took.
+    /// Seconds that the client took to handle each snapshot.
     costs: Vec<f64>,
 }
 
@@ -97,7 +97,7 @@ impl Match {
         let mut server = Server::playing(&map, 1, &none, None);
         (server.kind, server.delay) = (PlayerKind::Hovertank, delay);
         let state = server.world().state();
-        // The props were asked for their models alone.
+        // The props are not needed: the server was asked for one because it has no models without.
         state.entities.iter().for_each(|prop| server.world_mut().remove(prop.id).unwrap());
         let name = PlayerName::new("Ann").unwrap();
         let client = Client::new(&name, MapHash::ANY, &Credentials::default(), Time::ZERO);
@@ -135,7 +135,7 @@ impl Match {
         (0..frames).for_each(|_| self.frame());
     }
 
-    /// Drives along a heading for so many frames.
+    /// Drives along a heading for this many frames.
     fn drive(&mut self, degrees: f64, frames: u32) {
         self.drive_with(degrees, Buttons::default(), frames);
     }
@@ -194,7 +194,7 @@ impl Match {
         self.judge();
     }
 
-    /// Compares the tank with what was seen of it, if the server has played a tick.
+    /// Compares the server's tank with the client's, if the server has played a tick.
     fn judge(&mut self) {
         let tick = self.server.world().state().tick as u32;
         let (Some(seen), Some(own)) = (self.seen.remove(&tick), self.own()) else { return };
@@ -203,7 +203,7 @@ impl Match {
         self.unpredicted.extend(seen.interpolated.map(|at| at.distance(own.position)));
     }
 
-    /// The median, the 99th percentile and the maximum of what was measured.
+    /// The median, the 99th percentile and the maximum of each measurement.
     fn report(&mut self, what: &str) -> [[f64; 3]; 4] {
         let mut all =
             [&mut self.unpredicted, &mut self.errors, &mut self.shown, &mut self.corrections];
@@ -225,8 +225,8 @@ fn percentiles(all: &mut [f64]) -> [f64; 3] {
     [0.5, 0.99, 1.0].map(at)
 }
 
-/// A driver sees each key at once, as a player on foot does; without a prediction it would
-/// be a round trip and more later.
+/// A driver sees the effect of each key at once, as a player on foot does. Without a prediction
+/// it would come a round trip and more later.
 #[test]
 fn a_key_moves_the_own_tank_within_a_tick() {
     for delay in DELAYS {
@@ -286,8 +286,8 @@ fn a_tank_that_meets_nobody_is_where_it_was_predicted() {
     }
 }
 
-/// A flat hull against a flat wall goes as the last bit of its state says, which clients do
-/// not know: so some hits are predicted less well.
+/// The motion of a flat hull against a flat wall depends on the last bit of its state, which
+/// clients do not know. So some hits are predicted less well.
 #[test]
 fn a_tank_that_runs_into_a_wall_is_where_it_was_predicted_or_soon_again() {
     for delay in DELAYS {
@@ -325,15 +325,15 @@ fn a_tank_that_runs_into_crates_is_shown_nearer_than_without_a_prediction() {
             let report = game.report(&format!("{what}, {delay:?}"));
             let [[_, late, _], [error, worst, _], _, _] = report;
             assert!(late > 60.0, "the tank hardly moved");
-            // Of a heap, how crates fly off depends on more than clients know; these are the four
-            // worst of some four hundred predictions.
+            // How the crates of a heap fly off depends on more than clients know. The limit is for
+            // all but the four worst of some four hundred predictions.
             let share = if columns > 1 { 2.0 } else { 3.0 };
             assert!(error < 0.1 && worst < late / share, "{report:?}");
         }
     }
 }
 
-/// A blow that only the server knows of is seen as soon as its word of it arrives, and the
+/// A blow that only the server knows of is seen as soon as the server reports it, and the
 /// prediction is right again after it.
 #[test]
 fn a_tank_that_is_thrown_is_predicted_again_after_it() {
@@ -350,8 +350,8 @@ fn a_tank_that_is_thrown_is_predicted_again_after_it() {
     assert!(error < 0.2, "{error}");
 }
 
-/// While it is out of the world there is no tank to be seen, and when it is back it is
-/// predicted from there.
+/// A tank that is out of the world is not shown. When it is back, it is predicted from its new
+/// place.
 #[test]
 fn a_tank_that_comes_back_elsewhere_is_predicted_from_there() {
     let mut game = Match::in_hall("", DELAYS[0]);

@@ -23,7 +23,7 @@ struct Match {
     server: Server,
     client: Client,
     now: Time,
-    /// The bytes of the map, and what the client has of the game.
+    /// The bytes of the map, and the game's data that the client has.
     arena: Vec<u8>,
     game: GameData,
     /// Events of the connection.
@@ -48,12 +48,12 @@ impl Match {
         Self::playing(objects, &GameData::default(), GameData::default())
     }
 
-    /// A match of a game, of which the client has other data or the same.
+    /// A match of `game` in the arena. The client uses the data `told`, which may be others.
     fn playing(objects: u32, game: &GameData, told: GameData) -> Self {
         Self::on(std::fs::read(ARENA).unwrap(), objects, game, told)
     }
 
-    /// The same on a compiled map.
+    /// A match of `game` on this compiled map. The client uses the data `told`.
     fn on(arena: Vec<u8>, objects: u32, game: &GameData, told: GameData) -> Self {
         let name = PlayerName::new("Ann").unwrap();
         Self {
@@ -89,7 +89,7 @@ impl Match {
     fn frame(&mut self) {
         self.now = self.now + Duration::from_micros(16_667);
         while let Some(bytes) = self.server.read_stream(self.now) {
-            // In the smallest pieces that a stream may come in.
+            // Byte by byte: a stream may arrive in pieces as small as that.
             bytes.iter().for_each(|byte| self.client.handle_stream(&[*byte], self.now));
         }
         while let Some(bytes) = self.server.read_datagram(self.now) {
@@ -161,8 +161,8 @@ fn a_player_alone_is_predicted_to_the_bit() {
     assert!(u64::from(tick.0) > game.server.world().state().tick);
 }
 
-/// Movement that differs in every number from the usual one is predicted by the numbers of the
-/// game's data; and a client that has others mispredicts.
+/// Movement that differs from the default in every number is predicted exactly with the game's
+/// data. A client with other data mispredicts.
 #[test]
 fn a_player_who_moves_by_other_numbers_is_predicted_to_the_bit() {
     let other = GameData::parse(
@@ -201,7 +201,7 @@ fn players_of_another_size_are_predicted_exactly() {
     assert!(game.errors.iter().all(|error| *error == 0.0), "{:?}", game.errors);
 }
 
-/// A box about the origin as OBJ text, by its sides.
+/// A box with these sides about the origin, as OBJ text.
 fn block([x, y, z]: [f64; 3]) -> String {
     let mut text = String::new();
     for corner in 0..8 {
@@ -212,7 +212,7 @@ fn block([x, y, z]: [f64; 3]) -> String {
     text + "f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n"
 }
 
-/// A game's own slabs, as low as a step: players walk onto them, and push those that stand on
+/// A game's own slabs are as low as a step: players walk onto them, and push slabs that stand on
 /// their edge. A client that takes them for small cubes mispredicts.
 #[test]
 fn bodies_of_a_model_of_the_games_own_are_predicted_by_their_shape() {
@@ -348,7 +348,7 @@ fn a_silent_server_is_noticed() {
     assert!(matches!(game.disconnected(), Disconnected::TimedOut));
     assert!(game.now.since(begin) <= IDLE_TIMEOUT + Duration::from_millis(100));
     assert!(!game.disconnected().is_final());
-    // No more than the latest commands have waited for the caller all that time.
+    // Only the latest commands have waited for the caller all that time.
     let waiting = std::iter::from_fn(|| game.client.poll_transmit());
     assert!(waiting.count() <= 5);
 }
@@ -406,7 +406,7 @@ fn a_lost_connection_or_map_ends_the_session_once() {
     assert!(without.server.is_closed);
 }
 
-/// Every place and reach is an answer; before, none was asked for.
+/// The view answers queries with any position and reach.
 #[test]
 fn odd_places_and_reaches_are_answered() {
     let game = Match::joined(8);

@@ -31,7 +31,7 @@ pub(crate) struct Server {
     quantiser: Quantiser,
     session: Session,
     commands: JitterBuffer,
-    /// What the client joins as.
+    /// The kind of player that the client joins as.
     pub(crate) kind: PlayerKind,
     player: Option<EntityId>,
     pushed: Option<Tick>,
@@ -39,16 +39,16 @@ pub(crate) struct Server {
     now: Time,
     /// How long bytes are under way.
     pub(crate) delay: Duration,
-    /// Every how many datagrams of either direction one is lost; 0 for none.
+    /// One in this many datagrams is lost, counted over both directions; 0 for none.
     pub(crate) loss: u32,
-    /// Which of the first snapshots are lost, the first by the lowest bit.
+    /// The first snapshots that are lost, as a mask: the lowest bit stands for the first one.
     pub(crate) lost: u32,
     sent: u32,
     stream_down: Line,
     datagrams_down: Line,
     stream_up: Line,
     datagrams_up: Line,
-    /// What the client has reported.
+    /// The events of the session so far.
     pub(crate) events: Vec<Event>,
     /// Whether the client has ended the connection.
     #[allow(dead_code, reason = "drivers stay")]
@@ -61,14 +61,15 @@ fn take(line: &mut Line, now: Time) -> Option<Vec<u8>> {
 }
 
 impl Server {
-    /// A match on this compiled map with this many props besides the map's own, or with none
-    /// at all.
+    /// A match on this compiled map, with `objects` props besides the map's own; 0 stands for no
+    /// props at all.
     #[allow(dead_code, reason = "the example of the README alone")]
     pub(crate) fn new(map: &[u8], objects: u32) -> Self {
         Self::playing(map, objects, &GameData::default(), None)
     }
 
-    /// The same of a game, which tells clients the hash of these data.
+    /// A match of `game`, else as [`Server::new`]. `told` is the hash of the game's data in the
+    /// server's hello.
     pub(crate) fn playing(
         map: &[u8],
         objects: u32,
@@ -78,7 +79,7 @@ impl Server {
         let map = Arc::new(obsp::World::from_bytes(map).expect("a compiled map"));
         let config = Config { tick_rate: RATE.get().into(), seed: 7, objects, max_players: 1 };
         let mut models = obsp::model::shipped();
-        // The map's own props are there if their models are.
+        // Without their models, the map's own props are left out too.
         models.retain(|_| objects > 0);
         models.extend_from_slice(game.models());
         let names = models.iter().map(|model| model.name().to_owned());
@@ -109,7 +110,7 @@ impl Server {
         }
     }
 
-    /// What the server offers on a map.
+    /// The match on a map, as the server's hello describes it.
     fn info(map: &obsp::World, schema: Schema, game: Option<GameHash>) -> Arc<MatchInfo> {
         let bounds = map.bounds();
         Arc::new(MatchInfo {
@@ -124,7 +125,7 @@ impl Server {
         })
     }
 
-    /// The session, to say something by it at once.
+    /// The session, to send something at once.
     #[allow(dead_code, reason = "drivers hear nothing")]
     pub(crate) fn session(&mut self) -> &mut Session {
         &mut self.session
@@ -146,7 +147,7 @@ impl Server {
         &self.world
     }
 
-    /// What the client reads on the control stream.
+    /// The next bytes that the client reads on the control stream.
     pub(crate) fn read_stream(&mut self, now: Time) -> Option<Vec<u8>> {
         self.run(now);
         take(&mut self.stream_down, now)

@@ -31,7 +31,7 @@ use obsp_proto::Time as MatchTime;
 use obsp_proto::control::{MapHash, PlayerName};
 use obsp_sim::{Buttons, Command as Input, EntityId, Kind, Posture};
 
-/// Radians for a pixel that the mouse moves by.
+/// Radians of a turn for each pixel that the mouse moves.
 const SENSITIVITY: f32 = 0.002;
 
 /// Units from the middle of a standing and a crouching player to the eyes, as the arena has
@@ -58,17 +58,17 @@ fn main() -> ExitCode {
     }
 }
 
-/// The connection, the client behind it, and what the player holds.
+/// The connection, the client behind it, and the player's input.
 #[derive(Resource)]
 struct Match {
     start: Instant,
     socket: SocketThread,
     client: Client,
-    /// Where the player looks, in radians: the heading, and up.
+    /// The direction of the view, in radians: the heading and the elevation.
     yaw: f32,
     pitch: f32,
-    /// Keys that were pressed since the last tick: one that is released again before the
-    /// next would be missed otherwise.
+    /// Keys that were pressed since the last tick. Without them, a key that is released again
+    /// before the next tick would be missed.
     pressed: Buttons,
 }
 
@@ -104,7 +104,7 @@ impl Drop for Match {
 #[derive(Component)]
 struct MatchSpace;
 
-/// What is drawn, by the slot of its entity in the match.
+/// The drawn entities, by their slot in the match.
 #[derive(Resource, Default)]
 struct Bodies {
     shown: HashMap<u16, (EntityId, Entity)>,
@@ -122,7 +122,7 @@ fn set_up(mut commands: Commands) {
     let sky = AmbientLight { brightness: 500.0, ..default() };
     commands.insert_resource(sky);
     commands.spawn((MatchSpace, upright, Visibility::default())).with_children(|space| {
-        // The other kinds need tables that are compressed, and a library that unpacks them.
+        // Other kinds of tone mapping need compressed tables, and a library that unpacks them.
         let tones = Tonemapping::Reinhard;
         space.spawn((Camera3d::default(), Projection::Perspective(lens), tones));
         space.spawn((sun, Transform::default().looking_to(Vec3::new(0.4, 0.7, -1.0), Vec3::Z)));
@@ -148,7 +148,7 @@ fn look(
     }
 }
 
-/// Hands over what has arrived, plays a tick if one is due, and sends.
+/// Passes on the bytes that have arrived, plays a tick if one is due, and sends.
 fn exchange(
     mut state: ResMut<Match>,
     keys: Res<ButtonInput<KeyCode>>,
@@ -196,7 +196,7 @@ fn exchange(
     socket.transmit(client);
 }
 
-/// Draws the polygons of the map once it is there, and anew when it is another one.
+/// Draws the polygons of the map once it is loaded, and again when the map changes.
 fn draw_map(
     state: Res<Match>,
     space: Single<Entity, With<MatchSpace>>,
@@ -211,7 +211,7 @@ fn draw_map(
         return;
     }
     drawn.iter().for_each(|(entity, _)| commands.entity(entity).despawn());
-    // Another game may number its models otherwise.
+    // Another game may number its models in another order.
     bodies.meshes.clear();
     let mesh = meshes.add(mesh_of(map.world.polygons()));
     let material = materials.add(matte(Color::srgb(0.62, 0.6, 0.56)));
@@ -228,7 +228,7 @@ fn draw_bodies(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    // Without it their shapes are not known.
+    // Without the map, the shapes of the entities are not known.
     let Some(map) = state.client.prediction().map(|prediction| prediction.map()) else { return };
     let Bodies { shown, meshes: known } = &mut *bodies;
     let mut gone = std::mem::take(shown);
@@ -273,7 +273,7 @@ fn follow(state: Res<Match>, mut camera: Single<&mut Transform, With<Camera3d>>)
     }
 }
 
-/// What an entity of this kind looks like: a player as its box, a body as its model.
+/// The shape of an entity of this kind: a player's box, or a body's model.
 fn shape_of(map: &LoadedMap, kind: Kind) -> Mesh {
     match kind {
         Kind::Player { posture } => {
@@ -285,7 +285,7 @@ fn shape_of(map: &LoadedMap, kind: Kind) -> Mesh {
         Kind::Vehicle { model } | Kind::Prop { model } => {
             match map.models.get(usize::from(model.0)) {
                 Some(model) => mesh_of(model.polygons()),
-                // A number that the game has given no model.
+                // The game has no model of this number.
                 None => Cuboid::from_length(32.0).into(),
             }
         }

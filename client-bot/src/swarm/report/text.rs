@@ -7,7 +7,7 @@ use super::{Bottleneck, Errors, Joining, Report, Times};
 impl fmt::Display for Report {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_joins(out)?;
-        // Otherwise no bot has measured anything in a match.
+        // If no bot has joined, none has measured anything in a match.
         if self.joined > 0 {
             self.write_rates(out)?;
             self.write_times(out)?;
@@ -19,7 +19,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// What went wrong, once for all bots with which the same did.
+    /// Writes the failures. A failure that several bots share is written once.
     fn write_failures(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut told: Vec<(&str, &str, usize)> = Vec::new();
         for failure in &self.failures {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-/// Whether Quake 3's curves (`patchDef2`) are solid.
+/// Whether Quake III's curves (`patchDef2`) are solid.
 #[derive(Clone, Copy, Default, clap::ValueEnum)]
 pub(crate) enum CurvesArgument {
     /// They are left out, with one warning that counts them
@@ -23,16 +23,16 @@ impl From<CurvesArgument> for obsp::Curves {
     }
 }
 
-/// The game by whose rules brushes are solid, clips, liquids or nothing.
+/// The game whose rules decide whether a brush is solid, a clip, a liquid or nothing.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(crate) enum GameFormArgument {
-    /// By the names of textures
+    /// Decided by the names of textures
     Quake,
-    /// By the flags of faces, and by names where a face has none
+    /// Decided by the flags of faces, and by names if a face has no flags
     Quake2,
-    /// By the names of textures, those of the compile tools included
+    /// Decided by the names of textures, those of the compile tools included
     HalfLife,
-    /// By the names of shaders, with or without common/ and textures/
+    /// Decided by the names of shaders, with or without common/ and textures/
     Quake3,
 }
 
@@ -47,12 +47,12 @@ impl From<GameFormArgument> for obsp::GameForm {
     }
 }
 
-/// An argument that turns out to be wrong when a file is read.
+/// An argument that proves wrong only after it was parsed, such as a name that a file lacks.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
 
-/// Refuses to overwrite the file that is read.
+/// Refuses an output that is the file that is read.
 pub(crate) fn keep_apart(read: &Path, written: &Path) -> Result<(), Usage> {
     let same = read.canonicalize().is_ok_and(|a| written.canonicalize().is_ok_and(|b| a == b));
     let refused = || Usage(format!("{}: the input would be overwritten", read.display()));

@@ -29,16 +29,17 @@ pub(crate) struct Arguments {
     /// The sizes to compile for [default: those of maps/spaces.toml]
     #[arg(long, value_name = "FILE")]
     spaces: Option<PathBuf>,
-    /// The game.toml whose table player says how large players are; the other sizes are the usual
+    /// The game.toml whose table player sets the size of players; other sizes are the default
+    /// ones
     #[arg(long, value_name = "GAME.toml", conflicts_with = "spaces")]
     game: Option<PathBuf>,
     /// Refuse degenerate brushes instead of leaving them out
     #[arg(long)]
     strict: bool,
-    /// Whether Quake 3's curves (patchDef2) are solid
+    /// Whether Quake III's curves (patchDef2) are solid
     #[arg(long, value_enum, default_value_t)]
     curves: CurvesArgument,
-    /// Whose rules the map is written by [default: told by the map]
+    /// The game whose rules the map is written by [default: recognised from the map]
     #[arg(long, value_enum, value_name = "FORM")]
     game_form: Option<GameFormArgument>,
     /// Bevel solid cells where neighbouring planes differ by more than this,
@@ -65,9 +66,9 @@ struct Compilation {
     surface_polygons: usize,
     shift_bevels: usize,
     warnings: Vec<Warning>,
-    /// The sign in the map that told its form.
+    /// The sign in the map by which its form was recognised.
     form_sign: String,
-    /// Meanings that the form knows and this world does not have.
+    /// Names and flags whose meaning in that form this world does not have in full.
     unsupported: Vec<LackOfForm>,
     /// Entities at which players start.
     spawns: usize,
@@ -106,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     keep_apart(&arguments.source, &output)?;
     let pointfile = output.with_extension("pts");
     if pointfile == output {
-        let text = "ends in .pts, which is the file beside a world that shows its leak";
+        let text = "ends in .pts, as the file with the path of a leak does: name another output";
         return Err(Usage(format!("{} {text}", output.display())).into());
     }
     let spaces = match (&arguments.spaces, &arguments.game) {
@@ -146,7 +147,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// The usual sizes, but for players as large as the `game.toml` at `path` says.
+/// The default sizes, with the size of players that the `game.toml` at `path` sets.
 fn spaces_of_game(path: &Path) -> Result<Spaces> {
     let text = obsp::text::read(path).with_context(|| path.display().to_string())?;
     let players = PlayerSize::parse(&text).with_context(|| path.display().to_string())?;
@@ -246,7 +247,7 @@ fn warn_of_brushes_and_leaks(
                 let out = path.last().unwrap_or(origin);
                 let written = pointfile.map(|file| format!("its path is in {}; ", file.display()));
                 let written = written.unwrap_or_default();
-                // The file has the path of the first size that leaks.
+                // The file holds the path of the first size that leaks.
                 pointfile = None;
                 eprintln!(
                     "warning: {source}:{line}: leak for size {name}: {classname} at {origin} \
@@ -255,7 +256,7 @@ fn warn_of_brushes_and_leaks(
             }
             Sealing::Unoccupied => eprintln!(
                 "warning: {source}: no point entity has room for size {name}, so inside and \
-                 outside cannot be distinguished; the outside is left empty"
+                 outside cannot be told apart; the outside is left empty"
             ),
         }
     }

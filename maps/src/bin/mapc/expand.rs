@@ -24,10 +24,10 @@ pub(crate) struct Arguments {
     /// Refuse degenerate brushes instead of leaving them out
     #[arg(long)]
     strict: bool,
-    /// Whether Quake 3's curves (patchDef2) are solid
+    /// Whether Quake III's curves (patchDef2) are solid
     #[arg(long, value_enum, default_value_t)]
     curves: CurvesArgument,
-    /// Whose rules the map is written by [default: told by the map]
+    /// The game whose rules the map is written by [default: recognised from the map]
     #[arg(long, value_enum, value_name = "FORM")]
     game_form: Option<GameFormArgument>,
 }

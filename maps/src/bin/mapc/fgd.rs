@@ -13,20 +13,20 @@ use serde::de::IgnoredAny;
 /// The classes that the server understands by itself.
 const OWN: &str = include_str!("../../../trenchbroom/classes.toml");
 
-/// The class whose key `model` chooses any model.
+/// The class whose key `model` offers every model.
 const PROP: &str = "prop";
 
 /// Prints the definitions of all entity classes for TrenchBroom
 ///
-/// Those that the server understands by itself, and with a `game.toml` also its own
-/// `[classes]`, and its `[models]` as choices of props.
+/// Without a `game.toml` these are the classes that the server understands by itself. A
+/// `game.toml` adds its own `[classes]`, and its `[models]` as choices of props.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The game.toml of a game
     game: Option<PathBuf>,
 }
 
-/// As much of a `game.toml` as an editor needs; the game checks the rest.
+/// The part of a `game.toml` that an editor needs; the game checks the rest.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GameFile {
@@ -82,7 +82,7 @@ fn definitions(classes: &EntityClasses, models: &BTreeMap<String, String>) -> St
 
 fn definition(name: &ClassName, class: &EntityClass, models: &BTreeMap<String, String>) -> String {
     let mut text = if class.brushes { "@SolidClass" } else { "@PointClass" }.to_owned();
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     if let Some([[a, b, c], [d, e, f]]) = class.size {
         let _ = write!(text, " size({a} {b} {c}, {d} {e} {f})");
     }
@@ -112,7 +112,7 @@ fn key_definition(name: &ClassName, key: &EntityKey) -> String {
     let default = match &key.default {
         None => String::new(),
         Some(KeyValue::Integer(number)) => format!("{number} "),
-        // The editor reads a number with a fraction as a text.
+        // The editor reads a number with a fraction only in quotation marks.
         Some(KeyValue::Float(number)) => format!("\"{number}\" "),
         Some(KeyValue::Text(text)) => quoted(text) + " ",
     };
@@ -128,7 +128,8 @@ fn key_definition(name: &ClassName, key: &EntityKey) -> String {
     text + "\n"
 }
 
-/// A text as the editor reads it: no quotation mark can stand in one, nor a second line.
+/// The text in quotation marks, without those characters that the editor cannot read in a
+/// string: quotation marks and line breaks.
 fn quoted(text: &str) -> String {
     let plain = |c: char| match c {
         '"' => '\'',

@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     /// The compiled world, or a map
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Whose rules a map is written by [default: told by the map]
+    /// The game whose rules a map is written by [default: recognised from the map]
     #[arg(long, value_enum, value_name = "FORM")]
     game_form: Option<GameFormArgument>,
     /// Report as JSON
@@ -104,7 +104,7 @@ impl fmt::Display for Summary {
     }
 }
 
-/// Meanings that the form of a map knows and this world does not have.
+/// A name or flag whose meaning in the map's form this world does not have in full.
 #[derive(Serialize)]
 pub(crate) struct LackOfForm {
     name: String,
@@ -127,7 +127,7 @@ impl LackOfForm {
 struct MapSummary {
     name: String,
     form: &'static str,
-    /// The sign that told the form.
+    /// The sign by which the form was recognised.
     form_sign: String,
     entities: usize,
     solid_brushes: usize,
@@ -180,7 +180,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return print(&MapSummary::of(source.name(), source.summary()?), arguments.json);
     }
     if arguments.game_form.is_some() {
-        let text = "is not a .map: a compiled world keeps the form that it was compiled by";
+        let text = "is not a .map: leave out --game-form, which a compiled world already has";
         return Err(Usage(format!("{} {text}", path.display())).into());
     }
     let world = World::load(path)?;

@@ -39,11 +39,10 @@ enum Command {
     Points(queries::PointsArguments),
     /// Traces a body along every segment `x y z  x y z` on standard input
     ///
-    /// Prints one JSON object per line: `result` is `clear`, `hit` or `start_solid`,
-    /// `time` the fraction of the segment that is free, `point` and `normal`
-    /// those of the contact, `end` the position at which the body stops. Empty lines are
-    /// skipped. Through the shifted planes a body never passes a solid, and
-    /// may be stopped too early at edges.
+    /// Prints one JSON object per line: `result` is `clear`, `hit` or `start_solid`, `time` is
+    /// the fraction of the segment that is free, `point` and `normal` are those of the contact,
+    /// and `end` is the position at which the body stops. Empty lines are skipped. Through the
+    /// shifted planes a body never passes a solid, but may be stopped too early at edges.
     Traces(queries::TracesArguments),
     Verify(verify::Arguments),
 }

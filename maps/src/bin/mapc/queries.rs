@@ -101,7 +101,7 @@ pub(crate) fn traces(arguments: &TracesArguments) -> Result<()> {
 fn answer_traces(trace: impl Fn(Vec3, Vec3) -> Trace) -> Result<()> {
     answer_lines(|[a, b, c, x, y, z], output| {
         let (start, end) = (DVec3::new(a, b, c), DVec3::new(x, y, z));
-        // An end beyond the extent of worlds is as one at its edge.
+        // An end beyond the extent of worlds is moved to its edge.
         let clipped = clip_to_extent(start, end);
         let (start, end) = (start.as_vec3(), clipped.map_or(end, |clipped| clipped.end).as_vec3());
         let answer = match clipped.map_or(Trace::StartSolid, |_| trace(start, end)) {
@@ -110,7 +110,7 @@ fn answer_traces(trace: impl Fn(Vec3, Vec3) -> Trace) -> Result<()> {
                 result: "hit",
                 time: (f64::from(hit.time) * clipped.map_or(1.0, |clipped| clipped.share)) as f32,
                 point: Some(hit.point),
-                // Adding nothing makes nothing of a negative zero.
+                // Adding zero turns a negative zero into zero.
                 normal: Some(hit.normal + Vec3::ZERO),
                 end: hit.end,
             },
@@ -128,14 +128,14 @@ pub(crate) fn find(world: &World, space: &str, path: &Path) -> Result<SizeId> {
     Ok(world.size(space).ok_or_else(|| unknown_space(space, &place, world.sizes()))?)
 }
 
-/// The error for a size that `place` does not have.
+/// The error for a size that is not in `place`, which has `sizes`.
 pub(crate) fn unknown_space(space: &str, place: &str, sizes: &[Size]) -> Usage {
     let known: Vec<&str> = sizes.iter().map(|size| size.name.as_str()).collect();
     Usage(format!("no space {space:?} in {place}; it has {}", known.join(", ")))
 }
 
-/// Reads `N` numbers per line and answers each line. Answers are flushed
-/// before waiting for input, so that another program can converse.
+/// Reads `N` numbers per line and answers each line. Answers are flushed before waiting for
+/// input, so that another program can ask one question after the other.
 fn answer_lines<const N: usize>(
     mut answer: impl FnMut([f64; N], &mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {

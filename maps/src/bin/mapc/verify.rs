@@ -22,10 +22,9 @@ use crate::arguments::{CurvesArgument, GameFormArgument};
 /// Points and segments are chosen at random in and around the map, near its
 /// entities and near corners of brushes. Answers are judged outside a shell of
 /// 0.01 unit about surfaces, or a millionth of the greatest coordinate, where that is more.
-/// Each brush, expanded for each size, is compared with
-/// the hull of the sums of its corners and the box's, its middle must be solid, and it is
-/// crossed both ways. Balls, cylinders and boxes, turned ones too, are cast across brushes
-/// and anywhere.
+/// Each brush, expanded for each size, is compared with the hull of the sums of its corners and
+/// the corners of the box. Its middle must be solid, and segments cross it both ways. Balls,
+/// cylinders, boxes and turned boxes are cast across brushes and at random.
 /// Exits with 1 if any answer is wrong.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -46,10 +45,10 @@ pub(crate) struct Arguments {
     /// Seed of the random number generator
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Whether Quake 3's curves (patchDef2) are solid in the compiled world
+    /// Whether Quake III's curves (patchDef2) are solid in the compiled world
     #[arg(long, value_enum, default_value_t)]
     curves: CurvesArgument,
-    /// Whose rules the map is written by [default: told by the map]
+    /// The game whose rules the map is written by [default: recognised from the map]
     #[arg(long, value_enum, value_name = "FORM")]
     game_form: Option<GameFormArgument>,
     /// Report as JSON
@@ -63,7 +62,7 @@ struct Report {
     points: usize,
     /// Wrong points of all sizes.
     point_mismatches: usize,
-    /// Segments traced for each size, at least: none where a size has no room.
+    /// Segments traced for each size, at least; zero if there is no room for a size.
     traces: usize,
     /// Wrong traces of all sizes.
     trace_mismatches: usize,
@@ -72,13 +71,13 @@ struct Report {
     brush_mismatches: usize,
     /// Segments traced across brushes, of all sizes.
     crossings: usize,
-    /// Wrong ones of these.
+    /// Wrong answers to these segments.
     crossing_mismatches: usize,
     /// Bodies of other shapes that were cast.
     casts: usize,
-    /// Wrong ones of these.
+    /// Wrong answers to these casts.
     cast_mismatches: usize,
-    /// Descriptions of the first of them.
+    /// Descriptions of the first wrong casts.
     wrong_casts: Vec<String>,
     seed: u64,
     sizes: Vec<Verdict>,
@@ -133,7 +132,7 @@ fn wrong_brushes(
     Ok(wrong)
 }
 
-/// The oracle's name of a form.
+/// The oracle's own type for a form.
 fn game(form: GameForm) -> Game {
     match form {
         GameForm::Quake => Game::Quake,
@@ -143,8 +142,8 @@ fn game(form: GameForm) -> Game {
     }
 }
 
-/// Refuses a world that was compiled by other rules than those by which the oracle would
-/// judge it: nearly every answer would be wrong, and none would say why.
+/// Refuses a world that was compiled as another form than the oracle would judge it by. Nearly
+/// every answer would be wrong, and none would say why.
 fn check_form(world: &World, entities: &[Entity], arguments: &Arguments) -> Result<()> {
     let compiled = GameForm::of(world);
     let judged = entities.first().map_or(Game::Quake, |entity| entity.game);
@@ -152,8 +151,8 @@ fn check_form(world: &World, entities: &[Entity], arguments: &Arguments) -> Resu
         let (world, source) = (arguments.world.display(), arguments.source.display());
         bail!(
             "{world} was compiled as a map of the form {compiled}, and {source} would be judged \
-             as one of {judged:?}; the map may have changed since, or --game-form may have been \
-             given to one of them only: give it to both"
+             as one of {judged:?}; the map may have changed since: compile it again; or \
+             --game-form may have been given to one of the two commands only: give it to both"
         );
     }
     Ok(())
@@ -167,7 +166,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let options = Options { curves: arguments.curves.into(), ..Options::default() };
     let form = arguments.game_form.map(GameForm::from);
     let map = Source::read(source)?.with_form(form);
-    // A text that is no map is told before the oracle would, which names no columns.
+    // A text that is no map fails here, because the oracle's error would have no column.
     map.check_syntax()?;
     let game = form.map(game);
     let curves = options.curves == Curves::Solid;

@@ -1,9 +1,9 @@
 //! Half-Life: names of textures, as its compile tools read them (`TextureContents`,
 //! `CheckBrushContents` and `ParseBrush` of HLCSG; TWHL's list of tool textures).
 //!
-//! The tools compare how a name begins. The first face that settles the contents (`clip…`,
-//! `skip…`, `content…`) decides; else the strongest of all faces does, so that a brush with
-//! one face of stone is stone.
+//! The tools compare the beginning of a name. The first face that settles the contents (`clip…`,
+//! `skip…`, `content…`) decides. If there is none, the strongest face decides, so that a brush
+//! with one face of stone is stone.
 
 use super::{CURRENT, LIQUID, Lack, ORIGIN, Owner, Role, SourceFace, Verdict, names};
 
@@ -11,12 +11,12 @@ const RAYS_ONLY: Lack =
     "it stops rays and no players there, which no brush does here: it is left out";
 const ONE_HULL: Lack = "it stops players of one size only there; here it stops all sizes";
 
-/// How much a face has to say; the greatest wins.
+/// The strength of a face in the choice of its brush's contents; the greatest wins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Strength {
-    /// `hint` and the like.
+    /// `hint` and the like: passable, unless a stronger face decides otherwise.
     Empty,
-    /// `null` and the like, which take after the other faces.
+    /// `null` and the like: solid, unless a stronger face decides otherwise.
     Null,
     Special,
     Solid,
@@ -24,7 +24,7 @@ enum Strength {
     Settled,
 }
 
-/// How names begin, the longer before the shorter, and what they mean.
+/// Beginnings of names, the longer before the shorter, and their meanings.
 const TABLE: &[(&str, Strength, Role, Option<Lack>)] = &[
     ("contentsolid", Strength::Settled, Role::Solid, None),
     ("contentsky", Strength::Settled, Role::Solid, None),
@@ -48,7 +48,7 @@ const TABLE: &[(&str, Strength, Role, Option<Lack>)] = &[
     ("null", Strength::Null, Role::Solid, None),
     ("splitface", Strength::Special, Role::Passable, None),
     ("hint", Strength::Empty, Role::Passable, None),
-    // These are solid in the world as any name is; they are listed because they are known.
+    // The following are solid, as any name that is not listed. They are listed as known names.
     ("aaatrigger", Strength::Solid, Role::Solid, None),
     ("black_hidden", Strength::Solid, Role::Solid, None),
     ("env_sky", Strength::Null, Role::Solid, None),

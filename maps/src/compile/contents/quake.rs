@@ -1,8 +1,8 @@
 //! Quake: names of textures, as qbsp and its successors read them (the manual of ericw-tools'
 //! qbsp, "Special Texture Names").
 //!
-//! The first face with a meaning decides. `skip` and `trigger` have none there: they are only
-//! not drawn.
+//! The first face whose name is not `skip` decides: `skip` only means that the face is not
+//! drawn. `trigger` is solid, as any other name.
 
 use super::{LIQUID, ORIGIN, Owner, Role, SourceFace, Verdict, names};
 
@@ -14,7 +14,7 @@ pub(super) fn verdict(owner: Owner, faces: &[SourceFace]) -> Verdict {
             "hint" | "hintskip" => (Role::Passable, Vec::new()),
             "origin" => (Role::Removed, lacking(ORIGIN)),
             "skip" => continue,
-            // A wall's brush model is solid whatever is drawn on it.
+            // The brush model of a wall is solid, whatever texture it has.
             name if name.starts_with('*') && owner != Owner::Wall => {
                 (Role::Passable, lacking(LIQUID))
             }

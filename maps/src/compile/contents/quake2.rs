@@ -1,9 +1,9 @@
-//! Quake II: flags of contents and surface on every face (`qfiles.h` of id's tools, and
-//! `BrushContents` of its qbsp3, which they are named after).
+//! Quake II: flags of contents and surface on every face. They are named after `qfiles.h` of
+//! id's tools and `BrushContents` of its qbsp3.
 //!
-//! A face without flags has those of its texture's file, which is not at hand: by its name it
-//! gets the ones that the game's own textures of this name have. The first face decides that
-//! has contents at all; faces with the flags *hint* or *skip* have none.
+//! In the game a face without flags has the flags of its texture's file. The file is not at hand
+//! here, so the face gets the flags that the game's own texture of this name has. The first face
+//! that has contents decides; faces with the flags *hint* or *skip* have none.
 
 use super::{
     BOTS, CURRENT, LADDER, LIQUID, Lack, ORIGIN, Owner, PORTAL, Role, SLICK, SourceFace, Verdict,
@@ -26,8 +26,8 @@ const LADDERS: u32 = 1 << 29;
 
 const LIQUIDS: u32 = LAVA | SLIME | WATER;
 
-/// Contents of another kind than solid: what has none of them is solid. The others
-/// (detail, translucent, currents, ladder, bits that nobody uses) say more about it only.
+/// Flags of contents of another kind than solid: a brush with none of them is solid. The
+/// remaining flags (detail, translucent, currents, ladder, unused bits) do not change that.
 const KINDS: u32 =
     WINDOW | AUX | LIQUIDS | MIST | AREAPORTAL | PLAYERCLIP | MONSTERCLIP | ORIGIN_BRUSH;
 
@@ -35,8 +35,7 @@ const SURFACE_SLICK: u32 = 1 << 1;
 const SURFACE_HINT: u32 = 1 << 8;
 const SURFACE_SKIP: u32 = 1 << 9;
 
-/// Flags that have more of a meaning than this world gives them, by the names that editors
-/// show.
+/// Flags whose meaning this world does not have in full, by the names that editors show.
 const LACKS: &[(u32, &str, Lack)] = &[
     (LAVA, "contents flag lava", LIQUID),
     (SLIME, "contents flag slime", LIQUID),
@@ -53,7 +52,7 @@ const LACKS: &[(u32, &str, Lack)] = &[
     (LADDERS, "contents flag ladder", LADDER),
 ];
 
-/// Textures of the game that are tools, without their folder, and the flags of their files.
+/// The game's tool textures, without their folder, and the flags of their files.
 const TOOLS: &[(&str, u32, u32)] = &[
     ("clip", PLAYERCLIP | MONSTERCLIP, 0),
     ("playerclip", PLAYERCLIP, 0),
@@ -94,14 +93,15 @@ pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
     let Some(contents) = decisive else { return Verdict { role: Role::Passable, lacks } };
     let role = role(contents);
     let known = LACKS.iter().filter(|&&(flag, ..)| contents & flag != 0);
-    // Clips of players may be clips of monsters too.
+    // A brush that clips players as well as monsters stops both here, so nothing is missing.
     let known = known.filter(|&&(flag, ..)| flag != MONSTERCLIP || role == Role::Passable);
     let known = known.filter(|&&(flag, ..)| flag & LIQUIDS == 0 || role == Role::Passable);
     lacks.extend(known.map(|&(_, name, lack)| (name.to_owned(), lack)));
     Verdict { role, lacks }
 }
 
-/// Lower flags are stronger.
+/// The role that flags of contents give a brush: *origin* decides first, then *solid* and
+/// *window*, then a clip of players.
 fn role(contents: u32) -> Role {
     if contents & ORIGIN_BRUSH != 0 {
         Role::Removed
@@ -114,7 +114,7 @@ fn role(contents: u32) -> Role {
     }
 }
 
-/// The flags of a face, as written or by its name.
+/// The flags of a face: as written, or by its texture's name if none is set.
 fn flags(face: &SourceFace) -> Flags {
     let written = face.texture.flags.unwrap_or_default();
     if written != Flags::default() {

@@ -1,12 +1,12 @@
 //! Quake III: names of shaders, as `common.shader` of the game's editors defines them, and
 //! the folders of its liquids and fogs.
 //!
-//! Names are written with or without `textures/`, and those of the folder `common` with or
-//! without it. Of the flags only *detail* is written, which says nothing about contents.
-//! A liquid decides the contents of its brush, then fog, a clip of players, and whatever else
-//! is not solid (`SetBrushContents` of q3map2).
+//! Names are written with or without `textures/`, and names of the folder `common` with or
+//! without that folder. Of the flags editors write only *detail*, which does not affect contents.
+//! A liquid decides the contents of its brush, then fog, then a clip of players, then anything
+//! else that is not solid (`SetBrushContents` of q3map2).
 //!
-//! `full_clip` and `missileclip` are meant to stop shots, and do here, although the game's
+//! `full_clip` and `missileclip` are meant to stop shots. They do so here, although the game's
 //! own compiler makes them clips of players.
 
 use super::{BOTS, LADDER, LIQUID, Lack, ORIGIN, Owner, PORTAL, Role, SLICK, SourceFace};
@@ -14,7 +14,7 @@ use super::{Verdict, names};
 
 const NO_DROP: Lack = "it removes what is dropped in it there; here it is left out";
 
-/// Of the roles of a brush's faces the greatest wins.
+/// The strength of a face in the choice of its brush's contents; the greatest wins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Strength {
     Solid,
@@ -25,8 +25,8 @@ enum Strength {
     Removed,
 }
 
-/// Shaders of the folder `common`. The solid ones are as any other; they are listed because
-/// they are known.
+/// Shaders of the folder `common`. Solid ones are listed as known names; any name that is not
+/// listed is solid too.
 const COMMON: &[(&str, Strength, Option<Lack>)] = &[
     ("clip", Strength::Clip, None),
     ("playerclip", Strength::Clip, None),

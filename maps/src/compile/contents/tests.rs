@@ -1,4 +1,4 @@
-//! Every name and flag of every table, and one beyond each.
+//! Every name and flag of every table, and names that are just not in it.
 
 use glam::DVec3;
 
@@ -7,7 +7,7 @@ use crate::compile::source::map::{Flags, Texture};
 use Contents::{Clip, Entity, Passable, Solid};
 use GameForm::{HalfLife, Quake, Quake2, Quake3};
 
-/// The contents of a brush with these textures, and the names of what is not supported.
+/// The contents of a brush with these textures, and the names that are not supported in full.
 fn told(form: GameForm, classname: &str, textures: &[Texture]) -> (Contents, Vec<String>) {
     let face = |t: &Texture| SourceFace { points: [DVec3::ZERO; 3], texture: t.clone() };
     let brush = SourceBrush { line: 7, faces: textures.iter().map(face).collect() };
@@ -23,12 +23,12 @@ fn of(form: GameForm, classname: &str, textures: &[&str]) -> Contents {
     told(form, classname, &textures).0
 }
 
-/// The contents of a brush of the world with these names.
+/// The contents of a brush of worldspawn with these textures.
 fn world(form: GameForm, textures: &[&str]) -> Contents {
     of(form, "worldspawn", textures)
 }
 
-/// Checks a table of names. `true` is one whose meaning is not supported in full.
+/// Checks a table of names. `true` marks a name whose meaning is not supported in full.
 fn check(form: GameForm, table: &[(&str, Contents, bool)]) {
     for &(name, contents, lacking) in table {
         for name in [name.to_owned(), name.to_uppercase(), name.replace('/', "\\")] {
@@ -59,7 +59,7 @@ fn quake_goes_by_names() {
             ("sky4", Solid, false),
             ("{fence", Solid, false),
             ("metal1_1", Solid, false),
-            // One beyond.
+            // Not in the table.
             ("clip1", Solid, false),
             ("hints", Solid, false),
             ("!water", Solid, false),
@@ -93,7 +93,7 @@ fn brushes_of_entities_stay_with_them_but_for_origin_brushes() {
             for name in ["metal1_1", "clip", "common/trigger", "aaatrigger"] {
                 assert_eq!(of(form, other, &[name]), Entity, "{form} {other} {name}");
             }
-            // It tells where the axis is.
+            // An origin brush only marks the entity's axis.
             assert_eq!(of(form, other, &["origin"; 6]), Passable, "{form} {other}");
         }
         assert_eq!(of(form, "func_static", &["wall"]) == Solid, form == Quake3);
@@ -136,8 +136,8 @@ fn quake_2_goes_by_flags() {
             23 => (Solid, Some("current_dn")),
             24 => (Passable, Some("origin")),
             29 => (Solid, Some("ladder")),
-            // Monster, corpse, detail and translucent say nothing about this; nobody knows
-            // the others.
+            // Monster, corpse, detail and translucent do not affect solidity; the other bits
+            // have no known meaning.
             _ => (Solid, None),
         };
         let found = told(Quake2, "worldspawn", &[flagged(1 << bit, 0)]);
@@ -150,7 +150,7 @@ fn quake_2_goes_by_flags() {
         (0x1000_0008, 0x20, Passable),
         (0x0001_0020, 0, Clip),
         (0x0803_0000, 0, Clip),
-        // Lower flags are stronger; a window is solid, one that can be climbed too.
+        // Solid and window are stronger than water; a clip with the ladder flag stays a clip.
         (0x21, 0, Solid),
         (0x22, 0x10, Solid),
         (0x2000_0000 | 0x1_0000, 0, Clip),
@@ -158,7 +158,7 @@ fn quake_2_goes_by_flags() {
         // Hint, skip.
         (0, 0x100, Passable),
         (1, 0x200, Passable),
-        // Light, sky, warp, nodraw, and bits that nobody knows.
+        // Light, sky, warp, nodraw, and bits without a known meaning.
         (0, 0x8d, Solid),
         (0, 0xffff_fc00, Solid),
         (0x4000_0000, 0, Solid),
@@ -202,7 +202,7 @@ fn quake_2_goes_by_names_where_a_face_has_no_flags() {
             ("e1u1/trigger", Solid, false),
             ("e1u1/nodraw", Solid, false),
             ("e1u1/sky1", Solid, false),
-            // One beyond.
+            // Not in the table.
             ("e1u1/clips", Solid, false),
             ("e1u1/waterpipe1", Solid, false),
             ("water/wall", Solid, false),
@@ -259,7 +259,7 @@ fn half_life_goes_by_how_names_begin() {
             ("{ladder1", Solid, false),
             ("~light", Solid, false),
             ("-0floor", Solid, false),
-            // One beyond.
+            // Not in the table.
             ("+!water", Solid, false),
             ("content", Solid, false),
             ("ahint", Solid, false),
@@ -336,7 +336,7 @@ fn quake_3_goes_by_names_with_and_without_their_folders() {
         ("terrain", Solid, false),
         ("terrain2", Solid, false),
         ("trigger", Solid, false),
-        // One beyond.
+        // Not in the table.
         ("clips", Solid, false),
         ("alpha_10", Solid, false),
         ("nothing", Solid, false),
@@ -353,7 +353,7 @@ fn quake_3_goes_by_names_with_and_without_their_folders() {
             ("textures/liquids/lavahell_750", Passable, true),
             ("sfx/xfog", Passable, false),
             ("textures/sfx/fog_blue", Passable, false),
-            // One beyond.
+            // Not in the table.
             ("sfx/flame1", Solid, false),
             ("liquids", Solid, false),
             ("base_wall/clip", Solid, false),
@@ -371,7 +371,7 @@ fn quake_3_goes_by_names_with_and_without_their_folders() {
     ] {
         assert_eq!(world(Quake3, &textures), expected, "{textures:?}");
     }
-    // Flags say nothing: only the one of detail is ever written.
+    // Flags do not affect contents: editors write only the flag of detail.
     let water = told(Quake3, "worldspawn", &[flagged(0x20, 0)]).0;
     assert_eq!(water, Solid);
 }

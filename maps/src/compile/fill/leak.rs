@@ -14,7 +14,7 @@ pub enum Sealing {
     /// A path leads from an entity to the void; the outside stays empty.
     Leaks(Leak),
     /// No entity has room for this size, so that inside and outside cannot be
-    /// distinguished; the outside stays empty.
+    /// told apart; the outside stays empty.
     Unoccupied,
 }
 
@@ -27,8 +27,8 @@ pub struct Leak {
     pub line: u64,
     /// The entity's position.
     pub origin: DVec3,
-    /// The path, free for a box of the size all along: from near the origin
-    /// to beyond all brushes.
+    /// The path, from near the origin to beyond all brushes. A box of the size is free all
+    /// along it.
     pub path: Vec<DVec3>,
 }
 
@@ -49,8 +49,8 @@ impl Leak {
         Some(Self { classname: classname.clone(), line: *line, origin: *origin, path })
     }
 
-    /// The path as a Quake pointfile, which editors draw as a line: a point on
-    /// each line of text.
+    /// The path as the text of a Quake pointfile, which editors draw as a line. Each line of
+    /// text is a point.
     pub fn pointfile(&self) -> String {
         let points = std::iter::once(&self.origin).chain(&self.path);
         points.map(|p| format!("{:.3} {:.3} {:.3}\n", p.x, p.y, p.z)).collect()

@@ -1,10 +1,10 @@
 //! Portals between the leaves of a draft, and flood fills through them.
 //!
 //! Planes that nearly coincide leave leaves that are thin, as a whole or at one end, and
-//! wide in their own plane. A flood crosses such a part of a leaf from one side to the other,
-//! because open space is divided there too, but does not spread along it: below a wall it is
-//! a crack. So a portal over a thin part of a leaf is passed only together with one that is
-//! opposite to it.
+//! wide in their own plane. A flood crosses a thin part of a leaf from one side to the other,
+//! because such parts divide open space too. It does not spread along the thin part, which
+//! below a wall is a crack. So a flood passes a portal over a thin part of a leaf only together
+//! with a portal that is opposite to it.
 
 use glam::DVec3;
 
@@ -16,13 +16,13 @@ use crate::compile::polygon::split;
 use crate::geometry::{Aabb, Plane, Winding};
 use crate::spaces::Spaces;
 
-/// A portal is open if it is wider than this. Where walls meet but for the rounding of
-/// the digits they are written with, there are cracks a few tolerances wide; the value
-/// is above these, and below what answers are judged by.
+/// A portal is open if it is wider than this. Where walls meet but for the rounding of the
+/// digits they are written with, there are cracks a few tolerances wide. The value is above
+/// their width, and below the tolerance that answers are judged by.
 const OPEN: f64 = 8.0 * TOLERANCE;
 
-/// Walls whose normals have a smaller product than this are opposite: a portal on one of
-/// them, wider than [`OPEN`], can be within [`OPEN`] of the other.
+/// Two walls are opposite if the product of their normals is below this: then a portal on one
+/// of them, wider than [`OPEN`], can be within [`OPEN`] of the other.
 const OPPOSITE: f64 = -0.5;
 
 /// The part of a face that two leaves share.
@@ -30,11 +30,11 @@ const OPPOSITE: f64 = -0.5;
 pub(super) struct Portal {
     pub(super) from: LeafId,
     pub(super) to: LeafId,
-    /// Inside the portal.
+    /// A point inside the portal.
     pub(super) at: DVec3,
-    /// Index of the portal's polygon, if a leaf is thin anywhere on either side.
+    /// Index of the portal's polygon, if one of the two leaves is thin anywhere.
     polygon: Option<u32>,
-    /// Whether the leaf before the portal is thin there, and the leaf behind it.
+    /// Whether the leaf before the portal is thin at it, and whether the leaf behind it is.
     shallow: [bool; 2],
 }
 
@@ -67,7 +67,7 @@ impl Portals {
         let mut faces: Vec<(PlaneId, LeafFace)> = Vec::new();
         let mut void = Vec::new();
         let mut thin = vec![false; draft.leaf_ids()];
-        // Of leaves that are thin anywhere.
+        // The planes of each leaf that is thin anywhere.
         let mut walls: Vec<Vec<Plane>> = vec![Vec::new(); draft.leaf_ids()];
         let mut cells = vec![(draft.root, cell.clone(), LeafId::new(0, 0))];
         while let Some((child, cell, leaf)) = cells.pop() {
@@ -82,7 +82,7 @@ impl Portals {
                 cells.push((front, front_cell, LeafId::new(index, 0)));
                 continue;
             }
-            // A tree without branches has one leaf, which no id stands for.
+            // A tree without branches has one leaf, and that leaf has no id.
             if let Some(thin) = thin.get_mut(leaf.index()) {
                 *thin = cell.is_thinner_than(OPEN);
                 if cell.narrows_to(OPEN, OPPOSITE) {
@@ -140,13 +140,13 @@ impl Portals {
         Self { portals, first, void, thin, has_shallow, polygons }
     }
 
-    /// Whether a leaf is thinner than an open portal is wide.
+    /// Whether a leaf is thinner than [`OPEN`].
     pub(super) fn is_thin(&self, leaf: LeafId) -> bool {
         self.thin[leaf.index()]
     }
 
-    /// Whether a flood that entered a leaf through one portal, or started in it, leaves it
-    /// through another: where the leaf is thin at either, only straight across.
+    /// Whether a flood that entered a leaf through one portal, or started in the leaf, leaves it
+    /// through another. If the leaf is thin at one of them, the flood only goes straight across.
     fn passes(&self, entry: Option<u32>, exit: usize) -> bool {
         let exit = &self.portals[exit];
         let entry = entry.map(|entry| &self.portals[entry as usize]);
@@ -209,7 +209,8 @@ impl Portals {
     }
 }
 
-/// Calls `add` with the leaves and the overlap of faces on the two sides of a plane.
+/// Calls `add` for every two faces on the two sides of a plane that overlap, with their leaves
+/// and the overlap.
 fn pair(
     plane: &Plane,
     behind: &[(PlaneId, LeafFace)],
@@ -228,8 +229,8 @@ fn pair(
     }
 }
 
-/// Whether a leaf with these walls is thin at a portal whose normal points `outward`: all of
-/// the portal is near an opposite wall.
+/// Whether a leaf with these walls is thin at a portal whose normal points `outward`: whether
+/// all of the portal is near an opposite wall.
 fn is_shallow(portal: &Winding, outward: DVec3, walls: &[Plane]) -> bool {
     let near = |wall: &Plane| portal.vertices.iter().all(|&v| wall.signed_distance(v) > -OPEN);
     walls.iter().any(|wall| wall.normal.dot(outward) < OPPOSITE && near(wall))
@@ -240,7 +241,7 @@ fn plane_of(winding: &Winding) -> Plane {
     Plane::through(winding.area_vector().normalize_or_zero(), winding.centre())
 }
 
-/// The overlap of two windings on `plane`, if that is wide.
+/// The overlap of two windings on `plane`, if it is wider than [`OPEN`].
 fn overlap(plane: &Plane, one: &Winding, other: &Winding) -> Option<Winding> {
     let centre = other.centre();
     let mut shared = one.clone();
@@ -278,7 +279,7 @@ enum Arrival {
     Through(u32),
 }
 
-/// The way of a flood to a portal.
+/// The path of a flood to a portal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Entry {
     Unused,
@@ -293,7 +294,7 @@ pub(super) struct Flood<'a> {
     portals: &'a Portals,
     /// The first arrival at each leaf.
     arrivals: Vec<Arrival>,
-    /// Of each portal that the flood passed.
+    /// For each portal, the path by which the flood came to it.
     entries: Vec<Entry>,
     /// The leaves reached, in order of their distance in portals.
     pub(super) order: Vec<LeafId>,
@@ -304,8 +305,8 @@ impl Flood<'_> {
         self.arrivals[leaf.index()] != Arrival::Never
     }
 
-    /// Whether a leaf is still to be entered through a portal: leaves that are thin
-    /// somewhere are entered through each, others once.
+    /// Whether a leaf is still to be entered through a portal. Leaves that are thin somewhere
+    /// are entered through each of their portals, other leaves once.
     fn is_new(&self, leaf: LeafId, portal: usize) -> bool {
         match self.arrivals[leaf.index()] {
             Arrival::Never => true,
@@ -324,7 +325,8 @@ impl Flood<'_> {
         }
     }
 
-    /// The leaf from which the flood reached `leaf`, and the portals on the path.
+    /// The leaf in which the flood that reached `leaf` started, and the points of the portals
+    /// on the path.
     pub(super) fn way(&self, leaf: LeafId) -> (LeafId, Vec<DVec3>) {
         let Arrival::Through(mut index) = self.arrivals[leaf.index()] else {
             return (leaf, Vec::new());
@@ -348,8 +350,8 @@ impl Flood<'_> {
 mod tests {
     use super::*;
 
-    /// A point where two brushes touch in an edge was a portal, and rotated maps
-    /// leaked there.
+    /// A single point, where two brushes touch in an edge, counted as a portal, and rotated
+    /// maps leaked there.
     #[test]
     fn a_portal_without_sides_is_not_wide() {
         let plane = Plane { normal: DVec3::Z, distance: 4.0 };

@@ -16,14 +16,14 @@ pub(super) struct Seed {
     pub(super) leaf: LeafId,
     /// A position for the box in the leaf.
     pub(super) at: DVec3,
-    /// Whether the entity is certainly on this side of every wall: its origin is free and
+    /// Whether the entity is certainly on the leaf's side of every wall: its origin is free and
     /// does not touch a surface.
     pub(super) certain: bool,
 }
 
-/// Offsets that are tried for an origin in solid, in units: items are often placed
-/// slightly in floors, lights in walls. Upward first, and as far as items are placed in
-/// floors.
+/// Offsets that are tried for an origin in solid, in units: items are often placed slightly in
+/// floors, and lights in walls. Upward offsets come first, and reach as far as items are usually
+/// sunk into floors.
 const NUDGES: [[f64; 3]; 14] = [
     [0.0, 0.0, 1.0],
     [1.0, 0.0, 0.0],
@@ -55,8 +55,8 @@ pub(super) struct Seeds<'a> {
 
 impl Seeds<'_> {
     /// The leaves in which a box has room while it contains the entity's origin, or
-    /// a position next to an origin that is in solid. Such a box is convex and
-    /// free, so the origin and the box's centre are on the same side of every wall.
+    /// a position next to an origin that is in solid. The box is convex and free, so the origin
+    /// and the box's centre are on the same side of every wall.
     ///
     /// An origin that touches a surface, or is in solid, may be on either side of a wall,
     /// so its seeds are not certain.
@@ -116,7 +116,8 @@ impl Seeds<'_> {
         found
     }
 
-    /// Visits the leaves within `places`: whether each is solid, and the part of it within.
+    /// Visits the leaves that overlap `places`. `visit` is told whether the leaf is solid, and
+    /// the part of it that is within `places`.
     fn visit(&self, places: &Aabb, mut visit: impl FnMut(bool, LeafId, &Cell)) {
         let Self { draft, size, .. } = *self;
         let cell = Cell::from_box(places);

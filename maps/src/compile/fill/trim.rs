@@ -46,7 +46,7 @@ fn exposed(polygon: &Polygon, child: DraftChild, draft: &Draft, planes: &PlaneTa
         Side::Front => exposed(polygon, front, draft, planes),
         Side::Back => exposed(polygon, back, draft, planes),
         Side::On => {
-            // Nearly in the plane, so it may face either side.
+            // The polygon is nearly in the plane, so it may face either side.
             let sides = [front, back].map(|side| exposed(polygon, side, draft, planes));
             if let [Exposed::None, Exposed::None] = sides { Exposed::None } else { Exposed::All }
         }

@@ -1,14 +1,15 @@
-//! Quake 3's curves (`patchDef2`): biquadratic Bézier surfaces, cut into solids.
+//! Quake III's curves (`patchDef2`): biquadratic Bézier surfaces, cut into solids.
 //!
-//! A curve is a grid of control points, odd in both directions; each three by three
-//! of them, neighbours sharing a row, form one piece. All pieces of a curve are
-//! divided alike, so that they meet without a crack: into 2^a by 2^b cells, the
-//! fewest for which no point of the surface is farther than [`CHORD`] from the point
-//! of its triangle with the same parameters. The corners of cells are rounded to a
-//! grid of [`GRID`], two triangles form a cell, or one quadrangle where it is flat,
-//! and each of them is the front of a prism that extends [`DEPTH`] units back along
-//! the axis closest to its normal. Neighbouring triangles with the
-//! same axis share the plane between their prisms.
+//! A curve is a grid of control points, with an odd number of them in both directions. Three by
+//! three control points form one piece; neighbouring pieces share a row. All pieces of a curve
+//! are divided alike, so that they meet without a crack: into 2^a by 2^b cells, the fewest for
+//! which no point of the surface is farther than [`CHORD`] from the point of its triangle with
+//! the same parameters.
+//!
+//! The corners of cells are rounded to a grid of [`GRID`]. A cell is two triangles, or one
+//! quadrangle if it is flat. Each of these is the front of a prism that extends [`DEPTH`] units
+//! back along the axis closest to its normal. Neighbouring triangles with the same axis share
+//! the plane between their prisms.
 
 use glam::DVec3;
 
@@ -31,15 +32,15 @@ const GRID: f64 = 0.125;
 /// Thickness of the solids along their axis, in units.
 const DEPTH: f64 = 4.0;
 
-/// Most times that a piece is halved in each direction, enough for an arc of some 20,000
-/// units.
+/// Greatest number of times that a piece is halved in each direction: enough for an arc of some
+/// 20,000 units.
 const MAX_HALVINGS: u32 = 6;
 
-/// Most control points of a curve in each direction; Quake 3 allows 31.
+/// Most control points of a curve in each direction; Quake III allows 31.
 const MAX_POINTS: usize = 129;
 
 /// Most solids that stand for the curves of a map: ten times as many as a large map of
-/// Quake 3 has, and some hundred megabytes.
+/// Quake III needs. They take some hundred megabytes.
 pub(super) const MAX_CURVE_SOLIDS: usize = 1 << 17;
 
 /// A curve as written.
@@ -50,7 +51,7 @@ pub(super) struct Curve {
     texture: String,
     columns: usize,
     rows: usize,
-    /// Column by column.
+    /// The control points, column by column.
     control: Vec<DVec3>,
 }
 
@@ -91,7 +92,7 @@ impl Curve {
         self.control[column * self.rows + row]
     }
 
-    /// The number of halvings of every piece along columns and rows; `None` if more than
+    /// How often every piece is halved along columns and along rows; `None` if more than
     /// [`MAX_HALVINGS`] would be needed.
     fn halvings(&self) -> Option<[u32; 2]> {
         let bend = |a: DVec3, b: DVec3, c: DVec3| 2.0 * (a - 2.0 * b + c).length();
@@ -112,7 +113,8 @@ impl Curve {
                 }
             }
         }
-        // The distance of a surface with these second derivatives from its triangles.
+        // A surface with these second derivatives is no farther from its triangles than the
+        // sum below.
         let (mut a, mut b) = (0_u32, 0_u32);
         loop {
             let (u, v) = (0.5_f64.powi(a as i32), 0.5_f64.powi(b as i32));
@@ -128,7 +130,7 @@ impl Curve {
         }
     }
 
-    /// A corner of cells, on the grid.
+    /// The corner of cells with these indices, rounded to the grid.
     fn corner(&self, [a, b]: [u32; 2], i: usize, j: usize) -> DVec3 {
         let piece = |at: usize, halvings: u32, points: usize| {
             let piece = (at >> halvings).min((points - 1) / 2 - 1);
@@ -195,7 +197,7 @@ fn area(polygon: &[DVec3]) -> DVec3 {
     polygon[1..].windows(2).map(|pair| (pair[0] - first).cross(pair[1] - first)).sum()
 }
 
-/// The cell itself if it is flat and convex, else the two triangles along its
+/// The cell itself if it is flat and convex, otherwise the two triangles along its
 /// diagonal. The arithmetic is exact, because corners are on a grid.
 fn fronts(cell: [DVec3; 4]) -> Vec<Vec<DVec3>> {
     let normal = area(&cell);
@@ -212,7 +214,7 @@ fn fronts(cell: [DVec3; 4]) -> Vec<Vec<DVec3>> {
     vec![vec![a, b, c], vec![a, c, d]]
 }
 
-/// Numbers in parentheses.
+/// Reads numbers in parentheses.
 fn list<'a>(words: &mut impl Iterator<Item = &'a [u8]>) -> Option<Vec<f64>> {
     if words.next()? != b"(" {
         return None;
@@ -302,7 +304,7 @@ mod tests {
         let sheet = read(&text(&[flat(0.0), flat(64.0), flat(128.0)])).expect("a curve");
         assert_eq!(sheet.brushes(MAX_CURVE_SOLIDS).expect("one").len(), 1);
         assert_eq!(pipe(64.0, 0.0).brushes(MAX_CURVE_SOLIDS).expect("few").len(), 4);
-        // Its rows run along x and its columns along y, so its front looks up.
+        // The sheet's rows run along x and its columns along y, so its front looks up.
         let brush = &sheet.brushes(MAX_CURVE_SOLIDS).expect("one")[0];
         let (solid, _) = brush::solid(brush).expect("a solid");
         assert_eq!((solid.bounds().min.z, solid.bounds().max.z), (4.0, 8.0));

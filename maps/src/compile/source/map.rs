@@ -48,7 +48,7 @@ pub(in crate::compile) struct SourceFace {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::compile) struct Texture {
     pub(in crate::compile) name: String,
-    /// The numbers that the forms of Quake 2 and Quake 3 write behind the alignment.
+    /// The flags behind the alignment, which maps of Quake II and Quake III have.
     pub(in crate::compile) flags: Option<Flags>,
 }
 
@@ -58,7 +58,7 @@ impl From<&str> for Texture {
     }
 }
 
-/// The flags of a face; a third number, its value, is about light.
+/// The flags of a face. A third number in the text, the value, is about light and not kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::compile) struct Flags {
     pub(in crate::compile) contents: u32,

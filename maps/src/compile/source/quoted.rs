@@ -1,16 +1,17 @@
 //! Quoted strings, in which `\"` stands for a quotation mark.
 //!
-//! TrenchBroom writes a backslash before a quotation mark, and nothing before a backslash: a
-//! folder of Windows stays as it is. So `\"` is ambiguous where a value that ends in a
-//! backslash is followed by its closing quotation mark. It closes the string if the rest of
-//! its line is what follows a string: nothing, braces, a comment, or further strings that are
-//! all closed. (TrenchBroom itself looks for the end of the line or a brace only, and so
-//! cuts JSON off at its first closing brace.)
+//! TrenchBroom writes a backslash before a quotation mark, but not before another backslash, so
+//! that folders of Windows stay as they are. So `\"` is ambiguous: it may also be the end of a
+//! value that ends in a backslash. It closes the string if the rest of the line can follow a
+//! string: nothing, braces, a comment, or further strings that are all closed. (TrenchBroom
+//! itself looks only for the end of the line or a brace, and so cuts JSON off at its first
+//! closing brace.)
 
-/// The knowledge of the line in which an ambiguous mark was looked at last, so that
-/// each line is looked at once.
+/// The line in which an ambiguous quotation mark was judged last. It is kept so that each line
+/// is searched once.
 #[derive(Clone, Default)]
 pub(super) struct LineAhead {
+    /// The position behind the line.
     end: usize,
     /// Each quotation mark of the line from some point on, and whether it may close a string.
     marks: Vec<(usize, bool)>,
@@ -54,15 +55,16 @@ impl LineAhead {
         self.marks.get(index).is_some_and(|&(_, closes)| closes)
     }
 
-    /// Looks at a line from `from` on. `below` says whether the text below a position may
-    /// follow a string that is the last of its line.
+    /// Searches a line from `from` on. `below` says whether the text below a position may follow
+    /// a string that is the last of its line.
     fn from(text: &[u8], from: usize, below: impl FnOnce(usize) -> bool) -> Self {
         let line_break = text[from..].iter().position(|b| b"\r\n".contains(b));
         let end = line_break.map_or(text.len(), |length| from + length);
         let marks = (from..end).filter(|&at| text[at] == b'"');
         let mut marks: Vec<(usize, bool)> = marks.map(|at| (at, false)).collect();
         let mut below = Some(below);
-        // Whether a string that is open before a mark can be closed: at this one and the next.
+        // Whether a string that is open before a mark can be closed by that mark or a later one:
+        // `here` for the mark behind the current one, `next` for the mark behind that.
         let (mut here, mut next) = (false, false);
         for index in (0..marks.len()).rev() {
             let mark = marks[index].0;
@@ -101,7 +103,7 @@ fn between(gap: &[u8], last: bool) -> Option<usize> {
                 }
                 (rest, braces) = (&rest[1..], braces + 1);
             }
-            // A comment with a quotation mark is hardly one.
+            // A comment counts only behind the last mark: comments hardly have quotation marks.
             Some(b'/') if last && rest.starts_with(b"//") => break,
             Some(_) => return None,
         }
@@ -121,7 +123,7 @@ fn begins_below(text: &[u8], end: usize) -> bool {
         b'/' => below.starts_with(b"//"),
         b'"' => {
             let LineAhead { marks, end } = LineAhead::from(text, at, |_| true);
-            // A key is closed and a value follows, if only its beginning.
+            // It may be a key that is closed and followed by at least the beginning of a value.
             let key = text[at + 1..end].split(|&b| b == b'"').next().unwrap_or_default();
             let value = marks.get(1).zip(marks.get(2));
             let value = value.is_some_and(|(&(key_end, _), &(value, _))| {
@@ -189,7 +191,8 @@ mod tests {
         }
     }
 
-    /// The time to find the ends of strings grows with their length, whatever is in them.
+    /// The time to find the ends of strings grows only linearly with their length, whatever they
+    /// contain.
     #[test]
     fn ambiguous_marks_do_not_take_quadratic_time() {
         for unit in [
@@ -205,7 +208,7 @@ mod tests {
         ] {
             let text = format!("\"{}", unit.repeat(200_000));
             let (mut at, mut ahead) = (0, LineAhead::default());
-            // Each string is looked at once, so a minute is not passed by a long way.
+            // Each line is searched once, so this takes far less than the limit below.
             let started = std::time::Instant::now();
             while let Some(mark) = text.as_bytes()[at..].iter().position(|&b| b == b'"') {
                 let Some(end) = end(text.as_bytes(), at + mark, &mut ahead) else { break };

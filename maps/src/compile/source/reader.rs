@@ -1,7 +1,7 @@
 //! The reader of maps: entities, brushes in Standard, Valve 220 and `brushDef` form, curves.
 //!
-//! Of a face only the plane, the name of the texture and the flags matter here; the
-//! alignment of the texture is checked and left out.
+//! Only the plane, the name of the texture and the flags of a face matter here. The alignment
+//! of the texture is checked and left out.
 
 use glam::DVec3;
 
@@ -10,13 +10,13 @@ use super::map::{CurveText, Flags, SourceBrush, SourceEntity, SourceFace, Textur
 use super::syntax_error::SyntaxError;
 use super::tokens::{Token, TokenKind, Tokens, tokens};
 
-/// The contents of a text.
+/// The parts of a map's text.
 #[derive(Default)]
 pub(super) struct Read {
     pub(super) entities: Vec<SourceEntity>,
     /// The curves, which become brushes on request.
     pub(super) curves: Vec<CurveText>,
-    /// Line of the first `brushDef` or curve, which only Quake 3 has.
+    /// Line of the first `brushDef` or curve, which only Quake III has.
     pub(super) primitives: Option<u64>,
 }
 
@@ -26,8 +26,8 @@ const MAP: &str = "a map is a list of entities in braces, without anything betwe
                    that begins with another word may be of another game: save it in Valve 220 \
                    or Quake 3 format";
 
-const ENTITY: &str = "a quotation mark inside a string may not be written as \\\", as TrenchBroom \
-                      does, or a brace may be missing above";
+const ENTITY: &str = "a quotation mark inside a string may lack the backslash that TrenchBroom \
+                      writes before it, or a brace may be missing above";
 
 const BRUSH: &str = "a brush is a list of faces: ( x y z ) ( x y z ) ( x y z ), a texture and its \
                      alignment; a brace may be missing above";
@@ -60,7 +60,7 @@ pub(super) fn read(text: &[u8]) -> Result<Read> {
     Ok(read)
 }
 
-/// The words of a text, with a look ahead at the next one.
+/// The words of a text, with one word of look-ahead.
 struct Words<'a> {
     text: &'a [u8],
     tokens: Tokens<'a>,
@@ -81,7 +81,7 @@ impl<'a> Words<'a> {
         token
     }
 
-    /// Whether the next word is this one, not quoted.
+    /// Whether the next word is `word`, without quotation marks.
     fn is(&mut self, word: &[u8]) -> bool {
         self.peek().is_some_and(|token| token.text == word)
     }
@@ -126,7 +126,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// An entity whose opening brace, on `line`, was taken.
+    /// Reads an entity whose opening brace, on `line`, was taken already.
     fn entity(&mut self, line: u64, index: usize, read: &mut Read) -> Result<SourceEntity> {
         let mut entity = SourceEntity { line, pairs: Vec::new(), brushes: Vec::new() };
         loop {
@@ -150,7 +150,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// A brush whose opening brace, on `line`, was taken; `None` if it was a curve.
+    /// Reads a brush whose opening brace, on `line`, was taken already; `None` if it is a curve.
     fn brush(&mut self, line: u64, entity: usize, read: &mut Read) -> Result<Option<SourceBrush>> {
         let name = self.peek().map(|name| name.text.to_ascii_lowercase()).unwrap_or_default();
         let faces = match name.as_slice() {
@@ -177,7 +177,8 @@ impl<'a> Words<'a> {
         Ok(Some(SourceBrush { line, faces }))
     }
 
-    /// The words up to the brace that closes the block they are in, which is taken.
+    /// Takes the words up to the brace that closes their block, and that brace. Returns the
+    /// words.
     fn block(&mut self) -> Result<Vec<Token<'a>>> {
         let (mut depth, mut words) = (1, Vec::new());
         loop {
@@ -196,7 +197,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The faces of a brush and its closing brace.
+    /// Reads the faces of a brush and its closing brace.
     fn faces(&mut self) -> Result<Vec<SourceFace>> {
         let mut faces = Vec::with_capacity(6);
         while self.is(b"(") {
@@ -236,7 +237,7 @@ impl<'a> Words<'a> {
         Ok(point)
     }
 
-    /// So many parts between `open` and `close`.
+    /// Reads `count` parts between `open` and `close`.
     fn list(
         &mut self,
         open: &[u8],
@@ -252,7 +253,8 @@ impl<'a> Words<'a> {
         Ok(())
     }
 
-    /// Offsets, rotation and scales; or two axes with their offsets, rotation and scales.
+    /// Reads an alignment: offsets, rotation and scales; or two axes with their offsets,
+    /// rotation and scales.
     fn alignment(&mut self) -> Result<()> {
         let axes = self.is(b"[");
         if axes {
@@ -266,12 +268,13 @@ impl<'a> Words<'a> {
         Ok(())
     }
 
-    /// The numbers behind the alignment: flags of the contents, flags of the surface, and
-    /// others that do not matter; or a single one, which is light in Hexen 2.
+    /// Reads the numbers behind the alignment: flags of the contents, flags of the surface, and
+    /// further numbers that do not matter. A single number is no flag; it is light in Hexen 2.
     fn flags(&mut self) -> Result<Option<Flags>> {
         let (mut flags, mut count) = (Flags::default(), 0);
         while let Some(number) = self.peek().and_then(|token| token.number()) {
-            // As id's tools read them: 0.5 is 0. A set highest bit may be a sign.
+            // Numbers are truncated, as by id's tools: 0.5 is 0. The highest bit may be written
+            // as a minus sign.
             let whole = number.trunc();
             let bits = if (0.0..=f64::from(u32::MAX)).contains(&whole) {
                 Some(whole as u32)

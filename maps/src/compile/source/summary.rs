@@ -1,20 +1,21 @@
-//! The contents of a map, told without compiling it.
+//! The parts of a map, counted without compiling it.
 
 use super::Source;
 use crate::compile::contents::{Contents, contents};
 use crate::compile::error::{CompileError, Unsupported};
 use crate::compile::game_form::RecognisedForm;
 
-/// The contents of a map. Brushes without volume, which the compiler leaves out, are counted.
+/// The form of a map and the numbers of its parts. Brushes without volume, which the compiler
+/// leaves out, are counted too.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceSummary {
-    /// The form of the map, by whose rules brushes have their contents.
+    /// The form of the map, whose rules decide the contents of brushes.
     pub form: RecognisedForm,
     /// Entities, worldspawn included.
     pub entities: usize,
     /// Brushes that are solid for everything.
     pub solid: usize,
-    /// Brushes that stop boxes and bodies, and no rays.
+    /// Brushes that stop boxes and bodies, but no rays.
     pub clip: usize,
     /// Brushes of the static world that stop nothing: liquids, hints.
     pub passable: usize,
@@ -22,15 +23,15 @@ pub struct SourceSummary {
     pub of_entities: usize,
     /// Curves (`patchDef2`), readable or not.
     pub curves: usize,
-    /// Meanings that the form knows and this world does not have, each once.
+    /// Names and flags whose meaning in that form this world does not have in full, each once.
     pub unsupported: Vec<Unsupported>,
 }
 
 impl Source {
-    /// The contents of the map.
+    /// The form of the map and the numbers of its parts.
     ///
     /// # Errors
-    /// [`CompileError::Syntax`] if it is none.
+    /// [`CompileError::Syntax`] if the text is no map.
     pub fn summary(&self) -> Result<SourceSummary, CompileError> {
         let (form, read) = self.read_all()?;
         let mut summary = SourceSummary {

@@ -21,7 +21,7 @@ pub(super) struct SyntaxError {
     hint: &'static str,
 }
 
-/// The offending text, as it is shown; `None` is the end of the text.
+/// The offending text, shortened; `None` is the end of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Seen(Option<String>);
 
@@ -68,7 +68,7 @@ const UNCLOSED: &str =
     "a closing quotation mark may be missing; one inside a string is written as \\\"";
 
 fn shortened(text: &[u8]) -> String {
-    // Four bytes are the longest character.
+    // A character has at most four bytes.
     let start = String::from_utf8_lossy(&text[..text.len().min(4 * SHOWN)]);
     let short: String = start.chars().take(SHOWN).collect();
     let whole = short == start && start.len() >= text.len();

@@ -6,7 +6,7 @@ use crate::text::ends_line;
 /// A word, separated by blanks, or a quoted string, which may contain blanks and line breaks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'a> {
-    /// As written, with the quotation marks.
+    /// The text as written, with the quotation marks.
     pub(super) text: &'a [u8],
     pub(super) at: usize,
     pub(super) line: u64,
@@ -17,12 +17,12 @@ pub(super) struct Token<'a> {
 pub(super) enum TokenKind {
     Word,
     Quoted,
-    /// It has no closing quotation mark.
+    /// A string without a closing quotation mark.
     Unclosed,
 }
 
 impl Token<'_> {
-    /// The value of a quoted string; `None` if it is none.
+    /// The value of a quoted string; `None` for any other word.
     pub(super) fn string(&self) -> Option<String> {
         let inside = self.text.get(1..self.text.len().checked_sub(1)?)?;
         let decoded = || quoted::decoded(inside);
@@ -36,7 +36,7 @@ impl Token<'_> {
 
     /// A decimal number.
     pub(super) fn number(&self) -> Option<f64> {
-        // The parser of the library would also read `inf`, `nan` and `infinity`.
+        // The parser of the standard library would also read `inf`, `nan` and `infinity`.
         let digits = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
         if self.kind != TokenKind::Word || !self.text.iter().all(digits) {
             return None;
@@ -45,9 +45,9 @@ impl Token<'_> {
     }
 }
 
-/// The words of a map. A brace may also be part of a texture's name, so it counts as a
-/// brace only if it is a word of its own. A byte order mark between words, as where files
-/// were joined, is blank.
+/// Splits a map into words. A brace may also be part of a texture's name, so it counts as a
+/// brace only if it is a word of its own. A byte order mark between words counts as a blank:
+/// joined files have such marks.
 pub(super) fn tokens(text: &[u8]) -> Tokens<'_> {
     Tokens { text, at: 0, line: 1, ahead: LineAhead::default() }
 }

@@ -19,7 +19,7 @@ use crate::{
     Trace, compile,
 };
 
-/// A prism or a cone of so many sides about the z axis, as one brush.
+/// A prism, or a cone with a `tip`, with this number of sides about the z axis, as one brush.
 fn round(sides: u32, tip: bool) -> String {
     let at = |i: u32, z: f64| {
         let (s, c) = (std::f64::consts::TAU * f64::from(i) / f64::from(sides)).sin_cos();
@@ -52,8 +52,8 @@ fn compiled(brushes: &str) -> Result<Compiled, CompileError> {
 }
 
 /// A brush of 1,000 sides was refused without its line: "the tree is deeper than 1024; draw
-/// terrain with fewer brushes". The planes of its own faces peel one side after the other; planes
-/// through its middle halve it.
+/// terrain with fewer brushes". The planes of its faces peeled off one side after the other. Now
+/// planes through its middle halve it.
 #[test]
 fn a_brush_with_as_many_faces_as_allowed_compiles() {
     for (sides, tip) in [(1000, false), (1022, false), (1023, true)] {
@@ -75,7 +75,7 @@ fn a_brush_with_as_many_faces_as_allowed_compiles() {
         }
         assert!(!world.is_solid(point, Vec3::new(0.0, 0.0, 201.0)));
     }
-    // One face more.
+    // A brush with one face too many, beside a valid one.
     let both = round(1023, false) + &round(8, false);
     let report = compiled(&both).expect("the other brush is solid").report;
     let faults: Vec<(u64, BrushFault)> =

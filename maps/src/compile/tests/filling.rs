@@ -104,7 +104,7 @@ fn outside_a_sealed_room_everything_is_solid() {
 
 #[test]
 fn an_item_on_the_floor_keeps_a_room_for_every_size() {
-    // Only the centre of the point can be here, not that of a box.
+    // Only the bare point can be centred here, no box.
     for sunk in [-256.0, -256.5, -259.0] {
         let corner = Vec3::new(-256.0, -256.0, sunk);
         let Compiled { world, report } = Map::room().entity("item_health", corner).compiled();
@@ -117,7 +117,7 @@ fn an_item_on_the_floor_keeps_a_room_for_every_size() {
 
 #[test]
 fn a_leak_is_reported_with_the_entity_and_a_free_path() {
-    // A hole for the size crouching, too small for larger ones.
+    // The hole is 33 units wide: too small for the size large.
     let map = Map::room().entity("info_null", Vec3::splat(1000.0));
     let wall = map.0.find("}\n").expect("there are brushes") + 2;
     let mut map = Map(map.0[wall..].to_owned(), String::new());
@@ -135,7 +135,7 @@ fn a_leak_is_reported_with_the_entity_and_a_free_path() {
     let line = 1 + map.source().text().lines().take_while(|l| !l.contains("light")).count() as u64;
     for (size, half) in Spaces::default().iter() {
         match &report.sealings[size.index()] {
-            // 33 units are enough for standing, too.
+            // Crouching and standing are 32 units wide, so they fit through the hole.
             Sealing::Leaks(Leak { classname, line: at, origin, path }) if half.name != "large" => {
                 assert_eq!((classname.as_str(), *at), ("light", line - 1));
                 assert_eq!(origin.z, 200.0);
@@ -157,7 +157,7 @@ fn a_leak_is_reported_with_the_entity_and_a_free_path() {
 }
 
 /// A floor whose top is doubled by a tilted face leaves a crack below the walls that stand
-/// on it, up to 0.002 units high. The leaf that it is in extends from the room to the void,
+/// on it, up to 0.002 units high. The leaf of the crack extends from the room to the void,
 /// and is wide in its own plane: rotated maps with doubled faces leaked there. In the second
 /// map that leaf is 0.012 units high at its end in the room.
 #[test]
@@ -257,8 +257,8 @@ fn movers_from_entities_never_touch_filled_space() {
                         {
                             position = here.end;
                         }
-                        // Brushes that meet only in an edge let a mover pass that
-                        // crosses it by less than the tolerance of traces.
+                        // Where brushes meet only in an edge, a mover that crosses the edge by
+                        // less than the tolerance of traces passes.
                         (Trace::Hit(here), _) if near(&bare, size, here.point) => {
                             position = here.end;
                         }

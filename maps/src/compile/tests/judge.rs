@@ -1,5 +1,5 @@
-//! Verification by brute force: every expanded brush, no tree, and a shell about surfaces
-//! in which either answer is right.
+//! Verification by brute force: every expanded brush is tested, without a tree. In a shell
+//! about surfaces either answer is right.
 
 use glam::{DVec3, Vec3};
 
@@ -12,7 +12,8 @@ use crate::{SizeId, Spaces, Trace, World};
 /// Half the thickness of the shell, in units.
 const SHELL: f64 = 0.01;
 
-/// Addition to the shell for a trace, whose normal is only known to `f32`.
+/// Half the thickness of the shell in which a face is searched for at the point of a hit, whose
+/// coordinates are only `f32`.
 const NORMAL_SHELL: f64 = 0.03;
 
 /// A path that stays in the shell for this many units before it leaves or
@@ -61,7 +62,7 @@ impl Random {
 impl Judge {
     pub(super) fn new(source: &Source) -> Self {
         let spaces = Spaces::default();
-        // Without filling, because the brushes have no outside.
+        // The outside is not filled, because the brushes alone have no outside.
         let options = Options { keep_outside: true, ..Options::default() };
         let world = compile(source, &spaces, &options, &mut |_, _, _| ())
             .unwrap_or_else(|error| panic!("{error}"))
@@ -75,7 +76,7 @@ impl Judge {
         Self { brushes: brushes.collect(), world, spaces }
     }
 
-    /// The play space, and some of what is outside.
+    /// The box around all brushes, and some space outside it.
     pub(super) fn bounds(&self) -> Aabb {
         self.world.bounds().inflated(48.0)
     }
@@ -98,8 +99,8 @@ impl Judge {
         (!undecided).then_some(false)
     }
 
-    /// The time at which the segment first enters a brush grown by `margin` (shrunk if
-    /// negative).
+    /// The time at which the segment first enters a brush that is grown by `margin`, or shrunk
+    /// if `margin` is negative.
     fn entry(&self, size: SizeId, start: DVec3, end: DVec3, margin: f64) -> Option<f64> {
         let reach = Aabb::around([start, end]).inflated(margin.max(0.0));
         let near = self.brushes[size.index()].iter().filter(|b| b.bounds().overlaps(&reach));

@@ -28,7 +28,7 @@ fn brushes() -> impl Strategy<Value = Vec<Brush>> {
     );
     let brush = (corner, extent, cuts, turn).prop_map(|(corner, extent, cuts, turn)| {
         let vector = |v: [i32; 3]| DVec3::from_array(v.map(f64::from));
-        // On a grid of 16, so that faces often share a plane or an edge.
+        // Corners are on a grid of 16, so that faces often share a plane or an edge.
         let min = vector(corner) * 16.0;
         Brush {
             bounds: Aabb { min, max: min + vector(extent) * 16.0 },

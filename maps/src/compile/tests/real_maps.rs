@@ -24,7 +24,7 @@ pub(super) fn each_source(check: impl Fn(&str, Source)) {
     if maps.is_empty() {
         let needed = std::env::var_os("ARENA_NEED_SHARED").is_some_and(|value| value == "1");
         assert!(!needed, "there are no maps in {}", folder.display());
-        // Not `eprintln!`, which is captured and not shown for tests that pass.
+        // The output of `eprintln!` is captured, and not shown for tests that pass.
         let _ = writeln!(std::io::stderr(), "SKIPPED: there are no maps in {}", folder.display());
     }
     for path in maps {
@@ -78,7 +78,7 @@ fn traces_match_the_brushes() {
                 let length = 4.0 * 256_f64.powf(random.unit());
                 let mut end = start + (random.direction() * length).as_vec3();
                 if i % 4 == 0 {
-                    // On the grid and along the axes, as in real maps.
+                    // Starts on the grid and motions along the axes, as in real maps.
                     start = start.round();
                     end = start
                         + (end - start).round()
@@ -108,7 +108,7 @@ fn slide_moves_never_end_in_solid() {
                 if judge.world.is_solid(size, position) {
                     continue;
                 }
-                // A walk at different speeds, always pulled down.
+                // The mover walks at different speeds and is always pulled down.
                 for _ in 0..100 {
                     let speed = 600.0 * random.unit() * random.unit();
                     let step = (random.direction() * speed).as_vec3() + Vec3::NEG_Z * 40.0;

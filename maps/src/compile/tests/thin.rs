@@ -1,5 +1,5 @@
-//! Walls about as thin as the limit, and gaps about as narrow: one truth for everything that is
-//! cast, at the origin and at the edge of the world, along the axes and turned.
+//! Walls about as thin as the limit, and gaps about as narrow: everything that is cast gets the
+//! same answer, at the origin and at the edge of the world, along the axes and turned.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ use crate::{BrushFault, Compiled, DegenerateBrush, Options, Source, Spaces, Trac
 /// Half the side of the walls, in units.
 const REACH: f64 = 256.0;
 
-/// Far out, all corners within the world.
+/// Places of the walls: the origin, and two far out whose corners are all within the world.
 const FAR: [DVec3; 3] =
     [DVec3::ZERO, DVec3::new(30_000.0, -30_000.0, 30_000.0), DVec3::new(0.0, 31_000.0, 100.0)];
 
@@ -22,7 +22,7 @@ fn turns() -> [DMat3; 3] {
     [DMat3::IDENTITY, about(DVec3::Z, 0.3), about(DVec3::new(0.48, 0.6, 0.64), 1.0)]
 }
 
-/// The space in which walls across x stand: turned and moved.
+/// The coordinates in which walls stand across x; they are turned and moved in the world.
 #[derive(Clone, Copy)]
 struct Frame {
     turn: DMat3,
@@ -87,7 +87,8 @@ fn casts(compiled: &Compiled, start: Vec3, end: Vec3) -> Vec<(String, Trace)> {
     casts
 }
 
-/// Segments through the wall at x = 0: long and short, straight and slanted, both ways.
+/// A random segment through the wall at x = 0: long or short, straight or slanted, from either
+/// side.
 fn crossing(random: &mut Random, frame: &Frame) -> [Vec3; 2] {
     let side = if random.unit() < 0.5 { 1.0 } else { -1.0 };
     let before = 96.0 * 7_f64.powf(random.unit());
@@ -95,12 +96,12 @@ fn crossing(random: &mut Random, frame: &Frame) -> [Vec3; 2] {
     let slant = random.unit() * 0.6;
     let start = DVec3::new(before * side, at(random), at(random));
     let end = DVec3::new(-96.0 * side, start.y + at(random) * slant, start.z + at(random) * slant);
-    // Beyond the world's edge nothing is cast.
+    // All points are within the world's edge, beyond which nothing is cast.
     [start, end].map(|point| frame.place(point).as_vec3())
 }
 
-/// A wall of 0.001 units was solid for the four sizes and absent for rays and bodies, without a
-/// warning: the planes of a thin brush were one plane for what has no extent.
+/// A wall of 0.001 units was solid for boxes and absent for rays and bodies, without a
+/// warning: without expansion, the two planes of a thin brush became one plane.
 #[test]
 fn a_thin_wall_stops_everything_or_nothing() {
     let thicknesses = [1e-5, 0.001, 0.002, 0.01, MIN_THICKNESS - 2e-6, MIN_THICKNESS, 0.04, 0.5];
@@ -133,8 +134,8 @@ fn a_thin_wall_stops_everything_or_nothing() {
     }
 }
 
-/// A ray may start anywhere in front of a wall and end anywhere in it: in steps that are not
-/// finer than positions are told apart there it does not get through either.
+/// A ray may start anywhere in front of a wall and end anywhere in it. A walk of such rays does
+/// not get through the wall, if its steps are no finer than the resolution of positions there.
 #[test]
 fn a_wall_as_thin_as_allowed_is_not_passed_in_steps() {
     let mut random = Random(33);
@@ -161,8 +162,8 @@ fn a_wall_as_thin_as_allowed_is_not_passed_in_steps() {
     }
 }
 
-/// A gap between two brushes, however narrow, is passed by nothing with an extent, and what a
-/// ray finds in it is never solid where it says that it stops.
+/// A gap between two brushes, however narrow, lets nothing with an extent pass. The end of a
+/// box's or a ray's hit at the gap is never in solid.
 #[test]
 fn a_narrow_gap_has_one_truth_too() {
     let mut random = Random(34);

@@ -1,11 +1,11 @@
-//! Where a text is no OBJ file: the reader says what is wrong, and not where.
+//! Finds the place at which a text is no OBJ file: the OBJ reader's error has no place.
 
 use std::fmt;
 
 /// Most characters of a line that an error repeats.
 const SHOWN: usize = 40;
 
-/// A place of an OBJ text.
+/// A place in an OBJ text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjPlace {
     /// Line, counted from 1.
@@ -24,7 +24,7 @@ impl fmt::Display for ObjPlace {
 
 impl ObjPlace {
     fn of(line: usize, text: &str, word: &str) -> Self {
-        // The word is a part of the line.
+        // The word is a slice of `text`.
         let at = word.as_ptr() as usize - text.as_ptr() as usize;
         let column = 1 + text[..at].chars().count();
         Self { line, column, seen: word.chars().take(SHOWN).collect() }
@@ -38,7 +38,8 @@ pub(super) fn first_words(text: &str) -> Option<ObjPlace> {
     lines.next().map(|(number, line)| ObjPlace::of(number, line, line.trim()))
 }
 
-/// The first number that is none, or corner of a face that there is not.
+/// The first word that should be a coordinate and is no number, the first vertex with fewer
+/// than three coordinates, or the first face with a vertex that does not exist.
 pub(super) fn first_fault(text: &str) -> Option<ObjPlace> {
     let words = |line: &str| line.split_whitespace().next().map(str::to_owned);
     let vertices = text.lines().filter(|line| words(line).as_deref() == Some("v")).count() as i64;

@@ -1,7 +1,7 @@
 //! The body of an `.obsp` file: a world as records that bincode encodes.
 //!
-//! Decoding checks everything that queries rely on, since anyone can give a body the right
-//! hash.
+//! Decoding checks everything that queries rely on, since anyone can compute the right hash
+//! of a hostile body.
 
 use bincode::{BorrowDecode, Encode};
 use glam::{DVec3, Vec3};
@@ -18,7 +18,7 @@ use crate::world::{MapEntity, WorldParts};
 /// Most faces of one stored solid, whose check takes faces × vertices steps.
 /// The compiler accepts no brush with more.
 pub(crate) const MAX_FACES: usize = 1024;
-/// By Euler's formula a solid has less than twice as many vertices as faces.
+/// By Euler's formula a convex solid has less than twice as many vertices as faces.
 const MAX_VERTICES: usize = 2 * MAX_FACES;
 
 const CONFIG: bincode::config::Configuration<

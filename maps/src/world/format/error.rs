@@ -27,7 +27,7 @@ pub enum LoadError {
         /// The system's error.
         reason: io::Error,
     },
-    /// Its content is not a valid world.
+    /// The content is not a valid world.
     #[error("{path}: {reason}")]
     Format {
         /// The file.
@@ -50,7 +50,10 @@ pub enum FormatError {
     #[error("larger than {MAX_BYTES} bytes")]
     TooLarge,
     /// Cut short or altered.
-    #[error("the content does not match its hash: the file is damaged")]
+    #[error(
+        "the content does not match its hash; the file may be cut short or altered: copy it \
+         again, or compile the .map again"
+    )]
     Damaged,
     /// The body could not be decoded.
     #[error("malformed body: {0}")]
@@ -58,8 +61,8 @@ pub enum FormatError {
     /// Bytes after the end of the body.
     #[error("{0} bytes after the end")]
     Trailing(usize),
-    /// Numbers that are encoded longer than necessary, or items that are repeated or in
-    /// another order: one world has exactly one file.
+    /// A number is encoded longer than necessary, or items are repeated or in another order.
+    /// One world has exactly one file.
     #[error("malformed body: not in its shortest form")]
     Form,
     /// The sizes are not valid.
@@ -68,7 +71,7 @@ pub enum FormatError {
     /// The onion BSP is not a valid tree.
     #[error("onion BSP: {0}")]
     Tree(InvalidTree),
-    /// Sealed for sizes that it does not have.
+    /// The world is sealed for a size that it does not have.
     #[error("it is sealed for a size that it does not have")]
     Sealed,
     /// The shift tree is not a valid tree.

@@ -6,8 +6,8 @@ use glam::Vec3;
 use super::list::List;
 use crate::world::shift::{InvalidShiftTree, Kind, ShiftTree, Unlinked};
 
-/// A shift tree: its planes, each once, in the order in which its branches, in
-/// pre-order, first refer to them.
+/// A shift tree. Each plane is stored once, in the order in which the branches, in
+/// pre-order, first refer to it.
 #[derive(Encode, BorrowDecode)]
 pub(super) struct ShiftRecord {
     root: KindRecord,

@@ -8,8 +8,8 @@ use super::list::List;
 use crate::geometry::{ConvexSolid, Polygon, Winding};
 use crate::world::surface::{FaceIndex, Surface};
 
-/// The surface of the union of all solids: its corners, each once, in the order
-/// in which its polygons first refer to them.
+/// The surface of the union of all solids. Each corner is stored once, in the order
+/// in which the polygons first refer to it.
 #[derive(Encode, BorrowDecode)]
 pub(super) struct SurfaceRecord {
     corners: List<[f64; 3]>,

@@ -1,4 +1,4 @@
-//! Round trips of `.obsp` files, and what damaged and hostile files are answered.
+//! Round trips of `.obsp` files, and the answers to damaged and hostile ones.
 
 use proptest::prelude::*;
 
@@ -115,7 +115,7 @@ fn lengths_beyond_the_input_are_rejected() {
     }
 }
 
-/// A cone of so many faces, the last at its tip.
+/// A cone with this number of faces; the last is its base.
 fn cone(faces: u32) -> ConvexSolid {
     let side = |i: u32| {
         let (s, c) = (std::f64::consts::TAU * f64::from(i) / f64::from(faces - 1)).sin_cos();
@@ -185,7 +185,7 @@ proptest! {
     #[test]
     fn random_bytes_are_rejected(noise in prop::collection::vec(any::<u8>(), 0..200)) {
         prop_assert!(World::from_bytes(&noise).is_err());
-        // With the right hash they pass only as a valid body.
+        // With the right hash they are accepted only if they are a valid body.
         if let Ok(world) = World::from_bytes(&file(&noise)) {
             prop_assert_eq!(world.to_bytes(), file(&noise));
         }

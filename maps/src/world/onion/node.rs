@@ -1,11 +1,11 @@
 //! The nodes of the onion BSP: planes, links to children, and the sizes that each part of
-//! the tree is solid for; and how far `f32` can tell on which side of a plane a point is.
+//! the tree is solid for. The rounding of `f32` decides here whether a point is on a plane.
 
 use glam::Vec3;
 
 use crate::spaces::{MAX_SIZES, SizeId};
 
-/// Which sizes are in solid at a point or in a leaf.
+/// The sizes that are in solid at a point or in a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub struct Solidity(u32);
 
@@ -21,7 +21,7 @@ impl Solidity {
         self.0 >> size.index() & 1 == 1
     }
 
-    /// The bits of a mask over `count` sizes; `None` if others are set.
+    /// The mask with these bits over `count` sizes; `None` if other bits are set.
     pub(crate) fn of_sizes(bits: u32, count: usize) -> Option<Self> {
         (u64::from(bits) >> count == 0).then_some(Self(bits))
     }
@@ -30,7 +30,7 @@ impl Solidity {
         self.0
     }
 
-    /// This, and solid for `size` too.
+    /// This mask, solid for `size` too.
     #[must_use]
     pub(crate) fn with(self, size: SizeId) -> Self {
         Self(self.0 | 1 << size.index())
@@ -145,14 +145,13 @@ impl Node {
         self.normal.dot(point) - self.distance
     }
 
-    /// A point's signed distance as far as it is known: zero if it may be due to
-    /// [`rounding`] alone.
+    /// A point's signed distance, or zero if that may be due to [`rounding`] alone.
     #[inline]
     pub(crate) fn rounded(&self, distance: f32, rounding: f32) -> f32 {
         if distance.abs() > rounding { distance } else { self.rounded_near(distance, rounding) }
     }
 
-    /// Of a plane across an axis only the distance is rounded.
+    /// The normal of a plane across an axis is exact: only its distance is rounded.
     #[cold]
     fn rounded_near(&self, distance: f32, rounding: f32) -> f32 {
         let axial = self.normal.abs().max_element() == 1.0;
@@ -165,7 +164,7 @@ impl Node {
 const AXIAL: f32 = 0.25;
 
 /// A point is on a plane if it is no farther from it than this, in units: the greatest
-/// error of [`Node::signed_distance`], whose normal and distance are rounded too. A
+/// error of [`Node::signed_distance`], whose normal and distance are rounded too. So a
 /// player who stands exactly on a plane of the source stands on it here, at any slope.
 #[inline]
 pub(crate) fn rounding(point: Vec3) -> f32 {

@@ -26,8 +26,9 @@ struct OnPlanes {
     waiting: ArrayVec<(u32, u16), MAX_DEPTH>,
 }
 
-/// Planes whose normals agree so far, to eight degrees, may nearly coincide: around the line in
-/// which they cross, rounding leaves their order open over seven times its own size.
+/// Planes may nearly coincide if the product of their normals is at least this, so that they
+/// differ by at most eight degrees. Around the line in which such planes cross, their order is
+/// uncertain over seven times the rounding.
 pub(crate) const PARALLEL: f32 = 0.99;
 
 impl OnionTree {
@@ -45,14 +46,14 @@ impl OnionTree {
         self.around(point, known, |solidity| solidity == Solidity::EMPTY, 0.0).0
     }
 
-    /// As [`Self::solidity`], for one size: no farther down than the tree is
-    /// divided for it.
+    /// As [`Self::solidity`], for one size. The search goes no farther down than the tree is
+    /// divided for that size.
     #[inline]
     pub(crate) fn is_solid(&self, size: SizeId, point: Vec3) -> bool {
         self.is_solid_near(size, point, 0.0).0
     }
 
-    /// As [`Self::is_solid`]; and whether a plane that was asked is nearer than `near`.
+    /// As [`Self::is_solid`], and whether a plane on the way down is nearer than `near`.
     #[inline]
     pub(crate) fn is_solid_near(&self, size: SizeId, point: Vec3, near: f32) -> (bool, bool) {
         if !inside_universe(point) {
@@ -136,12 +137,12 @@ impl OnionTree {
         }
     }
 
-    /// Whether points that are on a node's plane but for rounding are in front of it, if
-    /// that follows from the `sides` of other such planes.
+    /// Whether points that are on a node's plane but for rounding are in front of it. `None`
+    /// unless that follows from the `sides` of other planes that the points are on.
     ///
-    /// Of two planes that nearly coincide one is in front of the other near the
-    /// points. The space behind the one and in front of the other is far away, where
-    /// they cross; solids there do not concern the points.
+    /// Near the points, one of two planes that nearly coincide lies in front of the other. The
+    /// space in front of the front plane and behind the rear plane is then far away, beyond the
+    /// line in which they cross. Leaves there do not concern the points.
     #[cold]
     pub(crate) fn implied(
         &self,

@@ -1,4 +1,4 @@
-//! The shift tree: what is accepted as one, and traces through the trees of small worlds.
+//! The shift tree: valid and invalid trees, and traces through the trees of small worlds.
 
 use Kind::{Branch as Inner, Empty, Solid};
 use glam::Quat;
@@ -65,7 +65,7 @@ fn invalid_trees_are_rejected() {
 
 #[test]
 fn capacities_hold_what_they_say_and_no_more() {
-    // Both sides of each branch of this chain have to be looked at.
+    // Both sides of each branch of this chain have to be searched.
     let chain = |length: usize| {
         let next = |i| if i < length { Inner } else { Solid };
         ShiftTree::new(Inner, (1..=length).map(|i| branch(Solid, next(i))).collect())
@@ -157,7 +157,7 @@ fn start_in_solid_is_told_apart_from_touching() {
     assert_eq!(cast(&world, &ball, at(71.0), at(71.0)), Trace::StartSolid);
     for bad in [f32::NAN, f32::INFINITY, 3e5] {
         assert_eq!(cast(&world, &ball, at(bad), at(100.0)), Trace::StartSolid);
-        // Beyond the extent an end is as one at its edge.
+        // An end beyond the extent is moved to its edge.
         let free = if bad.is_finite() { Trace::Clear } else { Trace::StartSolid };
         assert_eq!(cast(&world, &ball, at(100.0), at(bad)), free);
         assert!(world.overlaps(&ball, at(bad).into()));
@@ -179,8 +179,8 @@ fn sliding_exactly_along_a_surface_is_free() {
     }
 }
 
-/// Where two solids meet in a plane, each cell ends there: a body without extent that
-/// moves exactly in that plane would be in neither.
+/// Where two solids meet in a plane, each cell ends there. A body without extent that
+/// moves exactly in that plane would be in neither of them.
 #[test]
 fn nothing_slips_through_where_solids_meet() {
     let world = boxes(&[[[-64, -64, -64], [0, 64, 0]], [[0, -64, -64], [64, 64, 0]]]);

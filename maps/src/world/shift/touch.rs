@@ -7,14 +7,14 @@ use crate::world::extent::inside_universe;
 impl ShiftTree {
     /// Whether a body whose reference point is `at` overlaps a solid leaf
     /// grown by it. Touching is no overlap. Everything beyond
-    /// [`UNIVERSE`](crate::UNIVERSE) is solid, and so is what is not a number.
+    /// [`UNIVERSE`](crate::UNIVERSE) is solid, and so is a position with a coordinate that is
+    /// not a number.
     pub fn overlaps(&self, body: &impl Support, at: Vec3, visits: &mut impl Visits) -> bool {
         !inside_universe(at) || self.touched(body, at, visits, 1) > 0
     }
 
-    /// The number of solid leaves, grown by the body, that a resting body overlaps:
-    /// Melax's `F()`, which does not slice (section 6) and does not stop at the
-    /// first.
+    /// The number of solid leaves, grown by the body, that a resting body overlaps. This is
+    /// Melax's `F()`, which does not slice (section 6) and does not stop at the first leaf.
     pub fn count_touched(&self, body: &impl Support, at: Vec3, visits: &mut impl Visits) -> usize {
         self.touched(body, at, visits, usize::MAX)
     }

@@ -15,7 +15,7 @@ const MAX_RETREATS: u32 = 8;
 #[derive(Clone, Copy)]
 struct Stretch {
     link: Link,
-    /// Its beginning and end, as fractions of the given segment; never equal.
+    /// The beginning and end, as fractions of the given segment; never equal.
     from: f32,
     to: f32,
     entry: Entry,
@@ -45,7 +45,7 @@ impl ShiftTree {
     /// true contact, but for the rounding of `f32`; at edges and corners it may
     /// be too early, within the bounds that bevels set. For the same
     /// reason a start close to an edge may be called solid. An end beyond
-    /// [`UNIVERSE`](crate::UNIVERSE) is as one at its edge.
+    /// [`UNIVERSE`](crate::UNIVERSE) is moved to its edge.
     pub fn trace(
         &self,
         body: &impl Support,
@@ -59,7 +59,7 @@ impl ShiftTree {
         trace_in_pieces(start, end, |from, to| self.trace_piece(body, from, to, visits))
     }
 
-    /// As above, for a segment within the extent.
+    /// As [`Self::trace`], for a segment within the extent.
     fn trace_piece(
         &self,
         body: &impl Support,
@@ -90,7 +90,7 @@ impl ShiftTree {
         motion: Vec3,
         visits: &mut impl Visits,
     ) -> Option<(f32, Entry)> {
-        // To clear a long list would take as long as the query itself.
+        // Clearing a long stack would take as long as the query itself.
         if self.waiting <= FEW_WAITING {
             self.walk::<FEW_WAITING>(body, start, motion, visits)
         } else {
@@ -98,10 +98,11 @@ impl ShiftTree {
         }
     }
 
-    /// The time at which a solid leaf is entered first, and the plane through which.
+    /// The time at which a solid leaf is entered first, and the plane through which it is
+    /// entered.
     ///
-    /// Where the paper recurses, the farther part is pushed on a stack whose length
-    /// was bounded when the tree was made. Only the inside of a grown cell
+    /// Where the paper recurses, the farther part is pushed on a stack; the length of the stack
+    /// was checked when the tree was made. Only the inside of a grown cell
     /// counts: touching it, and sliding along it, is free.
     fn walk<const WAITING: usize>(
         &self,
@@ -134,8 +135,8 @@ impl ShiftTree {
                     continue;
                 }
                 let index = index as u32;
-                // A body that does not approach is within a side forever or
-                // never: division by minus zero gives that, and no to a mere touch.
+                // A body that does not move across the plane stays on both its sides: division
+                // by minus zero says that it entered long ago and never leaves.
                 let (near, far, leave, enter, entry) = if speed > 0.0 {
                     let (leave, enter) = ((upper - at_start) / speed, (lower - at_start) / speed);
                     (branch.back, branch.front, leave, enter, Entry(index << 1 | 1))

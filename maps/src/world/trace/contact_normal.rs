@@ -31,12 +31,12 @@ fn start_offset(index: u32) -> Vec3 {
     2.0 * (0.5 + steps * index as f32).fract() - 1.0
 }
 
-/// Distance around the point within which faces are searched for, in units: less than what answers are
-/// judged by, more than the width of splinters that rounding leaves.
+/// Distance around the point within which faces are searched for, in units: less than the
+/// tolerance that answers are judged by, more than the width of splinters that rounding leaves.
 pub(super) const SPOT_RADIUS: f64 = 0.015;
 
-/// Spots of a plane at which it is tested for a face, in shares of [`SPOT_RADIUS`]: on
-/// two circles.
+/// Spots of a plane at which it is tested for a face, in units of [`SPOT_RADIUS`]. They lie on
+/// two circles around the point.
 pub(super) const SPOTS: [[f64; 2]; 8] = [
     [1.0, 0.0],
     [0.0, 1.0],
@@ -115,7 +115,8 @@ struct Contact {
 impl OnionTree {
     /// Normal of the surface that a `motion` hits at `point`: among the planes that
     /// lines from beside the point hit, the one with the largest part of a face there. If
-    /// none of them has a face, the plane against the motion that has the largest.
+    /// none of them has a face, the plane with the largest part among all planes there that
+    /// oppose the motion.
     ///
     /// Lines may also hit a plane that only divides the tree, for another size or beside
     /// a face, because for them all planes near the point pass through it. Such a plane
@@ -123,11 +124,12 @@ impl OnionTree {
     // Rare, so kept out of the hot path.
     #[inline(never)]
     pub(super) fn contact_normal(&self, size: SizeId, point: Vec3, motion: Vec3) -> Option<Vec3> {
-        // Spots are on planes within this of the point, and as far from its foot.
+        // A spot's plane is within `near` of the point, and the spot is within `SPOT_RADIUS`
+        // of the point's foot on that plane.
         let around = self.part_around(point, 2.0 * near(point).max(SPOT_RADIUS as f32));
         let contact = Contact { size, point, motion, around };
         let candidates = self.candidates(&contact);
-        // Of equals the first counts: the order is that of the lines.
+        // Among equals the candidate that was found first counts.
         let faces = candidates.iter().rev().map(|candidate| {
             let node = &self.nodes()[candidate.node as usize];
             (self.face_spots(&contact, node, candidate.normal), candidate)
@@ -170,8 +172,8 @@ impl OnionTree {
         candidates
     }
 
-    /// Of the planes near the point that oppose the motion, the normal of the one with
-    /// the largest part of a face there, and the number of its spots.
+    /// The plane with the largest part of a face at the point, among the planes near it that
+    /// oppose the motion: the number of its spots, and its normal.
     fn largest_face(&self, contact: &Contact) -> Option<(usize, Vec3)> {
         let near = near(contact.point);
         let mut best: Option<(usize, Vec3)> = None;
@@ -208,11 +210,11 @@ impl OnionTree {
         }
     }
 
-    /// At how many spots around the point a plane has a face: solid behind it and free
-    /// in front.
+    /// The number of spots around the point at which a plane has a face: solid behind it and
+    /// free in front.
     fn face_spots(&self, contact: &Contact, plane: &Node, normal: Vec3) -> usize {
         let (own, point) = (plane.normal.as_dvec3(), contact.point.as_dvec3());
-        // Its normal is of unit length but for rounding.
+        // The division corrects for a normal whose length is one only but for rounding.
         let height = (own.dot(point) - f64::from(plane.distance)) / own.length_squared();
         let foot = point - own * height;
         let normal = normal.as_dvec3();

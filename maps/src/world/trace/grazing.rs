@@ -15,15 +15,15 @@ use crate::spaces::SizeId;
 use crate::world::onion::{Child, MAX_DEPTH, OnionTree, Target, rounding};
 
 /// A trace that ends farther than this from every plane of the tree, in units, did not
-/// run along any.
+/// run along any plane.
 pub(super) const END_DISTANCE: f32 = 0.008;
 
 /// A line runs along a surface if it is no farther from it than this, in units: twice
 /// the compiler's tolerance.
 const STEP: f32 = 0.002;
 
-/// Distance in front of the surface at which the line is traced again, in units. With
-/// [`STEP`] that is a third of what answers are judged by.
+/// Distance in front of the surface at which the line is traced again, in units. Together with
+/// [`STEP`] it is a third of the tolerance that answers are judged by.
 const CLEARANCE: f32 = 0.001;
 
 /// A line runs along a plane if the sine of the angle between them is below this.
@@ -72,8 +72,8 @@ impl OnionTree {
         SPOTS.iter().filter(is_face).count() >= ENOUGH_SPOTS
     }
 
-    /// Offsets to either side of each plane at a point that the line runs along, each
-    /// with the plane's normal to that side.
+    /// For each plane that is near the point and that the line runs along: the offsets to its
+    /// two sides, each with the normal of that side.
     fn offsets(&self, point: Vec3, direction: Vec3) -> ArrayVec<(Vec3, Vec3), { 2 * MAX_PLANES }> {
         let near = STEP + rounding(point);
         let mut offsets = ArrayVec::new();
@@ -95,7 +95,7 @@ impl OnionTree {
                 node.back
             } else {
                 if node.normal.dot(direction).abs() < MAX_SINE && !offsets.is_full() {
-                    // Two at a time, so there is room for the second.
+                    // Offsets are pushed in pairs, so there is room for the second.
                     offsets.push((node.normal * (CLEARANCE - distance), node.normal));
                     offsets.push((node.normal * (-CLEARANCE - distance), -node.normal));
                 }

@@ -36,10 +36,10 @@ pub(super) trait Line: Copy {
     /// tells.
     fn side(node: &Node, first: Self::Place, last: Self::Place) -> Option<Child>;
 
-    /// Its two ends, if it is a line between points that are known exactly.
+    /// The two ends, if the line joins points that are known exactly.
     fn ends(&self) -> Option<[Vec3; 2]>;
 
-    /// Its two ends' signed distances from a node's plane; zero for an end that
+    /// The signed distances of the two ends from a node's plane; zero for an end that
     /// is on the plane but for rounding.
     fn distances(&self, node: &Node) -> [f32; 2];
 }
@@ -102,7 +102,7 @@ impl Line for Segment {
     }
 }
 
-/// The plane by which a line came into a leaf.
+/// The plane through which a line came into a leaf.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub(super) node: u32,
@@ -114,12 +114,12 @@ pub(super) struct Entry {
 #[derive(Clone, Copy)]
 pub(super) struct Found {
     pub(super) time: f32,
-    /// None if the line starts there.
+    /// `None` if the line starts in that leaf.
     pub(super) entry: Option<Entry>,
 }
 
-/// The result of a stretch: broken by solid, or free; if free, whether it ends where
-/// other planes are crossed at nearly the same time.
+/// The result of a stretch: `Break` if it meets solid, `Continue` if it is free. A free stretch
+/// tells whether it ends where other planes are crossed at nearly the same time.
 type Outcome = ControlFlow<Found, bool>;
 
 /// A stretch of the line, within the space below a child.
@@ -139,7 +139,7 @@ enum Waiting {
     Beyond(Stretch),
     /// The line lies in the plane of `node`, and its front is being searched.
     BackOf { node: u32, from: f32, to: f32, entry: Option<Entry> },
-    /// As `BackOf`, while the back is being searched; `front` was found in front.
+    /// As `BackOf`, but the back is being searched; `front` was found on the front side.
     BothOf { node: u32, to: f32, front: Found },
 }
 
@@ -147,8 +147,8 @@ enum Waiting {
 struct Coincide;
 
 /// The search for the first solid leaf along a line.
-// Functions outside the hot path get it by value: while no address of it is taken, it
-// stays in registers.
+// Functions outside the hot path take the query by value: it stays in registers as long as no
+// address of it is taken.
 #[derive(Clone, Copy)]
 pub(super) struct Query<'a, L> {
     tree: &'a OnionTree,
@@ -173,9 +173,9 @@ impl<'a, L: Line> Query<'a, L> {
         if from < to { -node.normal } else { node.normal }
     }
 
-    /// The first solid leaf of the line from a time on, below `child`.
-    // Inlined into its callers, so that the line stays in registers: a tenth of a step's
-    // time. For the same reason nothing is called in the loop.
+    /// The first solid leaf below `child` on the part of the line from time `from` on.
+    // Inlined into its callers, so that the line stays in registers, which saves a tenth of a
+    // step's time. For the same reason nothing is called in the loop.
     #[inline(always)]
     pub(super) fn run(&self, child: Child, from: f32) -> Option<Found> {
         match self.search::<false>(child, from) {
@@ -192,15 +192,15 @@ impl<'a, L: Line> Query<'a, L> {
         self.search::<true>(child, from).unwrap_or(None)
     }
 
-    /// The search, given up where the line lies in planes that nearly coincide unless
-    /// it is `CAREFUL`.
+    /// The search. Unless it is `CAREFUL`, it gives up where the line lies in planes that nearly
+    /// coincide.
     #[inline(always)]
     fn search<const CAREFUL: bool>(
         &self,
         child: Child,
         from: f32,
     ) -> Result<Option<Found>, Coincide> {
-        // At most one for each node above a leaf.
+        // There is at most one entry for each node above a leaf.
         let mut waiting: ArrayVec<Waiting, MAX_DEPTH> = ArrayVec::new();
         let mut stretch = Stretch { child, from, to: 1.0, entry: None, tied_at_end: false };
         let mut coplanar_steps = 0;
@@ -242,11 +242,11 @@ impl<'a, L: Line> Query<'a, L> {
                         outcome = ControlFlow::Continue(true);
                     }
                     (Some(Waiting::BothOf { node, to, front }), ControlFlow::Break(back)) => {
-                        // Without an entry it is the leaf of the start, so not the
-                        // later one.
+                        // A leaf without an entry contains the start, so it is not the later
+                        // one.
                         let front_later = front.time > back.time || back.entry.is_none();
                         let Found { time, entry } = if front_later { front } else { back };
-                        // The surface that is hit may be that of the other side.
+                        // The surface that is hit may belong to the other side.
                         let entry = entry.map(|e| Entry { tied: true, ..e });
                         coplanar_steps += 1;
                         if front.time == back.time || coplanar_steps > MAX_COPLANAR_STEPS {
@@ -262,7 +262,7 @@ impl<'a, L: Line> Query<'a, L> {
         }
     }
 
-    /// Whether a node's plane nearly coincides with one above that the line lies in.
+    /// Whether a node's plane nearly coincides with a plane higher up that the line lies in.
     #[inline(always)]
     fn coincides(&self, waiting: &[Waiting], index: u32) -> bool {
         let nodes = self.tree.nodes();
@@ -275,9 +275,9 @@ impl<'a, L: Line> Query<'a, L> {
         })
     }
 
-    /// Whether the line, which lies in a node's plane but for rounding, is in front of
-    /// it, if that follows from the sides of planes above that the line lies in. The other
-    /// side does not concern the line then.
+    /// Whether the line is in front of a node's plane, in which it lies but for rounding. `None`
+    /// unless that follows from the sides of planes higher up in which the line lies too. If it
+    /// does, the other side of the node does not concern the line.
     #[cold]
     #[inline(never)]
     fn implied(&self, waiting: &[Waiting], index: u32) -> Option<bool> {
@@ -289,8 +289,8 @@ impl<'a, L: Line> Query<'a, L> {
         self.tree.implied(sides, index, &self.line.ends()?)
     }
 
-    /// Goes down to the leaf in which a stretch begins, and puts aside the rest of it.
-    // Inlined into its caller, as that is.
+    /// Goes down to the leaf in which a stretch begins, and puts aside the rest of the stretch.
+    // Inlined into its caller, which is inlined itself.
     #[inline(always)]
     fn descend(&self, stretch: Stretch, waiting: &mut ArrayVec<Waiting, MAX_DEPTH>) -> Outcome {
         let Stretch { mut child, mut from, mut to, mut entry, mut tied_at_end } = stretch;

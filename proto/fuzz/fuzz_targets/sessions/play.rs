@@ -31,7 +31,7 @@ fn entity(slot: u16, tick: u64) -> EntityState {
     }
 }
 
-/// What a byte makes a client's own player: how many bodies it touches, whether they sleep,
+/// A client's own player by the bits of a byte: how many bodies it touches, whether they sleep,
 /// whether it moves, had its command substituted, was pushed, and has a lead.
 fn own(tick: u64, byte: u8) -> OwnPlayer {
     let is = |bit: u8| byte >> bit & 1 == 1;
@@ -85,7 +85,7 @@ fn schema() -> Schema {
     Schema::new(parts).unwrap()
 }
 
-/// Values of everything, which change now and then.
+/// Values of all fields, which change now and then.
 fn values(schema: &Schema, state: &State) -> MatchValues {
     let some = |fields: &[Field], salt: u64| {
         let mut values = FieldValues::default();

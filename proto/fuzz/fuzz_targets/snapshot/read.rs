@@ -9,8 +9,8 @@ use obsp_proto::schema::{Field, FieldValues, Schema, SchemaParts};
 use obsp_proto::snapshot::{BaselineQuery, Snapshot, SnapshotCodec};
 use obsp_sim::{ModelId, Posture};
 
-/// Decodes the snapshot, if the bytes are one, of a game without values; and once more as one
-/// of a game with values of everything.
+/// Decodes the bytes as a snapshot of a game with all kinds of values, then as one of a game
+/// without values. Returns the latter, if it is one.
 ///
 /// # Panics
 /// It contains an impossible entity, or a value out of range.

@@ -61,7 +61,8 @@ fn missed(late: f64) -> u32 {
 #[test]
 fn a_jittery_connection_gets_the_margin_that_it_needs() {
     assert_eq!([1.0, 2.0, 3.0].map(missed), [0; 3]);
-    // One in fifty of three thousand: not followed, so as not to act late.
+    // One in fifty of three thousand commands is late. The clock does not follow them, so that
+    // the client does not act late all the time.
     assert!(missed(12.0) > 50);
 }
 
@@ -111,8 +112,8 @@ fn a_clock_that_is_far_ahead_is_set_back_at_once_and_only_once() {
 }
 
 /// Symptom: all commands of a player whose hello was lost once came 0.1 s too late for a
-/// second. Cause: the first report on a clock that was set back moved it by what was wrong
-/// with the estimate, and a later report, of the time before that, once more.
+/// second. Cause: the first report after the clock was set back corrected the error of the
+/// estimate, and a later report, of the time before that correction, corrected it once more.
 #[test]
 fn the_estimate_of_a_clock_that_was_set_back_is_corrected_once() {
     for (leads, expected) in [([8.0; 2], TARGET - 8.0), ([-1.0, -3.0], TARGET + 3.0)] {
@@ -153,8 +154,8 @@ fn a_stall_is_not_taken_for_a_long_round_trip() {
     assert!((6.0..8.5).contains(&ahead), "{ahead} ticks ahead");
 }
 
-/// Ticks from the answer to the hello until commands begin to be used for good, over a
-/// line of 6 ticks there and back, to a server that had the hello wait.
+/// Ticks from the answer to the hello until all further commands are used, over a line of 6
+/// ticks there and back, to a server that let the hello wait.
 fn unused_after_waiting(wait: f64) -> u32 {
     let elapsed = Duration::from_secs_f64((6.0 + wait) / 60.0);
     let mut clock = Clock::new(NonZeroU16::new(60).unwrap(), Tick(1000), elapsed, at(0.0));
@@ -171,7 +172,7 @@ fn unused_after_waiting(wait: f64) -> u32 {
             if arrival <= now {
                 let lead = tick - server;
                 window.push((now, lead));
-                // As the jitter buffer keeps them.
+                // The jitter buffer keeps no command with another lead.
                 if !(0.0..64.0).contains(&lead) {
                     last_unused = step / 10;
                 }

@@ -1,4 +1,5 @@
-//! A client's hello: who it is, and whether it can play the match that it asks for.
+//! Checks a client's hello: who the client is, and whether it can play the match that it asks
+//! for.
 
 use std::sync::Arc;
 

@@ -1,16 +1,16 @@
-//! How far a session has come.
+//! The phases of a session.
 
 use obsp_sim::EntityId;
 
 use crate::Time;
 use crate::server::baselines::Baselines;
 
-/// What the server expects of the client next.
+/// The phase of a session: what the server expects of the client next.
 #[derive(Debug)]
 pub(super) enum Phase {
     /// No whole hello has arrived.
     AwaitingHello,
-    /// The match has continued in another world since then, and the client has not said
+    /// The match has continued in another world since this time, and the client has not said
     /// hello again yet.
     AwaitingHelloAgain(Time),
     /// The caller has to accept or refuse.

@@ -58,7 +58,7 @@ fn prop() -> QuantisedEntity {
     }
 }
 
-/// What a reader of a snapshot knows: the baselines that it was written with.
+/// The baselines that a reader of a snapshot has: those that it was written with.
 struct Known<'a> {
     header: &'a Header,
     to_write: &'a [RecordToWrite<'a>],
@@ -182,7 +182,7 @@ fn changes_with_a_digest() {
         ..prop()
     };
     let (old_player, old_prop) = (player(), prop());
-    // Slot 5 holds what the prop was; slot 20 is empty.
+    // Slot 5 holds the prop as it was before; slot 20 is empty.
     let mut digest = Digest::new(header.tick);
     let schema = Schema::default();
     digest.add(3, Some(&ran), &schema);

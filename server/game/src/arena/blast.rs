@@ -7,12 +7,12 @@ use crate::event::Event;
 use crate::game_file::Blast;
 use crate::world_mut::WorldMut;
 
-/// Removes a missile, and hurts, pushes and wakes all that is in plain sight.
+/// Removes a missile. Its explosion damages, pushes and wakes all entities in line of sight.
 pub(super) fn explode(state: &mut ArenaState, world: &mut WorldMut<'_>, missile: EntityId) {
     let Some(shot) = state.shots.remove(missile) else { return };
     let entity = world.entity(missile);
     let explosion = entity.and_then(|entity| Some((entity.position, blast_of(world, &entity)?)));
-    // One that has fallen out of the map is removed as well, without an explosion.
+    // A missile that fell out of the map is removed without an explosion.
     let _ = world.remove(missile);
     let Some((centre, blast)) = explosion else { return };
     let Blast { radius, damage, impulse, max_speed, player_speed } = blast;
@@ -29,14 +29,14 @@ pub(super) fn explode(state: &mut ArenaState, world: &mut WorldMut<'_>, missile:
             _ => world.inverse_mass(id).map(|inverse| (impulse * share * inverse).min(max_speed)),
         };
         if let Some(speed) = speed {
-            // It is in the world: it was found there.
+            // The entity is in the world: it was found there.
             let _ = world.add_velocity(id, direction * speed);
         }
         hurt(state, world, id, shot.owner, (damage * share) as i16);
     }
 }
 
-/// The explosion of a missile: that of the weapon which throws its model.
+/// The explosion of a missile, from the weapon that throws its model.
 fn blast_of(world: &WorldMut<'_>, missile: &EntityState) -> Option<Blast> {
     let Kind::Prop { model } = missile.kind else { return None };
     let name = world.model_names().get(usize::from(model.0))?;

@@ -5,7 +5,7 @@ use super::{ArenaState, ticks};
 use crate::event::Event;
 use crate::world_mut::WorldMut;
 
-/// A player as a fighter.
+/// The state of a player in the arena game.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Fighter {
     pub(super) health: i16,
@@ -19,13 +19,13 @@ pub(super) struct Fighter {
 }
 
 impl Fighter {
-    /// One who has just come, with this health.
+    /// A fighter who has just joined.
     pub(super) fn new(health: i16) -> Self {
         Self { health, score: 0, reload: 0, dead: 0, protected: false }
     }
 
-    /// Counts a tick outside of the world. Returns whether a dead player is not to come back
-    /// yet; one who is has this health.
+    /// Counts a tick outside of the world. Returns whether the player stays dead. A player who no
+    /// longer does gets this health.
     pub(super) fn stays_dead(&mut self, health: i16) -> bool {
         if self.dead == 0 {
             return false;
@@ -60,6 +60,6 @@ pub(super) fn hurt(
     if let Some(killer) = state.fighters.get_mut(by) {
         killer.score = killer.score.saturating_add(if by == player { -1 } else { 1 });
     }
-    // A player who waits for a free place is out of the world already.
+    // A player who waits for a free place is already out of the world.
     let _ = world.take_out(player);
 }

@@ -10,8 +10,8 @@ use crate::event::Event;
 use crate::game_file::{Ray, Thrown, Weapon, WeaponKey, WeaponKind};
 use crate::world_mut::WorldMut;
 
-/// Height of the eyes above the centre of the box, as a share of half of its height: 22 and 10
-/// units of a player of the usual size.
+/// Height of the eyes above the centre of the box, and half of the box's height, of a player of the
+/// default size, in units. Players of other sizes have their eyes in proportion.
 const EYES_STANDING: [f64; 2] = [22.0, 28.0];
 const EYES_CROUCHING: [f64; 2] = [10.0, 18.0];
 
@@ -36,11 +36,11 @@ struct Aim {
     eye: DVec3,
     direction: DVec3,
     velocity: DVec3,
-    /// As in [`Command`].
+    /// Age of the shooter's view, as [`Command`] has it.
     view_age: u16,
 }
 
-/// Fires the weapon that a player commands, if it is loaded.
+/// Fires the weapon whose key a player presses, if it is loaded.
 pub(super) fn fire(
     state: &mut ArenaState,
     world: &mut WorldMut<'_>,
@@ -79,7 +79,7 @@ pub(super) fn fire(
     }
 }
 
-/// The key that is pressed, of several the first.
+/// The pressed key; the first if several are pressed.
 fn pressed(buttons: Buttons) -> Option<WeaponKey> {
     let keys = [
         (Buttons::PRIMARY, WeaponKey::Fire),
@@ -90,7 +90,7 @@ fn pressed(buttons: Buttons) -> Option<WeaponKey> {
 }
 
 impl Aim {
-    /// How a player aims; `None` outside of the world.
+    /// The aim of a player; `None` outside of the world.
     fn of(world: &WorldMut<'_>, player: EntityId, command: &Command) -> Option<Self> {
         let entity = world.entity(player)?;
         let above = match entity.kind {
@@ -120,13 +120,13 @@ fn ray(state: &mut ArenaState, world: &mut WorldMut<'_>, aim: &Aim, weapon: &Ray
     world.emit(Event::Ray { player, from: eye, to: hit.at });
     let Some(target) = hit.entity else { return };
     if let Some(inverse_mass) = world.inverse_mass(target) {
-        // It is in the world: the ray has met it there.
+        // The target is in the world: the ray has hit it there.
         let _ = world.add_velocity(target, direction * (weapon.impulse * inverse_mass));
     }
     hurt(state, world, target, player, weapon.damage);
 }
 
-/// Puts a missile in front of the player, if there is room for it and nothing in between.
+/// Spawns a missile in front of the player, if there is room for it and nothing is in between.
 fn throw(
     state: &mut ArenaState,
     world: &mut WorldMut<'_>,

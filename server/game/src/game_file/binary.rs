@@ -1,6 +1,6 @@
-//! The numbers of a `game.toml` that clients do not need, in binary form, as recordings hold them
-//! beside its bundle: whoever has no room for a parser of TOML, as the web page, plays by them.
-//! Input that may come from anyone: it is checked as what is written in a text.
+//! The numbers of a `game.toml` that clients do not need, in binary form. Recordings hold them
+//! beside the file's bundle. A reader without a TOML parser, such as the web page, plays a match
+//! with them. The bytes may come from anyone, so they are checked like the numbers of a text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,10 +15,10 @@ use super::weapons::{Blast, Ray, Thrown, Weapon, WeaponKey, WeaponKind, Weapons}
 use super::written_weapon::{Kind, WrittenWeapon};
 use super::{GameFile, player};
 
-/// Places in a text, which numbers in binary form have none of.
+/// The place of every number here: binary form has no text to point at.
 const NOWHERE: Range<usize> = 0..0;
 
-/// A file, but for its bundle.
+/// The content of a file except its bundle.
 #[derive(Encode, Decode)]
 struct Binary {
     health: f64,
@@ -29,7 +29,7 @@ struct Binary {
     classes: Vec<(String, String)>,
 }
 
-/// A weapon; each kind has numbers of its own.
+/// A weapon. Each kind has numbers of its own.
 #[derive(Encode, Decode)]
 struct BinaryWeapon {
     refire_seconds: f64,
@@ -57,15 +57,17 @@ impl GameFile {
             weapons: keys.map(|key| BinaryWeapon::of(self.weapons.of_key(key))),
             classes: classes.collect(),
         };
-        // Nothing in it can fail to be encoded.
+        // Plain numbers and texts always have an encoding.
         bincode::encode_to_vec(binary, bincode::config::standard()).unwrap_or_default()
     }
 
-    /// The file of a [bundle](GameFile::bundle) and of its numbers, without reading its text. Of
-    /// the entities' classes it has only those that spawn bodies, and of these only the model.
+    /// Makes a file from its [bundle](GameFile::bundle) and its numbers, without parsing the text.
+    /// Of the classes of entities the result has only those that spawn bodies, and of these only
+    /// the model.
     ///
     /// # Errors
-    /// They are none, a number is out of its range, or a model cannot be read.
+    /// The bytes are no bundle or no numbers, a number is out of its range, or a model cannot be
+    /// read.
     pub fn from_binary(bundle: &[u8], numbers: &[u8]) -> Result<Self, GameDataError> {
         let refused = |reason: String| GameDataError::Damaged { reason };
         let wire = bincode::config::standard().with_limit::<MAX_GAME_DATA>();
@@ -92,7 +94,7 @@ impl GameFile {
         Ok(Self {
             classes: Arc::new(classes.into_iter().map(class).collect::<Result<_, _>>()?),
             player: player.parameters("")?,
-            // The map has it, and was compiled for it before this was written.
+            // The map has the sizes that it was compiled for, so there is nothing to check.
             size: None,
             weapons: Arc::new(Weapons::read(written, data.models(), "")?),
             places: Arc::default(),
@@ -141,7 +143,7 @@ impl BinaryWeapon {
             refire_seconds,
             model: Some(Spanned::new(NOWHERE, model)),
             speed: number(speed),
-            // A rocket has none, and may not be given one.
+            // A rocket has no lift, and a written one would be refused.
             lift: if kind == Kind::Grenade { number(lift) } else { None },
             fuse_seconds: number(fuse),
             blast_radius: number(radius),
@@ -154,7 +156,7 @@ impl BinaryWeapon {
     }
 }
 
-/// The numbers of what is thrown.
+/// The numbers of a rocket or grenade, in the order in which [`BinaryWeapon::written`] reads them.
 fn of(thrown: &Thrown) -> [f64; 8] {
     let Thrown { speed, lift, fuse_seconds, blast, .. } = thrown;
     let Blast { radius, damage, impulse, max_speed, player_speed } = blast;

@@ -1,5 +1,6 @@
-//! Where a `game.toml` names models. Which models there are is known only together with a game:
-//! what is wrong with a name is found then, and told with its place all the same.
+//! The places where a `game.toml` names models. A wrong name is found only when the file is
+//! combined with a game, which has models of its own. These places let that error name a line and a
+//! column.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +8,13 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
 
-/// Places in the text, as the number of bytes before, each with a name; none if the file was
-/// not read from it.
+/// Places in the text as byte offsets, each with the name that stands there. There are none if the
+/// file was not read from its text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ModelPlaces {
     models: Vec<(String, usize)>,
     classes: Vec<(String, usize)>,
-    /// By the model that is thrown.
+    /// The names are those of the models that the weapons throw.
     weapons: Vec<(String, usize)>,
 }
 
@@ -36,14 +37,14 @@ struct User {
 }
 
 impl ModelPlaces {
-    /// The places of a text that can be read; none of another.
+    /// The places in a text; none if it cannot be parsed.
     pub(super) fn read(text: &str) -> Self {
         let Written { models, classes, weapons } = toml::from_str(text).unwrap_or_default();
         let thrown = |(name, weapon): (String, Spanned<User>)| {
             let at = weapon.span().start;
             match weapon.into_inner() {
                 User { model: Some(model), .. } => (model.get_ref().clone(), model.span().start),
-                // The usual model has the name of the kind, and that may be the weapon's own.
+                // The default model has the name of the kind, which may be the weapon's own name.
                 User { kind, .. } => (kind.unwrap_or(name), at),
             }
         };
@@ -55,17 +56,17 @@ impl ModelPlaces {
         }
     }
 
-    /// Where a model of the file has its path.
+    /// The place of the path of a model of the file.
     pub(super) fn of_model(&self, name: &str) -> Option<usize> {
         find(&self.models, name)
     }
 
-    /// Where a class names its model.
+    /// The place where a class names its model.
     pub(super) fn of_class(&self, class: &str) -> Option<usize> {
         find(&self.classes, class)
     }
 
-    /// Where a weapon names the model that it throws, or where its table begins.
+    /// The place where a weapon names the model that it throws, or the begin of its table.
     pub(super) fn of_weapon(&self, thrown: &str) -> Option<usize> {
         find(&self.weapons, thrown)
     }

@@ -6,14 +6,14 @@ use toml::Spanned;
 
 use super::GameFileError;
 
-/// A number that may be written: its name, and what it may be.
+/// A number of the file: its name, and the range of its values.
 pub(super) struct Number {
     pub(super) name: &'static str,
     pub(super) range: RangeInclusive<f64>,
 }
 
 impl Number {
-    /// The number as it is written in `text`, or the usual one.
+    /// The number that is written in `text`, or the default.
     pub(super) fn read(
         &self,
         text: &str,
@@ -30,7 +30,7 @@ impl Number {
         Err(GameFileError::at(text, written.span().start, message))
     }
 
-    /// The same for a number that has no fraction.
+    /// Like [`Number::read`], for a whole number.
     pub(super) fn read_whole(
         &self,
         text: &str,
@@ -43,7 +43,7 @@ impl Number {
                 let message = format!("{} is {value}, not a whole number", self.name);
                 Err(GameFileError::at(text, written.span().start, message))
             }
-            // All ranges of whole numbers are within those of the type.
+            // The ranges of all whole numbers fit into the type.
             _ => Ok(value as i16),
         }
     }

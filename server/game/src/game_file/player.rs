@@ -7,13 +7,13 @@ use toml::Spanned;
 use super::GameFileError;
 use super::number::Number;
 
-/// Most health: what fits into the whole numbers that the arena game counts in, with room.
+/// Range of the health. It fits into the 16-bit numbers in which the arena game counts, with room.
 const HEALTH: Number = Number { name: "health", range: 1.0..=10_000.0 };
 
-/// At least a tick at the lowest rate: who comes back at once was never dead.
+/// At least one tick at the lowest tick rate: a player who came back at once would never be dead.
 const RESPAWN: Number = Number { name: "respawn_seconds", range: 0.1..=60.0 };
 
-/// What the arena game takes a player to be.
+/// The numbers of a player in the arena game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlayerParameters {
     /// Health of a player who has just spawned.
@@ -34,7 +34,7 @@ impl Default for PlayerParameters {
 pub(super) struct Written {
     health: Option<Spanned<f64>>,
     respawn_seconds: Option<Spanned<f64>>,
-    /// Read by [`PlayerSize`](obsp::PlayerSize), as the compiler of maps reads them.
+    /// [`PlayerSize`](obsp::PlayerSize) reads these three keys, here as in the map compiler.
     #[serde(rename = "width")]
     _width: Option<IgnoredAny>,
     #[serde(rename = "height")]

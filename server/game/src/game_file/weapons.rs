@@ -28,40 +28,40 @@ pub enum WeaponKey {
 pub struct Weapon {
     /// Seconds until the next shot.
     pub refire_seconds: f64,
-    /// What comes out of it.
+    /// The kind, with its numbers.
     pub kind: WeaponKind,
 }
 
-/// What a weapon does.
+/// The kind of a weapon, with the numbers of the kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WeaponKind {
-    /// It hits at once.
+    /// A ray hits at once.
     Ray(Ray),
-    /// It throws something that flies straight, and explodes where it is stopped.
+    /// A rocket flies straight, and explodes where it is stopped.
     Rocket(Thrown),
-    /// It throws something that falls and bounces, and explodes when its fuse has burnt down.
+    /// A grenade falls and bounces, and explodes when its fuse has burnt down.
     Grenade(Thrown),
 }
 
 /// The numbers of a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ray {
-    /// How far it reaches, in units.
+    /// Length of the ray, in units.
     pub reach: f64,
-    /// Health that it takes.
+    /// Health that a hit takes.
     pub damage: i16,
-    /// Impulse on a body that it hits, in kilogram units per second.
+    /// Impulse on a body that the ray hits, in kilogram units per second.
     pub impulse: f64,
 }
 
-/// The numbers of what is thrown.
+/// The numbers of a rocket or a grenade.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thrown {
-    /// The model that flies; no other weapon throws the same.
+    /// The model of the missile. No two weapons throw the same model.
     pub model: Arc<str>,
-    /// Its speed, in units per second.
+    /// Speed of the throw, in units per second.
     pub speed: f64,
-    /// Upward speed that is added, in units per second; zero for a rocket.
+    /// Upward speed that is added to a throw, in units per second; zero for a rocket.
     pub lift: f64,
     /// Seconds until it explodes of itself.
     pub fuse_seconds: f64,
@@ -69,22 +69,37 @@ pub struct Thrown {
     pub blast: Blast,
 }
 
-/// The numbers of an explosion. All fall to nothing from its centre to its radius.
+/// The numbers of an explosion. Damage, impulse and the speed of players fall linearly from the
+/// centre to nothing at the radius.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Blast {
-    /// Its radius, in units.
+    /// Radius, in units.
     pub radius: f64,
-    /// Health that it takes at its centre.
+    /// Health that it takes at the centre.
     pub damage: f64,
-    /// Impulse on a body at its centre, in kilogram units per second.
+    /// Impulse on a body at the centre, in kilogram units per second.
     pub impulse: f64,
     /// Highest speed that it gives a body, in units per second.
     pub max_speed: f64,
-    /// Speed that it gives a player at its centre, in units per second.
+    /// Speed that it gives a player at the centre, in units per second.
     pub player_speed: f64,
 }
 
 /// The weapon of each key.
+///
+/// ```
+/// use obsp_game::{GameFile, Ray, WeaponKey, WeaponKind, Weapons};
+///
+/// // A weapon takes the key of its kind, here the place of the default ray.
+/// let file = GameFile::parse("[weapons.railgun]\nkind = 'ray'\ndamage = 80")?;
+/// let railgun = WeaponKind::Ray(Ray { damage: 80, ..Ray::default() });
+/// assert_eq!(file.weapons().of_key(WeaponKey::Fire).kind, railgun);
+///
+/// // The other keys keep their default weapons.
+/// let rocket = Weapons::default().of_key(WeaponKey::Rocket).clone();
+/// assert_eq!(file.weapons().of_key(WeaponKey::Rocket), &rocket);
+/// # Ok::<(), obsp_game::GameFileError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weapons([Weapon; 3]);
 
@@ -128,14 +143,14 @@ impl Default for Weapons {
     }
 }
 
-/// The model of what is thrown, if it is one of `models` and its bodies are kinematic.
+/// The name of the model that is thrown, if it is one of `models` and its bodies are kinematic.
 fn kinematic<'a>(models: &[Model], thrown: &'a Thrown) -> Option<&'a str> {
     let is_it = |model: &Model| model.name() == &*thrown.model && model.is_kinematic();
     models.iter().any(is_it).then_some(&*thrown.model)
 }
 
 impl Weapon {
-    /// What it throws; `None` for a ray.
+    /// The missile that it throws; `None` for a ray.
     pub fn thrown(&self) -> Option<&Thrown> {
         match &self.kind {
             WeaponKind::Ray(_) => None,
@@ -150,7 +165,7 @@ impl Weapons {
         &self.0[key as usize]
     }
 
-    /// The weapon's missile that has this model.
+    /// The missile with this model; `None` if no weapon throws it.
     pub fn thrown_with(&self, model: &str) -> Option<&Thrown> {
         self.0.iter().filter_map(Weapon::thrown).find(|thrown| &*thrown.model == model)
     }
@@ -161,8 +176,8 @@ impl Weapons {
         thrown.find_map(|thrown| kinematic(models, thrown))
     }
 
-    /// A model that a weapon throws and that is not among those that are known. The usual
-    /// weapons are left out: a game of another kind may have none of their models.
+    /// A model that a weapon throws and that is not `known`. Default weapons are left out, because
+    /// a game of another kind may have none of their models.
     pub(crate) fn missing_model<'a>(
         &self,
         known: impl Iterator<Item = &'a str> + Clone,
@@ -173,8 +188,8 @@ impl Weapons {
         models.find(|model| !known.clone().any(|name| name == *model))
     }
 
-    /// The usual weapons, but for those that are written, each in place of that of its key.
-    /// `models` are those of the file.
+    /// The default weapons. Each written weapon replaces the one with its key. `models` are those
+    /// of the file.
     pub(super) fn read(
         written: BTreeMap<String, Spanned<WrittenWeapon>>,
         models: &[Model],

@@ -1,4 +1,4 @@
-//! A table `[weapons.NAME]` as it is written.
+//! A weapon as a `game.toml` has it, before its numbers are checked.
 
 use std::ops::RangeInclusive;
 
@@ -9,10 +9,10 @@ use super::GameFileError;
 use super::number::Number;
 use super::weapons::{Blast, Ray, Thrown, Weapon, WeaponKey, WeaponKind};
 
-/// Speeds that the simulation keeps, in units per second: more is cut off.
+/// Range of a speed, in units per second. The simulation cuts off higher ones.
 const SPEEDS: RangeInclusive<f64> = 0.0..=4_500.0;
 
-/// Impulses that matter: the greatest gives a hovertank its top speed.
+/// Range of an impulse. The greatest gives a hovertank its top speed.
 const IMPULSES: RangeInclusive<f64> = 0.0..=1e7;
 
 /// The kinds of weapons by their names.
@@ -46,7 +46,7 @@ impl Kind {
     }
 }
 
-/// The table.
+/// A table `[weapons.NAME]`. A key that is left out has its default.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenWeapon {
@@ -68,7 +68,8 @@ pub(super) struct WrittenWeapon {
 }
 
 impl WrittenWeapon {
-    /// The weapon of this name, whose table begins at a place of the text, and its key.
+    /// Checks the table of this name and returns the weapon and its key. `at` is the byte of `text`
+    /// at which the table begins.
     pub(super) fn read(
         self,
         name: &str,

@@ -13,7 +13,7 @@ pub(crate) fn map(spaces: &Spaces, brushes: &str, entities: &str) -> Arc<obsp::W
     Arc::new(compiled.expect("the map compiles").world)
 }
 
-/// A box.
+/// A brush in the shape of a box.
 pub(crate) fn brush(min: DVec3, max: DVec3) -> String {
     let ([x0, y0, z0], [x1, y1, z1]) = (min.to_array(), max.to_array());
     format!(

@@ -19,12 +19,12 @@ const CALLS: u64 = 4;
 const MOST_KNOWN: usize = 48;
 const MOST_VOLUMES: u64 = 6;
 
-/// A number that nobody means.
+/// An extreme number.
 fn odd(world: &mut WorldMut<'_>) -> f64 {
     EXTREMES[world.random().below(EXTREMES.len() as u64) as usize]
 }
 
-/// A vector with one of its numbers, or each, odd.
+/// The vector with an extreme number on one axis, or on each.
 fn with_odd(world: &mut WorldMut<'_>, mut vector: DVec3) -> DVec3 {
     match world.random().below(4) {
         3 => DVec3::from_array([(); 3].map(|()| odd(world))),
@@ -35,7 +35,7 @@ fn with_odd(world: &mut WorldMut<'_>, mut vector: DVec3) -> DVec3 {
     }
 }
 
-/// A place, mostly within the room, sometimes far away, sometimes none at all.
+/// A position, mostly within the room, sometimes far away, sometimes not finite.
 pub(super) fn point(world: &mut WorldMut<'_>) -> DVec3 {
     let near = vector(world, HALF + 20.0) + DVec3::Z * (HALF * 0.6);
     match world.random().below(24) {
@@ -48,7 +48,7 @@ pub(super) fn point(world: &mut WorldMut<'_>) -> DVec3 {
     }
 }
 
-/// One of those that there are, every third time one whose bodies are driven, or none.
+/// A shipped model; in every third call one of the kinematic models, or one that is not there.
 fn any_model(world: &mut WorldMut<'_>) -> ModelId {
     let [first, end] = if world.random().below(3) == 0 { [12, 15] } else { [0, 12] };
     ModelId((first + world.random().below(end - first)) as u8)
@@ -71,7 +71,7 @@ fn turned(world: &mut WorldMut<'_>) -> DQuat {
     }
 }
 
-/// A speed or an impulse, from none to beyond all bounds.
+/// A velocity or an impulse, from small to infinite.
 fn force(world: &mut WorldMut<'_>) -> DVec3 {
     let reach = [0.1, 300.0, 5e3, 1e6, 1e300, f64::INFINITY][world.random().below(6) as usize];
     if world.random().below(4) == 0 {
@@ -102,7 +102,7 @@ pub(super) fn mischief(state: &mut State, world: &mut WorldMut<'_>) {
 /// One call. Returns whether it has changed the world.
 fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) -> bool {
     match kind {
-        // Enough is enough: the matches are to be many, not slow.
+        // The numbers of entities and volumes are bounded, so that many matches stay fast.
         0..=2 | 18 if state.known.len() > MOST_KNOWN => false,
         12 | 19 if state.volumes > MOST_VOLUMES => false,
         0 | 1 => {
@@ -186,7 +186,7 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
     }
 }
 
-/// The brushes of one of the map's entities, which may have none, or of one of another map.
+/// Adds the brushes of an entity as a volume. The entity may have none, or be one of another map.
 fn add_brush_volume(world: &mut WorldMut<'_>) -> bool {
     static OTHER: OnceLock<Arc<obsp::World>> = OnceLock::new();
     let is_own = world.random().below(4) > 0;
@@ -200,8 +200,8 @@ fn add_brush_volume(world: &mut WorldMut<'_>) -> bool {
     added
 }
 
-/// Tells clients anything. What is too long, too much, of no kind or without an encoding is
-/// refused.
+/// Sends clients random events and lines. An event that is too long, of no declared kind or without
+/// an encoding is refused, and so are too many.
 fn shout(id: EntityId, world: &mut WorldMut<'_>) {
     let kind = ["told", "shouted", "whispered", ""][world.random().below(4) as usize];
     let is_declared = kind == "told" || kind == "shouted";
@@ -226,7 +226,7 @@ fn shout(id: EntityId, world: &mut WorldMut<'_>) {
     world.announce(line.repeat(times));
 }
 
-/// Questions with any arguments do not panic.
+/// Queries with any arguments do not panic.
 fn ask(id: EntityId, world: &mut WorldMut<'_>) {
     let (from, to, half, turned) = (point(world), point(world), force(world), turned(world));
     let hit = world.cast_ray(from, to, Some(id));

@@ -1,7 +1,6 @@
-//! A game that does all that it can to break the promise: random calls with random and
-//! absurd arguments, from every method that a match calls. Whatever it does, no two bodies
-//! overlap after any tick, none has a number that is not finite, nothing panics, and what clients
-//! are sent is within its bounds.
+//! A game that tries to break the promise: every method that a match calls makes random calls with
+//! absurd arguments. Whatever it does, no two bodies overlap after any tick, all numbers stay
+//! finite, nothing panics, and the data for clients is within its bounds.
 //!
 //! `HOSTILE_MATCHES` says how many matches are played, and `HOSTILE_SEED` with which seed
 //! the first one is.
@@ -40,7 +39,7 @@ const HEIGHT: f64 = 192.0;
 const MOST_EVENTS: usize = 32;
 const MOST_BYTES: usize = 256;
 
-/// From the narrowest to the widest range.
+/// Fields with the narrowest and the widest range, and one far from zero.
 const BIT: Field = Field::new("bit", -1, 0);
 const WIDE: Field = Field::new("wide", -32_768, 32_767);
 const FAR: Field = Field::new("far", i32::MAX - 9, i32::MAX);
@@ -53,7 +52,7 @@ struct Hostile;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct State {
-    /// Ids of things that are there, and of things that are gone.
+    /// Ids of entities, of which some are gone.
     known: Vec<EntityId>,
     volumes: u64,
     /// How many calls changed the world.
@@ -106,7 +105,7 @@ impl Game for Hostile {
         flies: bool,
     ) {
         mischief(state, world);
-        // One that is stopped may stay, and be moved again.
+        // A stopped missile may stay, and is moved again then.
         if !flies && world.random().below(2) == 0 {
             let _ = world.remove(missile);
         }
@@ -165,7 +164,7 @@ impl Game for Hostile {
     }
 }
 
-/// What serde cannot encode.
+/// A value that serde cannot encode.
 struct Refused;
 
 impl Serialize for Refused {
@@ -174,7 +173,7 @@ impl Serialize for Refused {
     }
 }
 
-/// Those that ship, and two whose bodies are driven.
+/// The shipped models, and two kinematic ones.
 fn models() -> Vec<Model> {
     let driven = [("driven_slab", "crate"), ("driven_block", "l_block")].map(|(name, like)| {
         let like = shipped().into_iter().find(|model| model.name() == like);
@@ -220,7 +219,7 @@ fn number(variable: &str, default: u64) -> u64 {
     given.map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{variable}={text}")))
 }
 
-/// What clients are told is within its bounds, whatever the game asks for.
+/// Checks that the events and values for clients are within their bounds.
 fn check_told(game: &Match<Hostile>) {
     let own = game.events().iter().filter_map(|event| match event {
         Event::Game(event) | Event::Private { event, .. } => Some(event.data().len()),
@@ -234,15 +233,15 @@ fn check_told(game: &Match<Hostile>) {
         let value = told.of_match.get(&[WIDE, FAR], field.name()).expect("it is declared");
         assert!((field.least()..=field.most()).contains(&value), "{} is {value}", field.name());
     }
-    // Those of players outside of the world as well, each once.
+    // Players outside of the world have values as well, each once.
     let players = told.of_own_players.iter().map(|(id, _)| *id);
     assert_eq!(players.collect::<Vec<_>>(), world.players());
     assert!(told.of_entities.iter().all(|(id, _)| world.entity(*id).is_some()));
 }
 
-/// Plays a match and audits every tick. Returns the digest at the end, how many calls have
-/// changed the world, and how many emergency replacements there were. A match that is saved
-/// is replaced by what is loaded from its own bytes, in every tick.
+/// Plays a match and audits every tick. Returns the digest at the end, how many calls have changed
+/// the world, and how many emergency replacements there were. If `saved`, the match is replaced in
+/// every tick by the one that is loaded from its own bytes.
 fn play(map: &Arc<obsp::World>, audit: &mut Audit, seed: u64, saved: bool) -> (u64, u64, u64) {
     let config = Config { tick_rate: 60, seed, objects: 4, max_players: 6 };
     let mut game = Match::new(Hostile, Arc::clone(map), config).expect("the room can be played");

@@ -1,6 +1,7 @@
-//! What the probabilities of a chunk are at its beginning, in 256ths: those of fights of 32 bots
-//! on the arena and on Quake's dm4, but none beyond a twelfth from certain, for people press other
-//! keys. A chunk is a second, too short to learn them anew.
+//! The probabilities at the beginning of a chunk, in 256ths. They were measured in fights of 32
+//! bots on the arena and on Quake's dm4. None is nearer than a twelfth to certainty, because people
+//! press other keys than bots. A chunk is a second, which is too short to learn the probabilities
+//! anew.
 
 use super::PROBABILITIES;
 

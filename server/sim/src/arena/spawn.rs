@@ -1,4 +1,4 @@
-//! Free places: for players at spawn points, for props, and for bodies that the
+//! Finds free places: for players at spawn points, for props, and for bodies that the
 //! emergency routine puts back.
 //!
 //! Blow's invariant needs a last resort: a body that rounding has put into another
@@ -24,11 +24,11 @@ use crate::setup::SetupWarning;
 pub(crate) use places::Places;
 use places::walk;
 
-/// Height of a Quake spawn point over the feet of who spawns there, in units.
+/// Height of a Quake spawn point over the feet of a player who spawns there, in units.
 const ORIGIN_OVER_FEET: f64 = 24.0;
 
-/// Heights tried at a spawn point, in units: some maps put it into the floor, and a
-/// player may be standing there.
+/// Heights above a spawn point that are tried, in units: some maps put the point into the
+/// floor, and a player may be standing there.
 const LIFTS: [f64; 6] = [0.0, 1.0, 4.0, 12.0, 32.0, 64.0];
 
 /// Distances at which places around a taken one are searched, in units.
@@ -37,12 +37,11 @@ const RINGS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 /// Precision in units with which the nearest free place in a direction is found.
 const NEAR_ENOUGH: f64 = 0.5;
 
-/// Distances in units at which a point outside is searched from a point inside
-/// something.
+/// Distances from a point in solid, in units, at which a point outside of it is searched.
 const EYES: [f64; 6] = [1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 1.0, 2.0];
 
-/// Places tried in one tick for a body that finds no spawn point free. If none is
-/// free, the next ones are tried next tick.
+/// Number of places tried in one tick for a body that finds no spawn point free. If none of
+/// them is free, the next ones are tried in the next tick.
 const PLACES_SEARCHED: usize = 256;
 
 /// Greatest height above the floor, and greatest distance beside the middle of a
@@ -50,33 +49,33 @@ const PLACES_SEARCHED: usize = 256;
 const SCATTER_HEIGHT: f64 = 300.0;
 const SCATTER_ASIDE: f64 = 64.0;
 
-/// Distance in units of scattered props from the boxes of players at spawn points:
-/// a match should not begin with its players in limbo.
+/// Distance in units between scattered props and the boxes of players at spawn points.
+/// Nearer props could keep players in limbo at the start of a match.
 const SPAWN_ROOM: f64 = 16.0;
 
-/// Attempts to find a place for a prop. After so many the map is full.
+/// Attempts to find a place for a prop. If all of them fail, the map counts as full.
 const SCATTER_TRIES: u32 = 256;
 
-/// Where players come into a match.
+/// A point where players come into a match.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SpawnPoint {
-    /// Centre of a standing player; like every position of a player, values of `f32`.
+    /// Centre of a standing player, rounded to `f32` like every position of a player.
     pub(crate) centre: DVec3,
     /// Heading that the player begins with.
     pub(crate) yaw: u16,
 }
 
-/// Where bodies may come into the world.
+/// The places where bodies may come into the world.
 #[derive(Clone, Copy)]
 pub(crate) struct SpawnCandidates<'a> {
     pub(crate) points: &'a [SpawnPoint],
     pub(crate) places: &'a Places,
-    /// Selects the places that are tried: another number with every attempt.
+    /// The number of the attempt. It selects which of the places are tried.
     pub(crate) attempt: u64,
 }
 
-/// The map's spawn points, in its order, lifted out of the floor where they were
-/// drawn into it. A point that no lift frees is left out. Problems are added to
+/// The map's spawn points, in the map's order. A point that was drawn into the floor is
+/// lifted out of it; a point that no lift frees is left out. Problems are added to
 /// `warnings`.
 pub(crate) fn spawn_points(
     map: &obsp::World,
@@ -118,15 +117,15 @@ pub(crate) fn spawn_points(
     points
 }
 
-/// Centre of a player of the size `standing` whose origin a map gives; like every position of
-/// a player, values of `f32`.
+/// Centre of a player of the size `standing` at an `origin` that the map gives, rounded to
+/// `f32` like every position of a player.
 pub(crate) fn standing_centre(map: &obsp::World, standing: SizeId, origin: DVec3) -> DVec3 {
     let half_height = f64::from(map.sizes()[standing.index()].half_extents.z);
     (origin + DVec3::Z * (half_height - ORIGIN_OVER_FEET)).as_vec3().as_dvec3()
 }
 
-/// A free place for a player at the spawn point farthest from all others, and the
-/// heading there; if all are taken, a place that can be reached from one.
+/// A free place for a player, and the heading there: the spawn point farthest from all other
+/// players or, if all points are taken, a place that can be reached from one.
 pub(crate) fn player_place(
     space: &Space,
     candidates: &SpawnCandidates,
@@ -151,8 +150,8 @@ pub(crate) fn player_place(
     found.or_else(|| Some((reachable(space, candidates, shape, context)?, 0)))
 }
 
-/// A free place among the reachable ones: the first ones, and others with every
-/// attempt.
+/// A free place among the reachable ones. Each attempt tries the next
+/// [`PLACES_SEARCHED`] of them.
 fn reachable(
     space: &Space,
     candidates: &SpawnCandidates,
@@ -197,7 +196,7 @@ pub(crate) fn nearest_free(
     }
     let eye = eye(space.map, sight, pose.position);
     let mut place = |direction: DVec3, distance: f64| {
-        // Rounded because a player's position must be; harmless for other bodies.
+        // A player's position must be rounded to `f32`; for other bodies this is harmless.
         let to = (eye.as_dvec3() + direction * distance).as_vec3();
         if !in_sight(space.map, sight, eye, to) {
             return None;
@@ -231,9 +230,8 @@ pub(crate) fn nearest_free(
     None
 }
 
-/// The point from which places around `position` are searched: `position` itself or,
-/// if it is inside of something, the nearest point that is not. A line of sight from
-/// inside a wall would see nothing.
+/// The point from which places around `position` are searched: `position` itself or, if it
+/// is in solid, the nearest point that is not. From inside a wall nothing is in sight.
 fn eye(map: &obsp::World, sight: SizeId, position: DVec3) -> Vec3 {
     let around = EYES.iter().flat_map(|&ring| directions().map(move |way| position + way * ring));
     let mut places = std::iter::once(position).chain(around).map(|place| place.as_vec3());
@@ -254,8 +252,8 @@ pub(crate) fn any_free(
     found.or_else(|| reachable(space, candidates, shape, context))
 }
 
-/// The 26 directions to the neighbours of a cell, upward first: there is most often
-/// room above.
+/// The 26 directions to the neighbours of a cell. The upward ones come first, because there
+/// is most often room above.
 fn directions() -> impl Iterator<Item = DVec3> {
     [1.0, 0.0, -1.0].into_iter().flat_map(|z| {
         [0.0, 1.0, -1.0].into_iter().flat_map(move |y| {
@@ -272,8 +270,8 @@ fn in_sight(map: &obsp::World, sight: SizeId, from: Vec3, to: Vec3) -> bool {
     matches!(map.find_first_transition(sight, from, to), Trace::Clear)
 }
 
-/// A free place for a prop in the air above a reachable place. The way there is swept
-/// with a player's box (`standing`), which cannot leave the map through a crack.
+/// A free place for a prop in the air above a reachable place. The way there is swept with
+/// the box of a player (`standing`), because it cannot leave the map through a crack.
 pub(crate) fn scattered(
     space: &Space,
     candidates: &SpawnCandidates,

@@ -3,8 +3,8 @@
 use glam::{DMat3, DQuat, DVec3};
 use obsp::geometry::ConvexSolid;
 
-/// Cross products shorter than this are of parallel edges, whose axes the
-/// faces cover.
+/// A cross product shorter than this belongs to parallel edges. Their separating axes are
+/// among the normals of the faces.
 const PARALLEL: f64 = 1e-6;
 
 /// A convex part somewhere in the world.
@@ -40,9 +40,9 @@ impl Part {
     }
 }
 
-/// The displacement in units that separates two convex parts, one of each body; of
-/// all pairs of parts the longest. By separating axes, which are complete for convex
-/// bodies.
+/// The depth of an overlap, in units: the shortest displacement that separates two convex
+/// parts, one of each body. Of all pairs of parts the deepest counts. The search is by
+/// separating axes, which is complete for convex parts.
 pub(super) fn depth(a: (&[ConvexSolid], DQuat, DVec3), b: (&[ConvexSolid], DQuat, DVec3)) -> f64 {
     let placed = |(parts, orientation, position): (&[ConvexSolid], DQuat, DVec3)| -> Vec<Part> {
         parts.iter().map(|part| Part::placed(part, orientation, position)).collect()

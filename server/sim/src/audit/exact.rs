@@ -7,14 +7,14 @@ use robust::{Coord3D, orient3d};
 /// A triangle by its corners.
 pub(super) type Triangle = [DVec3; 3];
 
-/// On which side of a triangle's plane a point lies: the exact sign.
+/// The side of a triangle's plane on which a point lies, as an exact sign.
 fn side([a, b, c]: Triangle, point: DVec3) -> i8 {
     let coordinates = |v: DVec3| Coord3D { x: v.x, y: v.y, z: v.z };
     let volume = orient3d(coordinates(a), coordinates(b), coordinates(c), coordinates(point));
     i8::from(volume > 0.0) - i8::from(volume < 0.0)
 }
 
-/// On which side of the triangle's three edges the line from `p` to `q` passes. It
+/// The sides of the triangle's three edges on which the line from `p` to `q` passes. The line
 /// goes through the triangle, its rim included, unless two of the signs differ.
 fn turns(p: DVec3, q: DVec3, [a, b, c]: Triangle) -> [i8; 3] {
     [side([p, q, a], b), side([p, q, b], c), side([p, q, c], a)]
@@ -25,14 +25,14 @@ fn disagree(turns: [i8; 3]) -> bool {
 }
 
 /// Whether the segment from `p` to `q` and the triangle share a point, ends
-/// and rim included. A segment in the triangle's plane is left to the other
-/// triangles and segments of two closed surfaces that meet there.
+/// and rim included. A segment in the triangle's plane does not count: where two
+/// closed surfaces meet, other segments and triangles of theirs meet as well.
 pub(super) fn meets(p: DVec3, q: DVec3, triangle: Triangle) -> bool {
     let (start, end) = (side(triangle, p), side(triangle, q));
     start * end <= 0 && (start, end) != (0, 0) && !disagree(turns(p, q, triangle))
 }
 
-/// Ends of rays outside every map, in directions that no drawn edge has.
+/// Ends of rays, outside every map, in directions that no edge of a map is likely to have.
 const OUTSIDE: [DVec3; 5] = [
     DVec3::new(1_203_411.7, 702_113.9, 911_777.3),
     DVec3::new(-1_107_093.1, 511_237.7, 1_301_027.9),

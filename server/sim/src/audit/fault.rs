@@ -1,16 +1,17 @@
-//! Faults that an audit finds: two bodies that share a point, or a body whose numbers say nothing.
+//! Faults that an audit finds: two bodies that share a point, or a body with a number that no
+//! body can have.
 
 use std::fmt;
 
 use super::overlap::{Interpenetration, Obstacle};
 use crate::state::{EntityId, EntityState};
 
-/// A promise that was broken.
+/// A fault of a state: the simulation has broken a promise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
     /// A body and something else share a point.
     Interpenetration(Interpenetration),
-    /// A body is nowhere, or moves in no direction: whether it overlaps anything has no answer.
+    /// A body has a number that no body can have, so it cannot be tested for overlaps.
     Unsound(Unsound),
 }
 
@@ -19,7 +20,7 @@ pub enum Fault {
 pub struct Unsound {
     /// The body.
     pub body: EntityId,
-    /// Which of its numbers it is.
+    /// The kind of the number.
     pub number: UnsoundNumber,
 }
 
@@ -38,12 +39,12 @@ pub enum UnsoundNumber {
     Spin,
 }
 
-/// Greatest difference of the square of an orientation's length from one: quaternions are
-/// normalised whenever a body turns, and are off by a few units in the last place.
+/// Greatest difference between the square of an orientation's length and one. Quaternions are
+/// normalised whenever a body turns, and are then off by a few units in the last place.
 const UNIT: f64 = 1e-9;
 
 impl Fault {
-    /// The body that is at fault, or one of two.
+    /// The body at fault. For an overlap of two bodies it is one of them.
     pub fn body(&self) -> EntityId {
         match self {
             Self::Interpenetration(found) => found.body,
@@ -51,7 +52,7 @@ impl Fault {
         }
     }
 
-    /// How deep the two overlap, in units; `None` if that is not what is wrong.
+    /// How deep the two overlap, in units; `None` if the fault is not an overlap.
     pub fn depth(&self) -> Option<f64> {
         match self {
             Self::Interpenetration(found) => Some(found.depth),

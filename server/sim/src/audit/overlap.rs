@@ -1,4 +1,4 @@
-//! The audit of a state: which bodies overlap.
+//! The audit of a single state for bodies that overlap.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +16,20 @@ use crate::world::World;
 
 /// Tests states of a match: every body against every other and against every solid of
 /// the map.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use obsp_sim::audit::Audit;
+/// use obsp_sim::{Config, World};
+///
+/// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let models = obsp::model::shipped();
+/// let mut audit = Audit::new(&map, &models)?;
+/// let mut world = World::new(map, models.into(), Config::default())?;
+/// world.step(&[]);
+/// assert!(audit.check_match(&world).is_empty(), "no two bodies overlap");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Audit {
     surfaces: Surfaces,
@@ -28,14 +42,14 @@ pub struct Audit {
 pub struct Interpenetration {
     /// A body.
     pub body: EntityId,
-    /// The other.
+    /// The body or solid that it overlaps.
     pub obstacle: Obstacle,
     /// Depth in units: the displacement that would separate the two, measured between
     /// convex parts.
     pub depth: f64,
 }
 
-/// What a body can overlap, or come through.
+/// Something that a body can overlap or come through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// Another body.
@@ -62,15 +76,14 @@ impl Audit {
         })
     }
 
-    /// All bodies with a number that no body can have, and all overlaps of the others of which
-    /// at least one side is new or has moved since the last call: pairs that did not move are not
-    /// tested again.
+    /// Finds all bodies with a number that no body can have, and all overlaps of the others. A
+    /// pair is tested if at least one of the two is new or has moved since the last call.
     pub fn check(&mut self, state: &State) -> Vec<Fault> {
         let mut before = std::mem::take(&mut self.seen);
         let mut moved = BTreeSet::new();
         let mut found = Vec::new();
         for entity in &state.entities {
-            // Whether it overlaps anything has no answer.
+            // A body with such a number cannot be tested for overlaps.
             if let Some(unsound) = unsound(entity) {
                 found.push(Fault::Unsound(unsound));
                 continue;
@@ -82,7 +95,7 @@ impl Audit {
         }
         for id in &moved {
             let Some(seen) = self.seen.get(id) else { continue };
-            // Of two that moved, the lower id tests.
+            // If both bodies of a pair moved, the one with the lower id tests it.
             let others =
                 self.seen.iter().filter(|(other, _)| *other > id || !moved.contains(other));
             let overlaps = others.filter_map(|(_, other)| self.between(seen, other));
@@ -92,8 +105,8 @@ impl Audit {
         found
     }
 
-    /// As [`Audit::check`], of the state of a match, and of what its bodies keep beside it: how
-    /// fast they spin.
+    /// Checks the state of a match like [`Audit::check`], and the spin of each body as well,
+    /// which a state does not contain.
     pub fn check_match(&mut self, world: &World) -> Vec<Fault> {
         let state = world.state();
         let mut found = self.check(&state);

@@ -1,4 +1,4 @@
-//! The audit from state to state: which bodies came through something.
+//! The audit of the motion from state to state, for bodies that came through something.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,18 +14,21 @@ use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, Kind, State};
 use crate::world::Relocation;
 
-/// Units that a body may move in a tick beyond its speed: a reserve beside the height of a step.
+/// Distance in units that a body may move in a tick beyond its speed and the height of a step:
+/// a reserve.
 const EASED: f64 = 6.0;
 
-/// The step that players walk up if nobody says otherwise, in units: Quake's.
+/// Default height of the steps that players walk up, in units, as in Quake.
 const STEP: f64 = 18.0;
 
-/// The greatest speeds that players on foot get, and that a game gives anything, in units per
-/// second.
+/// Greatest speed of players on foot, in units per second.
 const MAX_WALK: f64 = 2000.0;
+
+/// Greatest speed that a game gives a body, in units per second.
 const MAX_SPEED: f64 = 4500.0;
 
-/// A body that is announced to have been put somewhere was there exactly, but for rounding.
+/// Greatest distance in units between the place that a relocation announces and the body: only
+/// rounding is allowed.
 const ROUNDING: f64 = 1e-6;
 
 /// Distances of detours from the straight line, as shares of its length.
@@ -40,16 +43,33 @@ const BEARINGS: u32 = 8;
 
 /// Tests the motion from each state to the next. Every tick must be passed in.
 ///
-/// A body has come through a solid if the straight line from the last to the current
-/// position of a point well inside it meets the solid, and no slightly longer detour
-/// by one corner leads there either. It has come through another body if, in that
-/// body's frame, the line meets the other's core, the middle half of its largest
-/// part; the frame of a player who stands up or crouches is that of the feet, which stay where
+/// The test follows a point well inside each body, from its last position to its current one. A
+/// body has come through a solid if the straight line between them meets the solid and every
+/// slightly longer detour around one corner is blocked, too. It has come through another body if
+/// the line, in the other body's frame, meets the other's core: the middle half of its largest
+/// part. The frame of a player who stands up or crouches is that of the feet, which stay where
 /// they are.
 ///
-/// An entity that was put elsewhere, as the [`Relocation`]s of a tick announce it, is held to them: its
-/// ways lead to where it was taken from, and from where it was put, no farther than it can get in
+/// An entity that the match put elsewhere is judged by its [`Relocation`]s: it must have been
+/// where it was taken from, and must be where it was put, up to the distance that it can move in
 /// a tick.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use obsp_sim::audit::Passages;
+/// use obsp_sim::{Config, World};
+///
+/// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let models = obsp::model::shipped();
+/// let config = Config::default();
+/// let mut passages = Passages::new(&map, &models, config.tick_rate)?;
+/// let mut world = World::new(map, models.into(), config)?;
+/// for _ in 0..3 {
+///     world.step(&[]);
+///     assert_eq!(passages.judge(&world.state(), world.relocations()).count(), 0);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Passages {
     surfaces: Surfaces,
@@ -57,9 +77,9 @@ pub struct Passages {
     seconds: f64,
     eased: f64,
     before: BTreeMap<EntityId, (AuditedBody, DVec3)>,
-    /// An entity that was in a state once, and is in none now.
+    /// The entities of earlier states that the last state does not contain.
     away: BTreeSet<EntityId>,
-    /// The number of the first relocation that was not judged yet.
+    /// The number of the first relocation that has not been judged yet.
     next: u64,
 }
 
@@ -68,7 +88,7 @@ pub struct Passages {
 pub struct Tunnelled {
     /// The body.
     pub body: EntityId,
-    /// What it came through.
+    /// The body or solid that it came through.
     pub through: Obstacle,
     /// Where a point inside it was, in units.
     pub from: DVec3,
@@ -76,10 +96,11 @@ pub struct Tunnelled {
     pub to: DVec3,
 }
 
-/// A body whose places and whose announced relocations contradict each other.
+/// A body whose positions contradict its relocations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Misplaced {
-    /// It is farther away than it can get in a tick, or in the world again, and nothing announced that.
+    /// The body is farther away than it can move in a tick, or it is back in the world, and no
+    /// relocation announced it.
     Unannounced {
         /// The body.
         body: EntityId,
@@ -88,7 +109,7 @@ pub enum Misplaced {
         /// Where it is.
         to: Option<DVec3>,
     },
-    /// It was announced to have been put somewhere, and is not there.
+    /// A relocation says that the body was put somewhere, and it is not there.
     NotThere {
         /// The body.
         body: EntityId,
@@ -99,27 +120,27 @@ pub enum Misplaced {
     },
 }
 
-/// The verdict on the motion from one state to the next.
+/// The result of testing the motion from one state to the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ways {
     /// The bodies that came through something.
     pub tunnelled: Vec<Tunnelled>,
-    /// The bodies that are not where they were announced to be, or were not announced.
+    /// The bodies whose positions contradict their relocations.
     pub misplaced: Vec<Misplaced>,
 }
 
 impl Ways {
-    /// How many bodies were found to be wrong, in either way.
+    /// The number of faults of both kinds.
     pub fn count(&self) -> usize {
         self.tunnelled.len() + self.misplaced.len()
     }
 }
 
-/// A straight way of a point inside a body.
+/// A straight line that a point inside a body moved along: the body, the start and the end.
 type Way = (EntityId, DVec3, DVec3);
 
 impl Passages {
-    /// For matches on `map` with rigid bodies of `models`, at this many ticks per
+    /// The test for matches on `map` with rigid bodies of `models`, at this many ticks per
     /// second.
     ///
     /// # Errors
@@ -141,20 +162,20 @@ impl Passages {
         })
     }
 
-    /// As above, where players walk up steps of this height, in units.
+    /// Sets the height of the steps that players walk up, in units. Without it, it is 18.
     #[must_use]
     pub fn with_step_height(self, height: f64) -> Self {
         Self { eased: height + EASED, ..self }
     }
 
-    /// The bodies that came through something since the last state, in a match that puts
-    /// nothing elsewhere: what appears at a spawn point or behind a teleporter is found, too.
+    /// The bodies that came through something since the last state, in a match without
+    /// relocations: a body that jumps to a spawn point or through a teleporter is reported, too.
     pub fn check(&mut self, state: &State) -> Vec<Tunnelled> {
         self.judge(state, &[]).tunnelled
     }
 
     /// The bodies that came through something since the last state, and those that are not
-    /// where `relocations` say. Those that were passed in before are left out.
+    /// where `relocations` say. Relocations that were passed in before are skipped.
     pub fn judge(&mut self, state: &State, relocations: &[Relocation]) -> Ways {
         let new = relocations.iter().filter(|relocation| relocation.number >= self.next);
         let mut announced: BTreeMap<EntityId, Vec<Relocation>> = BTreeMap::new();
@@ -163,7 +184,7 @@ impl Passages {
         }
         self.next = relocations.last().map_or(self.next, |last| self.next.max(last.number + 1));
         let (mut now, mut ways, mut found) = (BTreeMap::new(), Vec::new(), Ways::default());
-        // A body that is nowhere came through nothing: `Audit` tells of it.
+        // A body without a finite pose has no way to test: `Audit` reports it.
         for entity in state.entities.iter().filter(|entity| unsound(entity).is_none()) {
             let known = self.before.get(&entity.id);
             let entry = match known.filter(|(seen, _)| seen.is_as(entity)) {
@@ -188,8 +209,8 @@ impl Passages {
         found
     }
 
-    /// Follows a body from where it was to where it is `now`, by way of where it was `put`
-    /// meanwhile.
+    /// Follows a body from where it was to where it is `now`, by way of the relocations `put`.
+    /// Adds the lines that it moved along, and the contradictions.
     fn follow(
         &self,
         now: Option<&(AuditedBody, DVec3)>,
@@ -201,7 +222,7 @@ impl Passages {
         let at = now.map(|(seen, _)| seen.entity.position);
         let fastest = [before, now].into_iter().flatten().map(|(seen, _)| fastest(&seen.entity));
         let farthest = fastest.fold(0.0, f64::max) * self.seconds + self.eased;
-        // Of a point inside it, from its middle.
+        // From the middle of the body to the point inside it that is followed.
         let offset = |entry: Option<&(AuditedBody, DVec3)>| {
             entry.map_or(DVec3::ZERO, |(seen, anchor)| *anchor - seen.entity.position)
         };
@@ -315,8 +336,8 @@ impl Passages {
     }
 }
 
-/// The greatest speed of an entity in the tick before or after this state: a game may give it
-/// any within a tick, and a wall may take it.
+/// An upper bound of the speed of an entity in the tick before or after this state. Its velocity
+/// alone is none: a game may set another within the tick, and a wall may stop the body.
 fn fastest(entity: &EntityState) -> f64 {
     let most = if matches!(entity.kind, Kind::Player { .. }) { MAX_WALK } else { MAX_SPEED };
     entity.velocity.length().max(most)

@@ -8,8 +8,8 @@ use obsp::model::Model;
 
 use super::exact::{Triangle, holds, meets};
 
-/// How far a body's surface is moved inward before it is tested, in units: an agent
-/// may touch the world exactly, and touching is no overlap.
+/// How far a body's surface is moved inward before it is tested, in units: a player may touch
+/// the world exactly, and touching is no overlap.
 const DRAWN_IN: f64 = 1e-6;
 
 /// Normals whose cosine differs from one by less than this belong to one plane.
@@ -80,7 +80,7 @@ impl Surface {
         Self { corners, triangles, edges: edges.into_iter().collect(), parts, anchor, core }
     }
 
-    /// The same with every corner moved inward from all planes that meet there.
+    /// This surface with every corner moved inward from all planes that meet there.
     fn drawn_in(mut self) -> Self {
         let mut normals: Vec<Vec<DVec3>> = vec![Vec::new(); self.corners.len()];
         for triangle in &self.triangles {
@@ -111,7 +111,7 @@ impl Surface {
         self.placed(DQuat::IDENTITY, DVec3::ZERO)
     }
 
-    /// Whether the segment meets this surface, at `figure`.
+    /// Whether the segment meets this surface, placed as `figure`.
     pub(super) fn stops(&self, figure: &Figure, from: DVec3, to: DVec3) -> bool {
         let way = Aabb::around([from, to]);
         way.overlaps(&figure.bounds)

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// What a body meets.
+/// An obstacle that a body meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Blocker {
     /// A solid of the world, by index.
@@ -10,7 +10,7 @@ pub(crate) enum Blocker {
 }
 
 impl Blocker {
-    /// The slot of the entity, unless it is a solid of the world.
+    /// The slot of the entity; `None` for a solid of the world.
     pub(crate) fn entity(self) -> Option<u16> {
         match self {
             Self::Solid(_) => None,

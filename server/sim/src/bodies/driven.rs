@@ -1,10 +1,12 @@
-//! Moving kinematic bodies, and what they push and carry, directly or through other bodies.
-//! None of that may sleep: a sleeping body does not give way, and would stop all of them.
+//! Moving kinematic bodies, and the bodies that they push and carry, directly or through other
+//! bodies. None of the pushed and carried bodies may sleep: a sleeping body does not give way, and
+//! would stop the others.
 //!
-//! One that is driven into a heap faster than the heap can give way is slowed down, as a
-//! sender is on a network that is full: its velocity is halved each time that something stops
-//! it, and doubled again each time that nothing does. However deep the heap, at some speed the
-//! way of a tick is less than what the solver leaves of it, so it never stands for good.
+//! A kinematic body may drive into a heap faster than the heap can give way. It is then slowed
+//! down, as a sender is on a congested network: its velocity is halved each time that something
+//! stops it, and doubled again each time that nothing does. However deep the heap is, at some speed
+//! the body's motion of one tick is shorter than the distance by which the solver pushes bodies
+//! apart in a tick. So the body never stands still for good.
 
 use glam::DVec3;
 
@@ -12,24 +14,27 @@ use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::roles::{Kinematic, Role};
 
-/// A kinematic body that could not make this share of its motion is held, and slowed down.
+/// A kinematic body that completes less than this share of its motion counts as held, and is slowed
+/// down.
 const HELD_SHARE: f64 = 0.5;
 
-/// One that made this share of its motion goes on faster, if it was slowed down.
+/// A slowed-down kinematic body that completes more than this share of its motion speeds up again.
 const FREE_SHARE: f64 = 0.9;
 
 /// The bodies that moving kinematic bodies push or carry.
 #[derive(Debug, Default)]
 pub(crate) struct Driven {
-    /// The lowest slot of all that touch each other, by slot; empty if no kinematic body moves.
+    /// By slot: the lowest slot of the group of touching awake bodies that the body belongs to.
+    /// Empty if no kinematic body moves.
     roots: Vec<u16>,
-    /// The slots of the kinematic bodies that move, after the roots of what they touch;
-    /// ascending.
+    /// Pairs of a group's lowest slot and the slot of a moving kinematic body that touches the
+    /// group; ascending.
     drivers: Vec<(u16, u16)>,
 }
 
 impl Driven {
-    /// Those that touch one by these pairs, and the awake bodies that touch these.
+    /// Finds the awake bodies that touch a moving kinematic body by these pairs, and the awake
+    /// bodies that touch those, and so on.
     pub(crate) fn new(entities: &Entities, pairs: &[Pair]) -> Self {
         if !entities.has_kinematic() || !entities.iter().any(Entity::is_driven) {
             return Self::default();
@@ -61,7 +66,7 @@ impl Driven {
         Self { roots, drivers }
     }
 
-    /// Whether the body in a slot is one of them.
+    /// Whether a moving kinematic body pushes or carries the body in a slot.
     pub(crate) fn contains(&self, slot: u16) -> bool {
         self.drivers_of(slot).next().is_some()
     }
@@ -74,8 +79,8 @@ impl Driven {
         drivers.take_while(move |&&(of, _)| Some(of) == root).map(|&(_, driver)| driver)
     }
 
-    /// The velocity that a body would have if it were one with the fastest of those that push or
-    /// carry it.
+    /// The velocity that a body would have if it were fixed to one of the kinematic bodies that
+    /// push or carry it: the greatest of these velocities.
     fn velocity(&self, entities: &Entities, slot: u16) -> Option<DVec3> {
         let position = |entity: &Entity| Some(entity.placement()?.pose().position);
         let at = position(entities.get(slot)?)?;
@@ -87,12 +92,14 @@ impl Driven {
     }
 }
 
-/// The velocities of kinematic bodies that are slowed down for a tick.
+/// The velocities that games have set for the moving kinematic bodies, kept while a tick uses the
+/// slowed-down ones.
 #[must_use]
 pub(crate) struct Slowed(Vec<(u16, [DVec3; 2])>);
 
-/// Begins a tick: kinematic bodies have the velocities with which they move, and what they push
-/// or carry knows of it. `pairs` are those of last tick.
+/// Begins a tick: gives each moving kinematic body the velocity with which it really moves, and
+/// notes on each body that it pushes or carries the velocity at which it drives that body. `pairs`
+/// are last tick's. [`end_tick`] takes the result.
 pub(crate) fn begin_tick(entities: &mut Entities, pairs: &[Pair]) -> Slowed {
     let mut slowed = Slowed(Vec::new());
     if !entities.has_kinematic() {
@@ -114,7 +121,7 @@ pub(crate) fn begin_tick(entities: &mut Entities, pairs: &[Pair]) -> Slowed {
     slowed
 }
 
-/// Ends the tick: kinematic bodies have the velocities that their game has set.
+/// Ends the tick: gives kinematic bodies back the velocities that their game has set.
 pub(crate) fn end_tick(entities: &mut Entities, Slowed(slowed): Slowed) {
     if !entities.has_kinematic() {
         return;
@@ -127,9 +134,9 @@ pub(crate) fn end_tick(entities: &mut Entities, Slowed(slowed): Slowed) {
     }
 }
 
-/// Notes the share of its motion that a kinematic body has made: it will be slower or faster in
-/// the next tick. `gives_way` is whether what stopped it moves: nothing else gives way to a
-/// slower one either.
+/// Adjusts the speed of a kinematic body for the next tick by `made`, the share of its motion that
+/// it completed in this one. `gives_way` says whether it was stopped by a body that the solver
+/// moves. Nothing else would give way to a slower body either, so the speed stays as it is.
 pub(crate) fn note_way(entity: &mut Entity, made: f64, gives_way: bool) {
     entity.sleep.held = made < HELD_SHARE;
     if let Role::Kinematic(Kinematic { halvings, .. }) = &mut entity.role {
@@ -144,7 +151,8 @@ pub(crate) fn note_way(entity: &mut Entity, made: f64, gives_way: bool) {
     }
 }
 
-/// The lowest slot of a set, in disjoint sets by their parents.
+/// The lowest slot of the set that `slot` belongs to. `parents` holds disjoint sets: by slot, a
+/// slot of the same set that is no higher. Paths are shortened on the way.
 pub(super) fn root(parents: &mut [u16], slot: u16) -> u16 {
     let mut root = slot;
     while parents[usize::from(root)] != root {

@@ -1,9 +1,9 @@
 //! A tick of the rigid bodies: contacts, velocities, guarded motion, sleep.
 //!
-//! The solver proposes a target for every body; all bodies then move together
-//! under guard. A body that is stopped takes the impact into its velocity and
-//! spends the rest of its tick once its neighbours have moved: with its whole
-//! motion, else with the translation alone, else with the rotation alone.
+//! The solver proposes a target for every body, and all bodies then move together under guard. A
+//! body that is stopped takes the impact into its velocity. It spends the rest of its tick once its
+//! neighbours have moved: with its whole motion, if it is in flight or a kinematic body drives it.
+//! A body that hardly moved tries the translation alone, else the rotation alone.
 
 use glam::DVec3;
 
@@ -25,31 +25,31 @@ use crate::context::StepContext;
 use crate::conventions::GRAVITY;
 use crate::threads::Threads;
 
-/// Rounds of waking in one tick: an impact propagates that far through a heap of
-/// sleeping bodies before the next tick.
+/// Most rounds of waking in one tick: an impact propagates that far through a heap of sleeping
+/// bodies before the next tick.
 const MAX_WAKE_ROUNDS: usize = 3;
 
 /// A body whose remaining motion is shorter than this, in units, gets no further
 /// attempt: heaps that settle are full of such jitter.
 const MIN_RETRY_DISTANCE: f64 = 1.0 / 64.0;
 
-/// Most attempts in one tick at the rest of the motion of a body in flight.
+/// Most attempts that a body in flight gets in one tick to spend the rest of its motion.
 const MAX_FLIGHT_ATTEMPTS: usize = 6;
 
-/// Least cost ([`crate::Counters::bodies_cost`]) of a tick whose work is shared out over
-/// threads: to gather these takes as long as some dozens of bodies.
+/// Least cost ([`crate::Counters::bodies_cost`]) of a tick whose work is shared out over threads.
+/// Gathering the threads takes as long as simulating some dozens of bodies.
 const MIN_GATHERED: u64 = 100;
 
 /// The rest of the motion of a body that was stopped.
 struct Remainder {
     slot: u16,
-    /// The part of its motion that the body has not spent.
+    /// Seconds of its motion that the body has not spent.
     seconds: f64,
-    /// Duration of the whole motion.
+    /// Duration of the whole motion, in seconds.
     whole: f64,
     /// Whether it hardly moved.
     stuck: bool,
-    /// What stopped it.
+    /// The obstacle that stopped it.
     blocker: Option<Blocker>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn step(
     overlapping
 }
 
-/// The same once each body has its pace.
+/// Does the work of [`step`] once each body has its pace.
 fn step_with_paces(
     map: &obsp::World,
     shapes: &Shapes,
@@ -108,8 +108,8 @@ fn step_with_paces(
     overlapping
 }
 
-/// Replaces `pairs` by the pairs of this tick, and wakes sleeping bodies that
-/// something touches or has left.
+/// Replaces `pairs` by the pairs of this tick, and wakes sleeping bodies that a moving body touches
+/// or has left.
 fn find_and_wake(
     map: &obsp::World,
     shapes: &Shapes,
@@ -139,7 +139,8 @@ fn find_and_wake(
     }
 }
 
-/// Notes with the bodies how a search found them, which nothing has stopped in this tick.
+/// Notes on each body the state in which a search found it. Nothing has stopped it in this tick
+/// yet.
 fn note_search(entities: &mut Entities, free_distances: &[(u16, f64)]) {
     for entity in entities.iter_mut() {
         (entity.searched_as, entity.moved) = (entity.search_state(), 0.0);
@@ -151,7 +152,7 @@ fn note_search(entities: &mut Entities, free_distances: &[(u16, f64)]) {
     for &(slot, free_distance) in free_distances {
         if let Some(entity) = entities.get_mut(slot) {
             entity.free_distance = free_distance;
-            // No pair tells of an overlap: the next search has to find it again.
+            // An overlap makes no pair, so the next search has to find it again.
             if free_distance == f64::NEG_INFINITY {
                 entity.searched_as = None;
             }
@@ -166,9 +167,9 @@ struct BodyStep<'a> {
     pairs: PairIndex<'a>,
     /// All pairs of bodies that the search for contacts found.
     neighbours: Vec<(u16, Blocker, Known<'a>)>,
-    /// Whether the body in a slot bears on something that does not yield.
+    /// By slot: whether the body touches something that does not yield, directly or through others.
     is_supported: Vec<bool>,
-    /// The bodies that kinematic ones push or carry now.
+    /// The bodies that kinematic bodies push or carry, by the pairs of this tick.
     driven: Driven,
     context: &'a mut StepContext,
     overlapping: Vec<u16>,
@@ -213,7 +214,8 @@ impl BodyStep<'_> {
         stopped
     }
 
-    /// Forgets the neighbours of all other bodies: none but those that were stopped move again.
+    /// Keeps only the neighbours of the bodies that were stopped: no other body moves again in this
+    /// tick.
     fn keep_neighbours_of(&mut self, stopped: &[Remainder]) {
         let slots = stopped.iter().map(|remainder| remainder.slot);
         let moves = flags_by_slot(slots, self.entities.slot_count());
@@ -228,7 +230,7 @@ impl BodyStep<'_> {
         self.context.seconds * f64::from(pace.ticks())
     }
 
-    /// Notes with a body what has stopped it, for whoever asks why.
+    /// Notes on a body what has stopped it, for games that ask.
     fn note_stop(&mut self, advance: &Advance, by: Blocker, impact: &Impact) {
         let share = (1.0 - advance.seconds_left / self.whole(advance.slot)).clamp(0.0, 1.0);
         if let Some(entity) = self.entities.get_mut(advance.slot) {
@@ -237,7 +239,7 @@ impl BodyStep<'_> {
     }
 
     /// Lets bodies that were stopped spend the rest of their tick. A body in flight may be stopped
-    /// several times: two that meet may touch once more, elsewhere, before they part.
+    /// several times: two bodies that meet may touch once more, elsewhere, before they part.
     fn retry(&mut self, stopped: Vec<Remainder>) -> Vec<Remainder> {
         let (mut retried, mut ended) = self.split_by_retry(stopped);
         for _ in 1..MAX_FLIGHT_ATTEMPTS {
@@ -259,15 +261,17 @@ impl BodyStep<'_> {
         self.is_supported[usize::from(slot)]
     }
 
-    /// Splits the bodies that were stopped: first those that get a further attempt. These would
-    /// now move otherwise, or their blocker has changed, and either they are in flight and would
-    /// visibly lose the rest of their tick, or a kinematic body drives them or what they stop at.
-    /// Any other body with contacts was proposed a way that keeps these: most of a heap that is
+    /// Splits the bodies that were stopped into those that get a further attempt, and the others.
+    ///
+    /// A body gets one if it or its blocker has moved or taken an impulse since, so that the
+    /// attempt may end otherwise. In addition it must be in flight, where it would visibly lose the
+    /// rest of its tick, or a kinematic body must drive it or its blocker. To any other body with
+    /// contacts the solver has proposed a motion that keeps these contacts: most of a heap that is
     /// stopped would be stopped again.
     fn split_by_retry(&self, stopped: Vec<Remainder>) -> (Vec<Remainder>, Vec<Remainder>) {
         let changed = |slot: u16| self.changed.binary_search(&slot).is_ok();
-        // What was driven in the last tick may have left its driver by a hair, and what it reaches
-        // in this one is driven from now on.
+        // A body that was driven in the last tick may have left its driver by a hair. A body that a
+        // driver touches only in this tick is driven from now on.
         let moves_with_driver = |slot: u16| {
             let driven = |e: &Entity| e.is_driven() || e.driven_velocity != DVec3::ZERO;
             self.driven.contains(slot) || self.entities.get(slot).is_some_and(driven)
@@ -280,9 +284,8 @@ impl BodyStep<'_> {
         })
     }
 
-    /// Moves bodies that were stopped by their velocity for the rest of their tick.
-    /// `part` selects the part of the motion that is tried, from the start and the
-    /// target.
+    /// Moves bodies that were stopped at their present velocity, for the rest of their tick. `part`
+    /// selects the part of the motion that is tried, from the start and the target.
     fn advance_remainders(
         &mut self,
         stopped: &[Remainder],
@@ -292,7 +295,8 @@ impl BodyStep<'_> {
             let Remainder { slot, seconds, .. } = *remainder;
             let entity = self.entities.get(slot)?;
             let way = sleep::surface_speed(entity, self.shapes) * seconds;
-            // That a kinematic body did not get there has to be known, however short its way.
+            // A kinematic body gets its attempt however short the motion is: if it were left out
+            // here, it would count as not stopped.
             if way < MIN_RETRY_DISTANCE && !entity.is_kinematic() {
                 return None;
             }
@@ -304,8 +308,8 @@ impl BodyStep<'_> {
         self.advance(&proposals)
     }
 
-    /// Takes the kinematic bodies out of those that were stopped: they do nothing but what
-    /// their velocity says, and keep it for the next tick.
+    /// Removes the kinematic bodies from those that were stopped, and adjusts their speeds. They
+    /// move by their velocity alone, never in part, and keep that velocity for the next tick.
     fn without_kinematic(&mut self, mut stopped: Vec<Remainder>) -> Vec<Remainder> {
         if !self.entities.has_kinematic() {
             return stopped;
@@ -326,9 +330,9 @@ impl BodyStep<'_> {
         stopped
     }
 
-    /// Tries the translation alone, else the rotation alone, for bodies that hardly
-    /// moved. Motion that is impossible is removed from the velocity of supported ones: otherwise
-    /// a wedged body would accumulate gravity until it breaks loose, and never sleep.
+    /// Tries the translation alone, else the rotation alone, for bodies that hardly moved. Motion
+    /// that is impossible is removed from the velocity of supported bodies: otherwise a wedged body
+    /// would accumulate gravity until it breaks loose, and never sleep.
     fn advance_in_part(&mut self, mut stuck: Vec<Remainder>) {
         self.take_back_gravity(&stuck);
         let is_stuck = |remainder: &Remainder| {
@@ -358,9 +362,9 @@ impl BodyStep<'_> {
         }
     }
 
-    /// Removes the gravity of the unspent part of the tick from the velocity of
-    /// falling bodies that are supported: bodies that stop each other in the fall would otherwise
-    /// land faster than they fell.
+    /// Removes the gravity of the unspent part of the tick from the velocity of supported bodies
+    /// that fall. Otherwise bodies that stop each other in the fall would land faster than they
+    /// fell.
     fn take_back_gravity(&mut self, stopped: &[Remainder]) {
         for Remainder { slot, seconds: left, .. } in stopped {
             if !self.is_supported(*slot) {
@@ -369,16 +373,16 @@ impl BodyStep<'_> {
             if let Some(entity) = self.entities.get_mut(*slot)
                 && entity.velocity.z < 0.0
             {
-                // An engine has removed its share already.
+                // The upward acceleration of an engine has cancelled its share of gravity already.
                 let falls = (GRAVITY - entity.drive().linear.z).max(0.0);
                 entity.velocity.z = (entity.velocity.z + falls * left).min(0.0);
             }
         }
     }
 
-    /// Removes the approach speed of an impact that the solver did not foresee, or turns a share
-    /// of it round by the law of restitution. A body that is blocked but does not approach takes
-    /// no impulse.
+    /// Removes the approach speed of an impact that the solver did not foresee. If the impact is
+    /// fast, the bodies part again with a share of that speed, by the law of restitution. A body
+    /// that is blocked but does not approach takes no impulse.
     fn apply_impact(&mut self, slot: u16, blocker: Blocker, impact: &Impact) {
         let other = blocker.entity();
         let impulse_body = |slot| {

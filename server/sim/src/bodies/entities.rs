@@ -16,8 +16,7 @@ use crate::collision::grid::Grid;
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
 
-/// Most entities of a match: the number of slots that an encoding of them has to
-/// provide for.
+/// Most entities of a match. Encodings of entities must provide for this many slots.
 pub const MAX_ENTITIES: usize = 4096;
 
 /// All bodies, by slot, and the grid.
@@ -26,11 +25,11 @@ pub(crate) struct Entities {
     slots: Vec<Option<Entity>>,
     generations: Vec<u16>,
     grid: Grid,
-    /// Slots that are kept free for players.
+    /// Number of slots that are kept free for players.
     players: usize,
-    /// Entities that are no players.
+    /// Number of entities that are not players.
     others: usize,
-    /// Kinematic bodies.
+    /// Number of kinematic bodies.
     kinematic: usize,
     /// No slot before this one is free.
     first_free: usize,
@@ -51,7 +50,8 @@ impl Entities {
         }
     }
 
-    /// As many slots as were saved, all of them free; `None` if there are too many.
+    /// Makes one free slot for each saved generation. Returns `None` if there are more than
+    /// [`MAX_ENTITIES`].
     pub(crate) fn with_generations(
         bounds: &Aabb,
         max_players: u16,
@@ -64,8 +64,8 @@ impl Entities {
         Some(Self { slots, generations, ..Self::new(bounds, max_players) })
     }
 
-    /// Puts an entity that was saved into the slot of its id, in limbo. `None` if it is not
-    /// the one that this slot can have.
+    /// Puts a saved entity into the slot of its id, in limbo. Returns `None` if the slot does not
+    /// exist, is taken, or has another generation.
     pub(crate) fn restore(&mut self, entity: Entity) -> Option<()> {
         let slot = usize::from(entity.id.slot);
         let free = self.slots.get(slot)?.is_none();
@@ -80,14 +80,14 @@ impl Entities {
         Some(())
     }
 
-    /// How often each slot has been given out.
+    /// The generation of each slot: how often an entity was removed from it, counted modulo 65,536.
     pub(crate) fn generations(&self) -> &[u16] {
         &self.generations
     }
 
-    /// Adds an entity in the lowest free slot. It is in limbo until a placement is
-    /// committed. `None` if no slot is free: of [`MAX_ENTITIES`], one is kept for
-    /// every player that may join.
+    /// Adds an entity in the lowest free slot. It is in limbo until a placement is committed.
+    /// Returns `None` if no slot is free: one of the [`MAX_ENTITIES`] is reserved for every player
+    /// that may join.
     pub(crate) fn insert(&mut self, role: Role, shape: ShapeId) -> Option<EntityId> {
         let is_player = matches!(role, Role::Player(_));
         if !is_player && self.others + self.players >= MAX_ENTITIES {
@@ -131,7 +131,7 @@ impl Entities {
         Some(id)
     }
 
-    /// Removes an entity; an id that is no longer there is ignored.
+    /// Removes an entity and returns it; `None` if no entity has this id any more.
     pub(crate) fn remove(&mut self, id: EntityId) -> Option<Entity> {
         self.find(id)?;
         self.withdraw(id.slot);
@@ -170,7 +170,7 @@ impl Entities {
         self.slots.iter_mut().flatten()
     }
 
-    /// Slots for which `choose` holds, ascending.
+    /// Slots of the entities for which `choose` holds, ascending.
     pub(crate) fn slots_where(&self, choose: impl Fn(&Entity) -> bool) -> Vec<u16> {
         self.iter().filter(|entity| choose(entity)).map(|entity| entity.id.slot).collect()
     }
@@ -202,7 +202,7 @@ impl Entities {
         self.kinematic > 0
     }
 
-    /// Switches the grid on or off; without it all bodies are near each other.
+    /// Switches the grid on or off. Without it, all bodies count as near each other.
     pub(crate) fn use_grid(&mut self, use_it: bool) {
         self.grid.skips = use_it;
     }
@@ -217,13 +217,13 @@ impl Entities {
         self.slots.len()
     }
 
-    /// Writes to `found` the slots of all placed entities whose boxes overlap `bounds`, or
-    /// nearly so, ascending; without the grid those of all.
+    /// Writes to `found`, ascending, the slots of all placed entities whose boxes overlap `bounds`,
+    /// and of some whose boxes only nearly do. Without the grid it finds all placed entities.
     pub(crate) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
         self.grid.near(bounds, found);
     }
 
-    /// The same for the slots that `choose` accepts.
+    /// Does what [`near`](Self::near) does, for the slots that `choose` accepts.
     pub(crate) fn near_where(
         &self,
         bounds: &Aabb,

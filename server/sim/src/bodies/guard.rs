@@ -1,12 +1,11 @@
-//! The only place that makes a [`Placement`]: a pose becomes one here and nowhere
-//! else, after it, and the motion to it, have been proven free.
+//! The guard: the only place that makes a [`Placement`]. A pose becomes a placement here and
+//! nowhere else, after the pose and the motion to it have been proven free.
 //!
-//! [`Space::place`] checks a pose without a motion (spawning, rescue, standing
-//! up); [`Space::advance`] follows the motions of many bodies at once, as far as
-//! each is free; [`Space::fly`] follows a missile, to which the world is its
-//! shifted planes. A player's box is swept by
-//! [`Agent::sweep`](crate::players::agent::Agent::sweep), to which the world is
-//! the onion. All keep [`MARGIN`] between any two bodies, and between bodies and
+//! [`Space::place`] checks a pose without a motion (spawning, rescue, standing up).
+//! [`Space::advance`] follows the motions of many bodies at once, as far as each is free.
+//! [`Space::fly`] follows a missile, and tests it against the world's shifted planes.
+//! [`Agent::sweep`](crate::players::agent::Agent::sweep) sweeps a player's box, and tests it
+//! against the world's onion. All keep [`MARGIN`] between any two bodies, and between bodies and
 //! the world.
 
 mod advance;
@@ -29,7 +28,7 @@ pub(crate) use advance::{Advance, NEGLIGIBLE_SHARE, Proposal};
 pub(crate) use flight::{Flight, Stop};
 pub(crate) use placement::Placement;
 
-/// The world at the moment: what every check is made against.
+/// The map, the shapes and the entities as they are now: every check is made against these.
 #[derive(Clone, Copy)]
 pub(crate) struct Space<'a> {
     pub(crate) map: &'a obsp::World,
@@ -46,7 +45,7 @@ impl<'a> Space<'a> {
         Placement::checked(shape, pose, box_at(&self.shape(shape).bounds, &pose))
     }
 
-    /// An entity at rest where it is now, unless it is in limbo.
+    /// The body of an entity at rest where it is now; `None` in limbo.
     pub(crate) fn standing(&self, entity: &Entity) -> Option<Body<'a>> {
         let placement = entity.placement()?;
         Some(Body::standing(self.shape(placement.shape()), *placement.pose()))
@@ -61,7 +60,7 @@ impl<'a> Space<'a> {
         ignored: Option<u16>,
         context: &mut StepContext,
     ) -> Option<Placement> {
-        // A pose that is no number is beside every bound, and would be free of all.
+        // Numbers that are not finite lie in no box, so such a pose would count as free.
         if !pose.is_sound() {
             return None;
         }
@@ -86,8 +85,8 @@ impl<'a> Space<'a> {
         free.then(|| self.placement(shape, pose))
     }
 
-    /// Checks the pose of a body that was saved where the guard had it: `None` if it
-    /// overlaps anything. The margin is not asked for: rounding may have eaten some of it.
+    /// Checks the pose of a body that was saved where the guard had it: `None` if it overlaps
+    /// anything. The margin is not required, because rounding may have eaten some of it.
     pub(crate) fn restore(&self, shape: ShapeId, pose: Pose) -> Option<Placement> {
         let placement = self.placement(shape, pose.of_unit_length()?);
         (!self.overlaps_at(&placement, None)).then_some(placement)
@@ -100,7 +99,7 @@ impl<'a> Space<'a> {
         entity.placement().is_some_and(|placement| self.overlaps_at(placement, own))
     }
 
-    /// Whether something but the entity in slot `ignored` overlaps what is placed here.
+    /// Whether something but the entity in slot `ignored` overlaps the placement.
     fn overlaps_at(&self, placement: &Placement, ignored: Option<u16>) -> bool {
         let body = Body::standing(self.shape(placement.shape()), *placement.pose());
         let size = self.shape(placement.shape()).size;

@@ -1,3 +1,5 @@
+//! The effect of one impulse at one point of a body.
+
 use glam::{DMat3, DVec3};
 
 use crate::bodies::entities::{Entities, Entity};
@@ -12,13 +14,14 @@ pub(crate) struct ImpulseBody {
     arm: DVec3,
     inverse_mass: f64,
     inverse_inertia: DMat3,
-    /// Whether it turns: a ball does by its own rules.
+    /// Whether its spin moves the point. A ball ([`Entity::is_ball`]) spins by its own rules, which
+    /// impulses leave alone.
     turns: bool,
 }
 
 impl ImpulseBody {
-    /// An entity that takes an impulse at `point`; `None` while it is in limbo. No
-    /// impulse turns a grenade.
+    /// Takes the body from an entity, for an impulse at `point`. Returns `None` while the entity is
+    /// in limbo. No impulse turns a ball.
     pub(crate) fn new(entity: &Entity, shapes: &Shapes, point: DVec3) -> Option<Self> {
         let placement = entity.placement()?;
         let shape = &shapes[placement.shape()];
@@ -44,8 +47,7 @@ impl ImpulseBody {
         self.linear + turning.cross(self.arm)
     }
 
-    /// Speed at the point along the unit vector `direction` that a unit impulse
-    /// gives.
+    /// Speed along the unit vector `direction` that the point gains from a unit impulse along it.
     pub(crate) fn response(&self, direction: DVec3) -> f64 {
         let turned = self.arm.cross(direction);
         self.inverse_mass + turned.dot(self.inverse_inertia * turned)
@@ -57,12 +59,12 @@ impl ImpulseBody {
         self.angular += self.inverse_inertia * self.arm.cross(impulse);
     }
 
-    /// The velocities: units per second, radians per second.
+    /// Linear velocity in units per second, and angular velocity in radians per second.
     pub(crate) fn velocities(&self) -> (DVec3, DVec3) {
         (self.linear, self.angular)
     }
 
-    /// Upper bound of the speed of all points within `radius` of the centre.
+    /// Upper bound of the speed of all points within `radius` of the centre, in units per second.
     pub(crate) fn surface_speed(&self, radius: f64) -> f64 {
         self.linear.length() + self.angular.length() * radius
     }

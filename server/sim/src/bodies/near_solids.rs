@@ -3,12 +3,12 @@
 use obsp::World;
 use obsp::geometry::Aabb;
 
-/// Distance beyond the bounds asked for, in units, so that the list serves for
-/// several ticks.
+/// How far beyond the requested bounds the list reaches, in units, so that it serves for several
+/// ticks.
 const ROOM: f64 = 16.0;
 
-/// The solids around a body: a cache, so that the world's tree is not asked several
-/// times a tick. No result depends on its contents.
+/// A cache of the solids around a body, so that the world's tree is not queried several times a
+/// tick. No result depends on its contents.
 #[derive(Clone, Debug)]
 pub(crate) struct NearSolids {
     /// All solids that touch this box are in the list.

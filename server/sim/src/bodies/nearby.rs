@@ -1,33 +1,34 @@
-//! Which bodies may come near a box within a tick, by how far each of them may move.
+//! Finds the bodies that may come near a box within a tick, from how far each of them may move.
 //!
-//! The grid tells where bodies begin to move, so it is asked about a box that is inflated by
-//! their reach. One rocket would inflate it for all bodies: the few that reach farthest are
-//! compared one by one instead, and the grid is asked only as far as the others reach.
+//! The grid knows where bodies start, so it is queried with a box that is inflated by their reach.
+//! One rocket would inflate the box for all bodies. The few bodies that reach farthest are
+//! therefore compared one by one, and the grid is queried only as far as the others reach.
 
 use obsp::geometry::Aabb;
 
 use super::entities::Entities;
 use super::slots::flags_by_slot;
 
-/// Most bodies that are compared one by one: the cells of the grid around a body in a heap have
-/// as many entries.
+/// Most bodies that are compared one by one: about as many as the grid cells around a body in a
+/// heap hold.
 const FEW: usize = 32;
 
-/// Placed bodies and how far each may move within the tick, its reach.
+/// Placed bodies, each with its reach: how far it may move within the tick.
 pub(crate) struct Nearby {
-    /// Slots of those that are compared one by one, with their boxes and their reaches in
-    /// units: here, because an entity is elsewhere in memory.
+    /// The bodies that are compared one by one: slot, box, and reach in units. The copies save
+    /// looking up the entities, which lie elsewhere in memory.
     one_by_one: Vec<(u16, Aabb, f64)>,
-    /// Whether the body in a slot is one of the others, by slot.
+    /// By slot: whether the body is found through the grid instead.
     in_grid: Vec<bool>,
-    /// The greatest reach of those, in units; `None` if there are none.
+    /// Greatest reach of the bodies that are found through the grid, in units; `None` if there are
+    /// none.
     reach_in_grid: Option<f64>,
 }
 
 impl Nearby {
-    /// Of some of the `entities`, given by their slots and their reaches in units. The grid is
-    /// asked at least as far as `grid_reach`: a body that reaches no farther is compared one by
-    /// one only if there are few bodies.
+    /// Takes some of the `entities`, given by their slots and their reaches in units. Bodies that
+    /// reach no farther than `grid_reach` are found through the grid, unless there are so few
+    /// bodies that all of them are compared one by one.
     pub(crate) fn new(
         entities: &Entities,
         bodies: impl Iterator<Item = (u16, f64)>,
@@ -49,8 +50,8 @@ impl Nearby {
         Self { one_by_one, in_grid, reach_in_grid }
     }
 
-    /// Writes to `near` the slots of all that may come into `bounds` within the tick, and of few
-    /// that may not, in no order.
+    /// Writes to `near` the slots of all bodies that may come into `bounds` within the tick, in no
+    /// particular order. A few of the slots may belong to bodies that cannot.
     pub(crate) fn within(&self, bounds: &Aabb, entities: &Entities, near: &mut Vec<u16>) {
         near.clear();
         if let Some(reach) = self.reach_in_grid {
@@ -87,8 +88,8 @@ mod tests {
     use crate::state::ModelId;
     use crate::test_maps::{block, compiled};
 
-    /// Crates in the air, of which more reach far than are compared one by one: each that may
-    /// come into a box is found once, with the grid and without.
+    /// Crates hang in the air, and more of them reach far than are compared one by one. Each crate
+    /// that may come into a box is found exactly once, with the grid and without.
     #[test]
     fn all_that_may_come_into_a_box_are_found_once() {
         let map = compiled(&block([-2048, -2048, -16], [2048, 2048, 0]), [-2000, -2000, 40], "");
@@ -128,7 +129,7 @@ mod tests {
                         let may_come = own.overlaps(&around.inflated(reach));
                         assert!(
                             !may_come || near.binary_search(&slot).is_ok(),
-                            "{slot} is missing"
+                            "slot {slot} is missing"
                         );
                     }
                 }

@@ -1,15 +1,15 @@
-//! Overload: how a tick whose bodies cost more than its budget becomes cheaper.
+//! Overload: makes a tick cheaper when its bodies cost more than its budget.
 //!
-//! The cost is estimated before the tick from the bodies that are awake and the pairs that
-//! touch, never from a clock: a match is degraded alike on every machine, by any number of
-//! threads, and when it is played again. Islands are degraded one after another, those
-//! farthest from all players first and none near a player, until the estimate is within the
-//! budget: first they get about three quarters of their sub-steps; if that is not enough, a bounded
-//! number of bodies, of islands that move slowly or have one body, is
-//! simulated at half rate. Such a body stands
-//! still for one tick, like a body that sleeps, and moves by two ticks in the next one, under the
-//! same guard as ever: no proof is left out. What moves and touches a body that stands still gets
-//! it moving at once.
+//! The cost is estimated before the tick from the bodies that are awake and the pairs that touch,
+//! never from a clock. So a match is degraded in the same way on every machine, by any number of
+//! threads, and when it is played again.
+//!
+//! Islands are degraded one after another until the estimate is within the budget, those farthest
+//! from all players first and none near a player. They first get about three quarters of their
+//! sub-steps. If that is not enough, a bounded number of bodies is simulated at half rate, in
+//! islands that move slowly or have one body. Such a body stands still for one tick, like a
+//! sleeping body. In the next tick it moves by two ticks, under the same guard as ever: no proof is
+//! left out. A moving body that touches one that stands still makes it move at once.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,18 +27,18 @@ const COST_OF_FEWER_SUB_STEPS: f64 = 0.9;
 /// The share of its cost that an island keeps at half rate, on average.
 const COST_OF_HALF_RATE: f64 = 0.6;
 
-/// Most bodies that are simulated at half rate: half of what a match may have.
+/// Most bodies that are simulated at half rate: half as many as a match may have entities.
 const MAX_HALF_RATE: usize = 2048;
 
-/// Farthest that the bodies of an island at half rate move within a tick, in units, on average.
-/// Bodies that move by two ticks at once look for twice as far: a heap of 2,000 that falls at five
-/// units a tick takes more for one such tick than for two others. A body that touches none finds
-/// few.
+/// Farthest that the bodies of an island may move within a tick, in units and on average, for half
+/// rate to save time. Bodies that move by two ticks at once search for contacts twice as far: for a
+/// heap of 2,000 that falls at five units a tick, one such tick costs more than two others. The
+/// limit does not apply to a body that touches no other, because its search finds few bodies.
 const MAX_WAY_AT_HALF_RATE: f64 = 1.0;
 
-/// An island with a body nearer than this to a player, in units, is never degraded: a
-/// player who runs gets that far in a fifth of a second. Nor is one that a kinematic body
-/// moves: it could not wait for the bodies.
+/// An island with a body nearer than this to a player, in units, is never degraded: a player who
+/// runs gets that far in a fifth of a second. An island that a moving kinematic body touches is not
+/// degraded either, because the kinematic body cannot wait for it.
 const NEAR_PLAYER: f64 = 64.0;
 
 /// How a tick simulates a body.
@@ -47,11 +47,11 @@ pub(crate) enum Pace {
     /// With all sub-steps.
     #[default]
     Full,
-    /// With three quarters of them.
+    /// With about three quarters of the sub-steps.
     FewerSubSteps,
     /// Not at all: it stands still.
     Skips,
-    /// By this tick and the one before, in which it stood still.
+    /// By two ticks: this one, and the one before, in which it stood still.
     Double,
 }
 
@@ -77,7 +77,7 @@ struct Island {
     distance_squared: f64,
 }
 
-/// Decides how this tick simulates each body. `pairs` are those of the tick before.
+/// Decides how this tick simulates each body. `pairs` are last tick's.
 pub(crate) fn set_paces(
     entities: &mut Entities,
     shapes: &Shapes,
@@ -97,8 +97,8 @@ pub(crate) fn set_paces(
     }
     let islands = islands(entities, shapes, pairs, context.seconds);
     for island in &islands {
-        // A tick that was left out is made up for, even if the overload is over; a body that a
-        // player has come near to meanwhile goes on from where it is.
+        // A skipped tick is made up for, even if the overload is over. A body that a player has
+        // come near meanwhile is in none of these islands, and goes on from where it is.
         island.set(entities, |entity| if entity.skipped { Pace::Double } else { Pace::Full });
     }
     for island in &islands {
@@ -124,12 +124,13 @@ pub(crate) fn set_paces(
         bodies += island.members.len();
         half_rate.push(island);
     }
-    // All skip the same ticks: a body that stood still while its neighbour moves by two ticks
-    // would be in its way.
+    // All bodies skip the same ticks: a body that stands still while its neighbour moves by two
+    // ticks would be in its way.
     if !any_owes {
         half_rate.iter().for_each(|island| island.set(entities, |_| Pace::Skips));
     }
-    // What this tick is to do, not what it would have done had none been owed.
+    // The counters say what this tick does: where bodies make up for a skipped tick, the islands
+    // chosen above do not skip this one.
     let count = |island: &Island, is: fn(Pace) -> bool| {
         let members = island.members.iter().filter_map(|&slot| entities.get(slot));
         members.filter(|entity| is(entity.pace)).count() as u64
@@ -148,8 +149,8 @@ pub(crate) fn reset_paces(entities: &mut Entities) {
     }
 }
 
-/// Adds to the `pairs` that were found those of `before` whose bodies all stand still
-/// because one skips the tick: the next tick begins with them.
+/// Adds to the found `pairs` those of `before` that the search left out, because one body skips the
+/// tick and the other one stands still: the next tick begins with them.
 pub(crate) fn keep_pairs(entities: &Entities, before: &[Pair], pairs: &mut Vec<Pair>) {
     if !entities.iter().any(|entity| entity.pace == Pace::Skips) {
         return;
@@ -168,7 +169,7 @@ pub(crate) fn keep_pairs(entities: &Entities, before: &[Pair], pairs: &mut Vec<P
 }
 
 impl Island {
-    /// Whether a tick at half rate costs less than two: see [`MAX_WAY_AT_HALF_RATE`].
+    /// Whether one tick at half rate costs less than two others: see [`MAX_WAY_AT_HALF_RATE`].
     fn half_rate_pays(&self) -> bool {
         let bodies = self.members.len();
         bodies == 1 || self.total_travel <= MAX_WAY_AT_HALF_RATE * bodies as f64
@@ -234,7 +235,8 @@ fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) -
     }
     let mut islands: Vec<Island> = of_root.into_iter().flatten().collect();
     islands.retain(|island| island.distance_squared > NEAR_PLAYER * NEAR_PLAYER);
-    // The sort is stable: of islands equally far that of the lowest slot comes first.
+    // The sort is stable: of islands that are equally far away, the one with the lowest slot comes
+    // first.
     islands.sort_by(|a, b| b.distance_squared.total_cmp(&a.distance_squared));
     islands
 }

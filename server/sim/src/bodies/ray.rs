@@ -29,7 +29,7 @@ pub(crate) struct ClippedRay {
     pub(crate) share: f64,
 }
 
-/// Greatest difference of the length of a direction from one.
+/// A direction whose length differs from one by less than this is a unit vector.
 const UNIT: f64 = 1e-9;
 
 impl ClippedRay {
@@ -38,7 +38,7 @@ impl ClippedRay {
     pub(crate) fn between(from: DVec3, to: DVec3) -> Option<Self> {
         let clipped = clip_to_extent(from, to)?;
         let way = clipped.end - from;
-        // A ray without length looks at its start alone.
+        // A ray without length tests its start alone.
         let ray = match direction(way) {
             Some(direction) => Ray { from, direction, reach: way.length() },
             None => Ray { from, direction: DVec3::ZERO, reach: 0.0 },
@@ -46,11 +46,11 @@ impl ClippedRay {
         Some(Self { ray, share: clipped.share })
     }
 
-    /// The ray of `reach` units along a direction; `None` also if the direction has no length.
-    /// A reach below zero is none.
+    /// The ray of `reach` units along a direction; a negative reach counts as zero. `None` if the
+    /// ray starts beyond the extent, a number is not finite, or the direction has no length.
     pub(crate) fn along(from: DVec3, way: DVec3, reach: f64) -> Option<Self> {
         let unit = direction(way)?;
-        // Rounding would turn a direction that is a unit vector already.
+        // A unit vector is kept as it is: making it one again would turn it by rounding.
         let direction = if (way.length() - 1.0).abs() < UNIT { way } else { unit };
         let ray = Ray { from, direction, reach: reach.max(0.0) };
         if !reach.is_finite() {
@@ -71,7 +71,7 @@ pub(crate) struct RayEnd {
     pub(crate) distance: f64,
     /// The slot of the entity that it meets, if it is one.
     pub(crate) entity: Option<u16>,
-    /// Whether the ray begins inside of it, or of the world.
+    /// Whether the ray begins inside that entity, or inside the world.
     pub(crate) start_solid: bool,
 }
 
@@ -98,7 +98,7 @@ impl Ray {
         RayEnd { distance, entity: None, start_solid: trace == Trace::StartSolid }
     }
 
-    /// Moves `end` to the body in `slot`, if the ray enters it before.
+    /// Moves `end` to the body in `slot`, if the ray enters the body before `end`.
     pub(crate) fn meet(&self, end: &mut RayEnd, slot: u16, body: &Body) {
         for part in body.parts_at_start() {
             let Some(distance) = self.enters(&part) else { continue };
@@ -125,7 +125,7 @@ impl Ray {
         self.from + self.direction * distance
     }
 
-    /// Distance along the infinite ray at which it enters a part.
+    /// Distance along the infinite ray at which it enters a part; `None` if it misses the part.
     fn enters(&self, part: &Part) -> Option<f64> {
         let start = part.point_to_local(self.from);
         let along = part.direction_to_local(self.direction);

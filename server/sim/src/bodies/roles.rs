@@ -1,5 +1,6 @@
-//! What an entity is in the match, as data: player on foot or in a hovertank,
-//! prop, missile, cargo. The rules that change these are in `players` and `missiles`.
+//! The role of an entity in the match, as data: a player on foot or in a hovertank, a prop, a
+//! missile, cargo, or a kinematic body. The rules that change the roles are in `players` and
+//! `missiles`.
 
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
@@ -7,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::collision::shape::Shapes;
 use crate::state::{EntityId, ModelId, Posture};
 
-/// What an entity does in the match.
+/// The role of an entity in the match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Role {
-    /// Steered by commands.
+    /// A player, steered by commands.
     Player(PlayerBody),
     /// A rigid polyhedron.
     Prop(ModelId),
@@ -23,7 +24,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// That of a body of a model which nobody steers.
+    /// The role of a body that no player steers, by its model: a kinematic body or a prop.
     pub(crate) fn of_body(model: ModelId, shapes: &Shapes) -> Self {
         if shapes.is_kinematic(model) {
             Self::Kinematic(Kinematic { model, halvings: 0 })
@@ -33,21 +34,23 @@ impl Role {
     }
 }
 
-/// A body that a game drives.
+/// A body that a game moves by setting its velocity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Kinematic {
     pub(crate) model: ModelId,
-    /// How often its velocity is halved, because something in its way stopped it; at most
-    /// [`Kinematic::MAX_HALVINGS`].
+    /// How many times its velocity is halved now: once more after each tick in which something
+    /// stopped it, and once less after each free tick (see [`driven`](crate::bodies::driven)). At
+    /// most [`Kinematic::MAX_HALVINGS`].
     pub(crate) halvings: u8,
 }
 
 impl Kinematic {
-    /// The slowest is 1/256 of its velocity: up to 700 units per second, its way of a tick is then
-    /// less than the solver pushes bodies apart in one.
+    /// Most halvings: a body moves at 1/256 of its set velocity or faster. Up to 700 units per
+    /// second, the slowest motion of a tick is then shorter than the distance by which the solver
+    /// pushes bodies apart in a tick.
     pub(crate) const MAX_HALVINGS: u8 = 8;
 
-    /// The share of its velocity with which it moves.
+    /// The share of its set velocity with which it moves.
     pub(crate) fn share(self) -> f64 {
         1.0 / f64::from(1_u32 << self.halvings.min(Self::MAX_HALVINGS))
     }
@@ -81,7 +84,7 @@ pub struct Walker {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Hovertank {
     pub(crate) model: ModelId,
-    /// What the engine gives this tick.
+    /// The acceleration by its engine in this tick.
     pub(crate) drive: Drive,
     /// The cargo that is out: a box on its way down, or the pad it became.
     pub(crate) cargo: Option<EntityId>,
@@ -112,7 +115,7 @@ pub enum MissileMotion {
     Bouncing,
 }
 
-/// Something that flies by its own rules, under guard.
+/// A missile. Its own rules propose its motion, and the guard checks it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Missile {
     pub(crate) model: ModelId,
@@ -124,6 +127,6 @@ pub(crate) struct Missile {
 pub(crate) struct Cargo {
     pub(crate) model: ModelId,
     pub(crate) owner: EntityId,
-    /// Ticks until it looks again for room.
+    /// Ticks until it checks again whether there is room for the pad.
     pub(crate) wait: u16,
 }

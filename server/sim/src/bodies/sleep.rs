@@ -1,7 +1,6 @@
-//! Sleep and waking. A prop that has hardly moved for a while, and touches no
-//! prop that has, falls asleep: it costs nothing until something that moves
-//! touches it or takes its support away. Props that touch each other and fall
-//! asleep in the same tick are an island.
+//! Sleep and waking. A prop falls asleep once it has hardly moved for a while, and so have all
+//! props that it touches. Asleep it costs nothing, until something that moves touches it or takes
+//! its support away. Props that touch each other and fall asleep in the same tick are an island.
 
 mod reason;
 
@@ -19,46 +18,46 @@ use crate::collision::shape::Shapes;
 
 pub use reason::AwakeReason;
 
-/// A body is still if every point of its surface is slower than this, in units
-/// per second: a sixth of what gravity adds in a tick of 1/60 s.
+/// A body is still if every point of its surface is slower than this, in units per second. Gravity
+/// adds about six times as much in a tick of 1/60 s.
 pub(crate) const STILL_SPEED: f64 = 2.0;
 
-/// A body jitters if its surface stays within this many units of where it was, at
-/// any speed: a body that is wedged in a heap may do so for ever.
+/// A body jitters if its surface stays within this many units of its anchor (`SleepState::anchor`),
+/// at any speed. A body that is wedged in a heap may jitter for ever.
 const JITTER_DISTANCE: f64 = 1.0;
 
-/// A body whose surface is faster than this, in units per second, wakes the
-/// bodies it touches: more than the last jitter of a pile that settles.
+/// A body whose surface is faster than this, in units per second, wakes the bodies it touches. The
+/// last jitter of a heap that settles is slower.
 const WAKING_SPEED: f64 = 2.0;
 
 /// A body whose surface is faster than this, in units per second, wakes the whole
 /// islands of the bodies it touches.
 const WAKE_ISLAND_SPEED: f64 = 20.0;
 
-/// How long a body must have been still, in seconds. Friction stops a body that
-/// slides so slowly within a tick, a rocking body is as slow for a tenth of this
-/// time where it turns round, and a body that starts from rest on ground a degree
-/// too steep is faster by then.
+/// How long a body must have been still before it sleeps, in seconds. Friction stops a body that
+/// slides so slowly within a tick. A rocking body is so slow where it turns round, but only for a
+/// tenth of this time. A body that starts from rest on ground a degree too steep is faster by then.
 pub(crate) const STILL_SECONDS: f64 = 0.15;
 
-/// How long a body that touches no other must jitter, in seconds: longer, or it
-/// would not begin to slide. In a heap jitter counts as being still.
+/// How long a body that touches no other must jitter before it sleeps, in seconds. This is longer
+/// than [`STILL_SECONDS`], so that the body has time to begin to slide. In a heap jitter counts as
+/// being still.
 const JITTER_SECONDS: f64 = 0.5;
 
 /// A body that touches no other and is faster than this, in units per second, does not jitter but
-/// rocks: it would sleep aslant.
+/// rocks. If it fell asleep, it would sleep aslant.
 const ROCKING_SPEED: f64 = 6.0;
 
-/// How long a body must have been held by the solver or the guard, in seconds: only
-/// a push from outside moves it again.
+/// How long a body must have been held by the solver or the guard before it sleeps, in seconds.
+/// This is short, because only a push from outside moves it again.
 const HELD_SECONDS: f64 = 0.03;
 
-/// Fewest ticks that a body must have been held: a rocking body stands for one tick
-/// where it turns round.
+/// Fewest ticks that a body must have been held before it sleeps: a rocking body stands for one
+/// tick where it turns round.
 const HELD_TICKS: u16 = 2;
 
-/// Bodies nearer than this, in units, touch: the rest gap and what the solver leaves
-/// of a push.
+/// Bodies nearer than this, in units, touch. The solver aims for the rest gap, but may push bodies
+/// farther apart than that.
 pub(crate) const TOUCH: f64 = 2.0 * REST_GAP;
 
 /// Whether the two parts of a pair touch.
@@ -66,8 +65,8 @@ pub(crate) fn touches(pair: &Pair) -> bool {
     pair.points.iter().any(|point| f64::from(point.gap) < TOUCH)
 }
 
-/// A contact carries the upper body if its normal has at least this height (the sine of
-/// six degrees).
+/// A contact carries the upper body if its normal rises by at least this much (the sine of six
+/// degrees).
 const CARRYING: f64 = 0.1;
 
 /// Upper bound of the speed of all points of a body, in units per second.
@@ -76,7 +75,7 @@ pub(crate) fn surface_speed(entity: &Entity, shapes: &Shapes) -> f64 {
     entity.velocity.length() + entity.angular.length() * radius
 }
 
-/// Wakes the prop in `slot` and its island: a sleeping half would lie like a rock
+/// Wakes the prop in `slot` and its island: if half of an island slept on, it would lie like a rock
 /// on the other half.
 pub(crate) fn wake(entities: &mut Entities, slot: u16) {
     let mut waking = WakingIslands::default();
@@ -84,7 +83,7 @@ pub(crate) fn wake(entities: &mut Entities, slot: u16) {
     waking.wake(entities);
 }
 
-/// Islands that are woken together: all bodies are looked at once, not once for each
+/// Islands that are woken together, so that all bodies are visited once and not once for each
 /// island.
 #[derive(Debug, Default)]
 struct WakingIslands {
@@ -92,7 +91,7 @@ struct WakingIslands {
 }
 
 impl WakingIslands {
-    /// Wakes the prop in `slot`, and lets its island wake with the others.
+    /// Wakes the prop in `slot`, and marks its island to be woken by [`wake`](Self::wake).
     fn add(&mut self, entities: &mut Entities, slot: u16) {
         let Some(entity) = entities.get_mut(slot) else { return };
         if entity.is_kinematic() {
@@ -106,7 +105,7 @@ impl WakingIslands {
         entity.shoved_by = None;
     }
 
-    /// Wakes the islands.
+    /// Wakes all bodies of the marked islands.
     fn wake(self, entities: &mut Entities) {
         if self.islands.is_empty() {
             return;
@@ -138,7 +137,7 @@ pub(crate) fn wake_around(entities: &mut Entities, bounds: &obsp::geometry::Aabb
     waking.wake(entities);
 }
 
-/// Wakes sleeping bodies that a moving one touches, and lets those move that would skip
+/// Wakes sleeping bodies that a moving body touches, and makes touched bodies move that would skip
 /// the tick. Returns whether there were any.
 pub(crate) fn wake_touched(
     entities: &mut Entities,
@@ -148,7 +147,7 @@ pub(crate) fn wake_touched(
 ) -> bool {
     let enough = ticks(STILL_SECONDS, seconds);
     let driven = Driven::new(entities, pairs);
-    // However slowly they move.
+    // A kinematic body, or one that it drives, wakes others however slowly it moves.
     let drives = |entity: &Entity| entity.is_driven() || driven.contains(entity.id.slot);
     let moves = |entity: &Entity| {
         entity.is_awake_body() &&
@@ -173,8 +172,8 @@ pub(crate) fn wake_touched(
     let touched: Vec<(bool, u16)> =
         touched.into_iter().map(|(body, slot)| (wakes_all(body), slot)).collect();
     for &(wakes_all, slot) in &touched {
-        // An impact wakes the whole island; a body that only leans over wakes its
-        // neighbour, which wakes the next one if it has to give way.
+        // An impact wakes the whole island. A body that only leans over wakes its neighbour, which
+        // wakes the next one if it has to give way.
         if wakes_all {
             waking.add(entities, slot);
         } else if let Some(entity) = entities.get_mut(slot) {
@@ -185,8 +184,8 @@ pub(crate) fn wake_touched(
     !touched.is_empty()
 }
 
-/// Wakes sleeping bodies that no longer touch an awake one: it may have carried
-/// them, and moved away too slowly to wake them. Returns whether there were any.
+/// Wakes sleeping bodies that an awake body touched in the last tick and touches no longer: it may
+/// have carried them, and moved away too slowly to wake them. Returns whether there were any.
 pub(crate) fn wake_parted(entities: &mut Entities, before: &[Pair], pairs: &PairIndex) -> bool {
     let parted: Vec<u16> = before
         .iter()
@@ -225,7 +224,7 @@ fn jitters(entity: &Entity, shapes: &Shapes) -> bool {
     pose.position.distance(anchor.position) + turned < JITTER_DISTANCE
 }
 
-/// Whether the body in a slot touches another.
+/// Tells whether the body in a slot touches another.
 fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     let slots = pairs
         .iter()
@@ -236,8 +235,8 @@ fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     move |slot| among[usize::from(slot)]
 }
 
-/// Whether something touches the body in a slot from below. A body that the guard
-/// stops beside another one is not carried: it would hang in the air once it sleeps.
+/// Tells whether something touches the body in a slot from below. A body that the guard stops
+/// beside another one is not carried: it would hang in the air once it sleeps.
 fn carried(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     let touching = pairs.iter().filter(|pair| touches(pair));
     let slots = touching.filter_map(|pair| {
@@ -252,9 +251,9 @@ fn carried(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     move |slot| among[usize::from(slot)]
 }
 
-/// Counts the ticks of rest, and puts bodies to sleep that have rested for long
-/// enough and touch only such bodies. A body that touches a moving one stays awake
-/// with it; bodies farther away need not.
+/// Counts the ticks of rest, and puts bodies to sleep that have rested for long enough and touch
+/// only such bodies. A body that touches a moving one stays awake with it, but bodies beyond it may
+/// sleep.
 pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) {
     let ticks = |least| ticks(least, seconds);
     let (enough, jitter_ticks) = (ticks(STILL_SECONDS), ticks(JITTER_SECONDS));
@@ -286,7 +285,7 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
         sleep.jitter_ticks = count(sleep.jitter_ticks, rests, passed);
         sleep.held_ticks = count(sleep.held_ticks, sleep.held, 1);
         let jitter_ticks = if in_heap { enough } else { jitter_ticks };
-        // A body that lies alone comes to its rest gap before it sleeps.
+        // To be still is not enough for a body that lies alone: it first comes to its rest gap.
         let stands = (in_heap || is_vehicle) && sleep.still_ticks >= enough;
         let moves = !stands && sleep.jitter_ticks < jitter_ticks && sleep.held_ticks < held;
         let settles = is_still || jitters && jitter_ticks == enough || sleep.held;
@@ -307,7 +306,7 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
         } else {
             entity.sleep.asleep = true;
             entity.sleep.island = island;
-            // Once it has woken it gets another one.
+            // It gets a new anchor once it has woken.
             entity.sleep.anchor = None;
             entity.velocity = DVec3::ZERO;
             entity.angular = DVec3::ZERO;
@@ -318,13 +317,13 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
 /// Whether a body may sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// It is no awake body.
+    /// The body is not awake.
     NotAwake,
-    /// It does not rest, or nothing carries it: what touches it stays awake with it.
+    /// The body does not rest, or nothing carries it. Bodies that touch it stay awake with it.
     Awake(AwakeReason),
-    /// It rests, but stays awake because of another one.
+    /// The body rests, but stays awake because of another one.
     KeptAwake(AwakeReason),
-    /// It may sleep.
+    /// The body may sleep.
     MaySleep,
 }
 
@@ -341,7 +340,8 @@ impl Islands {
         Self { state: vec![State::NotAwake; slots], parent }
     }
 
-    /// Keeps bodies awake that touch a moving one, and joins the others that touch.
+    /// Keeps resting bodies awake that touch a moving one, and joins the others that touch into
+    /// islands.
     fn keep_awake(&mut self, entities: &Entities, pairs: &[Pair]) {
         let touching = || {
             let touching = pairs.iter().filter(|pair| !pair.points.is_empty());
@@ -349,8 +349,9 @@ impl Islands {
         };
         for (pair, body, other) in touching() {
             let [a, b] = [body, other].map(usize::from);
-            // A player may walk away at any time: a body that leans on one stays awake.
-            // A missile that is removed wakes what leans on it.
+            // A body that leans on a player on foot stays awake, because the player may walk away
+            // at any time. A body that leans on a missile may sleep, because it is woken when the
+            // missile is removed.
             let leans = pair.points.iter().any(|point| point.impulse[0] > 0.0);
             let on_player = entities.get(other).is_some_and(|entity| entity.walker().is_some());
             let moves = |state: State| matches!(state, State::Awake(_));

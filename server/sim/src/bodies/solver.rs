@@ -1,19 +1,18 @@
-//! Sequential impulses in small steps (Catto 2005; Macklin et al., "Small
-//! Steps in Physics Simulation", 2019): a tick is cut into sub-steps, each with
-//! two passes over all contacts, because many short steps carry a stack that many
-//! passes over one long step do not.
+//! Sequential impulses in small steps (Catto 2005; Macklin et al., "Small Steps in Physics
+//! Simulation", 2019). A tick is cut into sub-steps, each with two passes over all contacts: many
+//! short steps carry a stack that many passes over one long step do not.
 //!
-//! A contact lets its bodies approach no faster than brings them to the rest gap
-//! ([`REST_GAP`](crate::collision::distances::REST_GAP)), so a fast body is braked
-//! before it reaches a wall. Bodies nearer than the rest gap are pushed apart by a
-//! soft constraint, and a relaxing pass without that push removes the added speed
-//! again: a correction of position must not become energy.
+//! A contact lets its bodies approach no faster than takes them to the rest gap
+//! ([`REST_GAP`](crate::collision::distances::REST_GAP)) in a sub-step, so a fast body is braked
+//! before it reaches a wall. Bodies nearer than the rest gap are pushed apart by a soft constraint.
+//! A relaxing pass without that push then removes the added speed: a correction of position must
+//! not become energy.
 //!
-//! Islands that take the same number of sub-steps share [`block`]s; a large one is cut into
+//! Islands that take the same number of sub-steps share [`block`]s, and a large island is cut into
 //! several ([`divided`]). Threads solve one block each. The contacts of a block are colored, and
-//! those of one color are solved four at once, in single precision ([`lanes`]): the guard
-//! checks the displacements that come out in `f64`. No island depends on another, however
-//! they share blocks and lanes.
+//! those of one color are solved four at once ([`lanes`]). The solver computes in single precision,
+//! and the guard then checks the displacements in `f64`. No island depends on another, however they
+//! share blocks and lanes.
 
 mod arms;
 mod block;
@@ -53,30 +52,32 @@ use division::{Division, Place};
 use flight::fly;
 use island::Islands;
 
-/// Most sub-steps of a tick: with eight a stack of six mixed bodies stands and
-/// sleeps; with four it sways for ever. With ten, heaps come to rest in a tenth less time, which
-/// is more than the two cost; with twelve, in no less. An island of fewer bodies gets two
+/// Most sub-steps of a tick. With four, a stack of six mixed bodies sways for ever. With eight, it
+/// stands and sleeps. With ten, heaps come to rest in a tenth less time, which saves more than the
+/// two added sub-steps cost. With twelve, they come to rest no sooner. A small island gets two
 /// sub-steps more than it has bodies.
 const SUB_STEPS: u32 = 10;
 
-/// Sub-steps of a body that touches no other moving body: there is no stack to
+/// Fewest sub-steps: those of a body that touches no other moving body, where there is no stack to
 /// carry.
 const SUB_STEPS_ALONE: u32 = 3;
 
-/// Most sub-steps of islands whose impacts are solved repeatedly: they have up to five bodies.
+/// Islands with no more sub-steps than this in a tick of 1/60 s solve their impacts repeatedly. At
+/// full pace they have up to five bodies.
 const REPEATED_SUB_STEPS: u32 = 7;
 
-/// Length of a tick of so many sub-steps, in seconds, at most. A longer tick is as many of these:
-/// at 20 Hz bodies would else stand aslant, and slopes carry them askew.
+/// The numbers of sub-steps above are for a tick of this length, in seconds, or a shorter one. A
+/// longer tick gets more in proportion: otherwise, at 20 Hz, bodies would stand aslant, and slopes
+/// would carry them askew.
 const SUB_STEPPED_SECONDS: f64 = 1.0 / 60.0;
 
-/// Fewest bodies that are shared out over threads: to wake one takes as long as solving some
-/// dozens.
+/// Fewest bodies that are shared out over threads: waking a thread takes as long as solving some
+/// dozens of them.
 const MIN_SHARED: usize = 128;
 
-/// A body that would move less than this within a tick, in units, stays where it
-/// is: nobody can see the difference, and its motion need not be checked. Most
-/// bodies that are about to sleep are so slow.
+/// A body that would move less than this within a tick, in units, stays where it is. Nobody can see
+/// the difference, and its motion need not be checked. Most bodies that are about to sleep are so
+/// slow.
 const MIN_DISPLACEMENT: f64 = 1.0 / 4096.0;
 
 /// A body with contacts that the solver leaves slower than this, in units per
@@ -88,7 +89,8 @@ const HELD_SPEED: f64 = 0.5;
 /// [`HELD_TURN`] would move its surface.
 const HELD_DISTANCE: f64 = 1.0 / 64.0;
 
-/// See [`HELD_DISTANCE`], in radians: a small body that settles by less would sleep aslant.
+/// As [`HELD_DISTANCE`], but as a rotation, in radians: a small body that settles by less than that
+/// distance may still turn visibly, and would sleep aslant.
 const HELD_TURN: f64 = 1.0 / 4096.0;
 
 /// Highest speed of a prop in units per second.
@@ -173,7 +175,7 @@ pub(crate) fn solve(
     proposals
 }
 
-/// Where a kinematic body is driven, if it moves.
+/// The target of a kinematic body, if it moves.
 fn driven(entity: &mut Entity, seconds: f64) -> Option<Proposal> {
     entity.sleep.held = false;
     let start = *entity.placement().filter(|_| entity.is_driven())?.pose();
@@ -181,9 +183,9 @@ fn driven(entity: &mut Entity, seconds: f64) -> Option<Proposal> {
     Some(Proposal { slot: entity.id.slot, target, seconds })
 }
 
-/// Lets islands begin without the impulses of the last tick in which a kinematic body was
-/// stopped: what is squeezed between it and a wall would gain impulses without end, and jump
-/// off once it is free.
+/// Clears the impulses of the last tick in islands in which a kinematic body was stopped. Otherwise
+/// a body that is squeezed between it and a wall would gain impulses without end, and jump off once
+/// it is free.
 fn forget_squeezed(entities: &Entities, pairs: &mut [Pair], islands: &Islands) {
     let is_held = |slot| {
         let held = |entity: &Entity| entity.is_driven() && entity.sleep.held;
@@ -202,7 +204,7 @@ fn forget_squeezed(entities: &Entities, pairs: &mut [Pair], islands: &Islands) {
     }
 }
 
-/// Sets the paces of the bodies to those of their islands, and divides these into blocks.
+/// Sets the paces of the bodies to those of their islands, and divides the islands into blocks.
 fn divide(
     entities: &mut Entities,
     pairs: &[Pair],
@@ -225,7 +227,8 @@ fn divide(
             continue;
         }
         let steps = (members.len() as u32 + 2).clamp(SUB_STEPS_ALONE, SUB_STEPS);
-        // With fewer than its own, a heap at half rate would hardly fall asleep.
+        // At half rate, an island gets the sub-steps of both ticks: with fewer, a heap would hardly
+        // fall asleep.
         let count = match pace {
             Pace::Full | Pace::Skips => steps,
             Pace::FewerSubSteps => (3 * steps).div_ceil(4),
@@ -245,8 +248,8 @@ fn divide(
     division
 }
 
-/// How an island is simulated: by two ticks only if all of its bodies have skipped one,
-/// and with all sub-steps if any body is to have them.
+/// The pace of an island: two ticks at once only if all of its bodies have skipped one, and all
+/// sub-steps if any of its bodies is to have them.
 fn island_pace(mut paces: impl Iterator<Item = Pace> + Clone) -> Pace {
     if paces.clone().all(|pace| pace == Pace::Double) {
         Pace::Double
@@ -257,10 +260,10 @@ fn island_pace(mut paces: impl Iterator<Item = Pace> + Clone) -> Pace {
     }
 }
 
-/// The bodies that an impulse may move this tick, after the fixed one, and then the kinematic
-/// bodies that touch any of them.
+/// Numbers the bodies of a tick: first the fixed body, then those that an impulse may move, then
+/// the kinematic bodies that touch anything.
 struct BodyIndices {
-    /// By slot; zero for entities that stand still.
+    /// By slot: the number of its body; zero for entities that stand still.
     by_slot: Vec<usize>,
     /// The slots of the bodies.
     slots: Vec<u16>,
@@ -272,7 +275,7 @@ impl BodyIndices {
     fn new(entities: &Entities, pairs: &[Pair]) -> Self {
         let mut slots = vec![0];
         slots.extend(entities.slots_where(Entity::is_solved));
-        // Grenades are moved elsewhere: here they only take impulses.
+        // Balls are moved elsewhere: here they only take impulses.
         let mut balls = entities.slots_where(|entity| entity.is_ball() && entity.yields());
         if !balls.is_empty() {
             let others = pairs.iter().filter_map(|pair| pair.key.other.entity());
@@ -352,13 +355,13 @@ fn store(
     proposal(entity.id.slot, [&start, &target], radius, seconds)
 }
 
-/// The proposal of a body, if it is farther from its start than anyone could see.
+/// The proposal of a body, if its motion is long enough for anyone to see.
 fn proposal(slot: u16, poses: [&Pose; 2], radius: f64, seconds: f64) -> Option<Proposal> {
     let moves = distance(poses, radius) > MIN_DISPLACEMENT;
     moves.then_some(Proposal { slot, target: *poses[1], seconds })
 }
 
-/// How far the two ends of a motion are apart, for any point of a body.
+/// Upper bound of how far a motion moves any point of a body, from its start to its end.
 fn distance([start, target]: [&Pose; 2], radius: f64) -> f64 {
     let rotation = target.orientation * start.orientation.inverse();
     (target.position - start.position).length() + 2.0 * rotation.xyz().length() * radius

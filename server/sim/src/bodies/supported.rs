@@ -1,12 +1,13 @@
-//! The bodies that bear on something that does not yield: the world, a kinematic body, a player
-//! or a sleeping body, directly or through other bodies. All others are in flight, even if they
-//! touch each other there: nothing may take momentum out of them.
+//! Supported bodies. A body is supported if it touches something that does not yield, directly or
+//! through other bodies: the world, a kinematic body, a player on foot or a sleeping body. All
+//! other bodies are in flight, even if they touch each other there. Nothing may take momentum out
+//! of bodies in flight.
 
 use crate::bodies::contact::Pair;
 use crate::bodies::driven::root;
 use crate::bodies::entities::{Entities, Entity};
 
-/// Whether the body in each slot is supported.
+/// By slot: whether the body is supported.
 pub(crate) fn supported(entities: &Entities, pairs: &[Pair]) -> Vec<bool> {
     let yields = |slot: u16| entities.get(slot).is_some_and(Entity::is_solved);
     let touching = || pairs.iter().filter(|pair| !pair.points.is_empty());

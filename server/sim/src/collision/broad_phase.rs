@@ -1,4 +1,4 @@
-//! Which of many boxes overlap: sweep and prune along the axis with the widest
+//! Finds which of many boxes overlap, by sweep and prune along the axis with the widest
 //! spread, strip by strip across the axis with the second widest.
 
 use glam::DVec3;
@@ -107,7 +107,8 @@ fn sweep(boxes: &[Aabb], threads: &Threads) -> Vec<Vec<[u32; 2]>> {
         ranges.push((first, end));
     }
     entries.sort_unstable();
-    // In the order in which they are read, with the first strip that each box covers.
+    // The rounded boxes lie in the order in which the sweep reads them. The tag of each is the
+    // first strip that the box covers.
     let rounded = |entry: &Entry| {
         let index = entry.index();
         RoundedBox::of(&boxes[index], &frame, ranges[index].0 as u16)
@@ -144,11 +145,11 @@ struct Strips {
     width: f64,
 }
 
-/// Most strips but one: a box covers no more.
+/// Greatest index of a strip, so that a box lies in 65 strips at most.
 const MAX_STRIPS: f64 = 64.0;
 
-/// Width of a strip over that of a mean box: with wider ones more boxes are compared,
-/// with narrower ones boxes are in more of them.
+/// Width of a strip, as a multiple of the mean width of the boxes. Wider strips compare more
+/// boxes; in narrower ones each box lies in more strips.
 const STRIP_OVER_BOX: f64 = 1.5;
 
 impl Strips {

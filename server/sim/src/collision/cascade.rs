@@ -1,10 +1,10 @@
 //! Blow's filter cascade for one pair: cheap tests first, and a test may end
 //! the cascade only with a proof.
 //!
-//! Both bodies may move; a body at rest has a motion of no length, and a solid of
-//! the world is one more polyhedron. Every stage answers the same question,
-//! whether the two keep more than a margin apart for the whole tick. In the order
-//! in which they are asked (after the grid, which is not asked about a pair):
+//! Both bodies may move. A body at rest has a motion of no length, and a solid of
+//! the world is one more polyhedron. Every stage answers the same question:
+//! whether the two keep more than a margin apart for the whole tick. After the
+//! grid, which looks at no pair, the stages are asked in this order:
 //! the bounding spheres; the plane that divided the pair last time, where one is
 //! known; the six face directions of the two oriented boxes; the BSP of each
 //! body with the other's box in its place; the polygons of the smaller body down
@@ -13,7 +13,7 @@
 //!
 //! The answer of one stage does not influence the next one's, except for the
 //! parts that it proves apart. A body is stopped only if *no* stage, switched on
-//! or off, proves it free, and the exact test alone decides where it stops: so
+//! or off, proves it free, and the exact test alone decides where it stops. So
 //! results do not depend on which stages are on.
 
 mod body;
@@ -47,14 +47,14 @@ pub(crate) enum Verdict {
     Open(Candidates),
 }
 
-/// Up to this many parts of each body, comparing all of their boxes costs less than sending the
-/// box of the other body down a tree: heaps of bodies of two to six parts take a thirtieth less
-/// time.
+/// For two bodies of up to this many parts each, comparing the boxes of all parts costs less than
+/// sending the box of one body down the tree of the other: heaps of bodies of two to six parts
+/// take a thirtieth less time.
 const FEW_PARTS: usize = 6;
 
 /// Asks the stages that are switched on whether `a` and `b` keep more than
-/// `margin` apart throughout the tick. `axis` is last time's dividing plane, as a
-/// unit direction from `a` to `b`.
+/// `margin` apart throughout the tick. `axis` is the normal of the plane that divided the two
+/// last time, a unit vector from `a` to `b`.
 pub(crate) fn filter(
     a: &Body,
     b: &Body,
@@ -65,7 +65,7 @@ pub(crate) fn filter(
     ask(context.stages, a, b, margin, axis, context)
 }
 
-/// The same for a caller that compares the boxes of parts itself: the trees of bodies of few
+/// [`filter`] for a caller that compares the boxes of parts itself. The trees of bodies of few
 /// parts are not asked then.
 pub(crate) fn filter_before_parts(
     a: &Body,
@@ -156,8 +156,8 @@ pub(crate) fn pass(
     }
 }
 
-/// The same for two bodies that the search for contacts has just tested, and that
-/// move no farther than its reach: only the parts that it found near each other can
+/// [`pass`] for two bodies that the search for contacts has just tested, and that
+/// move no farther than its reach. Only the parts that the search found near each other can
 /// meet, so no filter is asked. `approach` is an upper bound of how far their gap along
 /// a direction from `a` to `b` has shrunk since the search, at any time of the motion.
 pub(crate) fn pass_neighbour(
@@ -192,8 +192,8 @@ pub(crate) fn pass_neighbour(
     result
 }
 
-/// The same for two bodies that move farther than the reach of the search: all of their
-/// parts may meet. They were near each other, so no filter is asked, either.
+/// [`pass_neighbour`] for two bodies that move farther than the reach of the search, so that
+/// all of their parts may meet. They were near each other, so no filter is asked here, either.
 pub(crate) fn pass_known(
     a: &Body,
     b: &Body,
@@ -235,8 +235,8 @@ fn exact_passage(
             if known.is_some_and(|near| near.gap - approach(near.axis) > margin + ROUNDING) {
                 continue;
             }
-            // The boxes of parts of which a plane is known are near each other: to compare them
-            // would be in vain.
+            // Parts with a known plane are near each other: comparing their boxes would be in
+            // vain.
             if known.is_none() && boxes_of_parts_apart(&ours, &theirs, beyond) {
                 continue;
             }
@@ -261,7 +261,7 @@ fn meeting_distance(a: &Body, b: &Body, margin: f64) -> f64 {
     travel[0] + travel[1] + margin + ROUNDING
 }
 
-/// Whether the boxes of two parts are farther apart than that.
+/// Whether the boxes of two parts are farther apart than `beyond` units.
 fn boxes_of_parts_apart(ours: &Sweep, theirs: &Sweep, beyond: f64) -> bool {
     ours.oriented_box().is_apart_from(&theirs.oriented_box(), beyond)
 }

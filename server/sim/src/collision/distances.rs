@@ -1,9 +1,8 @@
 //! The few distances that all of the simulation agrees on, in units.
 
 /// No committed pose brings two bodies, or a body and the world, nearer to
-/// each other than this. Rounding may eat it (positions cross the wire and are
-/// audited in `f32`, whose steps are 1/2048 at 4,096 units), and it is far too
-/// thin to see.
+/// each other than this. It is far too thin to see, and leaves room for rounding:
+/// positions cross the wire and are audited in `f32`, whose steps are 1/2048 at 4,096 units.
 pub(crate) const MARGIN: f64 = 1.0 / 128.0;
 
 /// The gap at which the solver lets bodies come to rest: a tenth of a unit
@@ -14,6 +13,6 @@ pub(crate) const REST_GAP: f64 = 0.1;
 /// `f32`, whose rounding on the largest maps is a tenth of it.
 pub(crate) const LEAST_CLEARANCE: f32 = 1.0 / 256.0;
 
-/// Bounds grow by this. Rounding of a rotated coordinate is below 1e-11 of a
-/// unit on any map: this is far more, and far less than anything drawn.
+/// All bounds are enlarged by this. The rounding of a rotated coordinate is below 1e-11 of a
+/// unit on any map: this is far more, and far less than the size of anything in a map.
 pub(crate) const ROUNDING: f64 = 1e-6;

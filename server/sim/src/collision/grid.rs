@@ -1,6 +1,6 @@
-//! Blow's uniform two-dimensional grid: which bodies are near each other, seen
-//! from above. Each entry has its box, because in a heap a cell is a tall column, and to
-//! look a body up takes longer than to compare its box.
+//! Blow's uniform two-dimensional grid finds which bodies are near each other, seen
+//! from above. Each entry holds the body's box: in a heap a cell is a tall column, and looking
+//! a body up takes longer than comparing its box.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -30,7 +30,7 @@ pub(crate) struct Grid {
     counts: [u16; 2],
     /// Boxes with the slots of their bodies, ascending.
     cells: Vec<Vec<RoundedBox>>,
-    /// Half as large again as the map: bodies fall out of it.
+    /// Half as large again as the map, because bodies fall out of the map.
     frame: Frame,
     /// Whether cells out of range and boxes that do not overlap are skipped; otherwise every body
     /// is near.
@@ -95,7 +95,7 @@ impl Grid {
         self.near_where(bounds, |_| true, found);
     }
 
-    /// The same for the slots that `choose` accepts.
+    /// [`Grid::near`] for the slots that `choose` accepts.
     pub(crate) fn near_where(
         &self,
         bounds: &Aabb,

@@ -1,5 +1,5 @@
-//! Boxes that turn with their bodies, and the six face directions of two of them: most of
-//! the separating-axis test for little of its cost.
+//! Boxes that turn with their bodies, and a test of the six face directions of two of them: it
+//! is most of the separating-axis test for little of its cost.
 
 use glam::{DMat3, DVec3};
 
@@ -21,11 +21,12 @@ impl OrientedBox {
         self.centre + self.axes * local.clamp(-self.half_extents, self.half_extents)
     }
 
-    /// About the direction in which the two are closest, a unit vector: where a search begins.
+    /// A unit vector, roughly in the direction in which the two are closest. Searches begin with
+    /// it.
     pub(crate) fn direction_to(&self, other: &Self) -> DVec3 {
         let on_own = self.nearest_to(other.nearest_to(self.centre));
         let between = other.nearest_to(on_own) - on_own;
-        // Of boxes that overlap it would be nothing but rounding.
+        // For boxes that overlap, `between` would be nothing but rounding.
         let overlap = between.length_squared() < ROUNDING * ROUNDING;
         let between = if overlap { other.centre - self.centre } else { between };
         between.normalize_or(DVec3::Z)
@@ -58,8 +59,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Boxes that are apart are so along the direction that is told, unless an edge of each is
-    /// nearest; of boxes that overlap it is that between their middles.
+    /// Two boxes with the same axes that are apart keep about their least distance along the
+    /// direction found. For boxes that overlap it is the direction between their middles.
     #[test]
     fn the_direction_to_another_box_is_about_that_of_the_least_distance() {
         let turn = DQuat::from_axis_angle(DVec3::new(1.0, 2.0, -1.0).normalize(), 0.7);
@@ -76,7 +77,7 @@ mod tests {
             let other = OrientedBox { centre: own.centre + offset, ..own };
             let direction = own.direction_to(&other);
             assert!((direction.length() - 1.0).abs() < 1e-9);
-            // In the axes of both: how far they are apart along each.
+            // The gaps along the axes, which both share.
             let between = turn.inverse() * offset;
             let gaps = between.abs() - 2.0 * own.half_extents;
             if gaps.max_element() < 0.0 {
@@ -92,7 +93,7 @@ mod tests {
         assert!(apart > 300 && told == apart, "{told} of {apart}");
     }
 
-    /// What the cosines say is what the corners of the boxes say along each of the axes.
+    /// The test by cosines agrees with the corners of the boxes along each of the axes.
     #[test]
     fn boxes_are_apart_if_a_face_direction_divides_their_corners() {
         let mut random = Random::new(5);

@@ -15,8 +15,8 @@ pub(crate) struct Pose {
 }
 
 /// The rotation that a quaternion of any length stands for; `None` if it has no length, or is
-/// not finite. Squares of its parts may be too great or too small for numbers, so those that
-/// are far from one are scaled first.
+/// not finite. The squares of its parts may overflow or underflow, so a quaternion whose length
+/// is far from one is scaled first.
 pub(crate) fn unit(quaternion: DQuat) -> Option<DQuat> {
     let greatest = DVec4::from(quaternion).abs().max_element();
     if !quaternion.is_finite() || greatest == 0.0 {
@@ -27,7 +27,7 @@ pub(crate) fn unit(quaternion: DQuat) -> Option<DQuat> {
     Some(scaled.normalize()).filter(|unit| unit.is_finite())
 }
 
-/// The direction of a vector, by the same rules.
+/// The direction of a vector of any length; `None` if it has no length, or is not finite.
 pub(crate) fn direction(vector: DVec3) -> Option<DVec3> {
     let greatest = vector.abs().max_element();
     if !vector.is_finite() || greatest == 0.0 {
@@ -38,7 +38,7 @@ pub(crate) fn direction(vector: DVec3) -> Option<DVec3> {
     scaled.try_normalize()
 }
 
-/// The length of a finite vector, by the same rules.
+/// The length of a finite vector, also where its square would overflow or underflow.
 pub(crate) fn length(vector: DVec3) -> f64 {
     let greatest = vector.abs().max_element();
     let is_usual = (LEAST_USUAL..=1.0 / LEAST_USUAL).contains(&greatest);
@@ -49,26 +49,28 @@ pub(crate) fn length(vector: DVec3) -> f64 {
     }
 }
 
-/// Greatest difference of the square of an orientation's length from one, if it was rounded to
-/// `f32` on its way.
+/// Greatest difference between the square of an orientation's length and one, for an orientation
+/// that was rounded to `f32` on its way.
 const ROUNDED: f64 = 1e-6;
 
-/// The same difference, of an orientation that has its length but for the rounding of `f64`.
+/// Greatest difference between the square of an orientation's length and one, for an orientation
+/// that was normalised in `f64`.
 const UNIT: f64 = 1e-12;
 
-/// Squares of numbers from this to its inverse lose nothing.
+/// The squares of numbers from this to its inverse neither overflow nor underflow.
 const LEAST_USUAL: f64 = 1e-100;
 
 impl Pose {
-    /// The pose of these numbers: the only way from what a game asks for, or a map says, to a
-    /// pose. `None` if one of them is not finite, or the orientation has no length.
+    /// The pose with these numbers. All numbers that a game or a map gives become a pose here.
+    /// `None` if one of them is not finite, or the orientation has no length.
     pub(crate) fn checked(position: DVec3, orientation: DQuat) -> Option<Self> {
         let orientation = unit(orientation)?;
         position.is_finite().then_some(Self { position, orientation })
     }
 
-    /// The pose of numbers that come from a snapshot, or from a tool: an orientation of length
-    /// one stays as it is. `None` also beyond the extent of worlds.
+    /// The pose with numbers that come from a snapshot, or from a tool. An orientation of length
+    /// one stays as it is, others are normalised. `None` as for [`Pose::checked`], and for a
+    /// position beyond the extent of worlds.
     pub(crate) fn known(position: DVec3, orientation: DQuat) -> Option<Self> {
         let extent = DVec3::splat(obsp::UNIVERSE.into());
         let pose = Self { position, orientation };
@@ -76,8 +78,8 @@ impl Pose {
         position.abs().cmple(extent).all().then_some(known)
     }
 
-    /// The pose with an orientation of length one as audits ask for it: unchanged if it is one
-    /// but for rounding in `f64`. `None` if it is no pose.
+    /// The pose with its orientation normalised as exactly as audits ask for; unchanged if it is
+    /// so already. `None` if the pose is not sound.
     pub(crate) fn of_unit_length(self) -> Option<Self> {
         let square = self.orientation.length_squared();
         if !self.is_sound() {
@@ -89,13 +91,13 @@ impl Pose {
         }
     }
 
-    /// Whether it is a pose at all: its position finite, its orientation of length one.
+    /// Whether the position is finite and the orientation of length one.
     pub(crate) fn is_sound(&self) -> bool {
         let square = self.orientation.length_squared();
         self.position.is_finite() && (square - 1.0).abs() < ROUNDED
     }
 
-    /// At `position`, in the axes of the world.
+    /// The pose at `position` in the axes of the world.
     pub(crate) fn at(position: DVec3) -> Self {
         Self { position, orientation: DQuat::IDENTITY }
     }
@@ -113,19 +115,20 @@ impl Pose {
     }
 }
 
-/// Longest tick that is predicted or searched, in seconds: the longest of a match is a tenth.
+/// Longest tick that is predicted or searched, in seconds. The longest tick of a match is a tenth
+/// of a second.
 const LONGEST_TICK: f64 = 1.0;
 
-/// No body is faster, in units and radians per second: a match has none that is a thousandth as
-/// fast.
+/// Limit of the speed and the spin of a body, in units and radians per second. No body of a match
+/// is a thousandth as fast.
 const FASTEST: f64 = 1e7;
 
-/// Whether a tick may last so long.
+/// Whether a tick may last this many seconds.
 pub(crate) fn is_tick(seconds: f64) -> bool {
     seconds > 0.0 && seconds <= LONGEST_TICK
 }
 
-/// Whether a body may move or spin so fast.
+/// Whether a body may move or spin at this velocity.
 pub(crate) fn is_speed(velocity: DVec3) -> bool {
     velocity.abs().cmple(DVec3::splat(FASTEST)).all()
 }
@@ -142,8 +145,9 @@ pub(crate) fn turned(orientation: DQuat, rotation: DVec3) -> DQuat {
     (spin * orientation).normalize()
 }
 
-/// Coefficients of the tangent's series for the powers three, five and seven; the last one is a
-/// little greater, which stands for all later ones up to an angle of half a radian.
+/// Coefficients of the tangent's series for the powers three, five and seven. The last one is a
+/// little greater than in the series: the excess stands for all later powers, up to an angle of
+/// half a radian.
 const TANGENT: [f64; 3] = [1.0 / 3.0, 2.0 / 15.0, 0.060_6];
 
 /// Factor on a sagitta for a rotation whose rate is not constant.
@@ -161,7 +165,7 @@ pub(crate) struct Motion {
 }
 
 impl Motion {
-    /// From `start` to `end`, turning the shorter way round.
+    /// The motion from `start` to `end`, turning the shorter way round.
     pub(crate) fn new(start: Pose, mut end: Pose) -> Self {
         if start.orientation.dot(end.orientation) < 0.0 {
             end.orientation = -end.orientation;
@@ -215,7 +219,7 @@ impl Motion {
 /// The point's path is its chord plus an arc of angle θ about a fixed axis, so
 /// it leaves the chord by the sagitta `r (1 − cos θ/2)`, and `cos θ/2` is the
 /// dot product of the two quaternions. Position and chord are not traversed in
-/// step; for θ ≤ 1 the rotation is ahead of one at constant rate by less than
+/// step: for θ ≤ 1 the rotation is ahead of a rotation at constant rate by less than
 /// 0.004 θ³, a thirtieth of the sagitta, which [`UNEVEN`] covers.
 pub(crate) fn arc(from: DQuat, to: DQuat, radius: f64) -> f64 {
     if from == to {
@@ -253,8 +257,8 @@ pub(crate) fn sagitta([start, end]: [&Pose; 2], radius: f64) -> Option<f64> {
     (chord <= MAX_CHORD).then_some(UNEVEN_TURN * turn * turn * radius / 8.0)
 }
 
-/// Lower bound of a quantity between two of its values, whose second derivative is
-/// at most eight times `sagitta`: the minimum of
+/// Lower bound of a quantity between its values `first` and `last`. Its second derivative is
+/// at most eight times `sagitta`, so the bound is the minimum of
 /// `first + (last − first) t − 4 sagitta t (1 − t)`.
 pub(crate) fn least_between(first: f64, last: f64, sagitta: f64) -> f64 {
     if (last - first).abs() >= 4.0 * sagitta {
@@ -304,8 +308,8 @@ pub(crate) fn relative_sagitta(
 mod tests {
     use super::*;
 
-    /// Before, a quaternion of 1e155 was found to be finite and normalised to nothing, for its
-    /// square is infinite; one of 1e-170 has a square of nothing.
+    /// In an earlier version a quaternion of length 1e155 passed as finite and was normalised to
+    /// zero, because its square is infinite. The square of the length 1e-170 is zero.
     #[test]
     fn a_quaternion_of_any_length_is_a_rotation() {
         let turned = DQuat::from_xyzw(1.0, -2.0, 3.0, 4.0).normalize();
@@ -352,7 +356,7 @@ mod tests {
                     let angle = f64::from(k) * 0.1;
                     let up = DVec3::new(angle.cos(), angle.sin(), (angle * 3.0).sin()).normalize();
                     let height = |t: f64| up.dot(place(from + (to - from) * t));
-                    // Also by the bound of the whole motion, on a part of it.
+                    // The bound of the whole motion holds on a part of it, too.
                     for sagitta in [sagitta, whole * (to - from) * (to - from)] {
                         let least = least_between(height(0.0), height(1.0), sagitta) - 1e-12;
                         for i in 0..=32 {

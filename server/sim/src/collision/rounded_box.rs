@@ -1,14 +1,15 @@
-//! Boxes in a third of the memory, for lists of many that are compared.
+//! Boxes rounded to 16-bit numbers. They take a third of the memory, for long lists of boxes that
+//! are compared.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
 use wide::i16x8;
 
-/// Steps of a frame along its longest side: all that a number of 16 bits tells apart, less
-/// room for rounding.
+/// Steps of a frame along its longest side: as many as a number of 16 bits can tell apart, less
+/// some room for rounding.
 const STEPS: f64 = 65_000.0;
 
-/// Half of the steps: numbers of boxes are around zero.
+/// Half of the steps: the middle of a frame has the number zero.
 const HALF_STEPS: i32 = 32_500;
 
 /// The space in which boxes are rounded. Boxes that reach out of it count as if they reached
@@ -21,26 +22,27 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// A frame that holds `bounds`. Empty ones have one, too, in which there is no box.
+    /// The frame that contains `bounds`. Empty bounds have a frame as well; no box lies in it.
     pub(crate) fn around(bounds: &Aabb) -> Self {
         let longest = (bounds.max - bounds.min).max_element();
         Self { origin: bounds.min, scale: STEPS / longest.max(f64::MIN_POSITIVE) }
     }
 
-    /// The step in which each coordinate is.
+    /// The step in which each coordinate lies.
     fn steps(&self, place: DVec3) -> [i32; 3] {
-        // A float cast saturates, and what it cuts off below the origin is limited.
+        // A float cast saturates. It rounds towards zero below the origin, too, where
+        // [`RoundedBox::of`] clamps the step to zero.
         ((place - self.origin) * self.scale).to_array().map(|at| at as i32)
     }
 }
 
-/// A box in steps of a [`Frame`], rounded outward, and a number that goes with it: the least
-/// coordinates, the greatest ones negated, the number, and one that is unused.
+/// A box in steps of a [`Frame`], rounded outward, with a tag. The eight numbers are the three
+/// least coordinates, the three greatest coordinates negated, the tag, and an unused zero.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoundedBox([i16; 8]);
 
 impl RoundedBox {
-    /// The rounded box contains `bounds`, but for what is out of the frame.
+    /// The rounded box that contains `bounds`, as far as they are in the frame.
     pub(crate) fn of(bounds: &Aabb, frame: &Frame, tag: u16) -> Self {
         let step = |at: i32| (at.clamp(0, 2 * HALF_STEPS) - HALF_STEPS) as i16;
         let [x, y, z] = frame.steps(bounds.min).map(step);
@@ -48,7 +50,7 @@ impl RoundedBox {
         Self([x, y, z, u, v, w, tag as i16, 0])
     }
 
-    /// The number that goes with the box.
+    /// The tag of the box.
     #[inline]
     pub(crate) fn tag(&self) -> u16 {
         self.0[6] as u16
@@ -58,7 +60,7 @@ impl RoundedBox {
     #[inline]
     pub(crate) fn overlap_limits(&self) -> OverlapLimits {
         let [x, y, z, u, v, w, ..] = self.0;
-        // No tag is greater than the greatest number.
+        // No tag exceeds `i16::MAX`, so the tags never decide.
         OverlapLimits(i16x8::new([-u, -v, -w, -x, -y, -z, i16::MAX, i16::MAX]))
     }
 
@@ -69,7 +71,7 @@ impl RoundedBox {
     }
 }
 
-/// The farthest that each number of a box which overlaps another one may be.
+/// The greatest value of each number of the boxes that overlap a given one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OverlapLimits(i16x8);
 
@@ -78,8 +80,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Wherever boxes are, in their frame or out of it, the rounded ones overlap where they do, and
-    /// do not where they are steps apart.
+    /// Rounded boxes overlap where the boxes do, and do not overlap where the boxes are two steps
+    /// apart. Both hold inside the frame and out of it.
     #[test]
     fn rounded_boxes_overlap_where_boxes_do() {
         let mut random = Random::new(3);

@@ -1,4 +1,4 @@
-//! How far two convex parts are apart, as a plane between them.
+//! The separation of two convex parts, as a plane between them.
 //!
 //! Most parts are closest between a vertex of one and a face of the other, which needs no
 //! search ([`FacePlane`]). The search (GJK) only *proposes* a direction; the reported gap is always
@@ -33,7 +33,7 @@ impl<'a> Part<'a> {
         Self::turned(solid, pose.rotation(), pose.position)
     }
 
-    /// The same, with the rotation matrix given.
+    /// The part with this rotation and translation.
     pub(crate) fn turned(solid: &'a ConvexSolid, rotation: DMat3, translation: DVec3) -> Self {
         Self { solid, rotation, translation }
     }
@@ -53,7 +53,7 @@ impl<'a> Part<'a> {
         (index, self.to_world(self.solid.vertices()[usize::from(index)]))
     }
 
-    /// The vertex of this index, if there is one.
+    /// The vertex with this index; `None` beyond the last.
     pub(crate) fn vertex(&self, index: usize) -> Option<DVec3> {
         self.solid.vertices().get(index).map(|&vertex| self.to_world(vertex))
     }
@@ -86,13 +86,13 @@ impl<'a> Part<'a> {
 }
 
 /// Width of the slab between `a` and `b` across the unit `axis` from `a`
-/// towards `b`: a lower bound of their distance; negative proves nothing.
+/// towards `b`: a lower bound of their distance. A negative width proves nothing.
 #[inline]
 pub(crate) fn gap_along(a: &Part, b: &Part, axis: DVec3) -> f64 {
     -b.extent(-axis) - a.extent(axis)
 }
 
-/// Where two parts are closest, or that they overlap.
+/// The result of a search: where two parts are closest, or that they overlap.
 #[derive(Clone, Debug)]
 pub(crate) enum Proximity {
     /// A plane divides them.
@@ -112,7 +112,7 @@ pub(crate) struct Separation {
     pub(crate) on_a: DVec3,
     /// Closest point of the second part.
     pub(crate) on_b: DVec3,
-    /// Where the next search of this pair starts.
+    /// The features from which the next search of this pair starts.
     pub(crate) features: Features,
 }
 
@@ -122,9 +122,9 @@ pub(crate) fn separate(a: &Part, b: &Part, guess: DVec3) -> Proximity {
     separate_from(a, b, guess, Features::NONE, f64::INFINITY)
 }
 
-/// The same, starting from the vertices between which the parts were closest last
-/// time. The search stops once the parts are proven more than `enough` apart; the
-/// result is then a plane with at least that gap, not the closest points.
+/// The closest points of two convex parts, by a search that starts from the vertices between
+/// which the parts were closest last time. It stops once the parts are proven more than `enough`
+/// apart. The result is then a plane with at least that gap, not the closest points.
 pub(crate) fn separate_from(
     a: &Part,
     b: &Part,

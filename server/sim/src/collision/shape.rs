@@ -1,4 +1,4 @@
-//! What bodies are made of: convex parts, bounds, mass and inertia.
+//! The shapes of bodies: convex parts, bounds, mass and inertia.
 
 use glam::{DMat3, DVec3};
 use obsp::SizeId;
@@ -74,7 +74,7 @@ impl Shapes {
         Ok(Self { list: list.collect(), boxes })
     }
 
-    /// The shape of a model's bodies, if there is such a model.
+    /// The shape of a model's bodies; `None` if there is no such model.
     pub(crate) fn of_model(&self, model: ModelId) -> Option<ShapeId> {
         let index = u16::from(model.0) + 2;
         (usize::from(index) < self.list.len()).then_some(ShapeId(index))
@@ -112,17 +112,17 @@ pub(crate) struct Shape {
     pub(crate) bounds: Aabb,
     /// The size of this box in the onion; only for a player's box.
     pub(crate) size: Option<SizeId>,
-    /// What it is made of.
+    /// The material of the body.
     pub(crate) material: Material,
     /// How its bodies move.
     pub(crate) kind: BodyKind,
-    /// In 1/kg; zero for a body that no impulse moves.
+    /// Inverse of the mass, in 1/kg; zero for a body that no impulse moves.
     pub(crate) inverse_mass: f64,
     /// Inertia about the centre of mass, in body axes; zero for a body that no impulse moves.
     pub(crate) inertia: DMat3,
-    /// Its inverse, likewise.
+    /// Inverse of the inertia, in body axes; zero for a body that no impulse moves.
     pub(crate) inverse_inertia: DMat3,
-    /// How it spins where nothing touches it.
+    /// The numbers for the spin of the body while nothing touches it.
     pub(crate) top: Top,
 }
 

@@ -1,15 +1,14 @@
-//! When two moving parts first come within a margin of each other: bisection
+//! Finds when two moving parts first come within a margin of each other: bisection
 //! over time (Blow 1997), made complete.
 //!
-//! Testing poses alone proves nothing about the motion between them, so an
+//! Testing poses alone proves nothing about the motion between them. So an
 //! interval of time is passed only when one plane divides the pair *throughout*
-//! it: the plane clears both parts at either end by more than what rotation can
+//! it: the plane clears both parts at both ends by more than rotation can
 //! add in between ([`sagitta`], [`relative_sagitta`]). The plane may be fixed in
 //! the world or in the frame of either part: the face of a turning body divides
-//! it from what it slides over during the whole motion. Where a plane does not
-//! clear all of the remaining interval, the interval is cut where the plane's room
-//! ends, earliest part first, down to a [`Resolution`], and another plane is
-//! searched for there.
+//! it during the whole motion from a surface that it slides over. Where a plane does
+//! not clear all of the remaining interval, the interval is cut where the plane's room
+//! ends, earliest part first, down to a [`Resolution`]. There another plane is searched.
 
 use std::cell::OnceCell;
 
@@ -25,11 +24,18 @@ use crate::collision::separation::{
 };
 
 /// How finely times of impact are distinguished, as parts of a tick.
+///
+/// ```
+/// use obsp_sim::Resolution;
+///
+/// assert_eq!(Resolution::new(4096), Some(Resolution::default()));
+/// assert_eq!(Resolution::new(8), None, "fewer than 16 parts");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resolution(u32);
 
 impl Resolution {
-    /// Fewest and most parts: with fewer, bodies would stop visibly early; with
+    /// The allowed numbers of parts. With fewer, bodies would stop visibly early; with
     /// more, rounding would decide.
     pub const PARTS: std::ops::RangeInclusive<u32> = 16..=1 << 20;
 
@@ -46,37 +52,37 @@ impl Resolution {
 }
 
 impl Default for Resolution {
-    /// 4096 parts: a body that crosses a room within a tick is stopped an eighth of
+    /// 4096 parts. With them a body that crosses a room within a tick is stopped an eighth of
     /// a unit from where it would touch.
     fn default() -> Self {
         Self(4096)
     }
 }
 
-/// Most intervals examined before a motion counts as blocked where its proof
-/// ends: a grazing rotation needs some dozens, and giving up early is always safe.
+/// Greatest number of intervals that are examined. After them a motion counts as blocked where
+/// its proof ends. A grazing rotation needs some dozens, and giving up early is always safe.
 const MAX_INTERVALS: u32 = 64;
 
-/// Most steps of the shortest interval before a motion counts as blocked: a body
-/// that advances only so is pressed against something.
+/// Greatest number of steps of the shortest interval before a motion counts as blocked: a body
+/// that advances only by such steps is pressed against something.
 const MAX_MINIMUM_STEPS: u32 = 6;
 
-/// Most times probed with one plane: testing a plane costs a fifth of a search
-/// for a better one.
+/// Greatest number of times that are probed with one plane: testing a plane costs a fifth of a
+/// search for a better one.
 const MAX_PROBES: u32 = 8;
 
-/// Share of the interval up to the linear estimate of where a plane's room ends
-/// that is probed: at all of it rounding would decide.
+/// The end of a plane's room is estimated linearly. The time that is probed lies at this share
+/// of the way there: at the estimate itself rounding would decide.
 const PROBE_SHARE: f64 = 0.999;
 
 /// A plane with less than this share of its room left counts as used up.
 const EXHAUSTED_SHARE: f64 = 0.3;
 
-/// A pair that is farther apart than this many margins is not pressed together: a look
-/// at how far the proposed plane divides it is worth while.
+/// A pair that is farther apart than this many margins is not pressed together. For such a pair
+/// it is worth while to test how far the proposed plane divides it.
 const UNPRESSED: f64 = 2.0;
 
-/// What stops a motion.
+/// The impact that stops a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Impact {
     /// All of the motion before this time is proven free.
@@ -99,7 +105,7 @@ pub(crate) enum Passage {
 }
 
 impl Passage {
-    /// Of two results for the same motion, the one that ends first.
+    /// The earlier of two results for the same motion.
     pub(crate) fn earlier(self, other: Self) -> Self {
         match (self, other) {
             (Self::Overlapping, _) | (_, Self::Overlapping) => Self::Overlapping,
@@ -121,7 +127,7 @@ pub(crate) struct Sweep<'a> {
     pub(crate) rotations: &'a [DMat3; 2],
     /// No point of the part is farther than this from the centre of rotation.
     pub(crate) radius: f64,
-    /// How far any point can leave its chord over the whole tick, as [`least_between`] takes it.
+    /// How far any point can leave its chord over the whole tick, for [`least_between`].
     pub(crate) sagitta: f64,
 }
 
@@ -142,8 +148,8 @@ impl<'a> Sweep<'a> {
         OrientedBox { axes: self.rotations[0], centre: self.centre(), half_extents }
     }
 
-    /// About the direction in which the two are closest at the beginning of the tick, a unit
-    /// vector.
+    /// A unit vector, roughly in the direction in which the two are closest at the beginning of
+    /// the tick.
     pub(crate) fn direction_to(&self, other: &Self) -> DVec3 {
         self.oriented_box().direction_to(&other.oriented_box())
     }
@@ -167,7 +173,7 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// Both parts at one time. Made once for each time that is examined, because
+/// Both parts at one time. It is made once for each time that is examined, because
 /// turning a quaternion into a matrix costs as much as measuring a gap.
 #[derive(Clone, Copy)]
 struct Moment<'a> {
@@ -186,7 +192,8 @@ impl Moment<'_> {
     }
 
     /// The separation, by a search that starts from the `features` that were closest at another
-    /// time. These may lie badly now: only a search from none can say that the parts overlap.
+    /// time. They may be a bad start at this time, so only a search without them can say that the
+    /// parts overlap.
     fn separate(&self, guess: DVec3, features: Features) -> Proximity {
         let (a, b) = (&self.a, &self.b);
         match separate_from(a, b, guess, features, f64::INFINITY) {
@@ -195,7 +202,7 @@ impl Moment<'_> {
         }
     }
 
-    /// The same, starting from the result at a time near by.
+    /// The separation, by a search that starts from the result at a time near by.
     fn separate_from(&self, near: &Separation) -> Proximity {
         separate_from(&self.a, &self.b, near.axis, near.features, f64::INFINITY)
     }
@@ -223,8 +230,8 @@ struct SweepPair<'a> {
     b: &'a Sweep<'a>,
     margin: f64,
     shortest: f64,
-    /// How far points can leave their chords over the whole tick in the frame of either part,
-    /// as [`least_between`] takes it: found when it is first needed.
+    /// How far points can leave their chords over the whole tick in the frame of the first part,
+    /// and in that of the second, for [`least_between`]. It is computed when it is first needed.
     relative: OnceCell<[f64; 2]>,
 }
 
@@ -252,8 +259,9 @@ impl<'a> SweepPair<'a> {
         astray.unwrap_or(f64::INFINITY)
     }
 
-    /// The same between two times. It bounds a second derivative, which over a part of the tick
-    /// shrinks with the square of that part's length.
+    /// How far points can leave their chords in a frame between two times. The bound is that of
+    /// a second derivative: over a part of the tick it shrinks with the square of that part's
+    /// length.
     fn astray(&self, frame: PlaneFrame, from: f64, to: f64) -> f64 {
         let relative = || {
             self.relative.get_or_init(|| {
@@ -270,7 +278,8 @@ impl<'a> SweepPair<'a> {
         if whole < f64::INFINITY {
             return whole * (to - from) * (to - from);
         }
-        // A part that turns farther than is proven in the whole tick may not in this part of it.
+        // In the whole tick a body turns farther than the bound is proven for. Between these two
+        // times it may not.
         let [ours, theirs] = [self.a, self.b].map(|of| [from, to].map(|at| of.motion.at(at)));
         self.astray_between(frame, ours.each_ref(), theirs.each_ref())
     }
@@ -414,7 +423,7 @@ pub(crate) fn passage(
     let mut closest = match found {
         Proximity::Apart(found) => found,
         Proximity::Overlapping if passed.time == from => return Passage::Overlapping,
-        // Only rounding can say so of parts that are proven apart.
+        // The parts are proven apart at this time, so this is rounding.
         Proximity::Overlapping => {
             let point = passed.a.support(axis).1;
             return Passage::Blocked(Impact { time: passed.time, axis, point });
@@ -432,7 +441,7 @@ pub(crate) fn passage(
         }
         // Two points that come too near within the shortest interval leave no plane any
         // room: the common case of a body that is pressed against another.
-        // They are looked at only where the plane's room seems to end that soon.
+        // They are measured only where the plane's room seems to end that soon.
         let mut soon = None;
         let shortly_after = |passed: &Moment| pair.at((passed.time + pair.shortest).min(to));
         let all = gap - pair.margin;

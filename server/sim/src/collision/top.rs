@@ -8,17 +8,17 @@ use crate::collision::pose::turned;
 /// Greatest turn of a step of the integration, in radians.
 const STEP: f64 = 1.0 / 16.0;
 
-/// Most steps of one integration: the solver limits the turn of a tick to a radian.
+/// Greatest number of steps of one integration: the solver limits the turn of a tick to a radian.
 const MAX_STEPS: f64 = 16.0;
 
-/// Moments of inertia that differ by no more than this share of them are equal: the body then
-/// keeps its angular velocity as well.
+/// Moments of inertia that differ by no more than this share of them count as equal. The body
+/// then keeps its angular velocity as well.
 const EQUAL: f64 = 1e-9;
 
-/// The numbers that the spin of a body depends on: its inertia by mass, in its own axes.
+/// The numbers that the spin of a body depends on: its inertia per unit of mass, in its own axes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Top {
-    /// The inertia and its inverse; `None` of a body that spins alike about all axes.
+    /// The inertia and its inverse; `None` for a body whose moments are equal about all axes.
     moments: Option<[DMat3; 2]>,
 }
 
@@ -36,8 +36,8 @@ impl Top {
     }
 
     /// Orientation and angular velocity, in radians per second and world axes, after `seconds`
-    /// without a torque. The rule is that of the midpoint: what the body turns by in a step is its
-    /// angular velocity halfway.
+    /// without a torque. The integration is by the midpoint rule: in each step the body turns by
+    /// the angular velocity that it has halfway.
     pub(crate) fn spun(&self, orientation: DQuat, angular: DVec3, seconds: f64) -> (DQuat, DVec3) {
         let Some([inertia, inverse]) = self.moments else {
             return (turned(orientation, angular * seconds), angular);

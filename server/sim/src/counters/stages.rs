@@ -1,11 +1,11 @@
 //! The stages of the filter cascade, and the clock that times them.
 
-/// The stages of Blow's filter cascade, by their cost without previous knowledge of
-/// the pair. Where a pair's last dividing plane is known, [`Stage::Plane`] is asked
-/// before [`Stage::Boxes`].
+/// The stages of Blow's filter cascade, in the order of their cost for a pair of which
+/// nothing is known. Where the last dividing plane of a pair is known, [`Stage::Plane`] is
+/// asked before [`Stage::Boxes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The uniform 2D grid: which bodies are near each other.
+    /// The uniform 2D grid: it finds which bodies are near each other.
     Grid,
     /// Bounding spheres.
     Spheres,
@@ -50,20 +50,20 @@ impl Stage {
     }
 }
 
-/// Which stages are switched on.
+/// The set of stages that are switched on.
 ///
-/// A stage that is off costs nothing until the exact test would stop a body: then it is
-/// asked after all, unless [`Stages::without_deferred`] says otherwise. So results never
-/// depend on the stages that are on, only their cost does. [`Stage::Exact`] is the last
-/// stage and always on.
+/// A stage that is off costs nothing until the exact test would stop a body. Then it is
+/// asked after all, unless [`Stages::without_deferred`] says otherwise. So the results never
+/// depend on which stages are on, but the cost does. [`Stage::Exact`] is the last stage, and
+/// it is always on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stages(u8);
 
 impl Stages {
-    /// Everything on.
+    /// All stages.
     pub const ALL: Self = Self((1 << Stage::COUNT) - 1);
 
-    /// Nothing but the exact test.
+    /// Only the exact test.
     pub const EXACT: Self = Self(1 << Stage::Exact as u8);
 
     /// This set and `stage`.
@@ -78,15 +78,15 @@ impl Stages {
         Self((self.0 & !(1 << stage as u8)) | Self::EXACT.0)
     }
 
-    /// This set, whose other stages are never asked, not even before a body is
-    /// stopped: to measure what asking them is good for. A body may be stopped where
-    /// another stage would have proven it free, never the other way round.
+    /// This set, with the stages that are off never asked, not even before a body is
+    /// stopped. It is for measuring the benefit of asking them. A body may be stopped where a
+    /// stage that is off would have proven it free, never the other way round.
     #[must_use]
     pub const fn without_deferred(self) -> Self {
         Self(self.0 | Self::NONE_DEFERRED)
     }
 
-    /// Marks a set whose other stages are never asked.
+    /// The bit that marks a set from [`Stages::without_deferred`].
     const NONE_DEFERRED: u8 = 1 << Stage::COUNT;
 
     /// Whether `stage` is on.
@@ -115,14 +115,14 @@ impl Default for Stages {
     }
 }
 
-/// A clock in nanoseconds from any origin. The simulation has no clock of its own: a
-/// caller who wants its stages timed provides one. It is read some twenty times for
-/// each pair that comes near, and the cost of reading it is part of the result.
+/// A clock in nanoseconds from any origin. The simulation has no clock of its own: a caller
+/// who wants the stages timed provides one. The clock is read some twenty times for each pair
+/// that comes near, and the cost of reading it is part of the result.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(fn() -> u64);
 
 impl Clock {
-    /// A clock that `now` reads.
+    /// A clock whose time is the result of `now`.
     pub const fn new(now: fn() -> u64) -> Self {
         Self(now)
     }

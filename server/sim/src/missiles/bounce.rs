@@ -1,6 +1,5 @@
-//! The motion of a missile that bounces: a ball that bounces, and that no impulse turns. It
-//! rotates as if it rolled over the last surface that it met, which is visible but
-//! has no effect.
+//! The motion of a missile that bounces. It is a ball that no impulse turns. It rotates as if
+//! it rolled over the last surface that it met, which is visible but has no effect.
 
 use glam::DVec3;
 use obsp::model::Material;
@@ -15,11 +14,10 @@ use crate::bodies::solver::{RESTITUTION_THRESHOLD, max_spin};
 use crate::conventions::GRAVITY;
 use crate::players::movement::WALKABLE;
 
-/// Most bounces of a ball in one tick: in a corner it meets three surfaces.
+/// Greatest number of bounces of a ball in one tick: in a corner it meets three surfaces.
 const MAX_BOUNCES: usize = 4;
 
-/// Moves a ball by a tick, from bounce to bounce. Returns whether it is still
-/// there.
+/// Moves a ball by a tick, from bounce to bounce. Returns whether it is still in the world.
 pub(super) fn bounce(missiles: &mut Missiles, slot: u16) -> bool {
     let Some(entity) = missiles.entities.get_mut(slot) else { return false };
     if entity.sleep.asleep {
@@ -47,7 +45,7 @@ pub(super) fn bounce(missiles: &mut Missiles, slot: u16) -> bool {
             break;
         }
     }
-    // Gravity acts only on the part of the tick that it moved.
+    // Gravity acts only in the part of the tick in which the ball moved.
     if let Some(entity) = missiles.entities.get_mut(slot).filter(|entity| entity.velocity.z < 0.0) {
         entity.velocity.z = (entity.velocity.z + GRAVITY * left).min(0.0);
     }
@@ -55,7 +53,7 @@ pub(super) fn bounce(missiles: &mut Missiles, slot: u16) -> bool {
     true
 }
 
-/// Applies the impact of a ball on what stopped it; `false` if the two did not
+/// Applies the impact of a ball on the obstacle that stopped it; `false` if the two did not
 /// approach each other.
 fn apply_impact(missiles: &mut Missiles, slot: u16, stop: &Stop) -> bool {
     let shapes = &missiles.arena.shapes;
@@ -116,14 +114,14 @@ fn apply_impact(missiles: &mut Missiles, slot: u16, stop: &Stop) -> bool {
     true
 }
 
-/// The impact of a ball on what stops it.
+/// The impact of a ball on an obstacle.
 struct BallImpact {
     /// Normal of the surface, towards the ball.
     normal: DVec3,
-    /// Velocity of the ball relative to the other body, in units per second.
+    /// Velocity of the ball relative to the obstacle, in units per second.
     relative: DVec3,
-    /// Speed that gravity added this tick, in units per second: a ball that lies on
-    /// the ground is no faster, and does not bounce.
+    /// Speed that gravity added in this tick, in units per second. A ball that lies on the
+    /// ground is no faster, and does not bounce.
     gravity_speed: f64,
     restitution: f64,
     friction: f64,
@@ -147,7 +145,7 @@ impl BallImpact {
     }
 }
 
-/// Puts a ball to sleep that has lain on the world for a while.
+/// Puts a ball to sleep once it has lain on the world for a while.
 fn settle(missiles: &mut Missiles, slot: u16, lies: bool) {
     let enough = missiles.ticks(STILL_SECONDS);
     let Some(entity) = missiles.entities.get_mut(slot) else { return };

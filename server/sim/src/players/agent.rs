@@ -15,17 +15,18 @@ use crate::collision::time_of_impact::{Impact, Passage};
 use crate::context::StepContext;
 use crate::players::driver::{Driver, Load, add_loads};
 
-/// The distance in units at which an agent stops before a body: a little more than
-/// the solver's rest gap, or a crate would be pushed back and forth between an
-/// agent's feet and the floor.
+/// The distance in units at which a player stops before a body. It is a little more than
+/// the solver's rest gap: otherwise a crate would be pushed back and forth between the
+/// player's feet and the floor.
 const AGENT_GAP: f64 = 1.25 * REST_GAP;
 
 /// A player who approaches a body by no more than this share of the motion passes
-/// along it and may come nearer to it: a crate that rests on a player's head is
-/// never quite level, and the player would be wedged between it and the floor.
+/// along it, and may come nearer to it. A crate that rests on a player's head is never
+/// quite level: without this the player would be wedged between it and the floor.
 const GRAZING: f64 = 1.0 / 16.0;
 
-/// How near: twice the guard's margin, so that the end of the motion is free, too.
+/// The distance in units that a player keeps from a body while passing along it: twice the
+/// guard's margin, so that the end of the motion is free, too.
 pub(crate) const GRAZING_GAP: f64 = 2.0 * MARGIN;
 
 /// The bodies that a player may run into.
@@ -34,7 +35,7 @@ pub(crate) trait NearbyBodies<'a> {
     fn visit(&self, bounds: &Aabb, each: &mut dyn FnMut(u16, &Body<'a>));
     /// Velocity of the body in this slot, in units per second.
     fn velocity(&self, slot: u16) -> DVec3;
-    /// Whether the player is the one who set the body in this slot going.
+    /// Whether this player set the body in this slot in motion.
     fn is_own_doing(&self, slot: u16) -> bool;
     /// The kinematic bodies that move near the player.
     fn drivers(&self) -> &[Driver<'a>];
@@ -44,16 +45,16 @@ pub(crate) trait NearbyBodies<'a> {
 /// and three times the running speed.
 const IN_REACH: f64 = 36.0;
 
-/// The same where there are kinematic bodies: one carries a crate on which a player stands.
-/// It is at least as far as the player can get.
+/// Reach of the sweeps of one tick where there are kinematic bodies, in units: one of them may
+/// carry a crate on which the player stands. A player who can get farther has a longer reach.
 const IN_REACH_OF_DRIVERS: f64 = 96.0;
 
 /// All bodies but the player in a slot, where they are now.
 pub(crate) struct LiveBodies<'a> {
     space: Space<'a>,
     slot: u16,
-    /// All bodies that touch this box are in `near`: a player sweeps some ten times a
-    /// tick.
+    /// All bodies that touch this box are in `near`. They are collected once, because a player
+    /// sweeps some ten times a tick.
     reach: Aabb,
     near: Vec<(u16, Aabb, Body<'a>)>,
     drivers: Vec<Driver<'a>>,
@@ -126,7 +127,7 @@ fn driver<'a>(space: &Space<'a>, slot: u16) -> Option<Driver<'a>> {
     })
 }
 
-/// The body in a slot, if it may be carried: one that moves, or a player on foot.
+/// The body in a slot, if it may be carried: a body that the solver moves, or a player on foot.
 fn load<'a>(space: &Space<'a>, slot: u16) -> Option<Load<'a>> {
     let is_load = |entity: &&Entity| entity.is_solved() || entity.walker().is_some();
     let placement = space.entities.get(slot).filter(is_load)?.placement()?;
@@ -139,13 +140,13 @@ fn load<'a>(space: &Space<'a>, slot: u16) -> Option<Load<'a>> {
 pub(crate) struct SweepResult {
     /// The last free position.
     pub(crate) end: Vec3,
-    /// Share of the motion, `1` if nothing was hit.
+    /// Share of the motion that is free, `1` if nothing was hit.
     pub(crate) time: f64,
-    /// What stopped it, if anything did.
+    /// The surface that stopped it; `None` if nothing was hit.
     pub(crate) hit: Option<SweepHit>,
 }
 
-/// What a sweep hit.
+/// A surface that a sweep hit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SweepHit {
     /// Unit normal of the surface, towards the player.
@@ -179,7 +180,8 @@ impl<'a> PlaneCache<'a> {
         {
             passage = pass(body, obstacle, (0.0, 1.0), GRAZING_GAP, axis, self.context);
         }
-        // Only where they meet: it must not matter which stage proved a motion free.
+        // A plane is kept only where the two meet: it must not matter which stage proved a
+        // motion free.
         if let Passage::Blocked(impact) = passage {
             match known {
                 Some(index) => self.planes[index].1 = impact.axis,
@@ -190,7 +192,7 @@ impl<'a> PlaneCache<'a> {
     }
 }
 
-/// The end of a free motion, or where it leaves the extent of worlds.
+/// The end of a free motion, or the point where it leaves the extent of worlds.
 #[inline]
 fn within_extent(start: Vec3, end: Vec3) -> Vec3 {
     if end.abs().cmple(Vec3::splat(obsp::UNIVERSE)).all() {
@@ -237,7 +239,7 @@ impl Agent<'_> {
     ) -> SweepResult {
         let trace = self.map.find_first_transition(self.size, start, end);
         let (mut reach, mut time, mut hit) = match trace {
-            // Beyond the extent of worlds there is no place.
+            // No position lies beyond the extent of worlds.
             Trace::Clear => (within_extent(start, end), 1.0, None),
             // The start is empty by invariant: the box is wedged in a crack thinner
             // than the trace's resolution. It stays.

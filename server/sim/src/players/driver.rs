@@ -1,5 +1,5 @@
-//! Kinematic bodies as players meet them: they carry who stands on them, and push who is in
-//! their way. What stands on one does so, too.
+//! Kinematic bodies as players meet them. A kinematic body carries the players who stand on it,
+//! and pushes the players in its way. The bodies that stand on it do so, too.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -15,17 +15,18 @@ pub(crate) struct Driver<'a> {
     pub(crate) shape: &'a Shape,
     pub(crate) pose: Pose,
     pub(crate) velocity: DVec3,
-    /// Radians per second, world axes.
+    /// Angular velocity, in radians per second, world axes.
     pub(crate) angular: DVec3,
     /// Whether something stopped it in the last tick: it carries nobody then.
     pub(crate) is_held: bool,
 }
 
-/// Levels of a load: crates on a lift, and who stands on them.
+/// Greatest number of levels of a load. Crates on a lift are one level, and the bodies on them
+/// are the next.
 const LEVELS: usize = 4;
 
-/// A body whose lowest point is no farther than this above or below the highest one of another,
-/// in units, may stand on it: the way of a fast lift in a tick.
+/// A body may stand on another if its lowest point is no farther than this above or below the
+/// other's highest point, in units: about as far as a fast lift moves in a tick.
 const ON_TOP: f64 = 4.0;
 
 /// Something that a kinematic body may carry.
@@ -36,8 +37,9 @@ pub(crate) struct Load<'a> {
     pub(crate) bounds: Aabb,
 }
 
-/// Adds what stands on the kinematic bodies, and what stands on that: for a player all of it
-/// moves as the body below does. Otherwise one who stands on a crate would stop its lift.
+/// Adds the loads that stand on the kinematic bodies, and the loads that stand on those. For a
+/// player each of them moves as the body below it. Otherwise a player who stands on a crate would
+/// stop the lift under the crate.
 pub(crate) fn add_loads<'a>(drivers: &mut Vec<Driver<'a>>, mut loads: Vec<Load<'a>>, seconds: f64) {
     let mut below: Vec<(Driver, Aabb)> =
         drivers.iter().map(|driver| (*driver, driver.bounds())).collect();
@@ -70,7 +72,7 @@ pub(crate) fn add_loads<'a>(drivers: &mut Vec<Driver<'a>>, mut loads: Vec<Load<'
 pub(crate) struct Carry {
     /// The velocity of its surface under the player.
     pub(crate) velocity: DVec3,
-    /// As [`Driver::is_held`].
+    /// Whether something stopped the body in the last tick: see [`Driver::is_held`].
     pub(crate) is_held: bool,
 }
 
@@ -79,7 +81,7 @@ pub(crate) struct Carry {
 pub(crate) struct Push {
     /// Unit normal of its surface, towards the player.
     pub(crate) normal: DVec3,
-    /// The speed along it with which the player gets out of the way.
+    /// The speed along the normal with which the player gets out of the way.
     pub(crate) speed: f64,
 }
 
@@ -102,8 +104,9 @@ impl<'a> Driver<'a> {
         self.velocity.length() + self.angular.length() * self.shape.radius
     }
 
-    /// The velocity of its point that is at `point` now, over a tick of `seconds`: along the
-    /// chord, or who stands on a turning body would be carried outward.
+    /// The velocity, over a tick of `seconds`, of the body's point that is at `point` now. It is
+    /// along the chord of the point's way: along the tangent, a turning body would carry the
+    /// players on it outward.
     pub(crate) fn velocity_at(&self, point: DVec3, seconds: f64) -> DVec3 {
         if self.angular == DVec3::ZERO {
             return self.velocity;

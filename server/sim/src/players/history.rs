@@ -1,4 +1,4 @@
-//! Lag compensation: where the players were in the latest ticks.
+//! Lag compensation: the positions of the players in the latest ticks.
 
 mod packed;
 
@@ -14,7 +14,7 @@ use crate::collision::pose::{Motion, Pose};
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
 
-/// Ticks that are kept: half a second at a server's highest tick rate, well above
+/// Number of ticks that are kept: half a second at a server's highest tick rate, well above
 /// the longest compensation that it allows.
 const KEPT: usize = 64;
 
@@ -25,12 +25,12 @@ const PARTS: u64 = 16;
 /// position in between is used.
 const RELOCATED: f64 = 128.0;
 
-/// Where the players were at the end of the latest ticks, so that a ray can be judged
+/// The poses of the players at the end of the latest ticks. With them a ray can be judged
 /// by what the shooter saw: a client shows a moving opponent where it was a round
 /// trip and an interpolation delay ago.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PositionHistory {
-    /// The latest tick first; each in ascending order of slot.
+    /// The poses by tick, the latest tick first; within a tick in ascending order of slot.
     ticks: VecDeque<Vec<PastPose>>,
 }
 
@@ -59,9 +59,9 @@ impl PositionHistory {
         self.ticks.push_front(poses);
     }
 
-    /// Where `player` was `age` sixteenths of a tick before the end of the tick that
-    /// is being simulated; `None` if they were not there. An age beyond the oldest
-    /// tick that is kept counts as that one.
+    /// The pose of `player` `age` sixteenths of a tick before the end of the tick that
+    /// is being simulated; `None` if the player was not in the world then. An age beyond the
+    /// oldest tick that is kept counts as the age of that tick.
     pub(crate) fn pose_at(&self, player: EntityId, age: u16) -> Option<PastPose> {
         // The latest tick that is kept is the one before the one being simulated.
         let age = u64::from(age).saturating_sub(PARTS);

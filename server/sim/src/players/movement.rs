@@ -1,11 +1,11 @@
-//! How a player moves: walking, jumping, crouching, stepping up, sliding.
+//! The motion of a player on foot: walking, jumping, crouching, stepping up, sliding.
 //!
 //! [`step`] is a pure function of a player's state, one [`Command`] and the
 //! answers to its sweeps ([`Surroundings`]): the server passes the whole moving
 //! world, a predicting client the part that it knows. The rules are Quake's:
 //! friction and acceleration on the ground, a little control in the air, steps of
-//! 18 units. Unlike in Quake, surfaces too steep to stand on carry together where they
-//! leave no way down ([`wedge`]): one who is wedged can jump.
+//! 18 units. Unlike in Quake, surfaces that are each too steep to stand on carry a player
+//! together where they leave no way down ([`wedge`]). A wedged player can jump.
 
 mod parameters;
 mod slide;
@@ -34,15 +34,17 @@ pub(crate) const WALKABLE: f64 = 0.7;
 const GROUND_REACH: f32 = 0.25;
 /// Speed of a player who leaves a teleporter, as in Quake.
 const TELEPORT_SPEED: f64 = 300.0;
-/// Most surfaces to move away from within one tick: more than meet in any corner.
+/// Greatest number of surfaces that a player is moved away from in one tick: more than meet in
+/// any corner.
 const MAX_SURFACES: usize = 6;
-/// Most times within a tick that a player gives way to kinematic bodies: to a few at once, and
-/// once more where one turns.
+/// Greatest number of times within a tick that a player gives way to kinematic bodies. There may
+/// be a few at once, and the player gives way once more to a body that turns.
 const MAX_PUSHES: usize = 4;
-/// Speed in units per second by which a player gives way beyond what a kinematic body needs:
-/// positions are rounded to `f32`.
+/// Extra speed with which a player gives way to a kinematic body, in units per second: positions
+/// are rounded to `f32`.
 const EXTRA_PUSH: f64 = 0.25;
-/// The share of its speed by which one that turns comes nearer than it seems.
+/// A kinematic body that turns comes nearer than its velocity at one point says. The player gives
+/// way faster by this share of that speed.
 const EXTRA_SHARE: f64 = 0.1;
 /// Highest speed of a player, in units per second.
 const MAX_SPEED: f64 = 2000.0;
@@ -53,13 +55,13 @@ const MAX_SPEED: f64 = 2000.0;
 pub struct PlayerMotion {
     /// Centre of the player's box, in units.
     pub position: Vec3,
-    /// Units per second.
+    /// Velocity, in units per second.
     pub velocity: Vec3,
     /// The rest of the state.
     pub walker: Walker,
 }
 
-/// The same while a tick is computed, with the velocity in `f64`.
+/// A [`PlayerMotion`] while a tick is computed, with the velocity in `f64`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Motion {
     pub(crate) position: Vec3,
@@ -67,7 +69,7 @@ pub(crate) struct Motion {
     pub(crate) walker: Walker,
 }
 
-/// What a player moves through.
+/// The surroundings that a player moves through.
 pub(crate) trait Surroundings {
     /// Sweeps the box of `posture` in a straight line until it meets something.
     fn sweep(&mut self, posture: Posture, start: Vec3, end: Vec3) -> SweepResult;
@@ -75,8 +77,8 @@ pub(crate) trait Surroundings {
     fn is_free(&mut self, posture: Posture, position: Vec3) -> bool;
     /// The world within `radius` of the box of `posture`.
     fn clearance(&self, posture: Posture, position: Vec3, radius: f32) -> Clearance;
-    /// How much higher the centre is when standing than when crouching, the
-    /// feet staying where they are.
+    /// How much higher the centre of a standing player is than that of a crouching one
+    /// with the feet in the same place.
     fn rise(&self) -> f32;
     /// Velocity of the entity in this slot, on which the player may stand.
     fn drift(&self, entity: u16) -> DVec3;
@@ -85,20 +87,19 @@ pub(crate) trait Surroundings {
     /// How the entity in this slot carries a player who stands on it, over a tick of `seconds`,
     /// if it is a kinematic body that moves.
     fn carry(&self, entity: u16, at: (Posture, Vec3), seconds: f64) -> Option<Carry>;
-    /// How the first kinematic body pushes the player that comes nearer, in a tick of
-    /// `seconds` at this velocity; `None` if none does.
+    /// How the first kinematic body that runs into the player pushes it, if the player moves at
+    /// this velocity for a tick of `seconds`; `None` if there is no such body.
     fn push(&mut self, at: (Posture, Vec3), velocity: DVec3, seconds: f64) -> Option<Push>;
-    /// The effect of the trigger at a position, if there is one, on a player who falls with
-    /// this gravity.
+    /// The effect of the trigger at a position, if there is one. `gravity` is that of players.
     fn trigger(&self, at: (Posture, Vec3), gravity: f64) -> Option<Effect>;
 }
 
-/// What a player met during a tick.
+/// The surfaces and the teleporter that a player met during a tick.
 #[derive(Debug, Default)]
 pub(crate) struct Encounters {
     /// The hits of the player's sweeps, with the speed into each surface.
     pub(crate) touched: Vec<(SweepHit, f64)>,
-    /// Where the player went through a teleporter, if they did.
+    /// The place where the player entered a teleporter, if they did.
     pub(crate) teleported: Option<Vec3>,
 }
 
@@ -106,15 +107,16 @@ pub(crate) struct Encounters {
 #[derive(Clone, Copy, Debug)]
 struct Ground {
     normal: DVec3,
-    /// The horizontal part of its own velocity; all of that of a kinematic body.
+    /// Its own velocity: all of it for a kinematic body, otherwise the horizontal part.
     drift: DVec3,
     /// Whether it is a kinematic body that moves.
     is_carrier: bool,
-    /// Whether it is several surfaces that are each too steep: a wall to who walks there.
+    /// Whether it consists of several surfaces that are each too steep to stand on. They are
+    /// walls to a player who walks there.
     is_wedge: bool,
 }
 
-/// Computes one tick of so many seconds, by these parameters.
+/// Computes one tick of this many seconds with these parameters.
 pub(crate) fn step(
     start: PlayerMotion,
     command: Command,
@@ -134,7 +136,7 @@ pub(crate) fn step(
     motion.velocity -= drift;
     if motion.walker.grounded {
         if let Some(Ground { normal, is_carrier: true, .. }) = ground {
-            // Up and down the player goes with it.
+            // The player follows it up and down.
             motion.velocity -= normal * motion.velocity.dot(normal);
         }
         apply_friction(&mut motion, seconds, parameters);
@@ -161,9 +163,9 @@ pub(crate) fn step(
     PlayerMotion { position, velocity: velocity.as_vec3(), walker }
 }
 
-/// Moves the player away from surfaces that are nearer than a trace would have
-/// stopped. A sweep that meets nothing may end at any distance from a wall beside
-/// it, where a test in `f32` is not reliable. A player who cannot get clear stays at
+/// Moves the player away from surfaces that are nearer than the distance at which a trace
+/// stops. A sweep that meets nothing may end at any distance from a wall beside it, and a
+/// test in `f32` is not reliable very near a wall. A player who cannot get clear stays at
 /// `checked`, the position before.
 fn keep_off(motion: &mut Motion, checked: Vec3, surroundings: &mut impl Surroundings) {
     let posture = motion.walker.posture;
@@ -222,8 +224,8 @@ fn change_posture(motion: &mut Motion, command: Command, surroundings: &mut impl
     }
 }
 
-/// Gives the player the velocity that kinematic bodies push with: those in whose way the
-/// player is.
+/// Gives the player the velocity with which kinematic bodies push: the bodies that would run
+/// into the player in this tick.
 fn make_way(motion: &mut Motion, seconds: f64, surroundings: &mut impl Surroundings) {
     for _ in 0..MAX_PUSHES {
         let at = (motion.walker.posture, motion.position);
@@ -252,7 +254,7 @@ fn find_ground(
             return Some(ground);
         }
     }
-    // A player who moves up so fast has left the ground, however near it is.
+    // A player who moves up at this speed has left the ground, however near it is.
     if motion.velocity.z > parameters.jump_speed * 0.5 {
         return None;
     }
@@ -269,8 +271,9 @@ fn find_ground(
     Some(Ground { normal, drift: drift.with_z(0.0), is_carrier: false, is_wedge })
 }
 
-/// A kinematic body below the player, if one carries that is no faster than `carrier_speed`.
-/// Players move before it, so it may be farther below than other ground: by its way of a tick.
+/// The kinematic body below the player, if one carries the player. It is no faster than
+/// `carrier_speed`. Kinematic bodies move after the players, so it may be farther below than
+/// other ground by the distance that it moves in a tick.
 fn find_carrier(
     motion: &mut Motion,
     (carrier_speed, seconds, parameters): (f64, f64, &MovementParameters),
@@ -297,7 +300,8 @@ fn find_carrier(
     Some(Ground { normal: hit.normal, drift, is_carrier: true, is_wedge: false })
 }
 
-/// `speed` is that of a player who jumps here.
+/// Starts a jump, if the command asks for one and the player can jump. `speed` is the upward
+/// speed after it.
 fn jump(motion: &mut Motion, command: Command, speed: f64) {
     let pressed = command.buttons.contains(Buttons::JUMP);
     if !pressed {
@@ -331,7 +335,7 @@ fn accelerate(
     let mut rate = parameters.air_acceleration;
     if let Some(Ground { normal, .. }) = ground.filter(|_| motion.walker.grounded) {
         rate = parameters.ground_acceleration;
-        // Along the slope, not into it.
+        // The player accelerates along the slope, not into it.
         direction = (direction - normal * direction.dot(normal)).normalize_or_zero();
     }
     let speed = wish.length();

@@ -1,5 +1,5 @@
-//! The client's share: the server's own movement code, for a client that shows the
-//! player's motion before the server confirms it.
+//! Prediction: the server's own movement code, for a client that shows the player's motion
+//! before the server confirms it.
 
 mod pile;
 mod tank;
@@ -26,23 +26,45 @@ use crate::state::{EntityId, EntityState, Kind, ModelId};
 pub use pile::{Moving, Pile};
 pub use tank::DrivenTank;
 
-/// Predicts a player's motion from their commands: the player moves past the other
+/// Predicts a player's motion from the player's commands. The player moves past the other
 /// bodies as the client knows them, and shoves props in the way.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use obsp_sim::{Command, Config, Predictor, World};
+///
+/// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let models = obsp::model::shipped();
+/// let predictor = Predictor::new(Arc::clone(&map), &models)?;
+/// let mut world = World::new(map, models.into(), Config::default())?;
+/// let player = world.join()?;
+///
+/// // A client knows the player's motion, the other entities and the parameters.
+/// let motion = world.player_motion(player).expect("it is in the world");
+/// let mut others = world.state().entities;
+/// others.retain(|other| other.id != player);
+/// let run = Command { forward: 127, ..Command::default() };
+/// let by = (world.seconds(), world.movement());
+/// let predicted = predictor.step(motion, run, by, &mut others, &[]);
+/// world.step(&[(player, run)]);
+/// assert_eq!(world.player_motion(player), Some(predicted.motion));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Predictor {
     arena: Arena,
 }
 
-/// Whether a body may be as a snapshot says: somewhere within the extent of worlds, turned
-/// somehow, and no faster than any.
+/// Whether the state of a body in a snapshot is valid: it is within the extent of worlds, its
+/// orientation has a length, and it is no faster than 10 million units per second.
 fn is_sound(other: &EntityState) -> bool {
     let known = Pose::known(other.position, other.orientation);
     known.is_some() && is_speed(other.velocity)
 }
 
 impl PlayerMotion {
-    /// Whether a player may be and move so: within the extent of worlds, and no faster than
-    /// 10 million units per second. No other motion is predicted.
+    /// Whether the motion is valid: the player is within the extent of worlds, and no faster than
+    /// 10 million units per second. Other motions are not predicted.
     pub fn is_sound(&self) -> bool {
         let (position, velocity) = (self.position.as_dvec3(), self.velocity.as_dvec3());
         Pose::known(position, DQuat::IDENTITY).is_some() && is_speed(velocity)
@@ -52,13 +74,13 @@ impl PlayerMotion {
 /// The result of a predicted tick.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predicted {
-    /// The player's motion after it.
+    /// The player's motion after the tick.
     pub motion: PlayerMotion,
-    /// Indices of the props that the player ran into. They have the velocity of the
-    /// shove.
+    /// Indices in `others` of the props that the player ran into. They have the velocity of
+    /// the shove now.
     pub shoved: Vec<usize>,
-    /// Whether a body that something else than the player moves was in the way or
-    /// carried the player: only the server knows its motion.
+    /// Whether a body that the player has not set in motion was in the way while it moved, or
+    /// carried the player: only the server knows the motion of such a body.
     pub pushed: bool,
 }
 
@@ -73,12 +95,12 @@ impl Predictor {
     }
 
     /// The motion of a player after a tick of `seconds` with `command`, past `others`
-    /// (without the player) as they are when the tick begins. `own` are those of them
-    /// that the player has set moving. `parameters` are the server's.
+    /// (without the player) as they are when the tick begins. `own` names the bodies among them
+    /// that the player has set in motion. `parameters` are the server's.
     ///
-    /// A tick that is not longer than 0 and at most 1 second, parameters out of their ranges
-    /// and a motion with a number that is not finite, or of a player beyond the extent of worlds,
-    /// give the motion as it was. Other bodies of which that is true are left out.
+    /// The motion stays as it was if the tick is not longer than 0 and at most 1 second, if a
+    /// parameter is out of its range, or if the motion is not valid
+    /// ([`PlayerMotion::is_sound`]). Other bodies whose state is not valid are left out.
     pub fn step(
         &self,
         motion: PlayerMotion,
@@ -117,15 +139,16 @@ impl Predictor {
         Predicted { motion, shoved, pushed }
     }
 
-    /// The bodies that the player shoves (`own`) and those of `bodies` that are near
-    /// them, to be moved by [`Predictor::advance`].
+    /// The bodies that the player shoves (`own`) and the `bodies` near them, to be moved by
+    /// [`Predictor::advance`].
     pub fn pile(&self, own: &[EntityId], bodies: &[Moving], motion: &PlayerMotion) -> Pile {
         Pile::new(self, own, bodies, motion)
     }
 
     /// Moves a pile by a tick of `seconds` with the server's own solver and guard.
     /// `motion` is the player's motion after the tick, `others` are the other bodies
-    /// when it began. What is no tick, no motion or no body for [`Predictor::step`] is none here.
+    /// when it began. As in [`Predictor::step`], nothing moves if the tick or the motion is not
+    /// valid, and bodies whose state is not valid are left out.
     pub fn advance(
         &self,
         pile: &mut Pile,
@@ -138,15 +161,15 @@ impl Predictor {
         }
     }
 
-    /// A tank that the player drives, and those of `bodies` that are near it, to be moved by
-    /// [`Predictor::drive`]. `None` if it is no tank, or there is no room for it where it is
-    /// said to be, or a number of it is not finite.
+    /// A tank that the player drives, and the `bodies` near it, to be moved by
+    /// [`Predictor::drive`]. `None` if it is not a tank, if there is no room for it at its
+    /// position, or if its state is not valid.
     pub fn tank(&self, tank: &Moving, bodies: &[Moving]) -> Option<DrivenTank> {
         tank.is_sound().then(|| DrivenTank::new(self, tank, bodies)).flatten()
     }
 
-    /// Corrects a tank and the bodies near it, which were predicted, to what is known of them
-    /// now, where there is room for that. Returns whether anything changed.
+    /// Corrects a predicted tank and the bodies near it to the states that are known now, where
+    /// there is room for them. Returns whether anything changed.
     pub fn correct_tank(&self, among: &mut DrivenTank, tank: &Moving, bodies: &[Moving]) -> bool {
         tank.is_sound() && among.correct(self, tank, bodies)
     }
@@ -165,8 +188,8 @@ impl Predictor {
         }
     }
 
-    /// Whether bodies of this model are missiles, which nobody shoves: a snapshot does not
-    /// tell a missile from a prop, the model does.
+    /// Whether bodies of this model are missiles, which nobody shoves. A snapshot does not
+    /// distinguish a missile from a prop, but the model does.
     fn is_missile(&self, model: ModelId) -> bool {
         let shape = self.arena.shapes.of_model(model);
         shape.is_some_and(|shape| self.arena.shapes[shape].kind == BodyKind::Missile)
@@ -198,7 +221,8 @@ impl Predictor {
         }
     }
 
-    /// A kinematic body that moves, as far as a snapshot tells: it has no angular velocity.
+    /// The kinematic body with this state, if it moves. Its spin counts as zero, because a
+    /// snapshot has no angular velocity.
     fn driver(&self, other: &EntityState) -> Option<Driver<'_>> {
         let Kind::Prop { model } = other.kind else { return None };
         let moves = !other.asleep && other.velocity != DVec3::ZERO;
@@ -215,7 +239,7 @@ impl Predictor {
         })
     }
 
-    /// What a kinematic body may carry.
+    /// The body with this state as a load of kinematic bodies; `None` if it cannot be one.
     fn load(&self, other: &EntityState) -> Option<Load<'_>> {
         let is_kinematic =
             matches!(other.kind, Kind::Prop { model } if self.arena.shapes.is_kinematic(model));
@@ -272,7 +296,7 @@ impl<'a> KnownBodies<'a> {
             }
             let body = predictor.body(other)?;
             let around = body.speedbox();
-            // A body that seems to overlap the player must be elsewhere.
+            // A body that seems to overlap the player must be elsewhere by now: it is left out.
             let inside =
                 around.overlaps(&here) && least_gap(&player, &body, Candidates::ALL).is_none();
             (!inside).then_some((other.id.slot, body, around))

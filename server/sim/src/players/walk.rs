@@ -36,12 +36,12 @@ const STOOD_ON: f64 = 0.7;
 /// of 1/60 s it moves less than the rounding of its position on the wire.
 const STILL: f64 = 1.0;
 
-/// The world as a player's movement sees it.
+/// The world as the movement code of a player sees it.
 pub(crate) struct PlayerSurroundings<'a, C> {
     pub(crate) arena: &'a Arena,
     pub(crate) crowd: C,
     pub(crate) memory: PlaneCache<'a>,
-    /// Whether a body that something else than the player moves was in the way or
+    /// Whether a body that the player has not set in motion was in the way while it moved, or
     /// carried the player.
     pub(crate) pushed: bool,
 }
@@ -122,7 +122,7 @@ impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
             let centre = driver.pose.position + driver.velocity * (impact.time * seconds);
             let arm = impact.point - centre;
             let speed = -(driver.velocity + driver.angular.cross(arm)).dot(impact.axis);
-            // A player who runs into one that does not come nearer is stopped by the sweep.
+            // A player who runs into a body that does not come nearer is stopped by the sweep.
             if speed > 0.0 && first.is_none_or(|(time, _)| impact.time < time) {
                 first = Some((impact.time, Push { normal: -impact.axis, speed }));
             }
@@ -143,9 +143,9 @@ impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
 pub(crate) struct WalkOutcome {
     /// Whether the player was found overlapping something.
     pub(crate) overlaps: bool,
-    /// Where the player went through a teleporter, if they did.
+    /// The place where the player entered a teleporter, if they did.
     pub(crate) teleported: Option<Vec3>,
-    /// As [`PlayerSurroundings::pushed`].
+    /// Whether another body influenced the motion: see [`PlayerSurroundings::pushed`].
     pub(crate) pushed: bool,
     /// Slots of the bodies that the player ran into or stood on.
     pub(crate) touched: Vec<u16>,
@@ -210,7 +210,7 @@ fn shove(entities: &mut Entities, shapes: &Shapes, player: u16, touched: &[(Swee
     for (hit, speed) in touched {
         let Some(slot) = hit.entity else { continue };
         let Some(entity) = entities.get(slot) else { continue };
-        // Their model decides, as clients know no more of them.
+        // The model decides, because clients know no more of the body.
         if shapes[entity.shape].kind != BodyKind::Dynamic || !entity.is_rigid() {
             continue;
         }

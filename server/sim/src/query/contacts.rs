@@ -1,4 +1,4 @@
-//! The search for contacts, for bodies without a match.
+//! The search for contacts, for bodies that are in no match.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::counters::Stages;
 use crate::setup::SetupError;
 use crate::state::ModelId;
 
-/// The search for contacts of a match, for bodies without a match.
+/// The search for contacts that a match does, for bodies that are in no match.
 #[derive(Debug)]
 pub struct ContactSearch {
     map: Arc<obsp::World>,
@@ -28,49 +28,49 @@ pub struct ContactSearch {
 /// An awake rigid body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thing {
-    /// What it is.
+    /// Its model.
     pub model: ModelId,
-    /// Where it is.
+    /// Its pose.
     pub at: At,
-    /// Units per second.
+    /// Velocity, in units per second.
     pub velocity: DVec3,
-    /// Radians per second, world axes.
+    /// Angular velocity, in radians per second, world axes.
     pub angular: DVec3,
 }
 
-/// Which two convex parts touch.
+/// Two convex parts that touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Touching {
-    /// The body, by its index among those of the query.
+    /// The body, by its index among the bodies of the query.
     pub body: usize,
-    /// What it touches.
+    /// The body or solid that it touches.
     pub other: Touched,
-    /// The part of the one and of the other.
+    /// Indices of the part of the body, and of the part of the other.
     pub parts: (u16, u16),
 }
 
-/// What a body touches.
+/// A body or solid that a body touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Touched {
-    /// A later one of the bodies of the query.
+    /// A body of the query, by its index. It comes later in the query than the first body.
     Thing(usize),
     /// A solid of the map, by its index in [`obsp::World::solids`].
     Solid(u32),
 }
 
-/// Where two convex parts touch, or will within the tick.
+/// The points at which two convex parts touch, or will touch within the tick.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifold {
     /// The two parts.
     pub between: Touching,
-    /// The plane between them, as a unit direction from the body.
+    /// Normal of the plane between them, a unit vector that points away from the body.
     pub normal: DVec3,
     /// Points on the body, each with its gap along the normal, in units.
     pub points: Vec<(DVec3, f64)>,
 }
 
-/// The result of a search: manifolds, and the state from which the next search of the
-/// same bodies starts, as the next tick does.
+/// The result of a search: the manifolds, and the state from which the next search for the
+/// same bodies starts, as in the next tick.
 #[derive(Clone, Debug, Default)]
 pub struct Contacts {
     pairs: Vec<Pair>,
@@ -79,7 +79,7 @@ pub struct Contacts {
 }
 
 impl ContactSearch {
-    /// For matches on `map` with these models.
+    /// The search of matches on `map` with these models.
     ///
     /// # Errors
     /// [`SetupError`] if no match can be set up with them.
@@ -88,11 +88,12 @@ impl ContactSearch {
     }
 
     /// The contacts that a tick of `seconds` with these stages on finds for `things`,
-    /// after a tick that found `before`. `None` if there is no room for all of them:
-    /// in a match no two bodies, nor a body and the map, are as near as
-    /// [`super::MARGIN`]. `None` also for a tick that is not longer than 0 and at most 1 second, and
-    /// if a number is not finite, a thing beyond the extent of worlds or faster than 10 million
-    /// units per second.
+    /// after a tick that found `before`.
+    ///
+    /// `None` if there is no room for all of them: in a match no two bodies, nor a body and the
+    /// map, are as near as [`super::MARGIN`]. `None` also if the tick is not longer than 0 and at
+    /// most 1 second, if a number is not finite, or if a thing is beyond the extent of worlds or
+    /// faster than 10 million units per second.
     pub fn find(
         &self,
         things: &[Thing],

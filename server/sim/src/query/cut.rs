@@ -1,33 +1,34 @@
-//! A level cut through the onion BSP, to be drawn.
+//! A level cut through the onion BSP, for drawings.
 
 use glam::DVec3;
 use obsp::World;
 use serde::Serialize;
 
-/// Points along the longer side of a cut: one every 8 units of a map of 2048.
+/// Number of points along the longer side of a cut: one every 8 units of a map of 2048 units.
 const POINTS: f64 = 256.0;
 
-/// Least units between them.
+/// Least distance between the points, in units.
 const SPACING: f64 = 4.0;
 
-/// For each point at a height, which sizes have room there.
+/// For each point at a height, how many player sizes have no room there.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cut {
-    /// In units.
+    /// Height of the cut, in units.
     pub height: f64,
-    /// Where the first point lies, in units.
+    /// Lower corner of the cut, in units. The first point lies half a spacing from it along both
+    /// axes.
     pub origin: [f64; 2],
-    /// How far apart points are, in units.
+    /// Distance between neighbouring points, in units.
     pub spacing: f64,
     /// The names of the sizes, in the order of `spaces.toml`.
     pub sizes: Vec<String>,
-    /// Row by row from the south, for each point how many sizes are in solid
-    /// there, as a digit: of nested sizes those are the largest.
+    /// The rows from the south, with a digit for each point: how many sizes are in solid
+    /// there. Of nested sizes it is the largest ones.
     pub rows: Vec<String>,
 }
 
 impl Cut {
-    /// Cuts a map at a height, which is finite.
+    /// Cuts a map at a height, which must be finite.
     pub fn through(map: &World, height: f64) -> Self {
         let bounds = map.bounds();
         let size = if bounds.is_empty() { DVec3::ONE } else { bounds.max - bounds.min };

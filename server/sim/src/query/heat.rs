@@ -1,4 +1,4 @@
-//! Which stage of the cascade decides each pair of a state.
+//! Finds which stage of the cascade decides each pair of a state.
 
 use std::sync::Arc;
 
@@ -13,30 +13,30 @@ use crate::counters::Stage;
 use crate::setup::SetupError;
 use crate::state::{EntityState, Kind, State};
 
-/// Pairs whose boxes are farther apart than this along an axis, in units, are left out: the grid
-/// of a match decides them, and most that are nearer.
+/// Pairs whose boxes are farther apart than this along an axis, in units, are left out. In a match
+/// the grid decides them, and most nearer pairs as well.
 const NEAR: f64 = 64.0;
 
-/// The work of the filter cascade, computed from a published state: the match keeps no
-/// record of single pairs, which would cost more than the cascade itself.
+/// The work of the filter cascade, computed from a published state. The match keeps no
+/// record of single pairs: that would cost more than the cascade itself.
 #[derive(Debug)]
 pub struct Heat {
     map: Arc<obsp::World>,
     shapes: Shapes,
 }
 
-/// Two bodies that the grid does not tell apart.
+/// Two bodies near each other, and the stage that decides them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Met {
     /// Slots of both, the lower one first.
     pub slots: [u16; 2],
-    /// The stage that decides the pair when it meets for the first time: in a match,
-    /// last tick's dividing plane often saves the later stages.
+    /// The stage that decides the pair when it meets for the first time. In a match, last
+    /// tick's dividing plane often saves the later stages.
     pub stage: Stage,
 }
 
 impl Heat {
-    /// For a match on `map` with these models.
+    /// The cascade of matches on `map` with these models.
     ///
     /// # Errors
     /// [`SetupError`] if no match can be set up with them.
@@ -44,8 +44,8 @@ impl Heat {
         Ok(Self { shapes: Shapes::new(&map, models)?, map })
     }
 
-    /// All pairs of which at least one is awake and whose boxes are nearer to each other than
-    /// `NEAR`, in ascending order.
+    /// All pairs with at least one awake body whose boxes are nearer to each other than 64 units
+    /// along all axes, in ascending order.
     pub fn of(&self, state: &State) -> Vec<Met> {
         let mut grid = Grid::new(&self.map.bounds());
         let bodies: Vec<_> = state.entities.iter().map(|entity| self.standing(entity)).collect();

@@ -18,24 +18,24 @@ pub struct Way {
 /// How far two motions are free, by the guard's rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Passing {
-    /// The whole tick.
+    /// They are free during the whole tick.
     Free,
-    /// Up to this share of the tick.
+    /// They are free up to this share of the tick.
     Until(f64),
-    /// The two overlap before they move.
+    /// The two solids overlap before they move.
     Overlapping,
 }
 
 impl Way {
-    /// The pose at this share of the tick; the first one if the share is no number, or one of
-    /// the two is no pose.
+    /// The pose at this share of the tick. It is the first pose if the share is NaN, or if one of
+    /// the two poses is not valid.
     pub fn at(&self, time: f64) -> At {
         let Some([from, to]) = self.poses().filter(|_| !time.is_nan()) else { return self.from };
         let pose = Motion::new(from, to).at(time);
         (pose.position, pose.orientation)
     }
 
-    /// First and last pose; `None` if one of them is none within the extent of worlds.
+    /// First and last pose; `None` if one of them is not valid or beyond the extent of worlds.
     fn poses(&self) -> Option<[Pose; 2]> {
         let pose = |(position, orientation): At| Pose::known(position, orientation);
         Some([pose(self.from)?, pose(self.to)?])
@@ -43,8 +43,8 @@ impl Way {
 }
 
 /// How far two solids can move at once while they keep more than [`MARGIN`] apart, by
-/// the cascade with these stages on. Two that begin nearer may not come nearer. Of a way that is
-/// none within the extent of worlds nothing is free.
+/// the cascade with these stages on. Two solids that begin nearer may not come nearer. If a pose
+/// is not valid or beyond the extent of worlds, nothing is free: `Until(0.0)`.
 pub fn passing(
     (a, way_a): (&Solid, &Way),
     (b, way_b): (&Solid, &Way),

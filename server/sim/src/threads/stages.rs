@@ -1,26 +1,26 @@
-//! Work in many short stages, each of which needs the results of the one before: threads
-//! stay for all of them, because to wake one takes longer than a stage.
+//! Work in many short stages. Each stage needs the results of the one before. The threads
+//! stay for all stages, because waking a thread takes longer than a stage.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::{Claims, SPINS_BEFORE_YIELD, Threads};
 
-/// The stage that is under way, which is one number to the threads.
+/// The stage that is under way. The threads exchange it as one number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Stage {
-    /// What to do.
+    /// The task of the stage, for `work`.
     task: u16,
-    /// Items of the stage.
+    /// Number of items of the stage.
     count: u16,
-    /// Stages so far, this one included.
+    /// Number of stages so far, this one included.
     number: u32,
 }
 
 impl Stage {
-    /// Before all stages.
+    /// Stands for the time before the first stage.
     const NONE: Self = Self { task: 0, count: 0, number: 0 };
 
-    /// After all stages.
+    /// Stands for the time after the last stage.
     const END: Self = Self { task: 0, count: 0, number: u32::MAX };
 
     fn bits(self) -> u64 {
@@ -38,7 +38,7 @@ pub(crate) struct Stages<'a> {
     /// The bits of the stage that is under way.
     stage: AtomicU64,
     claims: Claims,
-    /// Items of the stage that are done.
+    /// Number of items of the stage that are done.
     done: AtomicUsize,
     threads: usize,
     alone: bool,
@@ -91,8 +91,8 @@ impl Stages<'_> {
         wait_until(|| self.done.load(Ordering::Acquire) == count);
     }
 
-    /// Does the items of a stage that nobody else does. Once another stage is under way, there
-    /// are none.
+    /// Does the items of a stage that no other thread has taken. None are left once another stage
+    /// is under way.
     fn take(&self, Stage { task, count, number }: Stage) {
         self.claims.each(number, usize::from(count), self.threads, |item| {
             let _done = Done(&self.done);
@@ -130,7 +130,8 @@ fn wait_until(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Counts an item as done, even if its work panics: the others would wait for ever.
+/// Counts an item as done when dropped, also if its work panics: otherwise the others would wait
+/// for ever.
 struct Done<'a>(&'a AtomicUsize);
 
 impl Drop for Done<'_> {
@@ -139,7 +140,7 @@ impl Drop for Done<'_> {
     }
 }
 
-/// Ends the stages, even if a panic does.
+/// Ends the stages when dropped, also if the leader panics.
 struct End<'a, 'b>(&'a Stages<'b>);
 
 impl Drop for End<'_, '_> {
@@ -154,7 +155,7 @@ mod tests {
 
     use super::*;
 
-    /// Each stage sees the results of the one before, by any number of threads.
+    /// Each stage sees the results of the one before, with any number of threads.
     #[test]
     fn stages_follow_one_another() {
         for threads in [0, 1, 2, 3, 8] {

@@ -10,11 +10,11 @@ use crate::bodies::roles::{Kinematic, Missile, PlayerBody, Role};
 use crate::players::history::PositionHistory;
 use crate::state::EntityId;
 
-/// Bytes that are collected before they are hashed. To hash eight by themselves takes several
-/// times as long as the hashing of them among others.
+/// Bytes that are collected before they are hashed. Hashing eight bytes alone takes several times
+/// as long as hashing them among others.
 const COLLECTED: usize = 4096;
 
-/// A hash, and bytes that are not in it yet.
+/// A hash, and collected bytes that are not in it yet.
 struct Hash {
     of_earlier: Xxh3Default,
     collected: [u8; COLLECTED],
@@ -42,8 +42,8 @@ impl Hash {
     }
 }
 
-/// XXH3 over the exact bits of the bodies, of what the solver remembers of their
-/// contacts, and of the recent positions of the players.
+/// XXH3 over the exact bits of the bodies, of the contacts that the solver starts from, and of
+/// the recent positions of the players.
 pub(super) fn digest(
     tick: u64,
     entities: &Entities,
@@ -89,7 +89,7 @@ fn add_pair(hash: &mut Hash, pair: &Pair) {
     }
 }
 
-/// `held` is whether the guard held the body in the last tick.
+/// Adds the role of a body. `held` is whether the guard held the body in the last tick.
 fn add_role(hash: &mut Hash, role: &Role, held: bool) {
     match role {
         Role::Player(PlayerBody::Box(walker)) => {
@@ -97,7 +97,7 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
             hash.update(&[1, walker.posture as u8, flags]);
             hash.update(&walker.yaw.to_le_bytes());
         }
-        // Its drive is computed anew each tick.
+        // The drive of a tank is left out: it is computed anew in each tick.
         Role::Player(PlayerBody::Hovertank(tank)) => {
             hash.update(&[4, tank.model.0, u8::from(tank.cargo.is_some())]);
             tank.cargo.into_iter().for_each(|cargo| add_id(hash, cargo));
@@ -115,7 +115,7 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
     }
 }
 
-/// Pose, velocities and sleep.
+/// Adds pose, velocities and sleep of a body.
 fn add_body(hash: &mut Hash, entity: &Entity) {
     if let Some(placement) = entity.placement() {
         let pose = placement.pose();

@@ -17,13 +17,29 @@ impl World {
         missiles.map(|entity| entity.id).collect()
     }
 
-    /// Adds a missile at `position`, with a velocity in units per second, of which more than
-    /// 4,500 is cut off. It begins to move in the same tick. The guard keeps 1/128 unit to
-    /// everything else.
+    /// Adds a missile at `position`, with a velocity in units per second. A speed of more than
+    /// 4,500 is shortened. The missile begins to move in the same tick. The guard keeps 1/128
+    /// unit to everything else.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use glam::DVec3;
+    /// # use obsp_sim::{Config, MissileMotion, World};
+    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+    /// let rocket = world.model("rocket").expect("a shipped model");
+    /// let from = DVec3::new(-400.0, -260.0, 60.0);
+    /// let id = world.spawn_missile(rocket, MissileMotion::Straight, from, DVec3::Y * 600.0)?;
+    /// // In a tick of 1/60 s it flies 10 units.
+    /// world.step(&[]);
+    /// let position = world.entity(id).expect("it flies").position;
+    /// assert!(position.distance(from + DVec3::Y * 10.0) < 1e-6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// [`PlaceError`]; nothing is added then. [`PlaceError::NoSuchModel`] also for a
-    /// model that is not marked as one of missiles: clients would take it for a prop.
+    /// [`PlaceError`]; nothing is added then. [`PlaceError::NoSuchModel`] also for a model that
+    /// is not marked as a missile's: clients would take its bodies for props.
     pub fn spawn_missile(
         &mut self,
         model: ModelId,
@@ -48,8 +64,8 @@ impl World {
     }
 
     /// The nearest point along a unit direction from `eye` at which a missile does not touch
-    /// its thrower. `None` if something of the map is in between, the eye is in solid, a number
-    /// is not finite, or there is no such model or thrower in the world.
+    /// its thrower. `None` if the map blocks the line to it, if the eye is in solid, if a number
+    /// is not finite, or if there is no such model or thrower in the world.
     pub fn muzzle(
         &self,
         thrower: EntityId,
@@ -72,10 +88,10 @@ impl World {
         (within && self.arena.in_sight(eye, start)).then_some(start)
     }
 
-    /// Moves a missile by a tick. Returns whether it flies on, or rests: one that flies
-    /// straight may have been stopped, and any may be outside of the world or have been
-    /// found overlapping something. Such a missile stays where it is until it is removed.
-    /// `None` if there is no such missile, or it has moved in this tick already.
+    /// Moves a missile by a tick. Returns `true` if it flies on, or rests. Returns `false` if it
+    /// flies straight and was stopped, if it is outside of the world, or if it overlaps something.
+    /// It then stays where it is until it is removed. `None` if there is no such missile, or it
+    /// has moved in this tick already.
     pub fn move_missile(&mut self, tick: &mut Tick, missile: EntityId) -> Option<bool> {
         self.entities.find(missile).and_then(Entity::missile)?;
         if !tick.flown.insert(missile) {

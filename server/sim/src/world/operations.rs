@@ -1,6 +1,6 @@
-//! What a game may do to the world. Nothing here can break the promise: an operation that
-//! places something asks the guard, and answers if there is no room; velocities and
-//! impulses are only proposals, which the guard follows in the next tick.
+//! The operations of a game on the world. None of them can break the promise. An operation that
+//! places something asks the guard, and returns an error if there is no room. Velocities and
+//! impulses are only proposals, and the guard stops the motion that they lead to.
 
 use glam::{DQuat, DVec3};
 use thiserror::Error;
@@ -19,13 +19,15 @@ use crate::players::hovertank;
 use crate::players::walk::PLAYER_MASS;
 use crate::state::{EntityId, ModelId, PlayerKind, Posture};
 
-/// Highest speed that a game gives a body, in units per second: five times that of a
+/// Highest speed that a game can give a body, in units per second: five times that of a
 /// rocket. In a tick of 1/60 s it is 75 units.
 const MAX_SPEED: f64 = 4_500.0;
 
-/// Greatest part of an impulse along an axis, in kilogram units per second, and of an arm in
-/// units: what they give is beyond all limits anyway, and no product of them is infinite.
+/// Greatest part of an impulse along an axis, in kilogram units per second. It gives a body more
+/// speed than any limit allows, and no product of it with [`MAX_ARM`] is infinite.
 const MAX_IMPULSE: f64 = 1e9;
+
+/// Greatest coordinate of the point at which an impulse acts, in units.
 const MAX_ARM: f64 = 1e6;
 
 /// Distance beyond the bounds of the map, in units, up to which something may be placed.
@@ -34,22 +36,22 @@ const AROUND: f64 = 1024.0;
 /// Why an operation changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PlaceError {
-    /// Something is in the way, or nearer than the margin; or the place is far outside of
+    /// Something is in the way, or nearer than the margin, or the place is far outside of
     /// the map.
-    #[error("there is no room")]
+    #[error("there is no room: something is in the way, or the place is far outside of the map")]
     NoRoom,
-    /// All slots for entities are taken.
-    #[error("there are as many entities as a match can have")]
+    /// All slots for entities are taken, or all places for players.
+    #[error("the match is full: all slots for entities, or all places for players, are taken")]
     Full,
-    /// The entity is not there any more, or waits outside of the world.
+    /// The entity has left the match, or waits outside of the world.
     #[error("there is no such entity in the world")]
     NoSuchEntity,
-    /// The match was set up without the model, or its bodies are not of the kind that is asked
-    /// for.
-    #[error("there is no such model, or its bodies are of another kind than this asks for")]
+    /// The match was set up without the model, or its bodies are not of the kind that the
+    /// operation needs.
+    #[error("there is no such model, or its bodies are of another kind than is needed here")]
     NoSuchModel,
-    /// A number is infinite or none at all, or an orientation has no length.
-    #[error("a number is infinite or none at all, or an orientation has no length")]
+    /// A number is infinite or NaN, or an orientation has no length.
+    #[error("a number is infinite or NaN, or an orientation has no length")]
     NotFinite,
 }
 
@@ -66,6 +68,19 @@ impl World {
     /// Adds a rigid body at a pose: centre of mass in units, and rotation from the model's
     /// axes to the world's. The guard keeps 1/128 unit to everything else.
     ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use glam::{DQuat, DVec3};
+    /// # use obsp_sim::{Config, PlaceError, World};
+    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+    /// let model = world.model("crate").expect("a shipped model");
+    /// let at = DVec3::new(-400.0, -260.0, 100.0);
+    /// world.spawn_body(model, at, DQuat::IDENTITY)?;
+    /// assert_eq!(world.spawn_body(model, at, DQuat::IDENTITY), Err(PlaceError::NoRoom));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
     /// [`PlaceError`]; nothing is added then.
     pub fn spawn_body(
@@ -80,7 +95,8 @@ impl World {
         self.insert_body(model, placement)
     }
 
-    /// The same at the nearest free place within 256 units that is in sight of `position`.
+    /// Adds a rigid body like [`World::spawn_body`], but at the nearest free place within 256
+    /// units that is in sight of `position`.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing is added then.
@@ -96,11 +112,11 @@ impl World {
         self.insert_body(model, placement)
     }
 
-    /// Removes a body and wakes what leant on it. Players stay: they leave by
+    /// Removes a body and wakes the bodies that leant on it. Players stay: they leave by
     /// [`World::leave`].
     ///
     /// # Errors
-    /// [`PlaceError::NoSuchEntity`] if it is not there any more, or is a player.
+    /// [`PlaceError::NoSuchEntity`] if the body has left the match, or is a player.
     pub fn remove(&mut self, id: EntityId) -> Result<(), PlaceError> {
         let body = self.entities.find(id).filter(|entity| entity.player().is_none());
         body.ok_or(PlaceError::NoSuchEntity)?;
@@ -108,8 +124,8 @@ impl World {
         Ok(())
     }
 
-    /// Puts an entity that is in the world elsewhere, with its velocity. Players on foot do
-    /// not turn by `orientation`; their positions are rounded to `f32`.
+    /// Moves an entity that is in the world to another pose. It keeps its velocity. For players
+    /// on foot `orientation` has no effect, and the position is rounded to `f32`.
     ///
     /// # Errors
     /// [`PlaceError`]; the entity stays where it is then.
@@ -130,11 +146,12 @@ impl World {
         Ok(())
     }
 
-    /// Makes a player on foot stand or crouch, the feet staying where they are. The player's
-    /// next command decides anew.
+    /// Makes a player on foot stand or crouch. The feet stay where they are. The player's next
+    /// command decides anew.
     ///
     /// # Errors
-    /// [`PlaceError::NoRoom`] to stand up, or there is no such player in the world.
+    /// [`PlaceError::NoRoom`] if there is no room to stand up, and [`PlaceError::NoSuchEntity`]
+    /// if there is no such player on foot in the world.
     pub fn set_posture(&mut self, id: EntityId, posture: Posture) -> Result<(), PlaceError> {
         let entity = self.placed(id)?;
         let walker = *entity.walker().ok_or(PlaceError::NoSuchEntity)?;
@@ -156,10 +173,26 @@ impl World {
     }
 
     /// Sets the velocities of an entity: units per second, and radians per second about the
-    /// world's axes. A speed of more than 4,500 units per second is shortened; players on
-    /// foot do not turn. A kinematic body keeps its velocities until they are set again, pushes
-    /// and carries what it meets, and stands still for as long as something in its way cannot
-    /// give way.
+    /// world's axes. A speed of more than 4,500 units per second is shortened. Players on
+    /// foot do not turn.
+    ///
+    /// A kinematic body keeps its velocities until they are set again. It pushes and carries the
+    /// bodies that it meets. It stands still for as long as a body in its way cannot give way.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use glam::{DQuat, DVec3};
+    /// # use obsp_sim::{Config, World};
+    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+    /// let model = world.model("crate").expect("a shipped model");
+    /// let at = DVec3::new(-400.0, -260.0, 100.0);
+    /// let id = world.spawn_body(model, at, DQuat::IDENTITY)?;
+    /// world.set_velocity(id, DVec3::Z * 200.0, DVec3::ZERO)?;
+    /// world.step(&[]);
+    /// assert!(world.entity(id).expect("it is in the world").position.z > 102.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// [`PlaceError`]; nothing changes then.
@@ -178,7 +211,7 @@ impl World {
     }
 
     /// Applies an impulse, in kilogram units per second, at a point of the world. A player
-    /// on foot weighs 80 kg and does not turn; nothing moves a kinematic body.
+    /// on foot weighs 80 kg and does not turn. Impulses do nothing to a kinematic body.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing changes then.
@@ -212,9 +245,9 @@ impl World {
         Ok(())
     }
 
-    /// Adds to the velocity of an entity, in units per second. It does not turn; a speed of
-    /// more than 4,500 units per second is shortened. It does nothing to a kinematic body:
-    /// explosions and the like are impulses.
+    /// Adds `gained` to the velocity of an entity, in units per second. Its spin stays as it is.
+    /// A speed of more than 4,500 units per second is shortened. This does nothing to a kinematic
+    /// body, because it is meant for explosions and other impulses.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing changes then.
@@ -235,10 +268,11 @@ impl World {
     }
 
     /// Drops a box from under a hovertank. Where the box touches the ground it becomes a
-    /// repair pad. A tank has one piece of cargo: what it dropped before is removed.
+    /// repair pad. A tank has one piece of cargo: the box or pad that it dropped before is
+    /// removed.
     ///
     /// # Errors
-    /// [`PlaceError`]; nothing changes then. [`PlaceError::NoSuchEntity`] if it is no
+    /// [`PlaceError`]; nothing changes then. [`PlaceError::NoSuchEntity`] if `tank` is not a
     /// hovertank.
     pub fn drop_cargo(&mut self, tank: EntityId) -> Result<EntityId, PlaceError> {
         self.placed(tank)?;
@@ -246,7 +280,7 @@ impl World {
         hovertank::drop_cargo(arena, entities, tank.slot, context)
     }
 
-    /// Takes a player out of the world, who waits until [`World::bring_back`] or
+    /// Takes a player out of the world. The player waits until [`World::bring_back`] or
     /// [`World::bring_back_at`].
     ///
     /// # Errors
@@ -323,8 +357,8 @@ impl World {
         Ok(id)
     }
 
-    /// The free place of `shape`, not turned, that is nearest to a position rounded to `f32`,
-    /// as those of players are.
+    /// The free place of `shape`, without rotation, that is nearest to `position`. The position
+    /// is rounded to `f32`, because the positions of players are.
     fn nearest_upright(
         &mut self,
         shape: ShapeId,
@@ -347,7 +381,7 @@ impl World {
         Ok(id)
     }
 
-    /// The place of `shape` at `pose`, if it is free.
+    /// The placement of `shape` at `pose`, if the place is free.
     pub(super) fn place(
         &mut self,
         shape: ShapeId,
@@ -376,19 +410,19 @@ impl World {
         if near { Ok(pose) } else { Err(PlaceError::NoRoom) }
     }
 
-    /// An entity that is in the world.
+    /// The entity, if it is in the world.
     fn placed(&self, id: EntityId) -> Result<&Entity, PlaceError> {
         let entity = self.entities.find(id).filter(|entity| entity.placement().is_some());
         entity.ok_or(PlaceError::NoSuchEntity)
     }
 
-    /// An entity that waits outside of the world.
+    /// The entity, if it waits outside of the world.
     fn waiting_entity(&self, id: EntityId) -> Result<&Entity, PlaceError> {
         let entity = self.entities.find(id).filter(|entity| entity.placement().is_none());
         entity.ok_or(PlaceError::NoSuchEntity)
     }
 
-    /// Moves an entity to a place, and wakes it and all that leant on it.
+    /// Moves an entity to a place. Wakes it and the bodies that leant on it.
     fn move_to(&mut self, id: EntityId, placement: Placement) {
         let left = self.entities.find(id).and_then(Entity::placement).copied();
         self.entities.commit(id.slot, placement);
@@ -409,14 +443,14 @@ impl World {
         let before = [entity.velocity, entity.angular];
         entity.velocity = shortened(linear, MAX_SPEED);
         if entity.walker().is_some() {
-            // Rounded, as a walking player's velocity always is.
+            // The velocity of a player on foot is always rounded to `f32`.
             entity.velocity = entity.velocity.as_vec3().as_dvec3();
         } else {
             entity.angular = shortened(angular, spin);
         }
         if let Role::Kinematic(kinematic) = &mut entity.role {
             if entity.velocity.dot(before[0]) + entity.angular.dot(before[1]) <= 0.0 {
-                // What was in its way is behind it.
+                // It turns back, so the bodies that were in its way are behind it.
                 kinematic.halvings = 0;
             }
             return self.set_going(id);
@@ -424,8 +458,9 @@ impl World {
         self.disturb(id);
     }
 
-    /// Lets a kinematic body move, or sleep, by its velocity. What rests beside one that begins
-    /// to move wakes, and what it carried if it stops has to settle.
+    /// Lets a kinematic body move or sleep, as its velocity says. If it begins to move, the bodies
+    /// that rest beside it wake. If it stops, they wake as well, because the bodies that it
+    /// carried have to settle.
     fn set_going(&mut self, id: EntityId) {
         let Some(entity) = self.entities.find_mut(id) else { return };
         let (slept, held) = (entity.sleep.asleep, entity.sleep.held);
@@ -437,7 +472,7 @@ impl World {
         }
     }
 
-    /// Wakes a body; notes of a player on foot that their client cannot have predicted this.
+    /// Wakes a body. For a player on foot, records that the client cannot have predicted this.
     fn disturb(&mut self, id: EntityId) {
         if self.entities.find(id).is_some_and(|entity| entity.walker().is_some()) {
             if !self.pushed.contains(&id) {
@@ -449,8 +484,8 @@ impl World {
     }
 }
 
-/// A finite vector, shortened to a length. The square of the length of a vector that long
-/// may be infinite, so its greatest part is bounded first.
+/// A finite vector, shortened to a length. The square of its own length may be infinite, so its
+/// greatest part is bounded first.
 fn shortened(vector: DVec3, length: f64) -> DVec3 {
     let greatest = vector.abs().max_element();
     let vector = if greatest > length { vector * (length / greatest) } else { vector };

@@ -19,7 +19,7 @@ use crate::random::Random;
 use crate::setup::SetupWarning;
 use crate::state::{ModelId, Posture};
 
-/// Most seconds of game time in which placed props come to rest.
+/// Greatest game time that placed props get to come to rest, in seconds.
 const SETTLING_SECONDS: u32 = 10;
 
 impl World {
@@ -31,7 +31,8 @@ impl World {
     }
 
     /// Adds a body of a model where an entity of the map is drawn, or at the nearest free place
-    /// in sight of there. What finds none, or cannot be, is left out, with a warning.
+    /// in sight of it. If there is no origin, no such model or no free place, nothing is added,
+    /// and [`World::warnings`] has the reason.
     pub fn place_drawn(&mut self, drawn: &MapEntity, model: &str) {
         let Some(origin) = drawn.origin() else {
             let classname = drawn.classname().to_owned();
@@ -43,7 +44,7 @@ impl World {
             return self.warnings.push(SetupWarning::UnknownModel { origin, model, known });
         };
         let orientation = turn(drawn.angle().unwrap_or(0.0));
-        // A prop that is drawn below the map falls out of it, which is told.
+        // A prop that is drawn below the map falls out of it, and another warning reports that.
         let around = self.arena.map.bounds().inflated(LEFT);
         let pose = Pose::checked(origin, orientation).filter(|_| around.contains(origin));
         let sight = self.arena.sight;
@@ -66,7 +67,7 @@ impl World {
         let standing = self.arena.shapes.boxes.of(Posture::Standing);
         let (points, places) = (self.arena.spawn_points.clone(), self.arena.places().clone());
         let mut placed = 0;
-        // More than a match can have are not even looked for a place.
+        // No place is searched for more props than a match can have.
         for _ in 0..asked.min(MAX_ENTITIES as u32) {
             let model = models[random.below(models.len() as u64) as usize];
             placed += u32::from(self.insert_prop(model, |space, shape, context| {
@@ -79,7 +80,7 @@ impl World {
         }
     }
 
-    /// Adds a prop if `place` finds room for it. Returns whether it has.
+    /// Adds a prop if `place` finds room for it. Returns whether it did.
     fn insert_prop(
         &mut self,
         model: ModelId,

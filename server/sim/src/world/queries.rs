@@ -1,5 +1,5 @@
-//! Questions that a game may ask about the world: where things are, what a ray meets, what is inside a
-//! volume. What a swept shape meets is in `sweep`.
+//! Questions that a game may ask about the world: where entities are, what a ray meets, and which
+//! entities reach into a volume. The sweeps of shapes are in `sweep`.
 
 use glam::DVec3;
 use obsp::clip_box_to_extent;
@@ -14,30 +14,31 @@ use crate::collision::cascade::{Body, Candidates, least_gap};
 use crate::collision::pose::length;
 use crate::state::{EntityId, EntityState, ModelId, Posture};
 
-/// Where a ray ends.
+/// The end of a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RayHit {
-    /// The end: where it meets something, or its own end.
+    /// The point where the ray meets something, or its own end, in units.
     pub at: DVec3,
     /// Share of the ray that is free; 1 if it meets nothing.
     pub fraction: f64,
-    /// The entity that it meets, if it is one.
+    /// The entity that the ray meets; `None` if it meets the map, or nothing.
     pub entity: Option<EntityId>,
-    /// Whether it starts inside of something, of `entity` or of the world, and sees nothing.
-    /// So does a ray that starts beyond the extent of worlds, ±[`obsp::UNIVERSE`], where
-    /// everything is solid, or that has a number which is not finite.
+    /// Whether the ray starts inside of `entity`, or in the map's solid, and so sees nothing. It
+    /// is `true` as well for a ray that starts beyond the extent of worlds, ±[`obsp::UNIVERSE`],
+    /// where everything is solid, and for a ray with a number that is not finite.
     pub start_solid: bool,
 }
 
 impl RayHit {
-    /// The hit of a ray which starts in the world's solid, or is none.
+    /// The hit of a ray that starts beyond the extent of worlds, or has a number that is not
+    /// finite.
     fn blind(from: DVec3) -> Self {
         Self { at: from, fraction: 0.0, entity: None, start_solid: true }
     }
 }
 
 impl World {
-    /// The number of the tick that is under way, or was played last.
+    /// The number of the tick that is under way, or was simulated last.
     pub fn tick(&self) -> u64 {
         self.tick
     }
@@ -47,12 +48,13 @@ impl World {
         self.context.seconds
     }
 
-    /// The number of ticks in which so many seconds have passed.
+    /// The number of ticks that this many seconds take, rounded up.
     pub fn ticks_in(&self, seconds: f64) -> u32 {
         (seconds / self.context.seconds).ceil() as u32
     }
 
-    /// All players, in ascending order of slot, also those who wait outside of the world.
+    /// All players, in ascending order of slot, including the players who wait outside of the
+    /// world.
     pub fn players(&self) -> Vec<EntityId> {
         let players = self.entities.iter().filter(|entity| entity.player().is_some());
         players.map(|entity| entity.id).collect()
@@ -65,35 +67,51 @@ impl World {
     }
 
     /// The state of an entity; `None` if it is not in the world.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use obsp_sim::{Config, World};
+    /// use obsp_sim::{Kind, Posture};
+    ///
+    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+    /// let player = world.join()?;
+    /// let state = world.entity(player).expect("there is a free spawn point");
+    /// assert_eq!(state.kind, Kind::Player { posture: Posture::Standing });
+    /// world.leave(player);
+    /// assert_eq!(world.entity(player), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn entity(&self, id: EntityId) -> Option<EntityState> {
         self.view(self.entities.find(id)?)
     }
 
-    /// Angular velocity of a body that is in the world, in radians per second about the world's
-    /// axes; zero for players on foot. `None` if it is not there.
+    /// Angular velocity of an entity, in radians per second about the world's axes; zero for
+    /// players on foot. `None` if the entity is not in the world.
     pub fn spin(&self, id: EntityId) -> Option<DVec3> {
         let entity = self.entities.find(id).filter(|entity| entity.placement().is_some())?;
         Some(entity.angular)
     }
 
-    /// Mass of a body in kilograms; `None` for players on foot and what is not there.
+    /// Mass of a body in kilograms. `None` for bodies that impulses do not move, such as kinematic
+    /// bodies and players on foot, and for bodies that have left the match.
     pub fn mass(&self, id: EntityId) -> Option<f64> {
         self.inverse_mass(id).map(f64::recip)
     }
 
-    /// What an impulse on a body is multiplied by: the inverse of its mass in kilograms;
-    /// `None` for players on foot and what is not there.
+    /// Inverse of the mass of a body, per kilogram: an impulse times this number is a velocity.
+    /// `None` as for [`World::mass`].
     pub fn inverse_mass(&self, id: EntityId) -> Option<f64> {
         let entity = self.entities.find(id).filter(|entity| entity.is_rigid())?;
         Some(self.arena.shapes[entity.shape].inverse_mass)
     }
 
-    /// The model of this name, if the match has it.
+    /// The model with this name; `None` if the match has no such model.
     pub fn model(&self, name: &str) -> Option<ModelId> {
         self.arena.model(name)
     }
 
-    /// Half of the sides of a player's box, in units: the map was compiled for it.
+    /// Half of the sides of a player's box, in units. The map was compiled for this size.
     pub fn player_half_extents(&self, posture: Posture) -> DVec3 {
         let (_, size) = self.arena.shapes.boxes.of(posture);
         self.arena.map.sizes()[size.index()].half_extents.as_dvec3()
@@ -105,20 +123,35 @@ impl World {
         Some(*self.entities.find(id)?.placement()?.bounds())
     }
 
-    /// The first thing that a segment meets, the entity `ignored` left out. It is clipped to the extent of
-    /// worlds, ±[`obsp::UNIVERSE`], by [`obsp::clip_to_extent`]: an end beyond it is as one at its
-    /// edge. One that has no length looks at its start.
+    /// The first thing that the segment between two points meets. The entity `ignored` is left
+    /// out. The segment is clipped to the extent of worlds, ±[`obsp::UNIVERSE`], by
+    /// [`obsp::clip_to_extent`]: an end beyond it is moved to its edge. A segment without length
+    /// tests its start.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use glam::DVec3;
+    /// # use obsp_sim::{Config, World};
+    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+    /// // From 100 units above the floor, 200 units down.
+    /// let from = DVec3::new(-400.0, -320.0, 100.0);
+    /// let hit = world.cast_ray(from, from - DVec3::Z * 200.0, None);
+    /// assert!(hit.at.z.abs() < 0.1 && (hit.fraction - 0.5).abs() < 0.001);
+    /// assert_eq!(hit.entity, None, "it met the map");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cast_ray(&self, from: DVec3, to: DVec3, ignored: Option<EntityId>) -> RayHit {
         let Some(clipped) = ClippedRay::between(from, to) else { return RayHit::blind(from) };
         let end = clipped.ray.cast(&self.arena, &self.entities, ignored.map(|id| id.slot));
         self.ray_hit(&clipped, &end)
     }
 
-    /// What a player's ray of `reach` units along a unit direction meets first. It meets the
-    /// other players where they were `view_age` sixteenths of a tick before the end of this
-    /// tick, as [`Command::view_age`](crate::Command::view_age) says; everything else, and
-    /// with an age of zero all, where it is. It is clipped as [`World::cast_ray`] is; of a
-    /// direction of another length that of one counts.
+    /// The first thing that a player's ray of `reach` units along `direction` meets. The ray
+    /// meets the other players where they were `view_age` sixteenths of a tick before the end of
+    /// this tick: see [`Command::view_age`](crate::Command::view_age). It meets all other
+    /// entities where they are, and with an age of zero the players as well. The ray is clipped
+    /// like that of [`World::cast_ray`], and the direction is normalised.
     pub fn cast_ray_as_seen(
         &self,
         player: EntityId,
@@ -159,9 +192,9 @@ impl World {
         }
     }
 
-    /// The entities the middles of whose boxes are nearer than `radius` units to a point, and
-    /// these middles, in ascending order of slot. A radius that is not finite and above zero, or
-    /// a point that is not finite, is near nothing.
+    /// The entities whose boxes have their middles nearer than `radius` units to a point, with
+    /// these middles, in ascending order of slot. No entity is near if the point or the radius is
+    /// not finite, or if the radius is not above zero.
     pub fn near(&self, point: DVec3, radius: f64) -> Vec<(EntityId, DVec3)> {
         let mut found = Vec::new();
         if !point.is_finite() || !radius.is_finite() || radius <= 0.0 {
@@ -177,9 +210,21 @@ impl World {
         found
     }
 
-    /// Whether nothing of the map, entities aside, lies between two points. The line is clipped
-    /// as [`World::cast_ray`] is. From inside of solid nothing is in sight, nor is anything from
-    /// or at a point that is not finite.
+    /// Whether nothing of the map lies between two points. Entities do not count. The line is
+    /// clipped like that of [`World::cast_ray`]. The answer is `false` if the first point is in
+    /// solid, or if a point is not finite.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use glam::DVec3;
+    /// # use obsp_sim::{Config, World};
+    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+    /// let above_floor = DVec3::new(-400.0, -320.0, 100.0);
+    /// assert!(world.in_sight(above_floor, above_floor + DVec3::X * 40.0));
+    /// assert!(!world.in_sight(above_floor, above_floor - DVec3::Z * 150.0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn in_sight(&self, from: DVec3, to: DVec3) -> bool {
         self.arena.in_sight(from, to)
     }
@@ -196,18 +241,18 @@ impl World {
         found
     }
 
-    /// The entities that reach into a box, in ascending order of slot. It is clipped to the extent
-    /// of worlds by [`obsp::clip_box_to_extent`]. A box without volume, thinner than a thousandth
-    /// of a unit or with a side that is no number contains nothing.
+    /// The entities that reach into a box, in ascending order of slot. The box is clipped to the
+    /// extent of worlds by [`obsp::clip_box_to_extent`]. A box that is thinner than a thousandth
+    /// of a unit, or has a NaN, contains nothing.
     pub fn overlapping_box(&self, bounds: &Aabb) -> Vec<EntityId> {
         let within = clip_box_to_extent(bounds);
         let solid = within.and_then(|bounds| ConvexSolid::from_box(&bounds).ok());
         solid.map_or_else(Vec::new, |solid| self.overlapping(&solid))
     }
 
-    /// The entities that touch this one, in ascending order of slot: bodies as of the last
-    /// search for contacts, in which sleeping pairs do not appear, and players who have run
-    /// into it in this tick.
+    /// The entities that touch this one, in ascending order of slot. Bodies touch as the last
+    /// search for contacts found, which leaves out pairs that sleep. Players touch the bodies
+    /// that they have run into in this tick.
     pub fn touching(&self, id: EntityId) -> Vec<EntityId> {
         let mut slots: Vec<u16> = Vec::new();
         for pair in &self.pairs {
@@ -228,10 +273,10 @@ impl World {
         slots.into_iter().filter_map(|slot| self.id_in(Some(slot))).collect()
     }
 
-    /// Whether two that have touched go on touching although [`World::touching`] no longer
-    /// tells so: both sleep, so that no search looks at them; or one is a player who has run
-    /// into the other within the last quarter of a second, as one who shoves it does in every
-    /// other tick.
+    /// Whether two entities that have touched count as touching still, although
+    /// [`World::touching`] no longer lists them. There are two such cases. Both sleep, so the
+    /// search for contacts leaves them out. Or one is a player who has run into the other within
+    /// the last quarter of a second: a player who shoves a body runs into it in every other tick.
     pub fn keeps_touching(&self, one: EntityId, other: EntityId) -> bool {
         let here = |id| self.entities.find(id).filter(|entity| entity.placement().is_some());
         let (Some(first), Some(second)) = (here(one), here(other)) else { return false };
@@ -246,8 +291,8 @@ impl World {
         Space { map: &self.arena.map, shapes: &self.arena.shapes, entities: &self.entities }
     }
 
-    /// Calls `each` with the other players that are there now, where the viewer saw them, in
-    /// ascending order of slot.
+    /// Calls `each` with the other players who are in the world now, at the places where the
+    /// viewer saw them, in ascending order of slot.
     fn visit_players_as_seen<'a>(
         &'a self,
         viewer: EntityId,

@@ -1,5 +1,6 @@
-//! Entities that are put elsewhere than its motion leads, announced so that an audit can hold it to the
-//! states: who fell out and comes back, teleporters, the emergency routine, a game's own acts.
+//! Relocations: a match announces each entity that it puts elsewhere than the entity's motion
+//! leads, so that an audit can compare the states with the announcements. The causes are falls out
+//! of the map, teleporters, the emergency routine, and a game's own operations.
 
 use glam::DVec3;
 
@@ -7,28 +8,28 @@ use super::World;
 use crate::bodies::entities::Entity;
 use crate::state::EntityId;
 
-/// An entity was put elsewhere, or taken out of the world, or put back. Several of one entity
-/// follow each other.
+/// An entity was put elsewhere, or taken out of the world, or put back. Of several relocations of
+/// one entity each begins where the one before ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Relocation {
-    /// How many there were before it in the match.
+    /// Number of relocations before this one in the match.
     pub number: u64,
-    /// Which one.
+    /// The entity.
     pub entity: EntityId,
-    /// Where it was until then: the centre of its box or of its mass, in units; `None` if it
-    /// waited outside of the world.
+    /// The place where it was until then: the centre of its box or of its mass, in units. `None`
+    /// if it waited outside of the world.
     pub from: Option<DVec3>,
-    /// Where it was put; `None` if it waits outside of the world from then on.
+    /// The place where it was put; `None` if it waits outside of the world from then on.
     pub to: Option<DVec3>,
 }
 
-/// The relocations of a tick, and those after it, which belong to the next one.
+/// The relocations of a tick, and the later ones that belong to the next tick.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Relocations {
     list: Vec<Relocation>,
-    /// How many of them are of ticks that are over.
+    /// How many of `list` belong to ticks that are over.
     over: usize,
-    /// How many there have been.
+    /// How many relocations there have been in the match.
     count: u64,
 }
 
@@ -38,7 +39,8 @@ impl Relocations {
         self.over = 0;
     }
 
-    /// Completes a tick; what `exists` does not accept is nowhere any more.
+    /// Completes a tick. Relocations of entities that `exists` does not accept are dropped: these
+    /// entities have left the match.
     pub(super) fn end_tick(&mut self, exists: impl Fn(EntityId) -> bool) {
         self.list.retain(|relocation| exists(relocation.entity));
         self.over = self.list.len();
@@ -46,13 +48,28 @@ impl Relocations {
 }
 
 impl World {
-    /// The entities that were put elsewhere in the last tick, between it and the one before, and since, in
-    /// order.
+    /// The relocations of the last tick, of the time between it and the tick before, and of the
+    /// time since, in order.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use glam::{DQuat, DVec3};
+    /// # use obsp_sim::{Config, World};
+    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+    /// let player = world.join()?;
+    /// let there = DVec3::new(-400.0, -320.0, 28.5);
+    /// world.teleport(player, there, DQuat::IDENTITY)?;
+    /// assert_eq!(world.entity(player).expect("it is in the world").position, there);
+    /// let last = world.relocations().last().expect("the teleport was announced");
+    /// assert_eq!((last.entity, last.to), (player, Some(there)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn relocations(&self) -> &[Relocation] {
         &self.relocations.list
     }
 
-    /// Announces that the entity in a slot, which is there now, was at `from` before.
+    /// Announces that the entity in a slot was relocated from `from` to its present place.
     pub(super) fn announce(&mut self, slot: u16, from: Option<DVec3>) {
         let Some(entity) = self.entities.get(slot) else { return };
         let (id, to) = (entity.id, position(entity));
@@ -61,7 +78,7 @@ impl World {
         self.relocations.list.push(Relocation { number, entity: id, from, to });
     }
 
-    /// Where the entity in a slot is.
+    /// The position of the entity in a slot; `None` if it is not in the world.
     pub(super) fn position_of(&self, slot: u16) -> Option<DVec3> {
         self.entities.get(slot).and_then(position)
     }

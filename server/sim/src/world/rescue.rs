@@ -13,7 +13,7 @@ use crate::event::Event;
 use crate::state::Posture;
 
 impl World {
-    /// Brings back all that found no place before.
+    /// Brings back all entities that found no place before.
     pub(super) fn bring_back_all(&mut self) {
         let waits = |entity: &Entity| entity.placement().is_none() && !entity.taken_out;
         for slot in self.entities.slots_where(waits) {
@@ -22,8 +22,8 @@ impl World {
     }
 
     /// The emergency routine: takes a body out of the world and puts it back at the
-    /// nearest free place, else at a spawn point, else into limbo. A body that is free
-    /// again, because others were taken out before it, stays.
+    /// nearest free place, else at a spawn point, else into limbo. A body stays where it is if it
+    /// is free again because others were taken out before it.
     pub(super) fn rescue(&mut self, slot: u16) {
         let Some(entity) = self.entities.get(slot) else { return };
         let Some(placement) = entity.placement().copied() else { return };
@@ -53,15 +53,16 @@ impl World {
         sleep::wake_around(&mut self.entities, placement.bounds());
     }
 
-    /// Puts a body from limbo where there is room. A player comes back when the tick ends:
-    /// where, a game may say.
+    /// Puts a body from limbo back where there is room. Players stay in limbo until the end of
+    /// the tick, because a game may choose the places where they come back.
     fn return_body(&mut self, slot: u16) {
         if self.entities.get(slot).is_some_and(|entity| entity.player().is_none()) {
             self.return_from_limbo(slot);
         }
     }
 
-    /// Puts an entity from limbo to a spawn point, if one is free.
+    /// Puts an entity from limbo at a spawn point, or at a place that can be reached from one, if
+    /// one of them is free.
     pub(super) fn return_from_limbo(&mut self, slot: u16) {
         let Self { arena, entities, context, .. } = self;
         let Some(entity) = entities.get(slot) else { return };
@@ -86,7 +87,8 @@ impl World {
         self.settle_player_in(slot, placement, yaw);
     }
 
-    /// Puts an entity from limbo to a place; a player looks along `yaw`, and spawns.
+    /// Puts an entity from limbo at a place. A player looks along `yaw`, and an event tells that
+    /// the player spawned.
     pub(super) fn settle_player_in(&mut self, slot: u16, placement: Placement, yaw: u16) {
         self.settle_in(slot, placement);
         self.announce(slot, None);
@@ -113,7 +115,8 @@ impl World {
         self.entities.commit(slot, placement);
     }
 
-    /// Takes out what has fallen out of the map, or flown far beyond it, and puts the bodies among it back.
+    /// Takes out the entities that have fallen out of the map, or flown far beyond it. The bodies
+    /// among them are put back at once.
     pub(super) fn catch_fallen(&mut self) {
         let space = self.arena.space;
         let fallen = |entity: &Entity| {

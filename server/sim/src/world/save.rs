@@ -1,10 +1,12 @@
 //! A world as bytes, and back: [`World::save`], [`World::load`], [`World::restore`].
 //!
-//! Everything is saved that ticks change: bodies, contacts, sleep, what waits outside of
-//! the world, the events of the last tick. What never changes (map, shapes, spawn points) is
-//! named by its hash, and caches that no result depends on are built anew. Saved bytes may
-//! come from anyone: each number is checked, and each pose goes through the guard before it
-//! is committed, so that no two bodies overlap in a world that was loaded.
+//! The bytes contain everything that ticks change: bodies, contacts, sleep, the entities that
+//! wait outside of the world, the events of the last tick. The parts that never change (map,
+//! shapes, spawn points) are identified by the map's hash and the names of the models. Caches
+//! that no result depends on are built anew.
+//!
+//! Saved bytes may come from anyone. Each number is checked, and each pose goes through the guard
+//! before it is committed, so no two bodies overlap in a world that was loaded.
 
 mod poses;
 
@@ -35,39 +37,41 @@ use crate::players::movement::MovementParameters;
 use crate::setup::{Config, SetupError};
 use crate::state::{EntityId, Posture};
 
-/// Raised by any change of what is saved.
+/// Version of the format. Any change of the saved data raises it.
 const VERSION: u16 = 4;
 
-/// Most bytes that are read.
+/// Greatest number of bytes that are read.
 const MAX_BYTES: usize = 1 << 26;
 
-/// No saved position is farther outside of the map, in units: what has left it is taken out
-/// when bodies have moved, and missiles move after that.
+/// Greatest distance of a saved position from the map, in units. Entities that have left the map
+/// are taken out after the bodies have moved, but missiles move after that.
 const AROUND: f64 = LEFT + 1024.0;
 
-/// No saved speed is greater, in units or radians per second.
+/// Greatest saved speed, in units or radians per second.
 const MAX_SPEED: f64 = 1e9;
 
-/// No kinematic body is driven faster, in units and radians per second.
+/// Greatest saved speed of a kinematic body, in units per second.
 const MAX_DRIVEN: f64 = 5_000.0;
+
+/// Greatest saved spin of a kinematic body, in radians per second.
 const MAX_DRIVEN_SPIN: f64 = 25.0;
 
-/// No other saved number is greater.
+/// Greatest saved number of any other kind.
 const MAX_NUMBER: f64 = 1e12;
 
-/// Greatest difference of the length of a saved orientation or direction from one.
+/// Greatest difference between the length of a saved orientation or direction and one.
 const UNIT: f64 = 1e-6;
 
-/// Most ticks of a match: at 60 a second, 148,000 years.
+/// Greatest number of ticks of a match: at 60 a second, 148,000 years.
 const MAX_TICK: u64 = 1 << 48;
 
-/// Most ticks of positions that are kept.
+/// Greatest number of ticks in the saved history of positions.
 const MAX_HISTORY: usize = 64;
 
-/// Why saved bytes are no world that can go on.
+/// Why a saved match cannot be loaded.
 #[derive(Debug, Error)]
 pub enum LoadError {
-    /// The bytes are something else, or damaged.
+    /// The bytes are not a saved match, or they are damaged.
     #[error("the saved match cannot be read: {0}")]
     Decode(#[from] DecodeError),
     /// The bytes were saved by another version.
@@ -76,7 +80,7 @@ pub enum LoadError {
     /// The match was saved on another map, with other models, or set up differently.
     #[error("the match was saved with another {0}")]
     Other(&'static str),
-    /// Something is as no match has it.
+    /// The bytes contain a number or a state that no match can have.
     #[error("the saved match is damaged: {0}")]
     Damaged(String),
     /// Two bodies, or a body and the world, would interpenetrate.
@@ -87,7 +91,7 @@ pub enum LoadError {
     Setup(#[from] SetupError),
 }
 
-/// What a match was set up with.
+/// The set-up of a match.
 #[derive(Serialize, Deserialize)]
 struct Header {
     version: u16,
@@ -99,13 +103,13 @@ struct Header {
     max_players: u16,
 }
 
-/// All that ticks change.
+/// The state that ticks change.
 #[derive(Serialize, Deserialize)]
 struct Saved<'a> {
     tick: u64,
     /// The numbers of [`MovementParameters`].
     movement: [f64; 9],
-    /// Most cost of a tick's bodies.
+    /// Greatest cost of the bodies in a tick; `None` for no limit.
     budget: Option<f64>,
     generations: Cow<'a, [u16]>,
     entities: Vec<SavedEntity<'a>>,
@@ -119,7 +123,7 @@ struct Saved<'a> {
 #[derive(Serialize, Deserialize)]
 struct SavedEntity<'a> {
     entity: Cow<'a, Entity>,
-    /// `None` outside of the world.
+    /// `None` for an entity outside of the world.
     pose: Option<SavedPose>,
     anchor: NearPose,
     searched: SavedSearch,
@@ -132,9 +136,22 @@ fn wire() -> Wire {
 }
 
 impl World {
-    /// The whole match as bytes: [`World::load`] goes on as this match does, digest by
-    /// digest. How it is computed (threads, stages, resolution, clock) and what was counted
-    /// are no part of it.
+    /// The whole match as bytes. A match from [`World::load`] goes on as this one does, digest by
+    /// digest. The bytes do not contain the settings of the computation (threads, stages,
+    /// resolution, clock) and the counters.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use obsp_sim::{Config, World};
+    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+    /// let (saved, digest) = (world.save(), world.digest());
+    /// world.step(&[]);
+    /// assert_ne!(world.digest(), digest);
+    /// world.restore(&saved)?;
+    /// assert_eq!(world.digest(), digest);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn save(&self) -> Vec<u8> {
         let Config { tick_rate, seed, objects, max_players } = self.config;
         let header = Header {
@@ -164,15 +181,15 @@ impl World {
             pushed: Cow::Borrowed(&self.pushed),
             touches: Cow::Borrowed(&self.touches),
         };
-        // Plain data always has an encoding; an empty one is refused when it is loaded.
+        // Plain data always has an encoding. If it had none, loading would refuse the empty bytes.
         encode_to_vec((header, saved), wire()).unwrap_or_default()
     }
 
-    /// The match that was saved, on its map and with its models.
+    /// Loads a saved match, on its map and with its models.
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are anything but what [`World::save`] made of a match on
-    /// `map` with `models`, or if two bodies would overlap.
+    /// [`LoadError`] if [`World::save`] cannot have made the bytes from a match on `map` with
+    /// `models`, or if two bodies would overlap.
     pub fn load(
         map: Arc<obsp::World>,
         models: Arc<[Model]>,
@@ -189,11 +206,11 @@ impl World {
         Ok(world)
     }
 
-    /// Replaces the state of this match by one that it was saved in, also by another match
-    /// that was set up alike.
+    /// Replaces the state of this match by a saved one. It may have been saved by another match
+    /// with the same map, models and configuration.
     ///
     /// # Errors
-    /// As [`World::load`]; nothing changes then.
+    /// [`LoadError`] as for [`World::load`]; nothing changes then.
     pub fn restore(&mut self, saved: &[u8]) -> Result<(), LoadError> {
         let (header, used): (Header, usize) = decode_from_slice(saved, wire())?;
         self.check_header(&header)?;
@@ -241,13 +258,13 @@ impl World {
     }
 }
 
-/// What a saved state is checked against.
+/// The checks of a saved state, for the match that it is to replace.
 struct Checks<'a> {
     world: &'a World,
 }
 
 impl Checks<'_> {
-    /// The entities, each where it was, if it can be there.
+    /// The saved entities, each at its saved pose, if it can be there.
     fn entities(&self, saved: &Saved) -> Result<Entities, LoadError> {
         let World { arena, config, .. } = self.world;
         let mut entities = Entities::with_generations(
@@ -265,7 +282,7 @@ impl Checks<'_> {
             entity.sleep.anchor = anchor.pose(pose.as_ref());
             self.entity(&entity).map_err(reject)?;
             let (shape, posture) = (entity.shape, entity.walker().map(|walker| walker.posture));
-            entities.restore(entity).ok_or_else(|| reject("its slot is taken, or not its own"))?;
+            entities.restore(entity).ok_or_else(|| reject("its slot is taken or missing"))?;
             if let Some(pose) = pose {
                 self.pose(&pose).map_err(reject)?;
                 if let Some(posture) = posture {
@@ -284,10 +301,10 @@ impl Checks<'_> {
         Ok(entities)
     }
 
-    /// Where a player on foot stands.
+    /// Checks the pose of a player on foot.
     fn on_foot(&self, pose: &Pose, shape: ShapeId, posture: Posture) -> Result<(), &'static str> {
         if *pose != on_foot(pose) {
-            return Err("a player on foot turns, or stands between two f32");
+            return Err("a player on foot has a rotation, or a position that is not exact in f32");
         }
         if shape != self.world.arena.shapes.of_posture(posture) {
             return Err("its box is not that of its posture");
@@ -295,7 +312,7 @@ impl Checks<'_> {
         Ok(())
     }
 
-    /// What an entity is and how it moves.
+    /// Checks the role of an entity and its motion.
     fn entity(&self, entity: &Entity) -> Result<(), &'static str> {
         let shapes = &self.world.arena.shapes;
         let standing = shapes.of_posture(Posture::Standing);
@@ -308,14 +325,14 @@ impl Checks<'_> {
                 shapes.of_model(tank.model) == Some(entity.shape)
             }
             Role::Kinematic(Kinematic { halvings, .. }) if *halvings > Kinematic::MAX_HALVINGS => {
-                return Err("a kinematic body is slowed down too often");
+                return Err("a kinematic body was slowed down more often than is possible");
             }
             Role::Kinematic(Kinematic { model, .. })
             | Role::Prop(model)
             | Role::Missile(Missile { model, .. })
             | Role::Cargo(Cargo { model, .. }) => shapes.of_model(*model) == Some(entity.shape),
         };
-        // The number of a shape that fits is that of one which there is.
+        // A shape that fits is one of the match, so the index is in range.
         let is_kinematic = || shapes[entity.shape].kind == BodyKind::Kinematic;
         if !fits || is_kinematic() != entity.is_kinematic() {
             return Err("its shape is not that of its kind");
@@ -323,16 +340,16 @@ impl Checks<'_> {
         speed(entity.velocity, MAX_SPEED)?;
         speed(entity.angular, MAX_SPEED)?;
         if entity.is_kinematic() {
-            // The solver does not limit it.
+            // The solver does not limit the velocities of kinematic bodies.
             speed(entity.velocity, MAX_DRIVEN)?;
             speed(entity.angular, MAX_DRIVEN_SPIN)?;
         }
         if entity.walker().is_some() && entity.velocity != entity.velocity.as_vec3().as_dvec3() {
-            return Err("the velocity of a player on foot is between two f32");
+            return Err("the velocity of a player on foot is not exact in f32");
         }
-        // Both may be infinite: of a body that overlaps something, or that turns too far.
+        // Both may be infinite, for a body that overlaps something, or that turns too far.
         if entity.free_distance.is_nan() || entity.moved.is_nan() {
-            return Err("a distance is no number");
+            return Err("a distance is not a number");
         }
         if let Some(anchor) = &entity.sleep.anchor {
             self.pose(anchor)?;
@@ -340,7 +357,7 @@ impl Checks<'_> {
         Ok(())
     }
 
-    /// How an entity was when contacts were searched for last.
+    /// Checks the state of an entity at the last search for contacts.
     fn search(&self, state: Option<SearchState>) -> Result<(), &'static str> {
         let Some(SearchState { shape, pose, .. }) = state else { return Ok(()) };
         if !self.is_of_model(shape) {
@@ -351,19 +368,19 @@ impl Checks<'_> {
 
     fn pose(&self, Pose { position, orientation }: &Pose) -> Result<(), &'static str> {
         if !self.world.arena.map.bounds().inflated(AROUND).contains(*position) {
-            return Err("its place is far outside of the map");
+            return Err("its position is far outside of the map");
         }
         unit(orientation.length())
     }
 
-    /// The state of the world beside its entities.
+    /// Checks the state of the world except its entities.
     fn rest(&self, saved: &Saved, slots: usize) -> Result<(), LoadError> {
         let error = |what: &'static str| move |why: &str| damaged(format!("{what}: {why}"));
         if saved.tick > MAX_TICK {
             return Err(damaged(format!("tick {} is beyond {MAX_TICK}", saved.tick)));
         }
         if saved.budget.is_some_and(|budget| !(0.0..=MAX_NUMBER).contains(&budget)) {
-            return Err(damaged("the budget of its bodies is no number that it can have".into()));
+            return Err(damaged("the budget is negative, too great or not a number".into()));
         }
         for pair in &*saved.pairs {
             self.pair(pair, slots).map_err(error("a contact"))?;
@@ -372,7 +389,7 @@ impl Checks<'_> {
             return Err(error("the contacts")("they are not in order"));
         }
         if saved.history.len() > MAX_HISTORY {
-            return Err(error("past positions")("there are too many ticks of them"));
+            return Err(error("past positions")("they cover too many ticks"));
         }
         for past in saved.history.poses() {
             let known = [Posture::Standing, Posture::Crouching]
@@ -418,18 +435,18 @@ fn damaged(what: String) -> LoadError {
     LoadError::Damaged(what)
 }
 
-/// The pose as that of a player on foot: without a turn, at values of `f32`.
+/// The pose rounded to that of a player on foot: no rotation, and a position of `f32`.
 fn on_foot(pose: &Pose) -> Pose {
     Pose { position: pose.position.as_vec3().as_dvec3(), orientation: DQuat::IDENTITY }
 }
 
 fn numbers(values: &[f64]) -> Result<(), &'static str> {
     let usual = values.iter().all(|value| value.abs() <= MAX_NUMBER);
-    if usual { Ok(()) } else { Err("a number is beyond all limits") }
+    if usual { Ok(()) } else { Err("a number is too great or not a number") }
 }
 
 fn speed(velocity: DVec3, most: f64) -> Result<(), &'static str> {
-    if velocity.length() <= most { Ok(()) } else { Err("it is too fast") }
+    if velocity.length() <= most { Ok(()) } else { Err("its speed is too great or not a number") }
 }
 
 fn unit(length: f64) -> Result<(), &'static str> {

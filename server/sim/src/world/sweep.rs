@@ -1,4 +1,4 @@
-//! The first thing that a shape meets which a game sweeps through the world.
+//! Sweeps of a shape through the world, which find the first thing that the shape meets.
 
 use glam::{DQuat, DVec3};
 use obsp::{ClippedSegment, clip_to_extent};
@@ -12,19 +12,21 @@ use crate::collision::time_of_impact::Passage;
 use crate::context::StepContext;
 use crate::state::{EntityId, ModelId, Posture};
 
-/// Where a swept shape ends.
+/// The end of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepHit {
-    /// Its last free position.
+    /// The last free position of the shape, in units.
     pub at: DVec3,
-    /// Share of the motion that is free; 1 if it meets nothing, 0 if it starts in something.
+    /// Share of the motion that is free; 1 if the shape meets nothing, 0 if it starts in
+    /// something.
     pub fraction: f64,
-    /// Unit normal of the surface that it meets, towards the shape; zero if it meets none.
+    /// Unit normal of the surface that the shape meets, towards the shape; zero if it meets
+    /// nothing.
     pub normal: DVec3,
-    /// The entity that it meets, if it is one.
+    /// The entity that the shape meets; `None` if it meets the map, or nothing.
     pub entity: Option<EntityId>,
-    /// Whether it starts in something or beyond the extent of worlds, or is no sweep: of no
-    /// shape that there is, or with a number that is not finite.
+    /// Whether the shape starts in something or beyond the extent of worlds. It is `true` as well
+    /// if there is no such shape, or a number is not finite.
     pub start_solid: bool,
 }
 
@@ -40,12 +42,12 @@ pub enum SweptShape {
     Model(ModelId),
 }
 
-/// Longest motion, in units, that is searched at once: times of impact are parts of a motion,
-/// so on a longer one the shape would stop farther from what it meets.
+/// Longest motion, in units, that is searched at once. Times of impact are parts of a motion,
+/// so on a longer one the shape would stop farther from the obstacle.
 const LONGEST: f64 = 512.0;
 
-/// Most searches of a sweep. Each that is blocked leads to the next, nearer to what is met; a
-/// shape that grazes a body's edge may need some dozens.
+/// Greatest number of searches of a sweep. Each blocked search leads to another one, nearer to the
+/// obstacle. A shape that grazes a body's edge may need some dozens.
 const MAX_SEARCHES: u32 = 64;
 
 /// The obstacle of a motion.
@@ -59,10 +61,25 @@ struct Met {
 }
 
 impl World {
-    /// Sweeps a shape in a straight line, without turning, until it meets something; the
-    /// entity `ignored` is left out. The way of its centre is clipped as [`World::cast_ray`] is.
-    /// A shape that starts in something gives a share of zero, as do a model that is not there,
-    /// a box that is none, and numbers that are not finite.
+    /// Sweeps a shape in a straight line, without turning, until it meets something. The
+    /// entity `ignored` is left out. The line of its centre is clipped like that of
+    /// [`World::cast_ray`]. [`SweepHit::fraction`] is zero if the shape starts in something, if
+    /// there is no such model, if the box has no volume, or if a number is not finite.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use glam::{DQuat, DVec3};
+    /// # use obsp_sim::{Config, SweptShape, World};
+    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+    /// // A box of 16 units a side, down to the floor.
+    /// let from = DVec3::new(-400.0, -320.0, 100.0);
+    /// let to = from - DVec3::Z * 200.0;
+    /// let shape = SweptShape::Box(DVec3::splat(8.0));
+    /// let hit = world.sweep(shape, DQuat::IDENTITY, [from, to], None);
+    /// assert!((hit.at.z - 8.0).abs() < 0.2 && hit.normal.z > 0.99);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn sweep(
         &self,
         shape: SweptShape,
@@ -104,8 +121,8 @@ impl World {
         SweepHit { at, fraction: time, normal, entity, start_solid }
     }
 
-    /// The last free position of a motion, and what blocks it. A long one that is blocked is
-    /// searched again from where it was free so far, until the rest is short.
+    /// The last free position of a motion, and the obstacle that blocks it. A long motion that is
+    /// blocked is searched again from its last free position, until the rest is short.
     fn swept(
         &self,
         shape: &Shape,

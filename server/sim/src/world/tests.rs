@@ -1,4 +1,4 @@
-//! Tests that need access to the inside: bodies faster than any force makes them, and
+//! Tests that need access to private fields: bodies faster than any force makes them, and
 //! worlds that are broken on purpose.
 
 use glam::DQuat;
@@ -53,8 +53,8 @@ impl World {
         self.arena.model(name).expect("a shipped model")
     }
 
-    /// A placement that is free now: later it may be committed on purpose
-    /// where it no longer is.
+    /// A placement that is free now. Tests commit it later on purpose, when it is not free any
+    /// more.
     fn free(&self, shape: ShapeId, position: DVec3, orientation: DQuat) -> Placement {
         let pose = Pose { position, orientation };
         let found = self.space().place(shape, pose, None, &mut StepContext::default());
@@ -105,7 +105,7 @@ fn nothing_is_fast_enough_to_pass_a_wall_of_one_unit() {
 fn contacts_are_where_a_body_touches_the_ground() {
     let mut world = empty_room();
     let slot = world.throw("crate", DVec3::new(200.0, 100.0, 17.0), DVec3::ZERO, DVec3::ZERO);
-    // It falls a unit first.
+    // The crate falls a unit first.
     let landed = (0..30).any(|_| {
         world.step(&[]);
         world.contacts().any(|contact| contact.impulse > 0.0)
@@ -119,7 +119,7 @@ fn contacts_are_where_a_body_touches_the_ground() {
         assert!((contact.at - centre).truncate().length() < 23.0, "{contact:?}");
     }
     (0..120).for_each(|_| world.step(&[]));
-    assert_eq!(world.contacts().count(), 0, "who sleeps has none");
+    assert_eq!(world.contacts().count(), 0, "a sleeping body has no contacts");
 }
 
 #[test]
@@ -197,9 +197,9 @@ fn a_crowd_of_players_and_bodies_in_one_place_is_clean_again_after_one_tick() {
 }
 
 /// Symptom: a player with a crate at rest on the head could not walk. Cause: the crate
-/// was tilted by a hundred-thousandth, so that every motion led nearer to it than a
-/// player's gap, and there was none between its underside and the floor. Cure: a player
-/// who passes along a body may come nearer to it.
+/// was tilted by a hundred-thousandth, so every motion led nearer to it than a player's gap.
+/// Between its underside and the floor no motion was free. Cure: a player who passes along a
+/// body may come nearer to it.
 #[test]
 fn a_crate_on_a_players_head_falls_when_the_player_walks_away() {
     for case in 0..24_u16 {
@@ -315,7 +315,7 @@ fn projectiles_leave_slots_free_for_players() {
 fn the_digest_covers_accumulated_impulses() {
     let mut world = empty_room();
     world.throw("crate", DVec3::new(-200.0, 0.0, 17.0), DVec3::ZERO, DVec3::ZERO);
-    // Long enough to land, too short to fall asleep.
+    // Five ticks are enough to land, and too few to fall asleep.
     for _ in 0..5 {
         world.step(&[]);
     }

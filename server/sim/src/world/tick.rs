@@ -1,4 +1,4 @@
-//! A tick in its phases. [`World::step`] plays them one after another; a game plays them
+//! The phases of a tick. [`World::step`] runs them one after another. A game runs them
 //! itself and acts in between, by the operations of [`World`].
 
 use std::collections::BTreeSet;
@@ -10,13 +10,29 @@ use crate::players::movement::PlayerMotion;
 use crate::players::{hovertank, walk};
 use crate::state::EntityId;
 
-/// A tick under way: the players move one by one ([`World::move_player`]), then the bodies
-/// ([`World::move_bodies`]) and the missiles ([`World::move_missile`]); what waits outside of
-/// the world is brought back ([`World::bring_back`]); [`World::end_tick`] completes it. A
-/// player or phase that is left out stands still in this tick.
+/// A tick under way. The players move one by one ([`World::move_player`]), then the bodies
+/// ([`World::move_bodies`]) and the missiles ([`World::move_missile`]). Entities that wait outside
+/// of the world are brought back ([`World::bring_back`]). [`World::end_tick`] completes the tick.
+/// A player who is left out, or the bodies of a phase that is left out, stand still in this tick.
+///
+/// ```
+/// # use std::sync::Arc;
+/// use obsp_sim::{Command, Config, World};
+///
+/// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+/// let player = world.join()?;
+/// let mut tick = world.begin_tick();
+/// world.move_player(&mut tick, player, Command::default());
+/// world.move_bodies(&mut tick);
+/// // Here a game applies its rules: damage, explosions, pickups.
+/// world.end_tick(tick);
+/// assert_eq!(world.tick(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Tick {
-    /// The players that were found overlapping something.
+    /// The slots of the players that were found overlapping something.
     overlapping: Vec<u16>,
     /// The motions of the players on foot after their own moves.
     moved: Vec<(EntityId, PlayerMotion)>,
@@ -40,8 +56,8 @@ impl World {
         Tick::default()
     }
 
-    /// Moves a player by a command: walks, or steers a vehicle. An id that is not that of
-    /// a player is ignored.
+    /// Moves a player by a command: the player walks, or steers a vehicle. Nothing happens if
+    /// the id is not that of a player.
     pub fn move_player(&mut self, tick: &mut Tick, player: EntityId, command: Command) {
         if self.entities.find(player).is_none_or(|entity| entity.player().is_none()) {
             return;
@@ -59,8 +75,8 @@ impl World {
         self.note_touches(player, &outcome.touched);
     }
 
-    /// Moves all bodies, puts back those that were found overlapping something or that fell
-    /// out of the map, and turns cargo boxes that have landed into pads. A player who fell
+    /// Moves all bodies. Then puts back the bodies that were found overlapping something or that
+    /// fell out of the map, and turns cargo boxes that have landed into pads. A player who fell
     /// [waits](World::waiting) from then on.
     pub fn move_bodies(&mut self, tick: &mut Tick) {
         tick.moved = self.motions();
@@ -76,8 +92,7 @@ impl World {
 
     /// Completes a tick.
     pub fn end_tick(&mut self, tick: Tick) {
-        // A player whose motion differs from their own move was moved by something
-        // else.
+        // Something else moved a player whose motion differs from the player's own move.
         let displaced = tick.moved.iter().filter(|(id, own)| self.player_motion(*id) != Some(*own));
         let displaced: Vec<_> = displaced.map(|(id, _)| *id).collect();
         self.pushed.extend(displaced);

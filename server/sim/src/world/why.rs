@@ -1,7 +1,7 @@
-//! Why a body is as it is: what it touches and by which plane, which stage of the cascade
-//! decides that, the impulses, what the guard stopped it with, and why it is awake or asleep.
-//! Asked by people, of one body at a time: but for the stop, which is known only while a body
-//! moves, the simulation keeps no record of it.
+//! Why a body is as it is: what it touches and along which plane, which stage of the cascade
+//! decides each pair, the impulses, the obstacle that the guard stopped it at, and why it is
+//! awake or asleep. People ask this of one body at a time, so it is computed on request. Only the
+//! obstacle is recorded, because it is known only while the body moves.
 
 use glam::DVec3;
 
@@ -15,30 +15,30 @@ use crate::counters::Stage;
 use crate::query::deciding;
 use crate::state::EntityId;
 
-/// By what a body falls asleep.
+/// The condition on which a body falls asleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FallsAsleep {
-    /// By resting, as [`Why::rests`] counts.
+    /// It falls asleep after some ticks of rest: see [`Why::rests`].
     AtRest,
     /// It is kinematic: it sleeps while its game gives it no velocity.
     WithoutVelocity,
-    /// It is a player on foot, and these do not sleep.
+    /// It is a player on foot. Players on foot do not sleep.
     NeverPlayer,
-    /// It is a missile, and these do not sleep.
+    /// It is a missile. Missiles do not sleep by this rule.
     NeverMissile,
 }
 
-/// What the guard stopped a body with.
+/// The obstacle at which the guard stopped a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoppedBy {
-    /// The other body; `None` for the world, and for one that has gone since.
+    /// The other body; `None` for the world, and for a body that has left the match since.
     pub other: Option<EntityId>,
     /// The index of the world's solid; `None` for a body.
     pub solid: Option<u32>,
-    /// Normal of the plane between the two, from the body to what stopped it.
+    /// Normal of the plane between the two, from the body to the obstacle.
     pub normal: DVec3,
     /// The share of its motion in this tick that the body had made, 0 to 1. It may have gone
-    /// on later in the tick, once what was in its way had moved.
+    /// on later in the tick, once the obstacle had moved.
     pub share: f64,
 }
 
@@ -56,20 +56,20 @@ pub struct Why {
     pub island: Vec<EntityId>,
     /// Upper bound of the speed of its surface, in units per second.
     pub surface_speed: f64,
-    /// Ticks in a row in which its surface was slow, in which it stayed where it was, and in
-    /// which the solver or the guard held it: the longest of them lets it sleep, if rest does.
+    /// Three counts of ticks in a row: its surface was slow, it stayed where it was, the solver
+    /// or the guard held it. The greatest of them lets it sleep, if it sleeps at rest.
     pub rests: [u16; 3],
-    /// By what it falls asleep.
+    /// The condition on which it falls asleep.
     pub falls_asleep: FallsAsleep,
-    /// How many ticks of the first kind it takes to fall asleep.
+    /// How many ticks of the first count it takes to fall asleep.
     pub rest_needed: u16,
     /// Whether the solver or the guard holds it in this tick.
     pub held: bool,
-    /// What the guard stopped it with in this tick, the last time that it did; `None` if its
-    /// whole motion was free, of players on foot and missiles, which have a guard of their own,
-    /// and in the tick of a match that was loaded.
+    /// The last obstacle at which the guard stopped it in this tick. `None` if its whole motion
+    /// was free, and right after a match was loaded. `None` as well for players on foot and
+    /// missiles, which are stopped by other rules.
     pub stopped: Option<StoppedBy>,
-    /// All that it touches: the nearest first.
+    /// The bodies and solids that it touches, the nearest first.
     pub touching: Vec<Touching>,
 }
 
@@ -84,7 +84,7 @@ pub struct Touching {
     pub at: DVec3,
     /// Normal of the plane between the two, from the body to the other.
     pub normal: DVec3,
-    /// Their distance along it, in units; zero if they overlap.
+    /// Their distance along the normal, in units; zero if they overlap.
     pub gap: f64,
     /// The normal impulse of the solver in the last tick, in kilogram units per second.
     pub impulse: f64,
@@ -105,7 +105,7 @@ impl FallsAsleep {
         }
     }
 
-    /// What it is called where it is told.
+    /// The name under which the condition is reported.
     pub fn name(self) -> &'static str {
         match self {
             Self::AtRest => "at_rest",
@@ -150,7 +150,7 @@ impl World {
         })
     }
 
-    /// The body in a slot, or the world's solid.
+    /// The id of the blocking body, or the index of the blocking solid.
     fn named(&self, blocker: Blocker) -> (Option<EntityId>, Option<u32>) {
         match blocker {
             Blocker::Solid(index) => (None, Some(index)),
@@ -235,7 +235,7 @@ mod tests {
         ModelId(model as u8)
     }
 
-    /// Two crates on a floor, one on the other: who carries whom, and why they sleep.
+    /// Two crates on a floor, one on the other: which one carries the other, and why they sleep.
     #[test]
     fn a_stack_tells_what_carries_it_and_that_it_sleeps_together() {
         let (mut world, model) = floor();
@@ -247,7 +247,7 @@ mod tests {
         world.step(&[]);
         let falls = world.why(upper).unwrap();
         assert!(!falls.asleep && falls.island.is_empty() && falls.rests[0] <= 1, "{falls:?}");
-        // Before they sleep the solver tells what each bears.
+        // Before they sleep, the impulses of the solver show the load of each.
         let bears = (0..60).find_map(|_| {
             world.step(&[]);
             let now = world.why(lower)?;
@@ -259,7 +259,7 @@ mod tests {
         let (ground, load) = (of(true), of(false));
         assert!(ground.normal.z < -0.99 && load.normal.z > 0.99, "{bears:?}");
         assert_eq!(load.other, Some(upper));
-        // A face of either box divides them.
+        // A face of one of the boxes divides them.
         assert_eq!((ground.stage, load.stage), (Stage::Boxes, Stage::Boxes));
         assert!(ground.gap > 0.0 && ground.gap < 0.2, "{bears:?}");
         assert_eq!(bears.falls_asleep, FallsAsleep::AtRest);
@@ -267,19 +267,19 @@ mod tests {
         let sleeps = world.why(upper).unwrap();
         assert!(sleeps.asleep && sleeps.island == [lower], "{sleeps:?}");
         assert_eq!(sleeps.touching.len(), 1, "{sleeps:?}");
-        // What sleeps was not stopped in this tick.
+        // A sleeping body was not stopped in this tick.
         assert_eq!(sleeps.stopped, None);
     }
 
-    /// A driven body that meets the floor in the middle of its motion, a motion that is free, and
-    /// one that begins at the floor. What stopped it is neither saved nor part of the digest.
+    /// A driven body meets the floor in the middle of its motion, then begins a motion at the
+    /// floor, then makes a free one. The obstacle is neither saved nor part of the digest.
     #[test]
     fn a_body_tells_what_the_guard_stopped_it_with() {
         let (mut world, _) = floor();
         let lift = world.spawn_body(model(&world, "lift"), DVec3::Z * 26.0, DQuat::IDENTITY);
         let lift = lift.unwrap();
         assert_eq!(world.why(lift).unwrap().falls_asleep, FallsAsleep::WithoutVelocity);
-        // 20 units a tick, with 10 below it.
+        // It moves 20 units a tick, and the floor is 10 below it.
         world.set_velocity(lift, DVec3::Z * -1200.0, DVec3::ZERO).unwrap();
         world.step(&[]);
         let stop = world.why(lift).unwrap().stopped.expect("the floor is in its way");
@@ -297,8 +297,8 @@ mod tests {
         assert_eq!(world.why(lift).unwrap().stopped, None, "its way up is free");
     }
 
-    /// A heap of tumbling bodies, some of which the guard stops in their turning: each names what
-    /// was in its way, and a plane that still divides the two where they stayed together.
+    /// A heap of tumbling bodies, some of which the guard stops while they turn. Each names the
+    /// obstacle, and a plane that still divides the two where they stayed together.
     #[test]
     fn bodies_of_a_heap_tell_what_the_guard_stopped_them_with() {
         let (mut world, _) = floor();
@@ -308,7 +308,7 @@ mod tests {
             let at = DVec3::new(x, y, 60.0 + (number / 6) as f64 * 90.0);
             let model = model(&world, names[number % names.len()]);
             let id = world.spawn_body(model, at, DQuat::from_rotation_x(number as f64)).unwrap();
-            // Towards the middle of all.
+            // It is thrown towards the middle of the heap.
             let (linear, angular) = (DVec3::new(-x, -y, -200.0), DVec3::new(9.0, 7.0, 5.0));
             world.set_velocity(id, linear, angular).unwrap();
             id
@@ -324,7 +324,7 @@ mod tests {
                 assert_ne!(stop.other, Some(why.id));
                 *if stop.solid.is_some() { &mut by_solids } else { &mut by_bodies } += 1;
                 let is_it = |near: &&Touching| (near.other, near.solid) == (stop.other, stop.solid);
-                // A body that turns fast is elsewhere by the end of the tick. Concave ones touch
+                // A body that turns fast is elsewhere by the end of the tick. Concave bodies touch
                 // in several places.
                 let is_slow = why.surface_speed < 30.0;
                 let near: Vec<&Touching> = why.touching.iter().filter(is_it).collect();
@@ -338,7 +338,7 @@ mod tests {
         assert!(by_bodies > 10 && by_solids > 0 && together > 0);
     }
 
-    /// Of players and missiles no count of still ticks says anything: they do not sleep.
+    /// Players on foot do not sleep, so the counts of ticks at rest say nothing about them.
     #[test]
     fn players_do_not_fall_asleep() {
         let (mut world, _) = floor();

@@ -13,8 +13,8 @@ const LENGTHS: [f64; 17] = [
     1e100, 1e154, 1e155, 1e308,
 ];
 
-/// Before, a ray of more than 262,144 units ended where it started, and what was behind the wall
-/// was in sight.
+/// In an earlier version a ray of more than 262,144 units ended where it started, and points
+/// behind a wall were in sight.
 #[test]
 fn long_ray() {
     let world = World::new(map(), models(), CONFIG).expect("the room can be played");
@@ -24,7 +24,7 @@ fn long_ray() {
             let to = from + direction * length;
             let hit = world.cast_ray(from, to, None);
             let told = || format!("{length:e} along {direction}: {hit:?}");
-            // The slanted one meets the ceiling first.
+            // The slanted ray meets the ceiling first.
             let wall = if direction == DVec3::X { 812.0 } else { 312.0 / 0.48 };
             assert!((hit.at.distance(from) - wall).abs() < 0.01, "{}", told());
             assert!((hit.fraction / (wall / length) - 1.0).abs() < 1e-4, "{}", told());
@@ -56,7 +56,7 @@ fn long_ray() {
     }
 }
 
-/// A body in the way is met at any length, too.
+/// Rays and sweeps of any length meet a body in the way.
 #[test]
 fn a_long_ray_meets_a_body() {
     let scene = Scene::new();
@@ -81,8 +81,9 @@ fn a_long_ray_meets_a_body() {
     assert_eq!(inside.len(), scene.world.state().entities.len());
 }
 
-/// A start in solid is an answer of its own, and sees nothing: before, `in_sight` from within a
-/// wall was true, and a ray from there was as one that meets the wall at its start.
+/// A start in solid is reported by a flag, and nothing is seen from it. In an earlier version
+/// `in_sight` from within a wall was true, and a ray from there looked like one that meets the
+/// wall at its start.
 #[test]
 fn from_inside_of_solid_nothing_is_seen() {
     let scene = Scene::new();
@@ -104,7 +105,7 @@ fn from_inside_of_solid_nothing_is_seen() {
     assert!(inside.start_solid && inside.entity == Some(scene.body), "{inside:?}");
     let surface = world.cast_ray(at - DVec3::X * 16.0, at, None);
     assert!(!surface.start_solid && surface.entity == Some(scene.body), "{surface:?}");
-    // A ray without length looks at its start.
+    // A ray without length tests its start.
     let nothing = world.cast_ray(free, free, None);
     assert!(!nothing.start_solid && nothing.fraction == 1.0, "{nothing:?}");
     assert!(world.in_sight(free, free));
@@ -112,8 +113,8 @@ fn from_inside_of_solid_nothing_is_seen() {
     assert_eq!(denormal, nothing);
 }
 
-/// Before, a quaternion of 1e155 and more made a body whose orientation was none: it fell through
-/// everything, and the audit found nothing.
+/// In an earlier version a quaternion of length 1e155 or more gave a body an orientation of length
+/// zero: it fell through everything, and the audit found no fault.
 #[test]
 fn orientation_overflow() {
     let mut audit = Audit::new(&map(), &models()).expect("it can be audited");
@@ -148,8 +149,8 @@ fn orientation_overflow() {
     assert!(world.state().entities.is_empty());
 }
 
-/// What flies far beyond the map has left it, as what falls: before, a body could be where no
-/// saved match may have one.
+/// A body that flies far beyond the map has left it, like a body that falls out. In an earlier
+/// version it could get to a place that loading refuses.
 #[test]
 fn what_leaves_the_map_is_put_back_and_a_missile_is_gone() {
     let world = || {
@@ -186,7 +187,7 @@ fn what_leaves_the_map_is_put_back_and_a_missile_is_gone() {
     assert!(back.length() < 2_000.0, "{back}");
 }
 
-/// The floor of the room alone.
+/// A map with only the floor of the room.
 fn open_text() -> String {
     let floor = crate::room::block([-512.0, -512.0, -16.0], [512.0, 512.0, 0.0]);
     format!(

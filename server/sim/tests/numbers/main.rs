@@ -1,5 +1,6 @@
-//! Numbers from outside: every public function that takes some is called with those that nobody
-//! means. It answers an error, or leaves a match that the audit accepts and that can be saved.
+//! Extreme numbers from outside: every public function that takes numbers is called with infinite,
+//! huge, tiny and undefined ones. It returns an error, or leaves a match that the audit accepts
+//! and that can be saved.
 
 #[allow(dead_code, reason = "each crate asks for numbers of other kinds")]
 #[path = "../../../../tests/extremes/mod.rs"]
@@ -118,7 +119,7 @@ impl Scene {
     }
 }
 
-/// What goes on after an operation: the match is played for some ticks, audited and saved.
+/// Checks a match after an operation: it is played for some ticks, audited, saved and restored.
 fn goes_on(mut world: World, audit: &mut Audit) {
     for tick in 0..3 {
         world.step(&[]);
@@ -145,7 +146,7 @@ fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
                 let (mut n, model) = (n.clone(), ModelId(model as u8));
                 _ = world.spawn_body(model, vector(&mut n, [300.0, 200.0, 300.0]), turn(&mut n));
             }
-            // As many numbers as each of them took.
+            // The calls above took numbers from clones: take as many here.
             n.three([0.0; 3]);
             n.four([0.0; 4]);
         }
@@ -229,7 +230,7 @@ fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
     true
 }
 
-/// Asks a match. Returns whether there is a question of this name.
+/// Asks a match a question. Returns whether there is one of this name.
 fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
     let Scene { world, player, .. } = scene;
     match name {
@@ -311,7 +312,7 @@ fn state(n: &mut Numbers) -> State {
     State { tick: 1, entities: entities.collect() }
 }
 
-/// Questions that need no match. Returns whether there is one of this name.
+/// Asks a question that needs no match. Returns whether there is one of this name.
 fn query(name: &str, n: &mut Numbers) -> bool {
     let solid = Solid::new(&models()[0]);
     match name {
@@ -398,7 +399,7 @@ fn query(name: &str, n: &mut Numbers) -> bool {
     true
 }
 
-/// Values. Returns whether there is a function of this name.
+/// Calls a function of a plain value. Returns whether there is one of this name.
 fn value(name: &str, n: &mut Numbers) -> bool {
     match name {
         "Random::between" => _ = Random::new(1).between(n.f64(1.0), n.f64(2.0)),
@@ -432,7 +433,7 @@ fn value(name: &str, n: &mut Numbers) -> bool {
     true
 }
 
-/// The functions are those of the sources, so a new one is noticed.
+/// The list of functions is read from the sources, so a new function is noticed.
 #[test]
 fn no_public_function_panics_or_leaves_a_match_unsound_by_odd_numbers() {
     let scene = Scene::new();
@@ -440,7 +441,7 @@ fn no_public_function_panics_or_leaves_a_match_unsound_by_odd_numbers() {
     let found = functions(env!("CARGO_MANIFEST_DIR"), &[], &TYPES);
     assert!(found.len() > 45, "{found:#?}");
     let bytes = ["World::load", "World::restore"];
-    // They get no number of their own, or have tests of their own in `predicted`.
+    // These functions take bytes, or have tests of their own in `predicted`.
     let left_out =
         |name: &str| bytes.contains(&name) || name.starts_with("P") && predicted::has(name);
     for name in found.iter().map(|function| function.name.as_str()) {

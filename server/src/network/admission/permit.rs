@@ -31,7 +31,7 @@ pub(crate) struct Permit {
 /// The place that a connection holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// A place in the queue, or none any longer if it was pushed out.
+    /// A place in the queue. A connection that was pushed out has none.
     Unfinished,
     Player,
     Spectator,
@@ -50,12 +50,12 @@ impl Permit {
         Self { admission, number, address, is_exempt, evict, is_proven, place, control }
     }
 
-    /// By which it is learnt that the connection was pushed out and has to close.
+    /// The notification that the connection was pushed out and has to close.
     pub(crate) fn eviction(&self) -> Arc<Notify> {
         Arc::clone(&self.evict)
     }
 
-    /// Charges the handshake to the address, which is known not to be forged.
+    /// Marks the address as proven (not forged), and charges the handshake to it.
     pub(crate) fn prove(&mut self, now: Instant) {
         if !std::mem::replace(&mut self.is_proven, true) {
             let rate = if self.is_exempt { EXEMPT_HANDSHAKES } else { HANDSHAKES };
@@ -63,15 +63,15 @@ impl Permit {
         }
     }
 
-    /// Takes a player's place of the address.
+    /// Takes one of the address's places for a player.
     ///
     /// # Errors
-    /// The address has had its share, or the connection was pushed out.
+    /// The address has used up its share, or the connection was pushed out.
     pub(crate) fn play(&mut self, now: Instant) -> Result<(), Limit> {
         self.take(Place::Player, now)
     }
 
-    /// Takes a spectator's place of the address.
+    /// Takes one of the address's places for a spectator.
     ///
     /// # Errors
     /// As [`Permit::play`].
@@ -119,15 +119,15 @@ impl Permit {
         left.map_or(Duration::ZERO, |left| (left + REJOIN_DELAY).saturating_duration_since(now))
     }
 
-    /// Keeps a player's place of the address for one who may come back.
+    /// Keeps one of the address's places for a player who may come back.
     pub(crate) fn keep_place(&self, now: Instant) -> KeptPlace {
         let admission = Arc::clone(&self.admission);
         admission.lock().entry(self.address, now).players += 1;
         KeptPlace { admission, address: self.address }
     }
 
-    /// Takes a player's place for one who has come back, whatever the address has:
-    /// its share was asked when the player joined.
+    /// Takes a place for a player who has come back. The address's share is not checked again: it
+    /// was checked when the player joined.
     pub(crate) fn resume(&mut self, kept: KeptPlace, now: Instant) {
         drop(kept);
         let admission = Arc::clone(&self.admission);
@@ -137,12 +137,14 @@ impl Permit {
         self.place = Place::Player;
     }
 
-    /// Notes that a player leaves, after whom the next one waits.
+    /// Notes that a player leaves now. The address's next player has to wait
+    /// ([`Permit::rejoin_delay`]).
     pub(crate) fn note_left(&self, now: Instant) {
         self.admission.lock().entry(self.address, now).left = Some(now);
     }
 
-    /// Gives up a player's or spectator's place: the connection only says goodbye.
+    /// Gives up a player's or spectator's place. The connection returns to the queue while it says
+    /// goodbye.
     pub(crate) fn leave(&mut self, now: Instant) {
         let admission = Arc::clone(&self.admission);
         let mut table = admission.lock();
@@ -153,7 +155,7 @@ impl Permit {
         }
     }
 
-    /// Whether there was a player's or spectator's place to give up.
+    /// Gives up a player's or spectator's place. Returns false if the connection held none.
     fn give_up(&mut self, table: &mut Table, now: Instant) -> bool {
         let entry = table.entry(self.address, now);
         match std::mem::replace(&mut self.place, Place::Unfinished) {
@@ -169,8 +171,8 @@ impl Permit {
     /// Charges bytes of the control stream.
     ///
     /// # Errors
-    /// The address sends more than it may, and this connection more than its part of
-    /// that: nobody is closed for what a neighbour sends.
+    /// The address sent more than it may, and this connection more than its part of that. A
+    /// connection is never closed for bytes that others of its address send.
     pub(crate) fn charge_control(&mut self, bytes: usize, now: Instant) -> Result<(), Limit> {
         let bytes = bytes as f64;
         let is_within_part = self.control.take(CONTROL_PART, bytes, now);
@@ -180,10 +182,10 @@ impl Permit {
         may.then_some(()).ok_or(Limit::Control)
     }
 
-    /// Charges bytes of speech, which everybody is sent.
+    /// Charges bytes of chat, which everybody is sent.
     ///
     /// # Errors
-    /// The address, or the match, has said enough.
+    /// The address or the match has used up its budget of chat.
     pub(crate) fn say(&self, bytes: usize, now: Instant) -> Result<(), Limit> {
         let (bytes, mut table) = (bytes as f64, self.admission.lock());
         if !table.chat.wait(MATCH_CHAT, bytes, now).is_zero() {
@@ -196,15 +198,15 @@ impl Permit {
         Ok(())
     }
 
-    /// By which map downloads of the connection are charged.
+    /// The budgets that the connection's map downloads are charged to.
     pub(crate) fn map_share(&self) -> MapShare {
         let admission = Arc::clone(&self.admission);
         MapShare { admission, address: self.address, is_exempt: self.is_exempt }
     }
 }
 
-/// A player's place of an address while the player's connection is lost; dropping it
-/// gives the place up.
+/// A player's place that is kept while the player's connection is lost. Dropping it gives the place
+/// up.
 pub(crate) struct KeptPlace {
     admission: Arc<Admission>,
     address: AddressKey,

@@ -8,28 +8,29 @@ use crate::token_bucket::Rate;
 /// for every player to come back at once, few enough to bound a flood.
 pub(crate) const UNFINISHED: usize = 64;
 
-/// Of those, connections of one address: several players behind one router who
-/// come back at once.
+/// Unfinished connections of one address: enough for several players behind one router who come
+/// back at once.
 pub(super) const UNFINISHED_PER_ADDRESS: usize = 16;
 
-/// Unfinished connections from which on newcomers must prove their address.
+/// From this many unfinished connections on, newcomers must prove their address.
 pub(super) const UNPROVEN: usize = 16;
 
-/// The same for those of one address.
+/// From this many unfinished connections of one address on, its newcomers must prove it.
 pub(super) const UNPROVEN_PER_ADDRESS: usize = 4;
 
-/// Handshakes that begin without a proof of the address, of all: one that is broken off
-/// at once stays a connection for the 15 s of the idle time-out, so there are some 200 of
-/// those at most, fewer than half of all that a server for a few players holds.
+/// Handshakes, of all addresses, that begin without a proof of the address. One that is broken off
+/// at once stays a connection for the 15 s of the idle time-out. So there are some 200 of them at
+/// most: fewer than half of the connections that a server for a few players holds.
 pub(super) const UNPROVEN_HANDSHAKES: Rate = Rate { per_second: 10.0, burst: 64.0 };
 
-/// The same of one address, so that one uses up no more than a share.
+/// Handshakes of one address that begin without a proof of it, so that one address cannot use up
+/// the budget of all.
 pub(super) const UNPROVEN_HANDSHAKES_PER_ADDRESS: Rate = Rate { per_second: 2.0, burst: 32.0 };
 
 /// Handshakes of one address. Each takes about a millisecond of the network thread.
 pub(super) const HANDSHAKES: Rate = Rate { per_second: 1.0, burst: 30.0 };
 
-/// The same of an exempt one: a swarm of hundreds may come at once.
+/// Handshakes of an exempt address: a swarm of hundreds of clients may come at once.
 pub(super) const EXEMPT_HANDSHAKES: Rate = Rate { per_second: 50.0, burst: 512.0 };
 
 /// Joins of one address, as a player or spectator: twelve a minute.
@@ -39,30 +40,31 @@ pub(super) const JOINS: Rate = Rate { per_second: 0.2, burst: 12.0 };
 /// and then, and goodbye.
 pub(super) const CONTROL: Rate = Rate { per_second: 2048.0, burst: 16384.0 };
 
-/// The part of those that each connection has whatever others of its address send.
+/// The part of [`CONTROL`] that each connection has for itself, whatever others of its address
+/// send.
 pub(super) const CONTROL_PART: Rate = Rate { per_second: 512.0, burst: 4096.0 };
 
-/// Bytes of speech of one address, which everybody is sent: a short line a second.
+/// Bytes of chat of one address: a short line a second. Everybody is sent them.
 pub(super) const CHAT: Rate = Rate { per_second: 100.0, burst: 1000.0 };
 
-/// Bytes of speech of a whole match: a tenth of what a client on a slow line is sent
+/// Bytes of chat of a whole match: a tenth of what a client on a slow line is sent
 /// (`--client-budget`), and more than anybody can read.
 pub(super) const MATCH_CHAT: Rate = Rate { per_second: 1000.0, burst: 4000.0 };
 
-/// Bytes of map downloads of one address: a large map to each of its players at
-/// once, and one every ten seconds.
+/// Bytes of map downloads of one address: a large map for each of its players at once, then one
+/// every ten seconds.
 pub(super) const MAPS: Rate = Rate { per_second: 256.0 * 1024.0, burst: 8.0 * 1024.0 * 1024.0 };
 
-/// Bytes of map downloads of all together: far less than a match of a full server
-/// on a 100 Mbit/s line leaves.
+/// Bytes of map downloads of all addresses together: far less than a full match leaves of a line of
+/// 100 Mbit/s.
 pub(super) const MATCH_MAPS: Rate =
     Rate { per_second: 4.0 * 1024.0 * 1024.0, burst: 1024.0 * 1024.0 };
 
 /// Addresses that are remembered, some 250 bytes each.
 pub(super) const REMEMBERED: usize = 8192;
 
-/// Time from a player's leaving until another one of the same address is let in:
-/// leaving and joining is no way to be whole again.
+/// How long after a player left another one of the same address is let in. Without it, players
+/// would leave and join again to be healed.
 pub(super) const REJOIN_DELAY: Duration = Duration::from_secs(3);
 
 /// The share that an operator grants each address.

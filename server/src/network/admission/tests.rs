@@ -19,12 +19,12 @@ fn ask(table: &Arc<Admission>, address: &str, now: Instant) -> Verdict {
 fn admit(table: &Arc<Admission>, address: &str, now: Instant) -> Permit {
     match ask(table, address, now) {
         Verdict::Admit(permit) => permit,
-        Verdict::Prove => panic!("has to prove its address"),
+        Verdict::Prove => panic!("the client has to prove its address"),
         Verdict::Refuse(limit) => panic!("refused: {limit:?}"),
     }
 }
 
-/// Whether a connection was pushed out, which is told once.
+/// Whether a connection was pushed out. A second call returns false.
 fn is_evicted(permit: &Permit) -> bool {
     let eviction = permit.eviction();
     let mut evicted = std::pin::pin!(eviction.notified());
@@ -43,13 +43,13 @@ fn an_address_that_occupies_places_loses_the_oldest_and_others_keep_theirs() {
     assert!(evicted[..3].iter().all(|evicted| *evicted), "{evicted:?}");
     assert!(!is_evicted(&honest));
     drop(idle);
-    assert_eq!(table.lock().unfinished.len(), 1, "the queue gives up what is dropped");
+    assert_eq!(table.lock().unfinished.len(), 1, "a dropped connection leaves the queue");
 }
 
 #[test]
 fn a_full_queue_gives_way_at_the_address_that_has_most() {
     let (table, now) = (table(), Instant::now());
-    // An exempt address has no share of the queue, but all of it is not its own.
+    // An exempt address has no limit of its own, but it cannot keep all of the queue.
     let swarm: Vec<_> = (0..UNFINISHED - 2).map(|_| admit(&table, "127.0.0.1", now)).collect();
     let others: Vec<_> = (0..10).map(|_| admit(&table, OTHER, now)).collect();
     assert_eq!(swarm.iter().filter(|permit| is_evicted(permit)).count(), 8);
@@ -100,7 +100,7 @@ fn a_player_who_may_come_back_keeps_the_place_of_the_address() {
     let mut back = admit(&table, STRANGER, now);
     back.resume(kept, now);
     assert_eq!(admit(&table, STRANGER, now).play(now), Err(Limit::Players));
-    assert!(table.lock().unfinished.is_empty(), "nobody pushes out who is back");
+    assert!(table.lock().unfinished.is_empty(), "a player who is back is in no queue");
     back.leave(now);
     drop(back.keep_place(now));
     admit(&table, STRANGER, now).play(now).unwrap();
@@ -124,7 +124,11 @@ fn leaving_refills_nothing() {
         played.unwrap();
         said += lines;
     }
-    assert_eq!(said as f64 * 100.0, CHAT.burst, "an allowance a connection");
+    assert_eq!(
+        said as f64 * 100.0,
+        CHAT.burst,
+        "the address has one allowance, whatever its connections"
+    );
     assert_eq!(come(at(0)).0, Err(Limit::Joins));
     come(at(60)).0.unwrap();
     let permit = admit(&table, STRANGER, at(61));
@@ -159,7 +163,7 @@ fn all_addresses_together_say_no_more_than_the_match_can_bear() {
 fn handshakes_are_charged_to_proven_addresses_only() {
     let (table, now) = (table(), Instant::now());
     let address: IpAddr = STRANGER.parse().unwrap();
-    // Dropped at once: handshakes that do not come about.
+    // Permits that are dropped at once stand for handshakes that are broken off.
     let begun = (0..1000).filter(|_| matches!(table.ask(address, false, now), Verdict::Admit(_)));
     assert_eq!(begun.count() as f64, UNPROVEN_HANDSHAKES_PER_ADDRESS.burst);
     for _ in 0..HANDSHAKES.burst as usize {
@@ -180,7 +184,7 @@ fn handshakes_that_are_broken_off_make_everybody_prove_their_address_and_refuse_
         let admitted = |n: &u32| matches!(table.ask(address(*n), false, now), Verdict::Admit(_));
         (0..count).filter(admitted).count()
     };
-    // As many forged addresses as one likes.
+    // An attacker can forge any number of addresses.
     assert_eq!(begun(5000, at(0)) as f64, UNPROVEN_HANDSHAKES.burst);
     assert_eq!(begun(5000, at(1)) as f64, UNPROVEN_HANDSHAKES.per_second);
     assert!(matches!(table.ask(OTHER.parse().unwrap(), false, at(1)), Verdict::Prove));

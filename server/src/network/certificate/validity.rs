@@ -1,8 +1,7 @@
-//! The period of validity of a certificate in DER, and nothing else of it.
+//! Reads the period of validity of a certificate in DER, and nothing else of it.
 
-/// When a certificate begins and ends to be valid, in seconds since 1970, as its
-/// `notBefore` and `notAfter` say (RFC 5280, section 4.1.2.5); `None` if that cannot
-/// be found in `certificate`, in DER.
+/// When the validity of `certificate`, in DER, begins and ends: its `notBefore` and `notAfter` (RFC
+/// 5280, section 4.1.2.5), in seconds since 1970. `None` if they cannot be found.
 pub(super) fn validity(certificate: &[u8]) -> Option<[i64; 2]> {
     let (mut signed, _) = element(certificate, SEQUENCE)?;
     let mut fields = take(&mut signed, SEQUENCE)?;
@@ -32,7 +31,7 @@ fn element(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     }
     let (length, rest) = match length {
         0..=0x7F => (usize::from(length), rest),
-        // As many bytes of length; a certificate has no need of more.
+        // One to three bytes hold the length. A certificate needs no more.
         0x81..=0x83 => {
             let (digits, rest) = rest.split_at_checked(usize::from(length - 0x80))?;
             (digits.iter().fold(0, |sum, &digit| sum << 8 | usize::from(digit)), rest)
@@ -42,14 +41,14 @@ fn element(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(length)
 }
 
-/// The same, leaving in `bytes` what follows.
+/// Takes the first element, which has to have this tag, off `bytes`, and returns its content.
 fn take<'a>(bytes: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
     let (content, rest) = element(bytes, tag)?;
     *bytes = rest;
     Some(content)
 }
 
-/// The time that `bytes` begin with, leaving what follows it.
+/// Takes the time that `bytes` begin with off them, and returns it in seconds since 1970.
 fn time(bytes: &mut &[u8]) -> Option<i64> {
     let tag = *bytes.first()?;
     let digits = take(bytes, tag)?.strip_suffix(b"Z")?;
@@ -59,7 +58,7 @@ fn time(bytes: &mut &[u8]) -> Option<i64> {
     let number =
         |digits: &[u8]| digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
     let (year, rest) = match (tag, digits.len()) {
-        // Two digits stand for 1950 to 2049.
+        // Two digits stand for the years 1950 to 2049.
         (UTC_TIME, 12) => {
             let year = number(&digits[..2]);
             (if year < 50 { 2000 + year } else { 1900 + year }, &digits[2..])
@@ -77,11 +76,11 @@ fn time(bytes: &mut &[u8]) -> Option<i64> {
 
 /// Days from the first of January 1970 to a day of the Gregorian calendar.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    // Years that begin in March end with the day that leap years add.
+    // If a year begins in March, the day that leap years add is its last.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     let days_before_month = (153 * month + 2) / 5;
-    // From the first of March of the year 0 to 1970.
+    // 719,468 days lie between the first of March of the year 0 and the first of January 1970.
     year * 365 + leap_days + days_before_month + day - 1 - 719_468
 }
 
@@ -107,7 +106,7 @@ mod tests {
             ((2000, 2, 29), 951_782_400),
             ((2000, 3, 1), 951_868_800),
             ((2038, 1, 19), 2_147_472_000),
-            // From 2050 on with four digits.
+            // From 2050 on, years have four digits.
             ((2049, 12, 31), 2_524_521_600),
             ((2050, 1, 1), 2_524_608_000),
             ((2100, 3, 1), 4_107_542_400),
@@ -123,7 +122,7 @@ mod tests {
         for length in 0..certificate.len() {
             assert_eq!(validity(&certificate[..length]), None, "{length} bytes");
         }
-        // And no byte that is changed brings it down.
+        // No changed byte makes the parser panic.
         for index in 0..certificate.len() {
             for byte in [0, 0x30, 0x7F, 0x80, 0x83, 0x84, 0xFF] {
                 let mut wrong = certificate.clone();

@@ -1,4 +1,4 @@
-//! What a player says: to everybody in the match, or as a vote.
+//! A player's chat lines: sent to everybody in the match, or counted as a vote.
 
 use obsp_proto::control::{ChatLine, MatchEvent};
 
@@ -8,8 +8,8 @@ use crate::network::path::Path;
 use crate::rounds::ChatVerdict;
 
 impl<P: Path> PlayerConnection<'_, P> {
-    /// Passes on what the player says, if their address and the match have not heard
-    /// enough of late.
+    /// Passes the player's line on, unless the player is muted or the budget of chat of the address
+    /// or of the match is used up.
     pub(super) fn say(&mut self, line: ChatLine) {
         if self.registration.as_ref().is_some_and(|client| client.is_muted()) {
             return;
@@ -26,7 +26,7 @@ impl<P: Path> PlayerConnection<'_, P> {
         }
     }
 
-    /// Takes a line for a vote, if it is one.
+    /// Handles a line that is a vote. Returns false if it is an ordinary chat line.
     fn vote(&mut self, line: &ChatLine) -> bool {
         let Some(client) = &self.registration else { return false };
         if !line.as_str().starts_with('/') {

@@ -1,4 +1,4 @@
-//! From a hello to a seat: who a client is, whether it may join, and where.
+//! Leads a client from its hello to a seat: who the client is, whether it may join, and where.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,24 +21,23 @@ use crate::telemetry::ConnectionState;
 use crate::tickets::Presented;
 use crate::unix_time::unix_time;
 
-/// How long the tick thread may take to answer a wish to join: many ticks.
+/// How long the tick thread may take to answer a request to join: many ticks.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long the older of two connections of one player has to leave its body to the
-/// newer one.
+/// How long the older of two connections of one player has to hand its body over to the newer one.
 const HANDOVER: Duration = Duration::from_secs(1);
 
-/// Time between two looks at whether it has.
+/// Time between two checks whether the older connection has handed its body over.
 const HANDOVER_LOOK: Duration = Duration::from_millis(10);
 
-/// What a player who comes back keeps besides the body.
+/// The things that a player who comes back keeps besides the body.
 struct Returned {
     ticket: Ticket,
     steered: Arc<Steered>,
 }
 
 impl<P: Path> PlayerConnection<'_, P> {
-    /// Goes to the match that a hello names.
+    /// Moves the connection to the match that its hello names.
     pub(super) fn enter_match(&mut self, name: &MatchName) -> Result<(), End> {
         let lobby = match self.lobbies.find(name.as_str()) {
             Ok(lobby) => lobby,
@@ -50,8 +49,8 @@ impl<P: Path> PlayerConnection<'_, P> {
         self.feed.enter_match(lobby).map_err(|reason| End::from(&reason))
     }
 
-    /// Answers a hello: the first of a connection, or that of a client which follows
-    /// the match into another world.
+    /// Answers a hello. It is the first of a connection, or it comes from a client that follows the
+    /// match into another world.
     pub(super) async fn greet(
         &mut self,
         name: PlayerName,
@@ -66,18 +65,20 @@ impl<P: Path> PlayerConnection<'_, P> {
         outcome
     }
 
-    /// Lets a client into the match: one who comes back to the body they left, others to a new
-    /// one.
+    /// Lets a client into the match. A player who comes back gets the body they left; others get a
+    /// new one.
     async fn admit(&mut self, name: PlayerName, token: &[u8], ticket: Ticket) -> Result<(), End> {
         if self.lobby.game.has_failed() {
             return Err(self.refuse(RefusalReason::NotReady));
         }
         self.name = Some(name.clone());
-        // Banned since the handshake, or come here from another address.
+        // The address may have been banned since the handshake, or the connection may have moved to
+        // a banned one.
         if self.feed.is_banned() {
             return Err(self.refuse(RefusalReason::Banned));
         }
-        // Known since the handshake; a player without them would see nothing.
+        // Since the handshake, it is known whether the path carries datagrams. Without them, a
+        // player would see nothing.
         if self.feed.path.largest_datagram().is_none() {
             return Err(Reason::NoDatagrams.into());
         }
@@ -104,8 +105,8 @@ impl<P: Path> PlayerConnection<'_, P> {
         outcome
     }
 
-    /// The body that a player left, unless the player is banned, and refused, or was removed
-    /// meanwhile, who may come as newcomers do.
+    /// Returns the body that a player left if the player may have it back. A banned player is
+    /// refused. A player who was removed meanwhile gets `None`, and may join as a newcomer does.
     fn unless_unwanted(&mut self, away: Away) -> Result<Option<Away>, End> {
         let address = self.feed.path.connection().remote_address().ip();
         let is_banned = self.lobby.game.access.bans.is_banned(address, away.player_id, unix_time());
@@ -116,7 +117,7 @@ impl<P: Path> PlayerConnection<'_, P> {
         if is_banned { Err(self.refuse(RefusalReason::Banned)) } else { Ok(None) }
     }
 
-    /// Opens the client's connect token, where tokens are asked for.
+    /// Checks the client's connect token, if the server asks for tokens.
     fn judge_token(&mut self, token: &[u8]) -> Result<Option<OpenedToken>, End> {
         let Some(gate) = &self.lobby.game.access.gate else { return Ok(None) };
         if token.is_empty() {
@@ -169,9 +170,9 @@ impl<P: Path> PlayerConnection<'_, P> {
         seated
     }
 
-    /// Ends the older connections of a player whom tokens know, once the player is in this
-    /// match: nobody is in two at once, nor in one twice. A player who is refused here keeps
-    /// the place in another match.
+    /// Ends the older connections of a player whose token has a number, once the player is in this
+    /// match. So nobody is in two matches at once, or in one match twice. A player who is refused
+    /// here keeps the place in the other match.
     async fn end_older_connections(&self) {
         let Some(own) = &self.registration else { return };
         if self.lobby.game.has_failed() {
@@ -185,8 +186,8 @@ impl<P: Path> PlayerConnection<'_, P> {
         }
     }
 
-    /// Ends an older connection to a match of the player whom tokens know by this number, and
-    /// gives what it leaves behind.
+    /// Ends an older connection to the match of the player whose token has this number. Returns the
+    /// body and the places that the connection leaves behind.
     async fn take_over_from(
         &self,
         lobby: &Arc<Lobby>,
@@ -206,13 +207,13 @@ impl<P: Path> PlayerConnection<'_, P> {
                 sleep(HANDOVER_LOOK).await;
             }
         };
-        // One that does not end is left to its own time-outs.
+        // A connection that does not end in time is left to its own time-outs.
         let _ = timeout(HANDOVER, ended).await;
         None
     }
 
-    /// Takes a place among the clients; false if none of so many is left. A player who comes
-    /// back keeps the ticket, and steers what they steered before.
+    /// Takes a place among the clients. Returns false if all of `limit` places are taken. A player
+    /// who comes back keeps the ticket and the [`Steered`] of the old registration.
     fn register(
         &mut self,
         name: PlayerName,
@@ -240,7 +241,7 @@ impl<P: Path> PlayerConnection<'_, P> {
             None => lobby.tickets.draw(&registration),
         };
         registration.hold(self.ticket);
-        // Seconds; what is longer than the wire can say is cut there.
+        // In seconds. A time that is longer than the wire format can hold is cut.
         let keep = u16::try_from(lobby.tickets.keep().as_secs()).unwrap_or(u16::MAX);
         self.feed
             .session
@@ -249,15 +250,15 @@ impl<P: Path> PlayerConnection<'_, P> {
         true
     }
 
-    /// Gives a player back what it has left behind.
+    /// Gives a player who comes back the old name, place and body.
     async fn come_back(&mut self, away: Away) -> Result<(), End> {
         let Away { name, player_id, registration, place, seat } = away;
         let was_muted = registration.is_muted();
         let steered = Arc::clone(&registration.steered);
         let returned = Returned { ticket: registration.ticket(), steered };
-        // Its own old place is free for it.
+        // Dropping the old registration frees the name and the place for the new one.
         drop(registration);
-        // Shares are for newcomers: this player has its place already.
+        // The address's share is for newcomers. This player has a place already.
         self.permit.resume(place, std::time::Instant::now());
         if !self.register(name, player_id, usize::MAX, Some(returned)) {
             return Err(self.refuse(RefusalReason::NotReady));
@@ -279,15 +280,14 @@ impl<P: Path> PlayerConnection<'_, P> {
         }
     }
 
-    /// Asks the tick thread for a seat in the world that is played, and tells the client
-    /// the answer.
+    /// Asks the tick thread for a seat in the current world, and sends the client the answer.
     async fn take_seat(&mut self) -> Result<(), End> {
         let Some(client) = &self.registration else {
             return Err(self.refuse(RefusalReason::NotReady));
         };
         let (request, answer) = oneshot::channel();
         let request = JoinRequest { answer: request, steered: Arc::clone(&client.steered) };
-        // A request that finds no room is dropped, and so answered at once.
+        // If the queue is full, the request is dropped. Dropping it answers it at once.
         let _ = self.lobby.joins.try_send(request);
         let Ok(Ok(answer)) = timeout(JOIN_TIMEOUT, answer).await else {
             return Err(self.refuse(RefusalReason::NotReady));
@@ -299,8 +299,8 @@ impl<P: Path> PlayerConnection<'_, P> {
         let again = self.connected.is(ConnectionState::Playing);
         self.feed.enter(&seat.level);
         self.feed.session.accept(seat.player, seat.tick);
-        // Without a wait in between: whoever is not in the roster that is told
-        // now is announced later, and nobody twice.
+        // There must be no `await` between this and the introductions in `begin`. Then a player who
+        // is not in the roster yet is announced later, and nobody is announced twice.
         let player = seat.player;
         if let Some(name) = self.name.clone() {
             let joined = MatchEvent::Joined { player, name: name.clone() };
@@ -314,7 +314,7 @@ impl<P: Path> PlayerConnection<'_, P> {
         Ok(())
     }
 
-    /// Lets the client hear of the world in which it has a seat.
+    /// Begins to send the client the events of the world in which it has a seat.
     fn begin(&mut self, mut seat: Seat, what: &str) {
         let events = self.feed.introduce(seat.events.take());
         let player = seat.player;
@@ -336,8 +336,8 @@ impl<P: Path> PlayerConnection<'_, P> {
     }
 }
 
-/// The body that the holder of a ticket left. If an older connection seems to be open
-/// still, it is closed first.
+/// The body that the holder of a ticket left. If the older connection still seems to be open, it is
+/// closed first.
 async fn recognise(lobby: &Arc<Lobby>, ticket: Ticket) -> Option<Away> {
     if ticket == Ticket::NONE {
         return None;

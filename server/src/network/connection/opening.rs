@@ -1,4 +1,5 @@
-//! From the first packet to a control stream: who is at the other end.
+//! Opens a connection, from the first packet to the control stream, and finds out whether a client
+//! or a browser is at the other end.
 
 use obsp_proto::control::Reason;
 use quinn::{Incoming, RecvStream, SendStream};
@@ -10,9 +11,9 @@ use crate::network::lobby::Lobby;
 use crate::network::{flood, web};
 use crate::telemetry::Limit;
 
-/// The detail of a handshake of QUIC that did not end in time; its first packets are
-/// padded.
-const TOO_LONG: &str = "it took too long: the line is too slow, or carries no datagrams of 1200 \
+/// The detail of a QUIC handshake that did not end in time. Its first packets are padded to 1200
+/// bytes, so a line that carries only smaller datagrams loses them all.
+const TOO_LONG: &str = "it took too long; the line may be too slow, or lose datagrams of 1200 \
                           bytes, the least that QUIC needs";
 
 /// The peer at the other end of a new connection.
@@ -23,8 +24,8 @@ pub(super) enum Opened {
     Browser(quinn::Connection),
 }
 
-/// Closes a connection when its task ends, however that comes about and whoever else
-/// holds a clone of it: `web_transport_quinn` starts tasks that do.
+/// Closes a connection when its task ends, for whatever reason. Dropping the task's clone alone
+/// does not close it: `web_transport_quinn` starts tasks that hold clones, too.
 pub(super) struct ClosesWhenDropped(pub(super) quinn::Connection);
 
 impl Drop for ClosesWhenDropped {
@@ -37,7 +38,7 @@ fn failed(error: impl ToString) -> End {
     End::with_detail(Reason::HandshakeFailed, error)
 }
 
-/// Waits for the handshake of QUIC.
+/// Waits for the QUIC handshake.
 pub(super) async fn shake_hands(
     incoming: Incoming,
     deadline: Instant,
@@ -73,14 +74,14 @@ pub(super) async fn open(
     Ok(Opened::Client(connection, send, receive))
 }
 
-/// Why a connection that was pushed out ends; counted.
+/// The end of a connection that was pushed out. It is counted.
 fn evicted(lobby: &Lobby) -> End {
     lobby.game.telemetry.network.limited(Limit::Unfinished);
     End::with_detail(Reason::Overloaded, "its place was needed for a newer connection")
 }
 
-/// Waits until a connection must end whatever it is doing: it was pushed out, or its
-/// client sends more than any needs.
+/// Waits until a connection must end, whatever it is doing: it was pushed out, or its client sends
+/// more than any client needs.
 pub(in crate::network) async fn interruption(
     connection: &quinn::Connection,
     eviction: &Notify,

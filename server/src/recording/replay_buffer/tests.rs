@@ -13,8 +13,8 @@ use crate::level::News;
 
 const RATE: u32 = 60;
 
-/// Plays `ticks` ticks of a match of four walkers and keeps what the buffer keeps; gives the
-/// digests of all ticks.
+/// Plays `ticks` ticks of a match of four walkers. Returns the buffer, the map and the digests of
+/// all ticks.
 fn played(ticks: u64) -> (ReplayBuffer, Arc<obsp::World>, Vec<u64>) {
     let path = crate::map_file::find("arena.obsp", &crate::map_file::folders()).unwrap();
     let map = Arc::new(crate::map_file::load(&path).unwrap());
@@ -24,7 +24,7 @@ fn played(ticks: u64) -> (ReplayBuffer, Arc<obsp::World>, Vec<u64>) {
     let mut digests = vec![game.digest()];
     let mut players = Vec::new();
     for tick in 1..=ticks {
-        // They come one after the other, and one goes.
+        // Players join one after the other, and one leaves.
         if tick % 200 == 1 && players.len() < 4 {
             players.push(game.join_as(PlayerKind::Box).unwrap());
         }
@@ -47,7 +47,8 @@ fn played(ticks: u64) -> (ReplayBuffer, Arc<obsp::World>, Vec<u64>) {
 
 #[test]
 fn an_excerpt_plays_to_the_digests_of_the_match() {
-    // In the first second there is none; then from the beginning; then the last half minute.
+    // In the first second there is no excerpt. Later it begins with the level, and then with the
+    // last half minute.
     assert!(played(59).0.excerpt(&[]).is_none());
     for (ticks, from) in [(60, 0), (700, 0), (2399, 540), (2579, 720)] {
         let (buffer, map, digests) = played(ticks);
@@ -57,7 +58,7 @@ fn an_excerpt_plays_to_the_digests_of_the_match() {
         assert_eq!(read.first_tick(), from, "{ticks} ticks");
         assert_eq!((read.ticks(), buffer.last_tick()), (last, last), "{ticks} ticks");
         assert!(read.incomplete().is_none());
-        // From each keyframe.
+        // Plays from each keyframe to the end.
         for number in 0..read.keyframes().len() {
             let keyframe = read.keyframe(number).unwrap();
             let mut playback = Playback::at(&read, &keyframe, Arc::clone(&map), &Arena).unwrap();
@@ -87,8 +88,9 @@ fn announced(line: &str) -> MatchEvent {
     MatchEvent::Announced { line: ChatLine::new(line).unwrap() }
 }
 
-/// An excerpt named its players by the roster of today: who had left was nobody, and who came
-/// later was named from its first tick on, in place of the one before. It had no chat.
+/// Guards against past faults. An excerpt named its players by today's roster: a player who had
+/// left had no name, and one who had come later gave the name to the slot from the first tick on.
+/// It had no chat.
 #[test]
 fn an_excerpt_has_the_names_and_the_chat_of_its_ticks() {
     let path = crate::map_file::find("arena.obsp", &crate::map_file::folders()).unwrap();
@@ -140,7 +142,7 @@ fn an_excerpt_has_the_names_and_the_chat_of_its_ticks() {
     ];
     expected.extend(vec![(2000, chat(None, "flood")); MAX_LINES]);
     let expected: Vec<_> = expected.into_iter().map(|(tick, what)| Note { tick, what }).collect();
-    // The players of today say nothing of those of then.
+    // Today's players do not change the names of the excerpt's ticks.
     for introductions in [&[][..], &[joined(first, "Dora"), joined(second, "Carl")]] {
         let bytes = buffer.excerpt(introductions).unwrap().unwrap();
         let read = Recording::read(Path::new("excerpt"), &bytes[..]).unwrap();
@@ -149,7 +151,8 @@ fn an_excerpt_has_the_names_and_the_chat_of_its_ticks() {
     }
 }
 
-/// Names that were not heard are those of the roster, for whoever is there from the first tick.
+/// If a name did not come in, the roster gives it, for a player who is there from the first tick
+/// on.
 #[test]
 fn an_excerpt_names_those_whose_names_were_not_heard() {
     let (buffer, ..) = played(2399);

@@ -4,8 +4,8 @@ use clap::ValueEnum;
 use obsp_sim::{Stage, Stages};
 use serde::Serialize;
 
-/// When the cascade asks its hard case, the polygons of one body down the other's
-/// BSP. All other stages are on.
+/// When the cascade runs its hard case, which passes the polygons of one body down the other's BSP.
+/// All other stages are on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum HardCase {

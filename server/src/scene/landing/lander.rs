@@ -8,10 +8,10 @@ use super::traffic::{give_way, is_column_clear};
 use super::{ATTEMPT, RATE, RESTS, THERE, is_in_hollow};
 use crate::scene::pilot::Pilot;
 
-/// Height of the tanks' centres over their pads, in units, until all may come down.
+/// Height of the tanks' centres while they wait over their pads until all may come down, in units.
 const HOLD: f64 = 110.0;
 
-/// Height of the tanks' centres on their way, in units: above those that hold.
+/// Height of the tanks' centres while they travel, in units: above the tanks that hold.
 const CRUISE: f64 = 250.0;
 
 /// From this height, in units, a tank that climbs flies off.
@@ -20,11 +20,11 @@ const UP: f64 = 0.9 * CRUISE;
 /// How long a tank has to rest in its pad without a break, in ticks.
 const REST: u32 = RATE;
 
-/// Distance from home at which a tank has left, in units.
+/// Nearer than this to its home, in units, a tank is home again.
 const HOME: f64 = 96.0;
 
-/// What a lander is about, in this order; one that does not come to rest in its
-/// pad goes around.
+/// The legs of a lander's flight, in order. A lander that does not come to rest in its pad goes
+/// around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Leg {
@@ -44,7 +44,7 @@ pub enum Leg {
     Gone,
 }
 
-/// One lander: what it has done, and what it is to do.
+/// One lander: its leg, and what it has done so far.
 #[derive(Clone, Debug)]
 pub(super) struct Lander {
     pub(super) tank: EntityId,
@@ -78,8 +78,8 @@ impl Lander {
         }
     }
 
-    /// The command for `tank`, which sees its pad and all `tanks` as everybody does;
-    /// it comes down once all are `gathered` over their pads.
+    /// The command for `tank`. Its pilot sees the pad and all `tanks` as every client does. The
+    /// tank comes down once all are `gathered` over their pads.
     pub(super) fn direct(
         &mut self,
         tank: &EntityState,
@@ -135,8 +135,8 @@ impl Lander {
         command
     }
 
-    /// Counts how long the tank has rested in its pad; what it does next, once that
-    /// was long enough, or has not begun in time.
+    /// Counts how long the tank has rested in its pad. Returns the next leg if that was long
+    /// enough, or if the tank has not come to rest in time.
     fn rest(&mut self, tank: &EntityState, pad: &EntityState) -> Option<Leg> {
         let landed = is_in_hollow(tank, pad);
         self.landed |= landed;
@@ -149,8 +149,8 @@ impl Lander {
     }
 }
 
-/// The heading of a tank that fits into `pad` and is nearest to its own: the pad is
-/// alike at both ends.
+/// The heading with which a tank fits into `pad`. The pad is alike at both ends, so the heading
+/// that is nearer to the tank's own is taken.
 fn heading_in(tank: &EntityState, pad: &EntityState) -> f64 {
     let ahead = (tank.orientation * DVec3::X).truncate();
     let along = (pad.orientation * DVec3::X).truncate();

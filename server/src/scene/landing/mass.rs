@@ -1,4 +1,4 @@
-//! What Blow's paper says its system could not do: all players land at once.
+//! The mass landing: all players land at once, which Blow expected to slow his system down.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use super::yard::yard;
 use crate::scene::{HardCase, LandingOptions, SceneError, Table};
 use crate::soak::{TickTimes, nanoseconds};
 
-/// Longest that all of it may take, in ticks.
+/// Longest time of the whole scene, in ticks.
 const LONGEST: u64 = 120 * RATE as u64;
 
-/// The pilots of all landers of a scene. They know of it what everybody sees.
+/// The pilots of all landers of a scene. They see only what every client sees.
 #[derive(Clone, Debug)]
 pub struct Landers(Vec<Lander>);
 
@@ -44,7 +44,7 @@ pub struct Tally {
 pub struct Unfinished {
     /// Its number, from 0.
     pub lander: usize,
-    /// What it was about.
+    /// The leg that it had come to.
     pub leg: Leg,
     /// Whether it stood in its pad.
     pub landed: bool,
@@ -53,8 +53,8 @@ pub struct Unfinished {
 }
 
 impl Landers {
-    /// A pilot for every hovertank in `start`; each is given one of the pads, which
-    /// one is drawn from `seed`.
+    /// Makes a pilot for every hovertank in `start`, and gives each a pad that is drawn from
+    /// `seed`.
     pub fn new(start: &State, seed: u64) -> Self {
         let props = start.entities.iter().filter(|entity| matches!(entity.kind, Kind::Prop { .. }));
         let mut pads: Vec<EntityId> = props.map(|pad| pad.id).collect();
@@ -79,7 +79,7 @@ impl Landers {
         self.0.iter_mut().filter_map(command).collect()
     }
 
-    /// How far they have come.
+    /// How far the landers have come.
     pub fn tally(&self) -> Tally {
         let count = |which: fn(&Lander) -> bool| self.0.iter().filter(|&one| which(one)).count();
         Tally {
@@ -91,7 +91,7 @@ impl Landers {
         }
     }
 
-    /// Those that have not done all that they should.
+    /// The landers that have not done all that they should.
     pub fn unfinished(&self) -> Vec<Unfinished> {
         let all = self.0.iter().enumerate().filter(|(_, one)| !is_done(one));
         all.map(|(lander, one)| Unfinished {
@@ -112,22 +112,22 @@ fn is_tank(entity: &EntityState) -> bool {
     matches!(entity.kind, Kind::Vehicle { .. })
 }
 
-/// How the landers did; the names are those of the JSON.
+/// The outcome of a mass landing. The fields have the names of the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MassLanding {
     /// Hovertanks, and pads.
     pub landers: u16,
-    /// When the hard case was asked.
+    /// When the cascade ran its hard case.
     pub hard_case: HardCase,
-    /// Seed of how the pads lie, and who lands in which.
+    /// Seed that placed the pads and assigned them to the landers.
     pub seed: u64,
     /// Ticks played.
     pub ticks: u64,
     /// How long a tick takes, in microseconds; pilots and audit are not counted.
     pub tick_us: TickTimes,
-    /// The same for the ticks in which tanks came down or stood in their pads.
+    /// How long a tick takes in which tanks come down or stand in their pads, in microseconds.
     pub down_tick_us: TickTimes,
-    /// All ticks together, in milliseconds.
+    /// Time of all ticks together, in milliseconds.
     pub total_ms: f64,
     /// Landers that stood in their pads.
     pub landed: usize,
@@ -143,9 +143,9 @@ pub struct MassLanding {
     pub stops: u64,
     /// Overlaps found, all ticks together.
     pub interpenetrations: u64,
-    /// The deepest of them, in units.
+    /// The depth of the deepest overlap, in units.
     pub deepest: f64,
-    /// Ways that led through something.
+    /// Paths of bodies that led through something.
     pub tunnelled: u64,
     /// Bodies taken out of an overlap and put back elsewhere.
     pub emergency_replacements: u64,
@@ -155,7 +155,7 @@ pub struct MassLanding {
     pub digest: String,
     /// Landers that did not do all that they should.
     pub unfinished: Vec<Unfinished>,
-    /// What the filters did; their times only where they were asked for.
+    /// The counts of the filters, with their times only if they were asked for.
     #[serde(flatten)]
     pub table: Table,
 }
@@ -171,12 +171,11 @@ fn set_up(landers: u16, seed: u64) -> Result<World, SceneError> {
     Ok(world)
 }
 
-/// As many hovertanks as pads: all climb, fly over their pads past each other and
-/// over the pads of others, land at once, rest for a second, and fly home. Every tick
-/// is audited.
+/// Plays a mass landing of as many hovertanks as pads. All climb, fly past each other and over
+/// others' pads to their own, land at once, rest for a second, and fly home. Every tick is audited.
 ///
 /// # Errors
-/// The yard cannot be had, or a tank is not let in.
+/// The yard cannot be made, or a tank cannot join.
 pub fn mass_landing(landers: u16, options: &LandingOptions) -> Result<MassLanding, SceneError> {
     play(landers, options, LONGEST)
 }
@@ -236,7 +235,7 @@ fn play(landers: u16, options: &LandingOptions, longest: u64) -> Result<MassLand
 }
 
 impl MassLanding {
-    /// Whether all landed, rested and left, and nothing reached into anything.
+    /// Whether all landed, rested and left, and nothing overlapped.
     pub fn is_as_meant(&self) -> bool {
         let hurt = self.interpenetrations + self.tunnelled + self.emergency_replacements;
         self.unfinished.is_empty() && hurt + self.fallen == 0

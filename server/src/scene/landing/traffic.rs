@@ -1,30 +1,28 @@
-//! Right of way: how a pilot keeps clear of the other tanks, by what everybody
-//! sees of them.
+//! Right of way: how a pilot keeps clear of the other tanks, by what every client sees of them.
 
 use glam::DVec2;
 use obsp_sim::EntityState;
 
-/// Distance of two tanks' centres that is kept, in units: their hulls, 96 by 64
-/// units, pass each other at 116, turned anyhow.
+/// Distance that is kept between two tanks' centres, in units. Hulls of 96 by 64 units pass each
+/// other at 116, however they are turned.
 const CLEAR: f64 = 130.0;
 
-/// Difference in height at which two tanks pass each other, in units: a hull is 32
-/// units high, and a pilot keeps a height by some 10.
+/// Difference in height at which two tanks pass each other, in units. A hull is 32 units high, and
+/// a pilot keeps a height to within some 10.
 const CLEAR_HEIGHT: f64 = 64.0;
 
-/// How far ahead the heights of tanks that climb or sink are reckoned, in seconds.
+/// How far ahead the heights of tanks that climb or sink are predicted, in seconds.
 const AHEAD: f64 = 0.6;
 
-/// Speed at which a pilot nears another tank for each unit beyond [`CLEAR`], per
-/// second: slow enough for the engine to brake in time.
+/// A pilot nears another tank at this many units per second for each unit of distance beyond
+/// [`CLEAR`]: slow enough for the engine to brake in time.
 const CLOSING: f64 = 1.0;
 
-/// The share of the speed given up that a pilot flies to the right instead.
+/// Of the speed that a pilot gives up, the share with which it flies to the right instead.
 const ASIDE: f64 = 0.9;
 
-/// The velocity that `tank` flies with instead of `wish`, in units per second, so as
-/// not to run into `others`: slower towards those ahead, and to the right around
-/// them.
+/// The velocity, in units per second, that `tank` flies with instead of `wish` so as not to run
+/// into `others`: slower towards tanks ahead, and to the right around them.
 pub(super) fn give_way<'a>(
     tank: &EntityState,
     wish: DVec2,
@@ -79,7 +77,7 @@ fn is_level(tank: &EntityState, other: &EntityState) -> bool {
     lowest - high < CLEAR_HEIGHT && low - highest < CLEAR_HEIGHT
 }
 
-/// The heights that a tank passes within the time that is reckoned ahead.
+/// The lowest and the highest place of a tank within the next [`AHEAD`] seconds.
 fn heights(tank: &EntityState) -> (f64, f64) {
     let (now, soon) = (tank.position.z, tank.position.z + tank.velocity.z * AHEAD);
     (now.min(soon), now.max(soon))

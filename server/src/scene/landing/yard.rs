@@ -5,11 +5,11 @@ use obsp_sim::Random;
 
 use crate::scene::pen::block;
 
-/// Distance of two pads, in units: two of them, turned anyhow, leave each other
-/// half a tank's width at most, so that the way to a pad leads over others.
+/// Distance of two pads, in units. However two of them are turned, at most half a tank's width is
+/// between them, so the path to a pad leads over others.
 const SPACING: f64 = 216.0;
 
-/// How far a pad is put off its place in the grid at most, in units.
+/// Most distance of a pad from its place in the grid, in units.
 const OFF: f64 = 4.0;
 
 /// Distance of two parked tanks, in units.

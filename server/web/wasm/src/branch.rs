@@ -1,4 +1,4 @@
-//! Another future of a recorded match: the same commands but for one change.
+//! A branch: another future of a recorded match, with the same commands except for one change.
 
 use std::sync::Arc;
 
@@ -8,30 +8,30 @@ use obsp_sim::{Buttons, Command, EntityId};
 
 use crate::kept::Kept;
 
-/// The change by which a branch differs from the record.
+/// The change by which a branch differs from the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing: it goes as the recording does.
+    /// No change.
     Nothing,
-    /// The body is not there any more, or the player leaves.
+    /// The body is removed, or the player leaves.
     Removed,
-    /// For so many ticks the player's keys are others.
+    /// The player's keys are changed, for this number of ticks.
     Keys(Keys, u64),
 }
 
-/// The keys that a player holds in place of those that were recorded.
+/// The keys that a player holds instead of the recorded ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// None.
+    /// No keys.
     Still,
-    /// Those that were recorded but those that fire.
+    /// The recorded keys except those that fire.
     HoldFire,
-    /// Those that were recorded, and the one that jumps.
+    /// The recorded keys and the jump key.
     Jump,
 }
 
 impl Change {
-    /// The change of this number, as the page has them; `ticks` is for how long.
+    /// The change with this number, as the page counts them. `ticks` is how long it lasts.
     pub fn of(number: u32, ticks: u32) -> Option<Self> {
         Some(match number {
             0 => Self::Nothing,
@@ -66,13 +66,13 @@ impl Keys {
     }
 }
 
-/// The other future.
+/// A branch that is being played.
 #[derive(Debug)]
 pub(crate) struct Branch {
-    /// The match after the change and before the first tick that follows it, and those ticks.
+    /// The match right after the change, and the recorded ticks that follow.
     origin: (Keyframe, Ticks),
     playback: Playback,
-    /// The ticks after the one that it is at.
+    /// The ticks after the one that `playback` is at.
     next: Ticks,
     kept: Kept,
     id: EntityId,
@@ -80,8 +80,8 @@ pub(crate) struct Branch {
 }
 
 impl Branch {
-    /// A future that begins at a state of a recorded match, of which `next` are the ticks
-    /// that follow.
+    /// A branch from the state `origin` of a recorded match. `next` are the recorded ticks that
+    /// follow.
     pub(crate) fn new(
         recording: &Recording,
         origin: Keyframe,
@@ -114,7 +114,7 @@ impl Branch {
         }
         let nearest = self.kept.before(tick).unwrap_or(&self.origin.0);
         if !(nearest.tick..=tick).contains(&self.playback.tick()) {
-            // What was saved of this very match can be restored.
+            // The state was saved by this very match, so it can be restored.
             self.playback.go_to(nearest).ok()?;
             self.next = self.origin.1.clone();
             for _ in begin..nearest.tick {

@@ -1,10 +1,10 @@
-//! What JavaScript calls. Numbers pass as arguments, bytes through two buffers whose
-//! addresses in the module's memory it asks for.
+//! The functions that JavaScript calls. Numbers pass as arguments. Bytes pass through two buffers,
+//! and functions return their addresses in the module's memory.
 //!
-//! To be found by its name a function has to keep it, and `no_mangle` counts as unsafe:
-//! two functions of one name would be undefined. All of this crate's are here and in the two
-//! files below. No other unsafe code is needed: only JavaScript reads and writes through the
-//! addresses.
+//! JavaScript finds a function by its name, so the compiler must keep the name. `no_mangle` counts
+//! as unsafe, because two functions of one name would be undefined behaviour. All such functions of
+//! this crate are in this file and the two below. No other unsafe code is needed: only JavaScript
+//! reads and writes through the addresses.
 
 #![allow(unsafe_code, clippy::missing_safety_doc)]
 
@@ -25,19 +25,19 @@ fn with<T>(act: impl FnOnce(&mut Page) -> T) -> T {
     PAGE.with_borrow_mut(act)
 }
 
-/// Makes room for so many bytes of input, and tells where they belong.
+/// Makes room for `length` bytes of input. Returns their address.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(length: usize) -> *mut u8 {
     with(|page| page.input(length).as_mut_ptr())
 }
 
-/// Where the bytes are that the last call gave.
+/// The address of the output of the last call.
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {
     with(|page| page.output().as_ptr())
 }
 
-/// How many there are.
+/// The length of the output of the last call, in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn output_length() -> usize {
     with(|page| page.output().len())

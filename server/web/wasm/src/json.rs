@@ -1,4 +1,4 @@
-//! The little of JSON that is written here.
+//! The part of JSON that this crate writes.
 
 use std::fmt::{Display, Write};
 

@@ -1,23 +1,24 @@
-//! States of a match that is run again, kept on the way so that a step back is short.
+//! States of a match that is run again. They are kept on the way, so that a step back takes little
+//! time.
 
 use std::collections::VecDeque;
 
 use obsp_recording::{Keyframe, Playback};
 
-/// States that are kept, and the ticks between two of them: what a step back has to run again
-/// at most.
+/// Number of states that are kept, and ticks between two of them: a step back runs no more ticks
+/// again.
 const MAX_KEPT: usize = 48;
 const INTERVAL: u64 = 30;
 
-/// Ticks on the way to one that is shown whose states are kept.
+/// Number of ticks before a shown tick whose states are kept on the way to it.
 pub(crate) const NEAR: u64 = 2 * INTERVAL;
 
-/// Ticks between two states of a match that is verified, and bytes of them at most: a seek
-/// anywhere in ten minutes is to take less than 200 ms, and a tick may take more than one.
+/// Ticks between two states of a match that is verified, and most bytes of all of them. A seek
+/// anywhere in ten minutes has to take less than 200 ms, and a tick may take more than one.
 const VERIFIED_INTERVAL: u64 = 100;
 const MAX_BYTES: usize = 96 << 20;
 
-/// States of all that has been verified, equally far apart.
+/// States of the ticks that have been verified, at equal distances.
 #[derive(Debug)]
 pub(crate) struct Verified {
     interval: u64,
@@ -32,8 +33,8 @@ impl Default for Verified {
 }
 
 impl Verified {
-    /// Keeps the state of a match that goes on, if it is its turn and all of it was equal so
-    /// far. Where they take too much memory, every other is forgotten.
+    /// Keeps the state of a match that goes on, if it is due and all digests so far were equal. If
+    /// the states take too much memory, every other one is dropped.
     pub(crate) fn keep(&mut self, playback: &Playback) {
         let tick = playback.tick();
         let last = self.states.last().map_or(0, |state| state.tick);
@@ -57,12 +58,12 @@ impl Verified {
     }
 }
 
-/// The states, the one that was kept last at the end.
+/// The states in the order in which they were kept.
 #[derive(Debug, Default)]
 pub(crate) struct Kept(VecDeque<Keyframe>);
 
 impl Kept {
-    /// Keeps the state of a match if it is its turn, in place of the oldest.
+    /// Keeps the state of a match if it is due, in place of the oldest.
     pub(crate) fn keep(&mut self, playback: &Playback) {
         let tick = playback.tick();
         if !tick.is_multiple_of(INTERVAL) || self.0.iter().any(|kept| kept.tick == tick) {

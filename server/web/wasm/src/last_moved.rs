@@ -1,5 +1,5 @@
-//! When a body of a replay last moved: looked for from one keyframe to the one before, so that
-//! the page has time for other things in between.
+//! The search for the tick in which a body of a replay last moved. It goes back by one keyframe at
+//! a call, so that the page can do other work in between.
 
 use obsp_game::LoadError;
 use obsp_recording::{Playback, Recording, RecordingError};
@@ -12,30 +12,30 @@ pub(crate) struct LastMoved {
     asked: (u16, u64),
     id: EntityId,
     pose: Option<Pose>,
-    /// Whether only a push moves it: if it lies where it lay, it has not moved meanwhile. What
-    /// its game drives may have come back.
+    /// Whether only a push moves the body. Such a body has not moved between two ticks in which it
+    /// lies at the same place. A body that its game drives may have moved and come back.
     rests: bool,
-    /// Number of the keyframe to look at next.
+    /// Number of the keyframe to search from next.
     number: usize,
-    /// It has not moved since this tick.
+    /// The body has not moved since this tick.
     since: u64,
     moved: Option<u64>,
     is_done: bool,
-    /// A match of the same recording, to run it again.
+    /// A match of the same recording, in which the search runs ticks again.
     scratch: Playback,
 }
 
 /// Position and orientation.
 type Pose = ([f64; 3], [f64; 4]);
 
-/// Where a body is; `None` if it is not in the world.
+/// The pose of a body; `None` if it is not in the world.
 pub(crate) fn pose(playback: &Playback, id: EntityId) -> Option<Pose> {
     let state = playback.world().entity(id)?;
     Some((state.position.to_array(), state.orientation.to_array()))
 }
 
 impl LastMoved {
-    /// Begins with the body in a slot, as `shown` has it.
+    /// Begins a search for the body `id`, from the tick that `shown` is at.
     pub(crate) fn new(
         recording: &Recording,
         scratch: Playback,
@@ -57,12 +57,13 @@ impl LastMoved {
         }
     }
 
-    /// Whether it was begun for the body in a slot at a tick.
+    /// Whether this search is for the body in a slot, from a tick.
     pub(crate) fn is_for(&self, slot: u16, tick: u64) -> bool {
         self.asked == (slot, tick)
     }
 
-    /// Goes on for a body as `shown` has it, if the answer is the same: it lies where it lay.
+    /// Uses this search for the body `id` from the tick that `shown` is at, if the answer is the
+    /// same because the body lies where it lay. Returns whether it is.
     pub(crate) fn goes_on_for(&mut self, shown: &Playback, id: EntityId) -> bool {
         let is_same = self.rests && self.id == id && self.pose == pose(shown, id);
         if is_same {
@@ -71,16 +72,16 @@ impl LastMoved {
         is_same
     }
 
-    /// The match that it runs again, for another search.
+    /// The match in which ticks are run again, for another search.
     pub(crate) fn into_scratch(self) -> Playback {
         self.scratch
     }
 
-    /// Looks back to the next keyframe. Gives what was found as JSON once it is complete: the
-    /// tick, or `null`, and the tick since which the body has not moved.
+    /// Searches back to the next keyframe. Returns the result as JSON once the search has ended:
+    /// the tick or `null`, and the tick since which the body has not moved.
     pub(crate) fn look_back(&mut self, recording: &Recording) -> Option<String> {
         if !self.is_done {
-            // What cannot be played tells of no motion, nor does anything before it.
+            // Ticks that cannot be played, and all before them, cannot be searched.
             self.is_done = self.search_stretch(recording).unwrap_or(true);
         }
         let (since, moved) = (self.since, self.moved.map(|tick| tick.to_string()));
@@ -88,7 +89,8 @@ impl LastMoved {
         self.is_done.then(|| format!(r#"{{"moved":{moved},"since":{since}}}"#))
     }
 
-    /// Searches from the next keyframe to the one after it. Returns whether that was the last.
+    /// Searches from the next keyframe up to where the search began before. Returns whether the
+    /// search has ended.
     fn search_stretch(&mut self, recording: &Recording) -> Result<bool, Broken> {
         let keyframe = recording.keyframe(self.number)?;
         self.scratch.go_to(&keyframe)?;

@@ -1,12 +1,12 @@
-//! What layers of the page show that the server works out for a match that is watched: which
-//! stages the cascade is busy with, and cuts through the onion.
+//! Data for layers of the page which the server computes for a live match, and this module for a
+//! replay: the work of the cascade, and cuts through the onion.
 
 use obsp_sim::query::{Cut, Heat};
 use obsp_sim::{AwakeReason, Stage, World};
 
 use crate::json;
 
-/// In the form of the server's `/cascade`.
+/// The work of the cascade, in the form of the server's `/cascade`.
 pub(crate) fn cascade(heat: &Heat, world: &World) -> String {
     let state = world.state();
     let pairs = heat.of(&state);
@@ -23,7 +23,7 @@ pub(crate) fn cascade(heat: &Heat, world: &World) -> String {
     )
 }
 
-/// In the form of the server's `/onion`.
+/// A cut through the onion, in the form of the server's `/onion`.
 pub(crate) fn cut(map: &obsp::World, height: f64) -> String {
     let Cut { height, origin, spacing, sizes, rows } = Cut::through(map, height);
     format!(

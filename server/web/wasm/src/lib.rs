@@ -1,10 +1,10 @@
 //! The simulation as the web page runs it.
 //!
-//! The page opens a map and a recording, and this plays the match again with the very code
-//! of the server: [`Replay`] verifies all digests while it makes keyframes, and goes to any
-//! tick from the nearest of them, and a [`Change`] makes another future beside it. A page that
-//! plays is a [`Player`]: the client library of the bots, which predicts by the server's code.
-//! `exports.rs` is the boundary to JavaScript, whose other sides are `replay/engine.js` and
+//! The page opens a map and a recording, and this crate plays the match again with the server's own
+//! code. [`Replay`] verifies all digests while it makes keyframes, and goes to any tick from the
+//! nearest of them. A [`Change`] makes a branch, another future beside the recorded one. A page
+//! that plays is a [`Player`]: the client library of the bots, which predicts with the server's
+//! code. `exports.rs` is the boundary to JavaScript, whose other sides are `replay/engine.js` and
 //! `play/engine.js`.
 
 mod branch;

@@ -1,4 +1,4 @@
-//! What the page has open, and what it asks for.
+//! The state of the page, and the calls that it makes.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use crate::player::{Player, command};
 use crate::replay::Replay;
 use crate::{json, view};
 
-/// The name of a recording in messages: the page knows it by its file's.
+/// The name of a recording in messages: this module does not know the name of the file.
 const RECORDING: &str = "the recording";
 
-/// What the page has open.
+/// The recording or the match that the page has open.
 #[derive(Debug, Default)]
 pub struct Page {
     input: Vec<u8>,
@@ -23,14 +23,14 @@ pub struct Page {
 }
 
 impl Page {
-    /// Makes room for so many bytes of input.
+    /// Makes room for `length` bytes of input.
     pub fn input(&mut self, length: usize) -> &mut [u8] {
         self.input.clear();
         self.input.resize(length, 0);
         &mut self.input
     }
 
-    /// What the last call gave.
+    /// The output of the last call.
     pub fn output(&self) -> &[u8] {
         &self.output
     }
@@ -71,7 +71,7 @@ impl Page {
         true
     }
 
-    /// Verifies so many more ticks.
+    /// Verifies the next `ticks` ticks.
     pub fn verify(&mut self, ticks: u32) {
         let Some(replay) = &mut self.replay else { return self.output.clear() };
         self.output = match replay.verify(ticks) {
@@ -91,40 +91,41 @@ impl Page {
         u32::try_from(playback.tick()).unwrap_or(u32::MAX)
     }
 
-    /// What happened in the tick that is shown.
+    /// Outputs the events of the tick that is shown.
     pub fn events(&mut self) {
         let Some(replay) = &self.replay else { return self.output.clear() };
         let (tick, game) = (replay.shown().tick(), replay.shown().game());
         self.output = view::events(tick, game).into_bytes();
     }
 
-    /// Where awake props touch something in the tick that is shown.
+    /// Outputs the contact points of awake props in the tick that is shown.
     pub fn contacts(&mut self) {
         let Some(replay) = &self.replay else { return self.output.clear() };
         self.output = view::contacts(replay.shown().world()).into_bytes();
     }
 
-    /// What the cascade is busy with in the tick that is shown.
+    /// Outputs the work of the cascade in the tick that is shown.
     pub fn cascade(&mut self) {
         let told = self.replay.as_mut().and_then(|replay| replay.cascade().ok());
         self.output = told.unwrap_or_else(|| "null".to_owned()).into_bytes();
     }
 
-    /// A cut through the onion at a height; zero for one that is no number.
+    /// Outputs a cut through the onion at a height. A height that is not finite counts as zero.
     pub fn cut(&mut self, height: f64) {
         let Some(replay) = &self.replay else { return self.output.clear() };
         self.output = replay.cut(if height.is_finite() { height } else { 0.0 }).into_bytes();
     }
 
-    /// Why the entity in a slot is as it is after a tick.
+    /// Outputs why the entity in a slot moves or rests after a tick.
     pub fn why(&mut self, slot: u32, tick: u32) {
         let Some(replay) = &mut self.replay else { return self.output.clear() };
-        // A slot beyond all is nobody's.
+        // No entity has the greatest slot.
         let slot = u16::try_from(slot).unwrap_or(u16::MAX);
         self.output = replay.why(slot, tick).into_bytes();
     }
 
-    /// Looks for the tick in which the entity in a slot last moved. False while it goes on.
+    /// Searches for the tick in which the entity in a slot last moved. False while the search goes
+    /// on.
     pub fn last_moved(&mut self, slot: u32, tick: u32) -> bool {
         self.output.clear();
         let Some(replay) = &mut self.replay else { return true };
@@ -134,8 +135,8 @@ impl Page {
         is_done
     }
 
-    /// Begins another future of the entity in a slot after a tick; the change by its number,
-    /// and for how many ticks.
+    /// Begins a branch after a tick. `change` is the number of the change to the entity in `slot`,
+    /// and `ticks` how long it lasts.
     pub fn branch(&mut self, slot: u32, change: u32, ticks: u32, tick: u32) -> bool {
         let Some(replay) = &mut self.replay else { return self.failed("no recording is open") };
         let slot = u16::try_from(slot).unwrap_or(u16::MAX);
@@ -146,7 +147,7 @@ impl Page {
         begun.map_or_else(|why| self.failed(&why), |()| true)
     }
 
-    /// Goes to a tick in the other future; false if there is none.
+    /// Goes to a tick of the branch; false if there is none there.
     pub fn show_branch(&mut self, tick: u32) -> bool {
         self.output.clear();
         let playback = self.replay.as_mut().and_then(|replay| replay.show_branch(tick));
@@ -155,15 +156,15 @@ impl Page {
         true
     }
 
-    /// Ends the other future.
+    /// Ends the branch.
     pub fn end_branch(&mut self) {
         if let Some(replay) = &mut self.replay {
             replay.end_branch();
         }
     }
 
-    /// Asks to join under the name that is the input up to a zero, the match that is named
-    /// up to the next one, or the first; after it is a connect token.
+    /// Asks to join. The input is the name of the player, the name of the match (empty for the
+    /// first) and a connect token, separated by zero bytes.
     pub fn join(&mut self, now: f64) -> bool {
         let mut parts = self.input.splitn(3, |byte| *byte == 0);
         let [name, game, token] = [(); 3].map(|()| parts.next().unwrap_or_default());
@@ -182,7 +183,7 @@ impl Page {
         }
     }
 
-    /// The input has come on the control stream, or as a datagram.
+    /// Takes the input as bytes that came on the control stream, or as a datagram.
     pub fn receive(&mut self, is_datagram: bool, now: f64) {
         let Some(player) = &mut self.player else { return };
         match is_datagram {
@@ -191,7 +192,7 @@ impl Page {
         }
     }
 
-    /// The input is the map of the match after so many bytes of the game's data.
+    /// Takes the input as the game's data, `game` bytes long, and then the map of the match.
     pub fn use_map(&mut self, game: usize, now: f64) -> bool {
         let bytes = std::mem::take(&mut self.input);
         let (game, map) = bytes.split_at(game.min(bytes.len()));
@@ -205,7 +206,7 @@ impl Page {
         self.player.as_mut().is_some_and(|player| player.tick(command, now))
     }
 
-    /// When the next tick is due; a negative number while none is.
+    /// The time at which the next tick is due; a negative number while none is.
     pub fn next_tick(&self) -> f64 {
         self.player.as_ref().map_or(-1.0, Player::next_tick)
     }
@@ -218,13 +219,13 @@ impl Page {
         kind
     }
 
-    /// The next event of the connection; false if there is none.
+    /// Outputs the next event of the connection; false if there is none.
     pub fn event(&mut self) -> bool {
         let event = self.player.as_mut().and_then(Player::event);
         self.tell(event)
     }
 
-    /// The next event of the match up to the moment that is shown; false if there is none.
+    /// Outputs the next event of the match up to the moment that is shown; false if there is none.
     pub fn match_event(&mut self, now: f64) -> bool {
         let event = self.player.as_mut().and_then(|player| player.match_event(now));
         self.tell(event)
@@ -236,8 +237,8 @@ impl Page {
         true
     }
 
-    /// The match as it is to be drawn; whether the own player is the first in it, and the
-    /// moment, in ticks.
+    /// Outputs the match as it is to be drawn. Returns whether the own player is the first entity,
+    /// and the moment in ticks.
     pub fn view(&mut self, now: f64) -> (bool, f64) {
         self.output.clear();
         let output = &mut self.output;
@@ -249,18 +250,18 @@ impl Page {
         self.player.as_ref().and_then(Player::slot).map_or(-1, i32::from)
     }
 
-    /// How the prediction does.
+    /// Outputs the figures of the connection and the prediction.
     pub fn stats(&mut self) {
         self.output = self.player.as_ref().map(Player::stats).unwrap_or_default().into_bytes();
     }
 
-    /// Says the input to everybody.
+    /// Sends the input as a line of chat to all players.
     pub fn say(&mut self) -> bool {
         let line = String::from_utf8_lossy(&self.input).into_owned();
         self.player.as_mut().is_some_and(|player| player.say(&line))
     }
 
-    /// Says goodbye.
+    /// Leaves the match.
     pub fn leave(&mut self) {
         if let Some(player) = &mut self.player {
             player.leave();
@@ -273,7 +274,7 @@ impl Page {
     }
 }
 
-/// A recording as JSON.
+/// The description of a recording, as JSON.
 fn describe(recording: &Recording) -> String {
     let header = recording.header();
     let hash: String = header.map_hash.iter().map(|byte| format!("{byte:02x}")).collect();

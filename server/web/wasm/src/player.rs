@@ -1,4 +1,4 @@
-//! One player in a match: the client library of the bots, as the page plays with it.
+//! One player in a match. The page plays with the client library that the bots use.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,15 +21,15 @@ pub struct Player {
     corrections: Corrections,
 }
 
-/// How often, and by how much, the prediction was corrected.
+/// Counters of the corrections of the prediction, and their sizes.
 #[derive(Debug, Default)]
 struct Corrections {
     snapshots: u64,
     corrected: u64,
     /// The largest correction, in units.
     largest: f64,
-    /// How far the latest prediction that could be compared was off, in units, and whether
-    /// something that cannot be predicted may have disturbed the player.
+    /// The error of the latest prediction that could be compared, in units, and whether something
+    /// that cannot be predicted may have disturbed the player.
     latest: (f64, bool),
     mismatches: u64,
 }
@@ -40,11 +40,11 @@ fn time(milliseconds: f64) -> Time {
 }
 
 impl Player {
-    /// A player who asks to join the match of a name, or the server's first, under this name
-    /// and with a connect token or none.
+    /// A player who asks to join the match `game`, or the server's first if it is empty, under the
+    /// name `name`. The connect token may be empty.
     ///
     /// # Errors
-    /// The server would not take one of the names, and why.
+    /// The reason why no server would take one of the names.
     pub fn new(name: &str, game: &str, token: &[u8], now: f64) -> Result<Self, String> {
         let name = PlayerName::new(name).map_err(|error| error.to_string())?;
         let named = (!game.is_empty()).then(|| game.parse::<MatchName>()).transpose();
@@ -58,8 +58,8 @@ impl Player {
         Ok(Self { name, match_name, client, corrections: Corrections::default() })
     }
 
-    /// Asks to join once more on a new connection, as the same player if the server keeps
-    /// the body for a while.
+    /// Asks to join once more on a new connection. The player is the same if the server still keeps
+    /// the body.
     pub fn rejoin(&mut self, now: f64) {
         let match_name = self.match_name.clone();
         let credentials =
@@ -87,7 +87,7 @@ impl Player {
     /// The map of the match has come, and the game's data, which may be empty.
     ///
     /// # Errors
-    /// They are others, or damaged.
+    /// The map or the data are not those that the server named, or are damaged.
     pub fn on_map(&mut self, map: &[u8], game: &[u8], now: f64) -> Result<(), String> {
         let hello = self.client.session().hello().ok_or("the server has not answered yet")?;
         let map = LoadedMap::from_bytes(map, game, hello).map_err(|error| error.to_string())?;
@@ -99,7 +99,7 @@ impl Player {
         self.client.tick(command, time(now)).is_some()
     }
 
-    /// When the next tick is due, in milliseconds; a negative number while none is.
+    /// The time at which the next tick is due, in milliseconds; a negative number while none is.
     pub fn next_tick(&self) -> f64 {
         let due = self.client.next_tick_at();
         due.map_or(-1.0, |due| due.since(Time::ZERO).as_secs_f64() * 1000.0)
@@ -142,8 +142,9 @@ impl Player {
         Some(format!(r#"{{"tick":{},{}}}"#, tick.0, told(&event, schema)))
     }
 
-    /// The match as it is to be drawn: the own player or its vehicle first, if it is in the
-    /// world, then everything else. Gives whether it is, and the moment that is shown, in ticks.
+    /// Appends the match as it is to be drawn: the own player or its vehicle first, if it is in the
+    /// world, then everything else. Returns whether it is in the world, and the moment that is
+    /// shown, in ticks.
     pub fn view(&self, now: f64, out: &mut Vec<u8>) -> (bool, f64) {
         let view = self.client.view(time(now));
         let tick = view.render_tick().unwrap_or(-1.0);
@@ -158,14 +159,14 @@ impl Player {
         (own.is_some() || vehicle.is_some(), tick)
     }
 
-    /// The entity that the player controls, by its slot.
+    /// The slot of the entity that the player controls.
     pub fn slot(&self) -> Option<u16> {
         self.client.view(Time::ZERO).player().map(|EntityId { slot, .. }| slot)
     }
 
-    /// How the line and the prediction do, as JSON: the latest tick, by how many ticks the
-    /// picture is behind it, counters of which the page takes differences, and by how much the
-    /// latest prediction that was compared was off.
+    /// Figures of the connection and the prediction, as JSON: the latest tick, the number of ticks
+    /// by which the picture is behind it, counters of which the page takes differences, and the
+    /// error of the latest prediction that was compared.
     pub fn stats(&self) -> String {
         let Corrections { snapshots, corrected, largest, latest, mismatches } = &self.corrections;
         let (error, disturbed) = latest;
@@ -179,18 +180,18 @@ impl Player {
         )
     }
 
-    /// Says a line to everybody; false if the server would not take it.
+    /// Sends a line of chat to all players; false if no server would take it.
     pub fn say(&mut self, line: &str) -> bool {
         ChatLine::new(line).map(|line| self.client.say(line)).is_ok()
     }
 
-    /// Says goodbye.
+    /// Leaves the match.
     pub fn leave(&mut self) {
         self.client.leave();
     }
 }
 
-/// The command of these keys, of which ones that there are not count as not held.
+/// The command of these keys. Buttons that do not exist make all buttons count as not held.
 pub(crate) fn command(forward: i32, right: i32, yaw: u32, pitch: i32, buttons: u32) -> Command {
     let step = |value: i32| value.clamp(-127, 127) as i8;
     Command {

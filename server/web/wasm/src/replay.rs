@@ -1,5 +1,5 @@
-//! A recorded match that can be looked at wherever one likes, from the nearest keyframe, while
-//! all of it is verified in the background from its beginning.
+//! A recorded match of which any tick can be shown, from the nearest keyframe, while all of it is
+//! verified in the background from its beginning.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::kept::{Kept, NEAR, Verified};
 use crate::last_moved::{self, LastMoved};
 use crate::{json, layers, why};
 
-/// Of so many ticks that are verified one is audited, by brute force.
+/// Of the verified ticks, one in this many is audited by brute force.
 const AUDIT_INTERVAL: u64 = 60;
 
 /// A recorded match.
@@ -28,15 +28,15 @@ pub struct Replay {
     shown: Playback,
     /// The ticks after the one that is shown.
     next: Ticks,
-    /// States from which others can be shown.
+    /// States near the one that is shown.
     kept: Kept,
-    /// Another future, if one is looked at.
+    /// The branch that is shown, if any.
     branch: Option<Branch>,
     /// The last search for the tick in which a body last moved.
     search: Option<LastMoved>,
-    /// Tells what the cascade is busy with, once somebody has asked.
+    /// Measures the work of the cascade; made when it is asked for first.
     heat: Option<Heat>,
-    /// Why it cannot be played to its end, if that is so.
+    /// The reason why the recording cannot be played to its end, if there is one.
     broken: Option<String>,
 }
 
@@ -48,22 +48,22 @@ struct Verifying {
     audit: Audit,
     audited: u64,
     states: Verified,
-    /// The first tick in which the audit found something, and how many overlaps.
+    /// The first tick in which the audit found overlaps, and their number.
     finding: Option<(u64, usize)>,
 }
 
 impl Replay {
-    /// The recorded match on its map.
+    /// Sets up the recorded match on its map.
     ///
     /// # Errors
-    /// The recording is damaged, or not of a match that this build plays.
+    /// The recording is damaged, or its match is not one that this build plays.
     pub fn new(recording: Recording, map: Arc<obsp::World>) -> Result<Self, String> {
         let played = Arena.game_name();
         if recording.header().game != played {
             let game = &recording.header().game;
             return Err(format!(
-                "it is of the game {game}, and this page has the rules of {played} alone; \
-                 `server replay` of the server that plays {game} plays it"
+                "it is of the game {game}, and this page has the rules of {played} alone; play it \
+                 with `server replay` of a server that has {game}"
             ));
         }
         let first = recording.keyframe(0).map_err(|error| error.to_string())?;
@@ -75,8 +75,8 @@ impl Replay {
         Ok(Self { recording, map, verifying, shown, next, kept, branch, search, heat, broken })
     }
 
-    /// Verifies so many more ticks, as far as there are; the first call sets the match up as
-    /// the server did, unless the recording is an excerpt.
+    /// Verifies the next `ticks` ticks, as far as there are any. The first call sets the match up
+    /// as the server did, unless the recording is an excerpt.
     ///
     /// # Errors
     /// The map cannot carry the match.
@@ -102,7 +102,7 @@ impl Replay {
         let loaded =
             recording.keyframe(0).map(|first| Playback::at(recording, &first, map(), &Arena));
         let playback = match loaded {
-            // How an excerpt was come to nobody can tell.
+            // An excerpt has no set-up to compare: it begins with its first keyframe.
             Ok(Ok(first)) if recording.first_tick() > 0 => first,
             loaded => {
                 let mut playback = Playback::new(recording, map(), &Arena)?;
@@ -122,12 +122,12 @@ impl Replay {
         })
     }
 
-    /// How far the match has been verified and audited, as JSON.
+    /// The progress of the verification and the audit, as JSON.
     pub fn progress(&self) -> String {
         let verifying = self.verifying.as_ref();
         let playback = verifying.map(|verifying| &verifying.playback);
         let found = playback.and_then(Playback::difference);
-        // A tick that was sought ahead of the verification need not be the first.
+        // A tick that was shown ahead of the verification need not be the first that differs.
         let unverified = || {
             let shown = self.shown.difference()?;
             Some(format!("{shown} (ticks before it are not verified yet)"))
@@ -148,7 +148,7 @@ impl Replay {
         )
     }
 
-    /// What the cascade is busy with in the tick that is shown, as JSON.
+    /// The work of the cascade in the tick that is shown, as JSON.
     ///
     /// # Errors
     /// The map cannot carry the match.
@@ -166,14 +166,14 @@ impl Replay {
         layers::cut(&self.map, height)
     }
 
-    /// Goes to a tick: on from the one that is shown, or from the nearest state before that is
-    /// kept or recorded.
+    /// Goes to a tick, from the tick that is shown or from the nearest state before it, kept or
+    /// recorded.
     pub fn show(&mut self, tick: u32) -> &Playback {
         let tick = self.within(tick);
         self.show_from(tick, tick)
     }
 
-    /// The tick of the recording that is nearest to one.
+    /// The tick of the recording that is nearest to `tick`.
     fn within(&self, tick: u32) -> u64 {
         u64::from(tick).min(self.recording.ticks()).max(self.recording.first_tick())
     }
@@ -187,7 +187,7 @@ impl Replay {
             match self.next.next() {
                 Some(Ok(next)) => {
                     self.shown.play(&next);
-                    // That of the tick that is shown tells of those on the way to it.
+                    // The digest of the tick that is shown also covers the ticks on the way to it.
                     if self.shown.tick() == tick {
                         self.shown.compare(next.digest);
                     }
@@ -195,7 +195,8 @@ impl Replay {
                 Some(Err(error)) => self.broken = Some(error.to_string()),
                 None => break,
             }
-            // On a long way only the last states: a step back is short, and so is the way.
+            // On a long way only the last states are kept. That suffices for a step back, and takes
+            // little time.
             if tick - self.shown.tick() < NEAR {
                 self.kept.keep(&self.shown);
             }
@@ -230,10 +231,11 @@ impl Replay {
         Ok(())
     }
 
-    /// Goes to a tick, and tells why the entity in a slot is as it is there, as JSON; `null` if
-    /// there is none.
+    /// Goes to a tick, and returns why the entity in a slot moves or rests there, as JSON; `null`
+    /// if there is no such entity.
     pub fn why(&mut self, slot: u16, tick: u32) -> String {
-        // The tick itself is played: no state that was kept has what stopped bodies in it.
+        // The tick itself is played, because a saved state does not hold what stopped bodies in its
+        // tick.
         let tick = self.within(tick);
         let before = tick.saturating_sub(1).max(self.recording.first_tick());
         self.show_from(before, before);
@@ -249,8 +251,8 @@ impl Replay {
         found.map_or("null".to_owned(), |found| why::told(&found, tick, moves))
     }
 
-    /// Looks for the tick in which the entity in a slot last moved before one, from one keyframe
-    /// to the one before: to be called until there is an answer, as JSON; `null` if there is no
+    /// Searches for the tick in which the entity in a slot last moved before `tick`, back by one
+    /// keyframe at a call. It is called until there is an answer, as JSON; `null` if there is no
     /// such entity.
     pub fn last_moved(&mut self, slot: u16, tick: u32) -> Option<String> {
         let tick = self.within(tick);
@@ -263,8 +265,8 @@ impl Replay {
         self.search.as_mut()?.look_back(&self.recording)
     }
 
-    /// Begins a search for the entity in a slot, as it is shown, or goes on with the last one.
-    /// False if there is no such entity.
+    /// Begins a search for the entity in a slot from the tick that is shown, or goes on with the
+    /// last search. False if there is no such entity.
     fn begin_search(&mut self, slot: u16) -> bool {
         let shown = &self.shown;
         let Some(id) = why::entity_in(shown.world(), slot) else { return false };
@@ -281,11 +283,11 @@ impl Replay {
         self.search.is_some()
     }
 
-    /// Begins another future at a tick, in place of any that there was: it goes as the
-    /// recording does but for one change.
+    /// Begins a branch at a tick, in place of any that there was: the recorded match with one
+    /// change.
     ///
     /// # Errors
-    /// There is no such entity, or it cannot be changed so.
+    /// There is no such entity, or the change does not apply to it.
     pub fn branch(&mut self, slot: u16, change: Change, tick: u32) -> Result<(), String> {
         self.branch = None;
         self.show(tick);
@@ -297,12 +299,12 @@ impl Replay {
         Ok(())
     }
 
-    /// The other future at a tick; `None` where there is none.
+    /// The branch at a tick; `None` where there is none.
     pub fn show_branch(&mut self, tick: u32) -> Option<&Playback> {
         self.branch.as_mut()?.show(u64::from(tick).min(self.recording.ticks()))
     }
 
-    /// Ends the other future.
+    /// Ends the branch.
     pub fn end_branch(&mut self) {
         self.branch = None;
     }
@@ -314,7 +316,7 @@ impl Replay {
 }
 
 impl Verifying {
-    /// Audits the tick that was verified last, if it is its turn.
+    /// Audits the tick that was verified last, if it is due.
     fn audit(&mut self) {
         let tick = self.playback.tick();
         if tick.is_multiple_of(AUDIT_INTERVAL) && tick / AUDIT_INTERVAL > self.audited {

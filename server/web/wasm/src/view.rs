@@ -7,17 +7,17 @@ use obsp_sim::{EntityId, EntityState, Kind, PlayerMotion, Posture, World};
 
 use crate::json;
 
-/// What the page is told of an entity, in the order that `replay/frames.js` reads.
+/// Numbers of an entity, in the order in which `replay/frames.js` reads them.
 const NUMBERS: usize = 16;
 
 /// The flags of an entity.
 const PLAYER: u8 = 1;
 const ASLEEP: u8 = 2;
 const CROUCHING: u8 = 4;
-/// A player who waits to come back, and is nowhere.
+/// A player who waits to come back and is not in the world.
 const DEAD: u8 = 8;
 
-/// Appends the state of all entities, then that of the players who are dead.
+/// Appends the state of all entities, then of all dead players.
 pub(crate) fn write_state(playback: &Playback, out: &mut Vec<u8>) {
     let game = playback.game();
     let state = game.world().state();
@@ -51,7 +51,8 @@ fn pose(entity: &EntityState) -> [f32; 12] {
     pose
 }
 
-/// Appends an entity of a match that is played, whose health the page knows by events.
+/// Appends an entity of a match that is played. Its health is left out: the page has it from
+/// events.
 pub(crate) fn write_entity(entity: &EntityState, out: &mut Vec<u8>) {
     let mut numbers = [0.0; NUMBERS];
     numbers[..2].copy_from_slice(&[f32::from(entity.id.slot), f32::from(entity.id.generation)]);
@@ -78,7 +79,7 @@ pub(crate) fn write_walker(
     write_entity(&entity, out);
 }
 
-/// A player who is nowhere.
+/// The numbers of a player who is not in the world.
 fn waiting(game: &dyn RunningMatch, id: EntityId) -> [f32; NUMBERS] {
     let mut numbers = [0.0; NUMBERS];
     numbers[..3].copy_from_slice(&[
@@ -92,7 +93,7 @@ fn waiting(game: &dyn RunningMatch, id: EntityId) -> [f32; NUMBERS] {
     numbers
 }
 
-/// What happened in the last tick, in the form of the server's `/effects`.
+/// The events of the last tick, in the form of the server's `/effects`.
 pub(crate) fn events(tick: u64, game: &dyn RunningMatch) -> String {
     json::list(
         game.events()
@@ -120,7 +121,7 @@ fn told(event: &Event) -> Option<String> {
     })
 }
 
-/// Where awake props touch something, in the form of the server's `/contacts`.
+/// The contact points of awake props, in the form of the server's `/contacts`.
 pub(crate) fn contacts(world: &World) -> String {
     let points = world.contacts().map(|contact| {
         json::numbers([contact.at.x, contact.at.y, contact.at.z, contact.gap, contact.impulse])

@@ -1,4 +1,4 @@
-//! Why a body of a replay is as it is, as JSON.
+//! The reasons why a body of a replay moves, stopped or rests, as JSON.
 
 use obsp_sim::{EntityId, StoppedBy, Touching, Why, World};
 
@@ -9,7 +9,7 @@ pub(crate) fn entity_in(world: &World, slot: u16) -> Option<EntityId> {
     world.state().entities.iter().map(|entity| entity.id).find(|id| id.slot == slot)
 }
 
-/// What there is to say of an entity after a tick, and whether it moved in it.
+/// The reasons for an entity after a tick. `moves` says whether it moved in this tick.
 pub(crate) fn told(why: &Why, tick: u64, moves: bool) -> String {
     let number = |id: &EntityId| f64::from(id.slot);
     let slot = |id: &Option<EntityId>| id.map_or("null".to_owned(), |id| id.slot.to_string());

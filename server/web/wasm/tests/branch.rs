@@ -1,5 +1,5 @@
-//! Other futures of the committed recording: the same to the bit where nothing is changed, and
-//! sound where something is.
+//! Branches of the committed recording. They equal it to the bit if nothing is changed, and stay
+//! sound if something is.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use obsp_recording::{Playback, Recording};
 use obsp_sim::audit::Audit;
 use obsp_sim::{EntityId, Kind};
 
-/// The tick in which the futures part, and one some seconds later.
+/// The tick at which branches begin, and one some seconds later.
 const BEGIN: u32 = 300;
 const END: u32 = 600;
 
@@ -38,7 +38,7 @@ fn a_branch_with_nothing_changed_has_the_digests_of_the_record() {
     let (mut replay, _) = opened();
     let slot = entities(&mut replay, |kind| kind.is_player())[0].slot;
     replay.branch(slot, Change::Nothing, BEGIN).unwrap();
-    // On, back behind what is kept, and on again.
+    // Forward, back to before the kept states, and forward again.
     for tick in (BEGIN..END).chain([BEGIN, BEGIN + 7, BEGIN + 61, END - 1]) {
         let recorded = replay.show(tick).game().digest();
         let branch = replay.show_branch(tick).unwrap();
@@ -67,7 +67,7 @@ fn a_body_that_is_removed_is_gone_and_nothing_overlaps() {
             let found = audit.check(&branch.world().state());
             assert!(found.is_empty(), "{id:?} removed, tick {tick}: {found:?}");
         }
-        // The record stays what it was.
+        // The recorded match is unchanged.
         assert!(replay.show(END).difference().is_none());
     }
 }
@@ -86,7 +86,7 @@ fn a_player_whose_keys_are_changed_goes_another_way() {
     let recorded = place(replay.show(BEGIN + 20), walker).unwrap();
     let still = place(replay.show_branch(BEGIN + 20).unwrap(), walker).unwrap();
     assert!(recorded.distance(still) > 5.0, "{recorded} and {still}");
-    // Props hold no keys, and nobody is where no slot is taken.
+    // Props hold no keys, and a slot that is not taken has nobody.
     let prop = entities(&mut replay, |kind| matches!(kind, Kind::Prop { .. }))[0];
     replay.branch(prop.slot, change, BEGIN).unwrap_err();
     replay.branch(u16::MAX, Change::Removed, BEGIN).unwrap_err();

@@ -8,7 +8,7 @@ use obsp_page::Replay;
 use obsp_recording::Recording;
 use obsp_sim::Why;
 
-/// The last tick that is looked at.
+/// The last tick that the tests look at.
 const END: u32 = 420;
 
 fn opened() -> Replay {
@@ -18,9 +18,9 @@ fn opened() -> Replay {
     Replay::new(recording, Arc::new(obsp::World::from_bytes(&map).unwrap())).unwrap()
 }
 
-/// Symptom: of a body that the guard had stopped nothing was told in ticks to which the replay
-/// had come by a state that it kept. Cause: a saved match does not have what stopped bodies in
-/// its last tick. Cure: the tick that is asked about is played, from a state before it.
+/// Symptom: the page did not say that the guard had stopped a body, in ticks that the replay had
+/// reached from a kept state. Cause: a saved match does not hold what stopped bodies in its last
+/// tick. Cure: the tick that is asked about is played, from a state before it.
 #[test]
 fn what_stopped_a_body_is_told_however_the_tick_was_come_to() {
     let mut replay = opened();
@@ -31,13 +31,13 @@ fn what_stopped_a_body_is_told_however_the_tick_was_come_to() {
         let why = state.entities.iter().filter_map(|entity| world.why(entity.id));
         stops.extend(why.filter(|why| why.stopped.is_some()).map(|why| (tick, why)));
     }
-    // Those of ticks whose states are kept first.
+    // The ticks whose states are kept come first.
     stops.sort_by_key(|(tick, _)| tick % 30);
     println!("{} stops, at {:?} first", stops.len(), stops.first().map(|(tick, _)| tick));
     assert!(!stops.is_empty(), "nothing was stopped in the whole recording");
     for (tick, Why { id, stopped, .. }) in stops.iter().take(3) {
         let share = stopped.as_ref().map_or(0.0, |stopped| stopped.share);
-        // By the state that is kept, from the tick itself, and from the one before.
+        // The tick is reached from a kept state, from itself and from the tick before.
         for from in [END, *tick, tick - 1] {
             replay.show(from);
             let told = replay.why(id.slot, *tick);
@@ -46,8 +46,8 @@ fn what_stopped_a_body_is_told_however_the_tick_was_come_to() {
     }
 }
 
-/// Symptom: of a player it was told for how many ticks of those that it takes to fall asleep it
-/// had been still, which nobody counts. Cause: players do not sleep. Cure: that is told.
+/// Symptom: the page said for how many of the ticks before sleep a player had been still, which
+/// nothing counts. Cause: players do not sleep. Cure: the page says that.
 #[test]
 fn of_players_it_is_told_that_they_do_not_sleep() {
     let mut replay = opened();
@@ -63,9 +63,9 @@ fn of_players_it_is_told_that_they_do_not_sleep() {
     }
 }
 
-/// Symptom: of a body that lay since the recording began, 15 s before, it was told that it had
-/// not moved for two minutes. Cause: a search that found nothing did not tell how far it had
-/// looked. Cure: it looks as far as the recording goes, and tells since when the body lies.
+/// Symptom: the page said that a body had not moved for two minutes, although the recording began
+/// 15 s before. Cause: a search that found nothing did not say how far it had searched. Cure: it
+/// searches the whole recording, and says since which tick the body lies.
 #[test]
 fn when_a_body_last_moved_is_what_all_ticks_say() {
     let mut replay = opened();

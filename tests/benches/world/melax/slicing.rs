@@ -1,5 +1,6 @@
-//! Merging a polyhedron with a tree, which slices it at every plane that it
-//! straddles, against asking only on which sides it lies (section 6).
+//! Two ways to find the solid leaves that a polyhedron touches (section 6): to merge it with the
+//! tree, which slices it at every plane that it straddles, and to test only on which sides of
+//! each plane it lies.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -21,7 +22,7 @@ pub(crate) struct Cost {
     pub(crate) not_slicing: f64,
 }
 
-/// Both ways with a cube half as wide as the world, in its middle.
+/// Measures both ways with a cube half as wide as the world, in its middle.
 pub(crate) fn measure(world: &World) -> Cost {
     let bounds = world.bounds();
     let (centre, side) = (bounds.centre(), (bounds.max - bounds.min).max_element() * 0.5);
@@ -50,10 +51,10 @@ pub(crate) fn measure(world: &World) -> Cost {
     Cost { slices: merge.slices, merging, not_slicing }
 }
 
-/// A convex polyhedron: its faces.
+/// The faces of a convex polyhedron.
 type Polytope = Vec<Winding>;
 
-/// Melax's `M()`: all solid leaves that the polyhedron itself reaches into.
+/// Melax's `M()`: finds all solid leaves that the polyhedron reaches into.
 struct Merge<'a> {
     tree: &'a ShiftTree,
     slices: usize,

@@ -66,9 +66,9 @@ impl PartialEq for Fraction {
 impl Eq for Fraction {}
 
 impl Brushes {
-    /// The first entry of the segment into the inside of a single brush, exactly;
-    /// `None` if it touches surfaces at most. Brushes are open sets here: the
-    /// seam between two of them is inside neither.
+    /// The exact first entry of the segment into the inside of a brush; `None` if it touches
+    /// surfaces at most. Brushes are open sets here: the seam between two of them is inside
+    /// neither.
     pub fn first_entry(&self, start: [f64; 3], end: [f64; 3]) -> Option<Entry> {
         let mut first: Option<(Fraction, [f64; 3], usize)> = None;
         for brush in self.near(start, end, 0.0) {

@@ -13,22 +13,22 @@ pub struct Halfspace {
     offset: f64,
 }
 
-/// A distance computed in `f64` that exceeds this has the right sign: products of
-/// coordinates below 2^18 and unit vectors exact to 2^-51 are exact to 1e-9.
+/// A distance computed in `f64` has the right sign if it exceeds this: products of coordinates
+/// below 2^18 with unit vectors that are exact to 2^-51 are exact to 1e-9.
 const CERTAIN: f64 = 1e-7;
 
 impl Halfspace {
-    /// The half-space of a plane, its normal not zero.
+    /// The half-space behind a plane, whose normal must not be zero.
     pub fn new(normal: [BigInt; 3], distance: BigInt) -> Self {
         let [x, y, z] = &normal;
         let divisor = gcd(gcd(gcd(x.clone(), y.clone()), z.clone()), distance.clone());
         let normal = normal.map(|n| n / &divisor);
         let distance = distance / divisor;
-        // 62 bits are more than the precision of a float, and fit an integer type.
+        // 62 bits exceed the precision of a float and fit an integer type.
         let excess = normal.iter().map(BigInt::bits).max().unwrap_or(0).saturating_sub(62);
         let [x, y, z] = normal.each_ref().map(|n| small(&(n >> excess)));
         let length = (x * x + y * y + z * z).sqrt();
-        // A plane may be farther away than its normal is long: its distance has bits of its own.
+        // The distance may have many more bits than the normal, so it is shifted separately.
         let spare = distance.bits().saturating_sub(126).max(excess);
         let more = i32::try_from(spare - excess).unwrap_or(i32::MAX);
         let offset = small(&(&distance >> spare)) / length * 2_f64.powi(more);
@@ -50,7 +50,7 @@ impl Halfspace {
         self.unit
     }
 
-    /// Units in front of the plane, rounded.
+    /// The distance of a point in front of the plane, in units, rounded.
     pub fn distance(&self, point: [f64; 3]) -> f64 {
         let [x, y, z] = self.unit;
         x * point[0] + y * point[1] + z * point[2] - self.offset
@@ -72,8 +72,7 @@ impl Halfspace {
         }
     }
 
-    /// Exact `normal · point - distance` of each point, all times the same
-    /// power of two.
+    /// The exact `normal · point - distance` of each point, all times the same power of two.
     pub fn scaled_distances<const N: usize>(&self, points: [[f64; 3]; N]) -> [BigInt; N] {
         let parts = points.map(|p| p.map(parts));
         let exponent = parts.iter().flatten().map(|&(_, e)| e).min().unwrap_or(0).min(0);
@@ -86,8 +85,7 @@ impl Halfspace {
         })
     }
 
-    /// The half-space moved out by the support of a box, its half extents
-    /// finite.
+    /// The half-space moved out by the support of a box, whose half extents must be finite.
     #[must_use]
     pub fn expanded(&self, half_extents: [f64; 3]) -> Self {
         let extents = half_extents.map(parts);
@@ -108,8 +106,7 @@ impl PartialEq for Halfspace {
     }
 }
 
-/// A float as `mantissa · 2^exponent`, exactly; the exponent never positive
-/// by more than coordinates need.
+/// A float as `mantissa · 2^exponent`, exactly. The mantissa is odd or zero.
 fn parts(x: f64) -> (i64, i32) {
     assert!(x.is_finite(), "a point of the world is finite");
     let bits = x.to_bits();
@@ -117,7 +114,7 @@ fn parts(x: f64) -> (i64, i32) {
     let fraction = (bits & ((1 << 52) - 1)) as i64;
     let magnitude = if biased == 0 { fraction } else { fraction | (1 << 52) };
     let mantissa = if x < 0.0 { -magnitude } else { magnitude };
-    // Trailing zeros would only lengthen the integers.
+    // Trailing zeros would lengthen the integers for nothing.
     let spare = if mantissa == 0 { 0 } else { mantissa.trailing_zeros() };
     if mantissa == 0 { (0, 0) } else { (mantissa >> spare, biased.max(1) - 1075 + spare as i32) }
 }
@@ -129,12 +126,12 @@ pub(super) fn gcd(mut a: BigInt, mut b: BigInt) -> BigInt {
     if a.sign() == Sign::Minus { -a } else { a }
 }
 
-/// An integer of at most 127 bits, rounded to a float.
+/// Rounds an integer of at most 127 bits to a float.
 pub(super) fn small(n: &BigInt) -> f64 {
     i128::try_from(n).expect("the caller has shifted it to fit") as f64
 }
 
-/// A fraction rounded to a float; at most 2^60 in size.
+/// Rounds a fraction to a float. The fraction must be at most 2^60 in size.
 pub(super) fn ratio(numerator: &BigInt, denominator: &BigInt) -> f64 {
     let excess = denominator.bits().saturating_sub(62);
     small(&(numerator >> excess)) / small(&(denominator >> excess))
@@ -154,8 +151,8 @@ mod tests {
         }
     }
 
-    /// A face whose points lie at 1e300 has a plane that is farther away than an integer of
-    /// a machine can tell.
+    /// The plane of a face with points at 1e300 is farther away than a machine integer can
+    /// express.
     #[test]
     fn a_plane_may_be_far_away() {
         let far = Halfspace::new([1.into(), 2.into(), 2.into()], BigInt::from(10).pow(300));

@@ -26,28 +26,28 @@ struct Edge {
     corner: usize,
 }
 
-/// A brush that extends this far is not closed by its own faces.
+/// A brush that extends this far, in units, counts as unbounded.
 const UNIVERSE: i64 = 1 << 17;
 
-/// A point this far in front of a face in floating point is not a corner; all other cases
-/// are decided exactly.
+/// A point this far in front of a face in floating point is not a corner. Closer cases are
+/// decided exactly.
 const SURELY_OUTSIDE: f64 = 1e-3;
 
-/// Three points whose triangle is lower than a unit divided by this lie in a line:
-/// the last digit written would decide their plane.
+/// Three points lie in a line if their triangle is lower than a unit divided by this: the last
+/// written digit would decide their plane.
 const LOWEST: u32 = 100_000;
 
-/// The world ends here, along each axis, in units.
+/// The world ends at this distance from the origin along each axis, in units.
 const WORLD: f64 = 32_768.0;
 
-/// A brush of which all corners are nearer than this to one of its faces is no wall:
-/// 1/32 of a unit, less a millionth for the rounding of decimals. In millionths.
+/// A brush is thin if all its corners are nearer than this to one of its faces: 1/32 of a unit,
+/// less a millionth for the rounding of decimals. In millionths.
 const THIN: u32 = 31_249;
 
 impl Polyhedron {
-    /// The solid of a brush, or `None` if its faces enclose no bounded volume. A
-    /// face with the plane of another is redundant, and a face whose points lie
-    /// in a line, within a hundred-thousandth of a unit, has no plane.
+    /// The solid of a brush, or `None` if its faces enclose no bounded volume. A face with the
+    /// plane of another is redundant. A face whose points lie in a line, within a
+    /// hundred-thousandth of a unit, has no plane and is left out.
     pub fn from_text(brush: &Brush) -> Option<Self> {
         let mut faces: Vec<Halfspace> = Vec::new();
         for face in &brush.faces {
@@ -82,7 +82,7 @@ impl Polyhedron {
         if corners.iter().any(|c| walls[faces.len()..].iter().any(|w| on(w, c))) {
             return None;
         }
-        // Flat: some face holds every corner. (No corners at all: inside out.)
+        // If one face holds every corner, the brush is flat. Without corners it is inside out.
         if corners.is_empty() || faces.iter().any(|f| corners.iter().all(|c| on(f, c))) {
             return None;
         }
@@ -109,7 +109,7 @@ impl Polyhedron {
             let square = |n: &[BigInt; 3]| dot(n, n) * THIN * THIN;
             let bound = square(face.normal());
             self.corners.iter().all(|corner| {
-                // Squared and in millionths, times the squares of what divides both.
+                // Both sides are squared, in millionths, and times the squares of their divisors.
                 let height = corner.height(face) * 1_000_000;
                 &height * &height < &bound * &corner.denominator * &corner.denominator
             })
@@ -117,8 +117,8 @@ impl Polyhedron {
         self.faces.iter().filter(|face| self.has_area(face)).any(|face| thin(&face))
     }
 
-    /// The unit normal of the face from which the farthest corner is nearest, and half of
-    /// that distance, rounded.
+    /// The unit normal of the face that is least far from its farthest corner, and half of that
+    /// distance; both rounded.
     pub fn flattest(&self) -> ([f64; 3], f64) {
         let points = self.points();
         let depth =
@@ -128,20 +128,19 @@ impl Polyhedron {
         flattest.min_by(|(_, a), (_, b)| a.total_cmp(b)).expect("a solid has faces")
     }
 
-    /// Whether three corners lie on the face.
     fn has_area(&self, face: &Halfspace) -> bool {
-        // No three corners of a convex solid are in one line.
+        // Three corners suffice, because no three corners of a convex solid are in one line.
         self.corners.iter().filter(|c| c.height(face).sign() == Sign::NoSign).count() >= 3
     }
 
-    /// Whether a corner is beyond ±32,768 units, but for rounding.
+    /// Whether a corner is beyond ±32,768 units by more than rounding.
     pub fn is_too_far(&self) -> bool {
         self.points().iter().flatten().any(|x| x.abs() > WORLD + 1e-6)
     }
 
-    /// The half-spaces whose intersection is the Minkowski sum of the solid
-    /// and a box: the faces moved out, a bevel for each axis, and a bevel for
-    /// each pair of an edge and an axis that makes a face of the sum.
+    /// The half-spaces whose intersection is the Minkowski sum of the solid and a box: the faces
+    /// moved out, a bevel for each direction along an axis, and a bevel for each pair of an edge
+    /// and an axis that makes a face of the sum.
     pub fn expanded(&self, half_extents: [f64; 3]) -> Vec<Halfspace> {
         let mut sum: Vec<Halfspace> = self.faces.clone();
         let mut add = |normal: [BigInt; 3], corner: &Corner| {
@@ -243,7 +242,7 @@ impl Corner {
     }
 }
 
-/// Every point where three walls meet and that is in front of none, once.
+/// Every point where three walls meet and that is in front of none, without repetitions.
 fn corners(walls: &[Halfspace]) -> Vec<Corner> {
     let mut corners: Vec<Corner> = Vec::new();
     for (k, c) in walls.iter().enumerate() {
@@ -265,19 +264,19 @@ fn corners(walls: &[Halfspace]) -> Vec<Corner> {
     corners
 }
 
-/// Three unit normals with a smaller determinant than this meet where floating point cannot
-/// tell to a thousandth of a unit.
+/// If the determinant of three unit normals is smaller than this, floating point cannot tell to a
+/// thousandth of a unit where the planes meet.
 const MEET_WELL: f64 = 1e-5;
 
-/// Whether three planes certainly meet in front of a wall: most of the many triples of a
-/// brush with many faces do, and exact arithmetic would take hours.
+/// Whether three planes certainly meet in front of a wall. Most triples of a brush with many faces
+/// do, and exact arithmetic for all of them would take hours.
 fn surely_outside(a: &Halfspace, b: &Halfspace, c: &Halfspace, walls: &[Halfspace]) -> bool {
     let cross =
         |[a, b, c]: [f64; 3], [x, y, z]: [f64; 3]| [b * z - c * y, c * x - a * z, a * y - b * x];
     let (bc, ca, ab) =
         (cross(b.unit(), c.unit()), cross(c.unit(), a.unit()), cross(a.unit(), b.unit()));
     let det: f64 = (0..3).map(|i| a.unit()[i] * bc[i]).sum();
-    // The distance of the origin in front of a plane, turned.
+    // The distance of each plane from the origin along its normal.
     let [d, e, f] = [a, b, c].map(|h| -h.distance([0.0; 3]));
     let point = [0, 1, 2].map(|i| (d * bc[i] + e * ca[i] + f * ab[i]) / det);
     let reach = (4 * UNIVERSE) as f64;
@@ -286,7 +285,8 @@ fn surely_outside(a: &Halfspace, b: &Halfspace, c: &Halfspace, walls: &[Halfspac
         && walls.iter().any(|wall| wall.distance(point) > SURELY_OUTSIDE)
 }
 
-/// Cramer's rule, reduced so that equal points are equal integers.
+/// The point where three planes meet, by Cramer's rule; reduced, so that equal points have equal
+/// integers. `None` if they meet in no point, or too far away.
 fn meeting(a: &Halfspace, b: &Halfspace, c: &Halfspace) -> Option<Corner> {
     let bc = cross(b.normal(), c.normal());
     let mut denominator = dot(a.normal(), &bc);
@@ -303,7 +303,7 @@ fn meeting(a: &Halfspace, b: &Halfspace, c: &Halfspace) -> Option<Corner> {
     }
     numerators = numerators.map(|n| n / &divisor);
     denominator /= divisor;
-    // Beyond the universe.
+    // A point beyond the universe is left out.
     let reach = &denominator * (UNIVERSE * 2);
     numerators
         .iter()
@@ -323,8 +323,8 @@ fn difference(a: &[BigInt; 3], b: &[BigInt; 3]) -> [BigInt; 3] {
     [&a[0] - &b[0], &a[1] - &b[1], &a[2] - &b[2]]
 }
 
-/// Whether a triangle is lower than a unit over [`LOWEST`], above its longest
-/// side. Its points are whole in units of `10^-places`, `normal` is twice its area.
+/// Whether a triangle's height above its longest side is less than a unit divided by [`LOWEST`].
+/// Its points are integers in units of `10^-places`; the length of `normal` is twice its area.
 fn is_line(
     p: &[BigInt; 3],
     q: &[BigInt; 3],

@@ -1,6 +1,6 @@
 //! The contents of brushes, by each game's own documentation.
 //!
-//! This is written for itself: of the compiler that it judges it knows nothing.
+//! These rules share no code with the compiler that they judge.
 
 mod half_life;
 mod quake2;
@@ -20,15 +20,15 @@ pub enum Content {
     Nothing,
 }
 
-/// The rules of the map's game. The world is `worldspawn`, the groups that compilers
-/// dissolve into it, and walls that never move.
+/// The content of a brush by the rules of the map's game. The static world consists of
+/// `worldspawn`, the groups that compilers dissolve into it, and walls that never move.
 pub fn content(entity: &Entity, brush: &Brush) -> Content {
     let class = entity.get("classname").unwrap_or("").to_ascii_lowercase();
     let dissolved =
         ["worldspawn", "func_group", "func_detail", "func_detail_wall", "func_detail_fence"];
     let wall = match entity.game {
         Game::Quake3 => class == "func_wall" || class == "func_static",
-        // Its first three spawn flags make it appear and vanish.
+        // The first three spawn flags make a wall appear and vanish.
         Game::Quake2 => {
             let flags = entity.get("spawnflags").and_then(|f| f.trim().parse::<u32>().ok());
             class == "func_wall" && flags.unwrap_or(0) & 7 == 0
@@ -46,7 +46,7 @@ pub fn content(entity: &Entity, brush: &Brush) -> Content {
     }
 }
 
-/// The first texture with a meaning decides.
+/// The content of a brush in Quake: the first texture that is not ignored decides.
 fn quake(brush: &Brush, wall: bool) -> Content {
     for face in &brush.faces {
         let texture = face.texture.to_ascii_lowercase();

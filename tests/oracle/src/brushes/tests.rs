@@ -9,7 +9,7 @@ fn entities(text: &str) -> Vec<Entity> {
     parse(text).expect("a map")
 }
 
-/// The corner of the unit octant cut off by x + y + z = `size`, moved.
+/// The tetrahedron `x, y, z ≥ 0, x + y + z ≤ size`, moved.
 fn tetrahedron(size: i64, [x, y, z]: [i64; 3]) -> String {
     let (a, b, c) = (x + size, y + size, z + size);
     format!(
@@ -26,9 +26,8 @@ fn brushes(text: &[&str], half_extents: [i64; 3]) -> Brushes {
     solids.expanded(half_extents.map(|e| e as f64))
 }
 
-/// Whether a box meets the tetrahedron, independently of planes and bevels: the
-/// tetrahedron is `x, y, z ≥ 0, x + y + z ≤ size`, and of all points
-/// of the box in the octant the one nearest the origin has the least sum.
+/// Whether a box meets the tetrahedron `x, y, z ≥ 0, x + y + z ≤ size`, without planes and
+/// bevels: of all points of the box in the octant, the one nearest the origin has the least sum.
 fn box_meets_tetrahedron(centre: [f64; 3], half: [f64; 3], size: f64) -> bool {
     let low = [0, 1, 2].map(|i| (centre[i] - half[i]).max(0.0));
     (0..3).all(|i| centre[i] + half[i] > 0.0) && low.iter().sum::<f64>() < size
@@ -41,7 +40,7 @@ fn the_expanded_tetrahedron_is_the_exact_minkowski_sum() {
     let mut random = Random::new(11);
     let mut solid = 0;
     for _ in 0..20_000 {
-        // Quarters are exact, and meet the planes often.
+        // Quarters are exact, and often lie on the planes.
         let p = [(); 3].map(|()| (random.between(-10.0, 32.0) * 4.0).round() / 4.0);
         let truth = box_meets_tetrahedron(p, half.map(|h| h as f64), 20.0);
         assert_eq!(set.holds(p), truth, "{p:?}");
@@ -55,8 +54,8 @@ fn the_expanded_tetrahedron_has_a_bevel_for_each_axis_and_slanted_edge() {
     let half = [3, 5, 7];
     let tetrahedron = &entities(&map(&[&tetrahedron(20, [0; 3])]))[0].brushes[0];
     let tetrahedron = Polyhedron::from_text(tetrahedron).expect("a solid");
-    // 4 faces and 3 further axial planes; for each of the 3 slanted edges two
-    // axes are not in its plane, one of which makes a new face.
+    // There are 4 faces and 3 further axial planes. Each of the 3 slanted edges has two axes that
+    // are not in its plane, and one of them makes a new face.
     assert_eq!(tetrahedron.expanded(half.map(|e| e as f64)).len(), 4 + 3 + 3);
     assert_eq!(tetrahedron.loops().iter().map(Vec::len).collect::<Vec<_>>(), [3; 4]);
 }
@@ -85,15 +84,20 @@ fn points_within_the_shell_are_not_judged() {
 fn the_first_entry_is_exact() {
     let set = brushes(&[&cuboid([4, 0, 0], [8; 3]), &cuboid([5, 0, 0], [7; 3])], [0; 3]);
     let along_x = |y: f64, z: f64| set.first_entry([1.0, y, z], [10.0, y, z]);
-    let Some(Entry::At { time, normal, .. }) = along_x(3.0, 3.0) else { panic!("it enters") };
+    let Some(Entry::At { time, normal, .. }) = along_x(3.0, 3.0) else {
+        panic!("the segment enters")
+    };
     assert!(time == Fraction::new(1.into(), 3.into()), "{time:?}");
     assert_eq!(normal, [-1.0, 0.0, 0.0]);
     assert!(along_x(0.0, 3.0).is_none(), "sliding along a face enters nothing");
-    assert!(along_x(f64::from(1e-30_f32), 3.0).is_some(), "a hair inside does");
-    assert!(set.first_entry([1.0, 3.0, 3.0], [4.0, 3.0, 3.0]).is_none(), "up to it is not in it");
+    assert!(along_x(f64::from(1e-30_f32), 3.0).is_some(), "a segment just inside the face enters");
+    assert!(
+        set.first_entry([1.0, 3.0, 3.0], [4.0, 3.0, 3.0]).is_none(),
+        "a segment that ends at the face does not enter"
+    );
     assert!(matches!(set.first_entry([6.0, 3.0, 3.0], [6.0, 3.0, 9.0]), Some(Entry::StartsInside)));
     let Some(Entry::At { time, .. }) = set.first_entry([4.0, 3.0, 3.0], [9.0, 3.0, 3.0]) else {
-        panic!("from the surface inward it enters")
+        panic!("a segment from the surface inward enters")
     };
     assert_eq!(time.rounded(), 0.0);
 }

@@ -1,11 +1,11 @@
-//! Rooms that are hard to tell the inside of: with recesses whose tips touch the outside, and
-//! with holes.
+//! Rooms whose inside is hard to tell from the outside: with recesses whose tips touch the
+//! outside, and with holes.
 
 use super::shape::Shape;
 use super::world::walls;
 use crate::Random;
 
-/// A room about the origin, and lights at places of interest.
+/// A room about the origin, and lights at difficult places.
 pub(super) struct Room {
     pub(super) walls: Vec<Shape>,
     pub(super) lights: Vec<[f64; 3]>,
@@ -17,7 +17,7 @@ const WALL: f64 = 32.0;
 /// The distance between the tip of a recess and the outside, in units.
 const LEFT: [f64; 6] = [0.0, 0.0, 0.001, 0.01, 1.0, 8.0];
 
-/// Widths of slots, in units: from what only a ray passes to what everything does.
+/// Widths of slots, in units: only a ray passes the narrowest, every size the widest.
 const SLOTS: [f64; 5] = [0.05, 0.5, 8.0, 40.0, 100.0];
 
 impl Room {
@@ -25,7 +25,7 @@ impl Room {
     /// narrow to a tip. Lights are in the tips, near them, on surfaces, and anywhere.
     pub(super) fn with_recesses(reach: f64, random: &mut Random) -> Self {
         let mut walls = walls(reach);
-        // The last two are across z, the first two across x.
+        // The first two walls are across x, the last two across z.
         walls.remove(1);
         let mut lights = Vec::new();
         let count = 1 + random.below(3);
@@ -45,7 +45,7 @@ impl Room {
                 polygon.push([near, edge]);
                 polygon
             });
-            // Counter-clockwise both.
+            // Both polygons must be counter-clockwise.
             let above: Vec<[f64; 2]> = above.into_iter().rev().collect();
             for polygon in [below, above] {
                 walls.push(Shape::prism(&polygon, -reach - WALL, reach + WALL));

@@ -4,17 +4,16 @@ use std::fmt::Write;
 
 use crate::Random;
 
-/// The way in which the faces of a brush are written.
+/// How the faces of a brush are written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Faces {
     /// Once, by three corners.
     Once,
-    /// As triangles: faces with more corners repeat their plane, but for rounding.
+    /// As triangles: a face with more corners repeats its plane, with other rounding.
     Triangles,
-    /// Once, and some of them a second time, moved out and tilted by up to this many
-    /// units.
+    /// Once, and some of them a second time, moved out and tilted by up to this many units.
     Doubled(f64),
-    /// Once, by points so many times as far apart as its corners: far outside of the brush.
+    /// Once, by points this many times as far apart as the corners, far outside the brush.
     Far(f64),
 }
 
@@ -23,7 +22,7 @@ pub enum Faces {
 pub struct Turn([[f64; 3]; 3]);
 
 impl Turn {
-    /// About `axis`, which is not zero, by `angle` radians.
+    /// The rotation about `axis`, which must not be zero, by `angle` radians.
     pub fn new(axis: [f64; 3], angle: f64) -> Self {
         let length = axis.iter().map(|c| c * c).sum::<f64>().sqrt();
         let [x, y, z] = axis.map(|c| c / length);
@@ -36,7 +35,7 @@ impl Turn {
         ])
     }
 
-    /// About any axis by any angle.
+    /// A rotation about a random axis by a random angle.
     pub fn any(random: &mut Random) -> Self {
         let axis = [(); 3].map(|()| random.between(-1.0, 1.0));
         Self::new([axis[0], axis[1], axis[2] + 1e-3], random.between(0.0, std::f64::consts::TAU))
@@ -91,11 +90,11 @@ impl Shape {
     pub(super) fn to_text(&self, places: usize, faces: Faces, texture: &str) -> String {
         let mut text = String::from("{\n");
         let mut write = |points: [[f64; 3]; 3]| {
-            // Clockwise.
+            // A map's points go clockwise around the face.
             for point in points.into_iter().rev() {
                 write_point(&mut text, point, places);
             }
-            writeln!(text, "{texture} 0 0 0 1 1").expect("a string grows");
+            writeln!(text, "{texture} 0 0 0 1 1").expect("writing to a String cannot fail");
         };
         for (index, face) in self.faces.iter().enumerate() {
             let count = face.len();
@@ -133,5 +132,5 @@ fn outward(a: [f64; 3], b: [f64; 3], c: [f64; 3], by: f64) -> [f64; 3] {
 }
 
 pub(super) fn write_point(text: &mut String, [x, y, z]: [f64; 3], places: usize) {
-    write!(text, "( {x:.places$} {y:.places$} {z:.places$} ) ").expect("a string grows");
+    write!(text, "( {x:.places$} {y:.places$} {z:.places$} ) ").expect("writing to a String cannot fail");
 }

@@ -9,7 +9,7 @@ use crate::Random;
 /// Half the side of the room around a world, in units.
 const ROOM: f64 = 512.0;
 
-/// Kinds of worlds: a closed room with a player in it, and difficult brushes.
+/// A kind of world: a room with a player in it, and difficult brushes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum World {
     /// Rotated boxes whose faces are written as triangles.
@@ -28,7 +28,7 @@ pub enum World {
     Thin,
     /// Boxes and ramps whose faces are written by points up to a hundred million units away.
     FarPoints,
-    /// Boxes, and recesses in a wall with lights in their tips, which may touch the outside.
+    /// Boxes, and recesses in a wall, whose tips may touch the outside and have lights in them.
     Recesses,
     /// Boxes in a room that lacks a wall or has a slot in one.
     Open,
@@ -43,7 +43,7 @@ pub fn wide(count: usize, random: &mut Random) -> String {
         text += &wall.to_text(0, Faces::Once, "wall");
     }
     for _ in 0..count {
-        // Mostly on a grid, as in real maps.
+        // Most coordinates are on a grid, as in real maps.
         let grid = |x: f64, step: f64| (x / step).round() * step;
         let size = [(); 3].map(|()| grid(random.between(16.0, 160.0), 16.0));
         let shape = if random.one_in(4) {
@@ -61,7 +61,7 @@ pub fn wide(count: usize, random: &mut Random) -> String {
 }
 
 impl World {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 10] = [
         Self::Triangles,
         Self::Doubled,
@@ -79,7 +79,7 @@ impl World {
     pub fn text(self, count: usize, random: &mut Random) -> String {
         let places = match self {
             Self::Eighths => 3,
-            // Fewer decimals would round most of them away.
+            // With fewer decimals, rounding would remove most of these brushes.
             Self::Thin => [6, 9][random.below(2)],
             _ => [2, 3, 6, 9][random.below(4)],
         };
@@ -154,7 +154,7 @@ impl World {
                 let other = [[0.0, 0.0], [size[0], rise], [0.0, rise]];
                 let polygon = if random.one_in(2) { wedge } else { other };
                 let step = [16.0, 32.0][random.below(2)];
-                // Some share a position, so that they touch each other.
+                // Positions on a grid let some wedges share one, so that they touch each other.
                 let by = by.map(|x| (x / step).round() * step);
                 let turn = if random.one_in(2) { turn } else { Turn::new([0.0, 0.0, 1.0], 0.0) };
                 (Shape::prism(&polygon, 0.0, size[2]).turned(&turn).moved(by), Faces::Once)
@@ -178,7 +178,7 @@ impl World {
     }
 }
 
-/// A slab about as thick as the thinnest that is solid, and sometimes exactly so.
+/// A slab about as thick as the thinnest solid, and sometimes exactly as thick.
 fn slab(random: &mut Random) -> Shape {
     const LIMIT: f64 = 1.0 / 32.0;
     let around = LIMIT * 10_f64.powf(random.between(-2.0, 1.0));
@@ -195,8 +195,8 @@ fn place(random: &mut Random, reach: f64) -> [f64; 3] {
     [(); 3].map(|()| random.between(-reach, reach))
 }
 
-/// A closed room that extends this far, with walls 32 units thick, each as wide as the
-/// room with its walls.
+/// The walls of a closed room whose inside extends this far from the origin. They are 32 units
+/// thick, and each is as wide as the room with its walls.
 pub(super) fn walls(reach: f64) -> Vec<Shape> {
     let mut walls = Vec::new();
     for axis in 0..3 {

@@ -1,22 +1,23 @@
-//! Quake 3's curves as solids, by the specification of the compiler's documentation.
+//! Quake III's curves as solids, as the compiler's documentation specifies them.
 //!
-//! Pieces of three by three control points are all divided into 2^a by 2^b
-//! cells, the fewest that leave the surface within [`OFF`] of its triangles by the
-//! bound of second derivatives; corners are rounded to eighths; a flat convex cell, or each
-//! of the two triangles along its diagonal, is the front of a prism of four units along the
-//! axis closest to its normal. Here cells are found by halving the pieces.
+//! A curve consists of pieces of three by three control points. Each is divided into 2^a by 2^b
+//! cells: the fewest with which the surface is within [`OFF`] of its triangles, by a bound from
+//! its second derivatives. Corners are rounded to eighths. A flat convex cell is the front of a
+//! prism, four units deep along the axis closest to its normal. Any other cell is divided along a
+//! diagonal into two triangles, each of which is such a front. Here the cells are found by halving
+//! the pieces.
 
 use super::{Brush, Decimal, FaceText};
 
 type Point = [f64; 3];
 
-/// Two units, less the rounding to eighths.
+/// Greatest distance of the surface from its triangles: two units, less the rounding to eighths.
 const OFF: f64 = 2.0 - 0.109;
 
-/// Thickness of the prisms.
+/// Depth of the prisms, in units.
 const DEPTH: f64 = 4.0;
 
-/// Most halvings.
+/// Most halvings in one direction.
 const MOST: usize = 6;
 
 /// The prisms of a curve, given by columns of control points; `None` if it needs too
@@ -31,7 +32,7 @@ pub(super) fn brushes(line: usize, texture: &str, control: &[Vec<Point>]) -> Opt
     for _ in 0..a {
         rows = rows.iter().map(|row| halved(row)).collect();
     }
-    // Every other point is on the surface.
+    // Every other control point is on the surface.
     let on = |points: &Vec<Point>| points.iter().step_by(2).map(eighths).collect::<Vec<_>>();
     let rows: Vec<Vec<[i64; 3]>> = rows.iter().step_by(2).map(on).collect();
     let mut brushes = Vec::new();
@@ -59,7 +60,7 @@ fn transposed(points: &[Vec<Point>]) -> Vec<Vec<Point>> {
     (0..points[0].len()).map(|i| points.iter().map(|list| list[i]).collect()).collect()
 }
 
-/// The same curve, each of its pieces in two.
+/// The same curve, with each of its pieces divided into two.
 fn halved(points: &[Point]) -> Vec<Point> {
     let middle = |p: &Point, q: &Point| map([p, q], |[p, q]| (p + q) / 2.0);
     let mut half = vec![points[0]];
@@ -133,13 +134,13 @@ fn fronts(cell: [[i64; 3]; 4]) -> Vec<Vec<[i64; 3]>> {
     vec![vec![a, b, c], vec![a, c, d]]
 }
 
-/// The prism behind a front, whose corners run counter-clockwise seen from before it.
+/// The prism behind a front, whose corners run counter-clockwise seen from the front.
 fn prism(line: usize, texture: &str, front: &[[i64; 3]]) -> Option<Brush> {
     let normal = front[1..]
         .windows(2)
         .map(|pair| cross(minus(pair[0], front[0]), minus(pair[1], front[0])))
         .fold([0; 3], |sum, n| [0, 1, 2].map(|i| sum[i] + n[i]));
-    // Of equal components the first counts.
+    // The first of equal components counts.
     let axis = (0..3).rev().max_by_key(|&i: &usize| normal[i].abs())?;
     if normal[axis] == 0 {
         return None;
@@ -164,5 +165,5 @@ fn prism(line: usize, texture: &str, front: &[[i64; 3]]) -> Option<Brush> {
 }
 
 fn written(eighths: i64) -> Decimal {
-    Decimal::parse(&format!("{:.3}", eighths as f64 / 8.0)).expect("it is a decimal")
+    Decimal::parse(&format!("{:.3}", eighths as f64 / 8.0)).expect("the text is a decimal")
 }

@@ -1,6 +1,6 @@
 use num_bigint::BigInt;
 
-/// A decimal number, exact: `digits · 10^-places`.
+/// An exact decimal number: `digits · 10^-places`.
 #[derive(Clone, Debug)]
 pub struct Decimal {
     digits: BigInt,
@@ -8,8 +8,8 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Reads `-12`, `0.125` or `1.5e-07`. `None` for other text, and for
-    /// exponents beyond those of editors.
+    /// Reads a number such as `-12`, `0.125` or `1.5e-07`. `None` for other text, and for
+    /// exponents that no editor writes.
     pub fn parse(text: &str) -> Option<Self> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
@@ -32,7 +32,7 @@ impl Decimal {
         format!("{}e-{}", self.digits, self.places).parse().unwrap_or(f64::NAN)
     }
 
-    /// Digits behind the point.
+    /// The number of digits after the point.
     pub fn places(&self) -> u32 {
         self.places
     }
@@ -40,7 +40,7 @@ impl Decimal {
     /// The number times `10^places`, which must be an integer.
     ///
     /// # Panics
-    /// If it is not.
+    /// If the product is not an integer.
     pub fn scaled(&self, places: u32) -> BigInt {
         let more = places.checked_sub(self.places).expect("the scale holds every digit");
         &self.digits * BigInt::from(10).pow(more)

@@ -1,9 +1,9 @@
 //! Quoted strings with TrenchBroom's escape: a backslash before a quotation mark inside.
 //!
-//! A string may end in a backslash, too, as folders of Windows do. Then the rest of the line
-//! has to make sense without it.
+//! A string may also end in a backslash, as paths of Windows folders do. A quotation mark after a
+//! backslash ends the string if the rest of the line makes sense then.
 
-/// The length of a string whose opening quotation mark was taken, without the closing one.
+/// The length of a string without its quotation marks; `text` begins after the opening one.
 pub(super) fn length(text: &str) -> Option<usize> {
     text.match_indices('"').map(|(at, _)| at).find(|&at| {
         let (before, after) = (&text[..at], &text[at + 1..]);
@@ -39,7 +39,7 @@ fn ends(after: &str) -> bool {
     }
 }
 
-/// Whether the rest of a line, behind a string, is braces and closed strings.
+/// Whether the rest of a line, after a string, consists of braces and closed strings.
 fn is_tidy(rest: &str) -> bool {
     if !rest.is_empty() && !rest.starts_with([' ', '\t', '}']) {
         return false;

@@ -1,10 +1,10 @@
-//! The words of a map.
+//! The words of a map's text.
 
 use super::MapTextError;
 use super::strings::length;
 
-/// A text word by word: quoted strings whole, comments left out. A brace counts as one
-/// only if it is a word of its own, because names of textures may begin with one.
+/// Splits a text into words. A quoted string is one word, and comments are left out. A brace
+/// counts only if it is a word of its own, because names of textures may begin with one.
 pub(super) struct Words<'a> {
     text: &'a str,
     /// Line of the next word.
@@ -60,7 +60,7 @@ impl<'a> Words<'a> {
         let breaks = skipped.replace("\r\n", "\n").replace('\r', "\n");
         self.line += breaks.matches('\n').count();
         if skipped.ends_with('\r') && rest.starts_with('\n') {
-            // The other half of this line break follows.
+            // The line feed of this line break follows and counts the line.
             self.line -= 1;
         }
         self.text = rest;

@@ -1,7 +1,7 @@
-//! Bodies of other shapes than boxes along the axes, cast across brushes and anywhere: the
-//! same map must stop them too.
+//! Casts of bodies that are not boxes along the axes, across brushes and elsewhere. The same map
+//! must stop them too.
 //!
-//! The truth is [`sweep`], from the corners of each single brush. A subject may stop a body
+//! [`sweep`] has the right answer, from the corners of each single brush. A subject may stop a body
 //! too early beside edges and corners, but never late and never in solid.
 
 use super::{ALONG, Wrong, shell, wide};
@@ -10,26 +10,26 @@ use crate::brushes::Polyhedron;
 use crate::map_text::Entity;
 use crate::sweep::{self, Body};
 
-/// The world as a program under test casts bodies through it.
+/// The answers of a program under test about bodies that move through the world.
 pub trait Caster {
-    /// The time of the first contact of a body that moves from `start` to `end` without
-    /// turning, as a fraction of the segment: 0 for a start in solid, `None` for none; and
-    /// where it stops.
+    /// The first contact of a body that moves from `start` to `end` without turning: its time as
+    /// a fraction of the segment (0 for a start in solid), and the position at which the body
+    /// stops. `None` if there is no contact.
     fn cast(&self, body: &Body, start: [f32; 3], end: [f32; 3]) -> Option<(f64, [f32; 3])>;
 }
 
 /// Results of casting bodies.
 #[derive(Clone, Debug, Default)]
 pub struct Casts {
-    /// Bodies cast.
+    /// Number of casts.
     pub asked: usize,
-    /// Bodies that were stopped, by the subject.
+    /// Number of casts that met something, by the subject's answers.
     pub stopped: usize,
     /// Wrong answers.
     pub wrong: Wrong,
 }
 
-/// The bodies that are cast in turn: a ball, a small one, a box, a cylinder, a box aslant.
+/// The bodies that are cast in turn: a ball, a small ball, a box, a cylinder and an oblique box.
 const BODIES: [Body; 5] = [
     Body::Ball(8.0),
     Body::Ball(0.5),
@@ -38,12 +38,12 @@ const BODIES: [Body; 5] = [
     Body::Cuboid([[3.0, 4.0, 0.0], [-8.0, 6.0, 0.0], [0.0, 0.0, 12.0]]),
 ];
 
-/// How a brush is crossed.
+/// A line across a brush.
 struct Crossed {
     middle: [f64; 3],
-    /// Of the flattest side.
+    /// The normal of the flattest side.
     normal: [f64; 3],
-    /// Half of the distance to the farthest corner behind that.
+    /// Half of the distance from that side to the farthest corner behind it.
     depth: f64,
 }
 
@@ -54,8 +54,10 @@ impl Crossed {
     }
 }
 
-/// Casts each body across each brush or `count` of them, at its middle along the normal of
-/// its flattest side, and as many along random segments near the map's entities.
+/// Casts `count` times, each time the next body. Every other cast goes across a brush, through its
+/// middle along the normal of its flattest side: across each brush in turn if `count` suffices for
+/// all, else across random ones. The others go along random segments, half of them near the map's
+/// entities.
 pub fn casts(
     entities: &[Entity],
     subject: &dyn Caster,

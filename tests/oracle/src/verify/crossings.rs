@@ -1,11 +1,11 @@
-//! Segments straight through every brush: a wall that is missing for one size is found
-//! however thin it is, which random segments leave to chance.
+//! Segments straight through every brush. They find a wall that is missing for one size however
+//! thin it is; random segments might miss it.
 
 use super::traces::Fault;
 use super::{Answer, Judge, Subject, Wrong, shell, wide};
 use crate::brushes::Solids;
 
-/// Distances before and behind a brush, in units, between which it is crossed.
+/// Distances from a brush, in units, at which the segments across it start and end.
 const BEFORE: [f64; 3] = [0.5, 20.0, 3000.0];
 
 /// Results of crossing brushes.
@@ -13,7 +13,7 @@ const BEFORE: [f64; 3] = [0.5, 20.0, 3000.0];
 pub struct Crossings {
     /// Segments traced.
     pub asked: usize,
-    /// Segments that start or end in the brush, beside it or in another.
+    /// Segments that start in solid, or do not pass through the inside of a brush.
     pub covered: usize,
     /// Wrong answers.
     pub wrong: Wrong,
@@ -56,7 +56,7 @@ impl Judge {
             Ok(_) | Err(Fault::Normal(_)) => {}
             Err(Fault::Answer(fault)) => crossings.wrong.add(|| told(&fault)),
         }
-        // Brushes beside it may cover its ends, or all of it.
+        // Other brushes may cover the ends of the segment, or all of it.
         let (a, b) = (wide(start), wide(end));
         let through = self.brushes.entry_with_margin(a, b, -shell(&[a, b])).is_some();
         crossings.covered += usize::from(answer == Answer::StartSolid || !through);

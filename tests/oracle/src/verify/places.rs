@@ -1,4 +1,4 @@
-//! The choice of points and of starts.
+//! The choice of points to query and of positions to start from.
 
 use super::{Judge, Subject, shell, wide};
 use crate::Random;
@@ -6,18 +6,17 @@ use crate::brushes::{Brushes, Judgement};
 use crate::flood::Reach;
 use crate::map_text::Entity;
 
-/// Heights of an entity's origin above the floor: players' origins are 24 units above
-/// it, items lie on it.
+/// Heights of an entity's origin above the floor, in units: players' origins are 24 units above
+/// it, items' are on it.
 const FEET: [f64; 2] = [24.0, 0.0];
 
-/// Distance from entities within which points are chosen, in units: the space in which
-/// the game is played.
+/// Distance from an entity within which points near it are chosen, in units.
 const ABOUT: f64 = 64.0;
 
 /// Attempts to find a free position.
 const TRIES: usize = 10_000;
 
-/// Entities without brushes, which have a position.
+/// The entities without brushes, which have a position.
 pub(super) fn point_entities(entities: &[Entity]) -> impl Iterator<Item = &Entity> {
     entities.iter().filter(|entity| entity.brushes.is_empty())
 }
@@ -25,16 +24,16 @@ pub(super) fn point_entities(entities: &[Entity]) -> impl Iterator<Item = &Entit
 /// Centres of boxes at the map's entities.
 #[derive(Debug, Default)]
 pub(super) struct Seeds {
-    /// At entities that touch nothing.
+    /// Centres at entities that touch no brush.
     pub(super) certain: Vec<[f64; 3]>,
-    /// At entities that touch a brush, and may be on either side of it.
+    /// Centres at entities that touch a brush and may be on either side of it.
     pub(super) uncertain: Vec<[f64; 3]>,
 }
 
 impl Seeds {
-    /// Centres of boxes at the origins themselves or, if there is no room, upright on the
-    /// same floor with nothing between the origin and the box's centre. Each of these boxes
-    /// holds the origin.
+    /// Centres of boxes at the entities' origins. Where a box has no room, it stands on the same
+    /// floor, with nothing between the origin and its centre. Each of these boxes holds the
+    /// origin.
     pub(super) fn new(
         entities: &[Entity],
         bare: &Brushes,
@@ -53,7 +52,7 @@ impl Seeds {
                     && !expanded.holds(centre)
             };
             let found = [origin].iter().chain(&upright).find(free).copied();
-            // Nearer to a brush than answers are judged it may be on either side.
+            // An origin within the shell of a brush may be on either side of it.
             let certain = bare.judge(origin, shell(&[origin])) == Judgement::Empty;
             let seeds = if certain { &mut seeds.certain } else { &mut seeds.uncertain };
             seeds.extend(found);
@@ -63,9 +62,9 @@ impl Seeds {
 }
 
 impl Judge {
-    /// A random point: a third are anywhere in and around the map, a third near its
-    /// entities, and a third near corners of expanded brushes, where planes
-    /// meet and mistakes are most likely.
+    /// A random point. A third of them are anywhere in and around the map, a third near its
+    /// entities, and a third near corners of expanded brushes, where planes meet and mistakes are
+    /// most likely.
     pub(super) fn any_point(&self, random: &mut Random) -> [f32; 3] {
         let (min, max) = self.brushes.bounds();
         let point = match random.below(3) {
@@ -87,9 +86,8 @@ impl Judge {
         origin.map(|x| x + random.between(-ABOUT, ABOUT))
     }
 
-    /// An empty position to start from, mostly near entities; `None`
-    /// if none is found. Space that the subject has filled is skipped,
-    /// unless an entity reaches it.
+    /// An empty position to start from, mostly near entities; `None` if none is found. Space that
+    /// is solid for the subject is skipped, unless an entity reaches it.
     pub(super) fn start(&self, subject: &dyn Subject, random: &mut Random) -> Option<[f32; 3]> {
         (0..TRIES).find_map(|_| {
             let point = if self.origins.is_empty() || random.one_in(8) {

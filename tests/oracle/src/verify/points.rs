@@ -8,7 +8,7 @@ use crate::flood::Reach;
 pub struct Points {
     /// Points queried.
     pub asked: usize,
-    /// Points that are solid, by the subject.
+    /// Points that are solid for the subject.
     pub solid: usize,
     /// Points too close to a surface to judge.
     pub shell: usize,
@@ -40,7 +40,7 @@ impl Judge {
                 }
                 (Judgement::Empty, true) => match self.reach(wide(point)) {
                     Reach::Entity => points.wrong.add(|| {
-                        format!("{point:?} is solid, but in no brush, and an entity gets there")
+                        format!("{point:?} is solid, but in no brush, and an entity reaches it")
                     }),
                     Reach::Void => points.filled += 1,
                     Reach::Doubtful => points.doubtful += 1,

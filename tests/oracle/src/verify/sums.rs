@@ -17,14 +17,13 @@ pub struct Sum {
     pub corners: Vec<[f64; 3]>,
 }
 
-/// Descriptions of the faults of the sums of a map's solids and a box of these half
-/// extents.
+/// Describes the faults of the sums of a map's solids with a box of these half extents.
 ///
-/// The sum of two convex bodies is the hull of the sums of their corners. So
-/// none of these may be in front of a plane, and no corner may be farther from the brush
-/// than the extent of the box. Neither edges nor bevels are involved.
+/// The sum of two convex bodies is the hull of the sums of their corners. So none of these sums
+/// may be in front of a plane, and the box around any corner of the sum must meet the brush.
+/// Neither edges nor bevels are involved.
 pub fn judge_sums(solids: &Solids, half_extents: [f64; 3], sums: &[Sum]) -> Vec<String> {
-    // The brushes of a curve have the same line, and are in order.
+    // The brushes of a curve all have its line, and are in the same order in both lists.
     let mut by_line: HashMap<usize, VecDeque<&Sum>> = HashMap::new();
     for sum in sums {
         by_line.entry(sum.line).or_default().push_back(sum);
@@ -63,7 +62,7 @@ mod tests {
     use crate::map_text::parse;
     use crate::testing::{cuboid, map};
 
-    /// The box from 0 to 8, expanded by this and with corners this far out.
+    /// The sum of the box from 0 to 8: its planes are moved out by `by`, its corners by `corner`.
     fn sum(by: f64, corner: f64) -> Sum {
         let axis = |i: usize, sign: f64| [0, 1, 2].map(|j| if i == j { sign } else { 0.0 });
         let planes = (0..3).flat_map(|i| [(axis(i, 1.0), 8.0 + by), (axis(i, -1.0), by)]).collect();

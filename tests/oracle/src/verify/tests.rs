@@ -1,4 +1,4 @@
-//! A judge that finds nothing wrong proves nothing unless it finds what is.
+//! Tests that a judge finds wrong answers. Only then does it mean something if it finds none.
 
 use super::*;
 use crate::Random;
@@ -28,16 +28,16 @@ const HALF: [f64; 3] = [4.0, 4.0, 8.0];
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
     None,
-    /// Everything is this much higher than it is.
+    /// The whole world is this much too high.
     Higher(f32),
     /// The outside is solid.
     Filled,
-    /// A corner of the room is solid too.
+    /// A corner of the room is solid.
     Overfilled,
     Normal,
-    /// Hits stop where they touch.
+    /// Hits stop at the surface, not at the promised distance from it.
     Stop,
-    /// Nothing is ever hit.
+    /// No trace hits anything.
     Clear,
 }
 
@@ -89,7 +89,7 @@ impl Subject for Witness {
     }
 }
 
-/// Wrong points, traces and moves.
+/// The numbers of wrong points, traces and moves that are found.
 fn wrong(lie: Lie) -> [usize; 3] {
     let entities = entities();
     let solids = Solids::new(&entities);
@@ -124,7 +124,7 @@ fn lies_are_found() {
     }
 }
 
-/// A room that a thin wall divides at y = 32, which is this thick.
+/// A room that is divided at y = 32 by a wall of this thickness.
 fn divided(thickness: f64) -> Vec<Entity> {
     let (low, high) = (32.0, 32.0 + thickness);
     let wall = format!(
@@ -146,22 +146,23 @@ fn divided(thickness: f64) -> Vec<Entity> {
     parse(&text).expect("a map")
 }
 
-/// All entities' brushes but the last of the world, the thin wall.
+/// The entities without the world's last brush, the thin wall.
 fn without_wall(entities: &[Entity]) -> Vec<Entity> {
     let mut entities = entities.to_vec();
     entities[0].brushes.pop();
     entities
 }
 
-/// A wall of 0.001 was solid for boxes and absent for rays, and nothing was found wrong. A
-/// wall that is judged absent must be so for boxes, and one that is judged solid for rays.
+/// A wall 0.001 units thick was once solid for boxes and absent for rays, and the judge did not
+/// find it. A wall that the judge leaves out must be absent for boxes too, and one that it counts
+/// must be solid for rays too.
 #[test]
 fn a_wall_with_two_truths_is_found() {
     let wrong = |thickness: f64, half: [f64; 3], has_wall: bool| {
         let entities = divided(thickness);
         let solids = Solids::new(&entities);
         let judge = Judge::new(&entities, &solids, half);
-        // The witness knows no limit: its wall is thick enough to be kept, or missing.
+        // The witness has no limit of thickness: its wall is thick enough to be kept, or missing.
         let told = if has_wall { divided(thickness.max(0.04)) } else { without_wall(&entities) };
         let witness = Witness { brushes: Brushes::new(&told, half), lie: Lie::None };
         let crossings = judge.crossings(&witness, &solids);
@@ -173,17 +174,23 @@ fn a_wall_with_two_truths_is_found() {
     for thickness in [0.031_25, 0.05, 1.0] {
         for half in [[0.0; 3], HALF] {
             assert_eq!(wrong(thickness, half, true), (0, 0), "{thickness}");
-            assert!(wrong(thickness, half, false).0 > 0, "{thickness} is missing unnoticed");
+            assert!(
+                wrong(thickness, half, false).0 > 0,
+                "a missing wall of {thickness} units is not found"
+            );
         }
     }
     for thickness in [0.001, 0.031] {
         assert_eq!(wrong(thickness, [0.0; 3], false), (0, 0), "{thickness}");
         assert_eq!(wrong(thickness, HALF, false), (0, 0), "{thickness}");
-        assert!(wrong(thickness, HALF, true).1 > 0, "{thickness} stops boxes unnoticed");
+        assert!(
+            wrong(thickness, HALF, true).1 > 0,
+            "a wall of {thickness} units that stops boxes is not found"
+        );
     }
 }
 
-/// Casts by the truth about other brushes, or an answer that is always the same.
+/// Casts bodies correctly against these brushes, then reports each contact `late` units too late.
 struct Bodies {
     brushes: crate::sweep::Solids,
     late: f64,
@@ -217,9 +224,12 @@ fn bodies_that_pass_a_wall_are_found() {
     };
     for thickness in [0.031_25, 4.0] {
         assert_eq!(wrong(thickness, true, 0.0), 0, "{thickness}");
-        assert!(wrong(thickness, false, 0.0) > 0, "{thickness} lets bodies pass unnoticed");
+        assert!(
+            wrong(thickness, false, 0.0) > 0,
+            "a wall of {thickness} units that lets bodies pass is not found"
+        );
     }
-    assert!(wrong(4.0, true, 0.1) > 0, "a tenth too late");
-    // Left out for all.
+    assert!(wrong(4.0, true, 0.1) > 0, "contacts a tenth of a unit too late are not found");
+    // A wall this thin is left out for all bodies, so it may let them pass.
     assert_eq!(wrong(0.03, false, 0.0), 0);
 }

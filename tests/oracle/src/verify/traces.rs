@@ -1,4 +1,4 @@
-//! Random segments, and whether a subject's traces along them are right.
+//! Traces along random segments, and the judgement of a subject's answers.
 
 use super::{ALONG, Answer, Judge, Subject, Wrong, shell, wide};
 use crate::Random;
@@ -16,17 +16,17 @@ const IN_A_ROW: usize = 20;
 pub struct Traces {
     /// Segments traced.
     pub asked: usize,
-    /// Segments that hit a surface, by the subject.
+    /// Segments that hit a surface, by the subject's answers.
     pub hits: usize,
     /// Answers that are right only within the shell about surfaces.
     pub shell: usize,
     /// Wrong answers, except wrong normals.
     pub wrong: Wrong,
-    /// Answers of which only the normal is wrong.
+    /// Answers with a wrong normal that are right otherwise.
     pub stray: Wrong,
 }
 
-/// A fault of an answer.
+/// A fault in an answer.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// No face at the contact has this normal.
@@ -35,12 +35,12 @@ pub(super) enum Fault {
     Answer(String),
 }
 
-/// The degree to which an answer is right.
+/// How exactly an answer is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is the truth, within the tolerance along the segment.
+    /// It is right within the tolerance along the segment.
     Right,
-    /// It is the truth for some position of the surfaces within their shells.
+    /// It is right for some position of the surfaces within their shells.
     Shell,
 }
 
@@ -95,7 +95,7 @@ impl Judge {
         let along = ALONG * shell;
         let surely = self.brushes.entry_with_margin(a, b, -shell);
         let possibly = self.brushes.entry_with_margin(a, b, shell);
-        // The exact brushes are queried only where the shell matters.
+        // The slow exact entry is computed only where the two bounds do not decide.
         let told = |time: f64| {
             let near =
                 |edge: Option<f64>| edge.is_some_and(|edge| (edge - time).abs() * length <= along);
@@ -126,21 +126,23 @@ impl Judge {
             Answer::Hit { time, point, normal, end: stop } => {
                 let motion = [0, 1, 2].map(|i| b[i] - a[i]);
                 if surely.is_some_and(|surely| (time - surely) * length > along) {
-                    return wrong(format!("hit at {time}, but in solid at {surely:?}"));
+                    return wrong(format!("hit at {time}, but in solid already at {surely:?}"));
                 }
                 if possibly.is_none_or(|possibly| (possibly - time) * length > along) {
-                    return wrong(format!("hit at {time}, but nothing before {possibly:?}"));
+                    return wrong(format!(
+                        "hit at {time}, but there is nothing before {possibly:?}"
+                    ));
                 }
                 let contact = [0, 1, 2].map(|i| a[i] + motion[i] * time);
                 if distance(contact, wide(point)) > shell {
-                    return wrong(format!("hit at {time}, but not at {point:?}"));
+                    return wrong(format!("hit at {time}, but its point {point:?} is elsewhere"));
                 }
                 let normal = wide(normal);
                 if dot(normal, motion) > shell {
                     return wrong(format!("the normal {normal:?} is along the motion"));
                 }
                 if !self.brushes.has_face(contact, normal, along, shell) {
-                    let what = format!("no face at {contact:?} is turned to {normal:?}");
+                    let what = format!("no face at {contact:?} has the normal {normal:?}");
                     return Err(Fault::Normal(what));
                 }
                 self.judge_stop(subject, a, contact, normal, stop, shell).map_err(Fault::Answer)?;
@@ -149,8 +151,8 @@ impl Judge {
         }
     }
 
-    /// Checks that a hit's end is on the segment, in front of the surface by the promised
-    /// distance or at the start, and free.
+    /// Checks that a hit's end is free and on the segment, and that its distance from the surface
+    /// is the promised one, or the start's if that is less.
     fn judge_stop(
         &self,
         subject: &dyn Subject,
@@ -167,7 +169,10 @@ impl Judge {
             return Err(format!("the end {stop:?} is not on the segment"));
         }
         if height(at) < subject.surface_distance().min(height(start)) - shell {
-            return Err(format!("the end {stop:?} is only {} in front", height(at)));
+            return Err(format!(
+                "the end {stop:?} is only {} units in front of the surface",
+                height(at)
+            ));
         }
         if subject.is_solid(stop) || self.brushes.judge(at, shell) == Judgement::Solid {
             return Err(format!("the end {stop:?} is in solid"));
@@ -176,8 +181,8 @@ impl Judge {
     }
 }
 
-/// A random segment from near `start`: in any direction, along axes, or between whole
-/// coordinates, which lie in planes and edges of brushes.
+/// A random segment from `start` or near it: in any direction, along axes, or between whole
+/// coordinates, which often lie in planes and edges of brushes.
 pub(super) fn segment(
     subject: &dyn Subject,
     start: [f32; 3],

@@ -20,13 +20,13 @@ pub struct Walk {
     pub grazing: usize,
     /// Moves that ended in solid, and wrong traces, except wrong normals.
     pub wrong: Wrong,
-    /// Traces of which only the normal was wrong.
+    /// Traces with a wrong normal that were right otherwise.
     pub stray: Wrong,
 }
 
 impl Judge {
-    /// Makes `count` moves like those of a player, each from the end of the previous
-    /// one. Each of their traces is judged, and their ends.
+    /// Makes `count` moves like a player's, each from the end of the previous one. Each move's
+    /// traces and its end are judged.
     pub fn walk(&self, subject: &dyn Subject, count: usize, random: &mut Random) -> Walk {
         let mut walk = Walk::default();
         let mut position = None;
@@ -51,7 +51,8 @@ impl Judge {
         walk
     }
 
-    /// At most four traces, the motion clipped against the surfaces that they hit.
+    /// Moves by at most [`BUMPS`] traces. After each, the motion is clipped against the surface
+    /// that it hit.
     fn slide(
         &self,
         subject: &dyn Subject,
@@ -84,7 +85,7 @@ impl Judge {
             }
             position = end;
             goal = [0, 1, 2].map(|i| position[i] + motion[i] as f32);
-            // Clipping by one plane may turn the motion into another: then the mover is
+            // Clipping by one plane may turn the motion into another plane. Then the mover is
             // stuck in a corner.
             let held = normals.iter().any(|&normal| dot(motion, normal) < -1e-4);
             if held || dot(motion, motion) < 1e-6 {

@@ -1,7 +1,7 @@
-//! The arena game with a weapon more, and a body that it does not know: a gravity gun, which
-//! pulls what its owner looks at and holds it before their eyes, and gems to pull.
+//! The arena game with another weapon and another body. The gravity gun pulls the body that its
+//! owner looks at, and holds it in front of their eyes. Gems are there to be pulled.
 //!
-//! Nothing of the arena game was changed for it: its rules are called, and these come on top.
+//! The arena game is unchanged: these rules call its rules and add their own.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use obsp_game::{Game, PerEntity, Respawn, Vitals, WorldMut};
 use obsp_sim::{Buttons, Command, EntityId, Kind};
 use serde::{Deserialize, Serialize};
 
-/// Gems that a match begins with.
+/// The number of gems at the start of a match.
 pub const GEMS: usize = 6;
 
 /// Reach of the gun, in units, and the distance from the eyes at which it holds a body.
@@ -21,17 +21,18 @@ const REACH: f64 = 1024.0;
 const HOLD: f64 = 72.0;
 /// Height of the eyes above the centre of a player's box, in units.
 const EYES: f64 = 22.0;
-/// Speed of a body that is pulled, in units per second: so many times its distance, at most.
+/// Speed of a pulled body in units per second: `EAGERNESS` times its distance from the place
+/// where it is held, and at most `SPEED`.
 const EAGERNESS: f64 = 8.0;
 const SPEED: f64 = 500.0;
 
-/// The rules.
+/// The rules of the game.
 #[derive(Clone, Debug)]
 pub struct GravityGun {
     models: Arc<[Model]>,
 }
 
-/// All that changes: the state of the arena game, and what each player holds.
+/// The state of a match: that of the arena game, and the body that each player holds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct State {
     arena: ArenaState,
@@ -46,7 +47,7 @@ impl Default for GravityGun {
 }
 
 impl State {
-    /// What a player holds.
+    /// The body that a player holds.
     pub fn held(&self, player: EntityId) -> Option<EntityId> {
         self.held.get(player).copied()
     }
@@ -64,9 +65,9 @@ impl Game for GravityGun {
         let is_start = |entity: &&MapEntity| entity.classname().starts_with("info_player");
         let starts = map.entities().iter().filter(is_start);
         let starts: Vec<DVec3> = starts.filter_map(|entity| entity.origin()).collect();
-        let gem = world.model("gem").expect("it is among the models");
+        let gem = world.model("gem").expect("the gem is among the game's models");
         for start in starts.iter().cycle().take(GEMS) {
-            // Near a start there is some place; if not, there is a gem less.
+            // If there is no room near a start, the match has one gem less.
             let _ = world.spawn_body_near(gem, *start + DVec3::Z * 64.0, DQuat::IDENTITY);
         }
         State { arena: Arena.set_up(world), ..State::default() }
@@ -91,7 +92,7 @@ impl Game for GravityGun {
         Arena.command(&mut state.arena, world, player, command);
     }
 
-    /// The walk key pulls: a player who carries something does not run.
+    /// The walk key pulls. So a player who carries something walks.
     fn moved(
         &self,
         state: &mut State,
@@ -110,7 +111,7 @@ impl Game for GravityGun {
         let Some(body) = held.or_else(seen) else { return };
         let Some(at) = loose(world, body) else { return };
         let velocity = ((eye + aim * HOLD - at) * EAGERNESS).clamp_length_max(SPEED);
-        // The body goes as far as the guard lets it.
+        // The simulation stops the body before it enters another.
         if world.set_velocity(body, velocity, DVec3::ZERO).is_ok() {
             state.held.insert(player, body);
         }
@@ -135,7 +136,7 @@ impl Game for GravityGun {
     }
 }
 
-/// Where a body is that can be pulled; `None` for players and what is gone.
+/// The position of a body that can be pulled; `None` for players and bodies that are gone.
 fn loose(world: &WorldMut<'_>, body: EntityId) -> Option<DVec3> {
     world.mass(body)?;
     let entity = world.entity(body)?;

@@ -40,7 +40,7 @@ fn a_gem_is_pulled_to_the_player_and_held() {
     (0..60).for_each(|_| game.step(&[]));
     let eye =
         |game: &Match<GravityGun>| game.world().entity(player).unwrap().position + DVec3::Z * 22.0;
-    // Put where the player sees it, 250 units away.
+    // The gem is put where the player sees it, 250 units away.
     let (from, gem) = (eye(&game), gems(&game)[0].0);
     let mut places = (0..64).map(|turn| {
         let angle = f64::from(turn) / 64.0 * std::f64::consts::TAU;
@@ -52,7 +52,7 @@ fn a_gem_is_pulled_to_the_player_and_held() {
         };
         game.world_mut().teleport(gem, *at, DQuat::IDENTITY).is_ok() && sees(&game)
     });
-    let before = before.expect("somewhere around there is room");
+    let before = before.expect("there is room for the gem around the player");
     let aim = look(from, before, Buttons::WALK);
     for _ in 0..180 {
         game.step(&[(player, aim)]);
@@ -60,17 +60,25 @@ fn a_gem_is_pulled_to_the_player_and_held() {
     }
     let after = game.world().entity(gem).unwrap().position;
     assert_eq!(game.state().held(player), Some(gem));
-    assert!(after.distance(eye(&game)) < 96.0, "it is still {} away", after.distance(eye(&game)));
-    // Released, it falls.
+    assert!(
+        after.distance(eye(&game)) < 96.0,
+        "the gem is still {} units away",
+        after.distance(eye(&game))
+    );
+    // Once released, the gem falls.
     for _ in 0..60 {
         game.step(&[(player, Command { buttons: Buttons::default(), ..aim })]);
         assert_eq!(audit.check(&game.world().state()), []);
     }
     assert_eq!(game.state().held(player), None);
-    assert!(game.world().entity(gem).unwrap().position.z < after.z - 8.0, "it hangs in the air");
+    assert!(
+        game.world().entity(gem).unwrap().position.z < after.z - 8.0,
+        "the released gem hangs in the air"
+    );
 }
 
-/// Eight players run about, shoot, and pull whatever they see.
+/// Plays a match in which eight players run about, shoot, and pull bodies that they see. Returns
+/// the digest and the number of pulls.
 fn play(seed: u64) -> (u64, usize) {
     let (mut game, mut audit) = start(seed);
     let mut random = Random::new(seed);

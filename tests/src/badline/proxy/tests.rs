@@ -5,7 +5,7 @@ use std::net::UdpSocket as StdSocket;
 use super::super::Conditions;
 use super::*;
 
-/// Longer than a busy machine takes to pass a datagram on.
+/// Longer than a busy machine needs to pass a datagram on.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn local() -> SocketAddr {
@@ -18,7 +18,7 @@ fn socket() -> StdSocket {
     socket
 }
 
-/// A server that does nothing by itself, a client, and the line between them.
+/// The sockets of a server and a client, and the line between them.
 fn line(line: Line) -> (StdSocket, StdSocket, Proxy) {
     let (server, client) = (socket(), socket());
     let to = server.local_addr().unwrap();
@@ -30,7 +30,7 @@ fn line(line: Line) -> (StdSocket, StdSocket, Proxy) {
 
 fn receive(socket: &StdSocket) -> (Vec<u8>, SocketAddr) {
     let mut bytes = [0; 64];
-    let (length, from) = socket.recv_from(&mut bytes).expect("nothing came");
+    let (length, from) = socket.recv_from(&mut bytes).expect("a datagram arrives in time");
     (bytes[..length].to_vec(), from)
 }
 
@@ -46,7 +46,7 @@ fn datagrams_pass_both_ways_and_each_client_has_its_own_port() {
     let (bytes, second) = receive(&server);
     assert_eq!(bytes, b"two");
     assert_ne!(first, second);
-    // A stranger at a port that is the server's business is not heard.
+    // A stranger's datagram to the port for the server is ignored.
     socket().send_to(b"stranger", first).unwrap();
     server.send_to(b"to the first", first).unwrap();
     server.send_to(b"to the second", second).unwrap();
@@ -84,7 +84,7 @@ fn conditions_may_change_while_it_runs() {
     receive(&server);
     let lossy = Conditions { loss: 1.0, ..Conditions::default() };
     proxy.set_line(Line { up: lossy, down: Conditions::default() });
-    // The order is obeyed some time soon.
+    // The thread obeys the order a little later.
     let begin = Instant::now();
     while proxy.stats().up.dropped_loss == 0 {
         client.send(b"lost").unwrap();

@@ -1,4 +1,4 @@
-//! An audit of a running match: every body against every other and the brushes.
+//! An audit of a running match for overlaps of bodies with each other and with brushes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,9 +9,8 @@ use super::{Body, Shape, boxes_overlap, interpenetrate};
 use crate::oracle::brushes::Solids;
 use crate::oracle::map_text::Entity;
 
-/// Audits a whole world, tick after tick: every body against every other and
-/// against every solid brush. Pairs of which neither has moved since the last audit
-/// keep their verdict.
+/// Audits a whole world, tick after tick: every body against every other and against every solid
+/// brush. A pair of which neither has moved since the last audit is not judged again.
 #[derive(Debug)]
 pub struct Audit {
     brushes: Vec<(usize, Body)>,
@@ -19,10 +18,10 @@ pub struct Audit {
     bodies: BTreeMap<u64, Judged>,
 }
 
-/// Something that is placed in the world.
+/// A body in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placed {
-    /// Identifies it across ticks.
+    /// Identifies the body across ticks.
     pub id: u64,
     /// Index of its shape.
     pub shape: usize,
@@ -39,7 +38,8 @@ pub enum Overlap {
     Bodies(u64, u64),
     /// A body, and the brush that begins on this line of the map.
     Brush(u64, usize),
-    /// A body that is nowhere, or turned in no direction: it can overlap nothing.
+    /// A body that cannot be judged: its position is not finite, or its rotation is no unit
+    /// quaternion.
     Nowhere(u64),
 }
 
@@ -69,8 +69,7 @@ impl Audit {
         Self { brushes, shapes, bodies: BTreeMap::new() }
     }
 
-    /// All overlaps of things of which at least one is new, or has moved since the last
-    /// call.
+    /// All overlaps in which at least one body is new or has moved since the last call.
     pub fn judge(&mut self, things: &[Placed]) -> Vec<Overlap> {
         let mut known = std::mem::take(&mut self.bodies);
         let mut overlaps = Vec::new();

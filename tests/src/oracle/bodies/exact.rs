@@ -5,15 +5,14 @@ use robust::{Coord3D, orient3d};
 
 use super::Shape;
 
-/// The side of the plane through `a`, `b`, `c` that `d` is on, exactly.
+/// The exact side of the plane through `a`, `b` and `c` on which `d` is: -1, 0 or 1.
 fn side(a: DVec3, b: DVec3, c: DVec3, d: DVec3) -> i8 {
     let coord = |v: DVec3| Coord3D { x: v.x, y: v.y, z: v.z };
     let determinant = orient3d(coord(a), coord(b), coord(c), coord(d));
     i8::from(determinant > 0.0) - i8::from(determinant < 0.0)
 }
 
-/// Whether the open segment passes through the inside of the triangle, from
-/// one side to the other.
+/// Whether the open segment passes through the inside of the triangle, from one side to the other.
 pub(super) fn crosses(p: DVec3, q: DVec3, [a, b, c]: [DVec3; 3]) -> bool {
     if side(a, b, c, p) * side(a, b, c, q) != -1 {
         return false;
@@ -22,9 +21,8 @@ pub(super) fn crosses(p: DVec3, q: DVec3, [a, b, c]: [DVec3; 3]) -> bool {
     turns == [1; 3] || turns == [-1; 3]
 }
 
-/// Ends of rays from a point inside: far outside any world, and in no
-/// likely plane with anything. If one lines up with an edge nevertheless, the
-/// next is used.
+/// Ends of rays from a point. They are far outside any world, and unlikely to lie in a plane with
+/// an edge. If one does, the next is used.
 const FAR: [DVec3; 6] = [
     DVec3::new(1_048_573.3, 611_953.7, 824_633.1),
     DVec3::new(-917_519.9, 1_039_763.3, 402_653.7),
@@ -34,18 +32,18 @@ const FAR: [DVec3; 6] = [
     DVec3::new(-131_071.1, 950_111.3, -990_001.9),
 ];
 
-/// Whether the point is strictly inside the closed surface, by the parity of
-/// the triangles between it and a point far outside.
+/// Whether the point is strictly inside the closed surface, by the parity of the number of
+/// triangles between it and a point far outside.
 ///
 /// # Panics
-/// If all rays line up with edges, which cannot happen to a point inside the
-/// world by chance six times.
+/// If all six rays line up with edges, which does not happen by chance.
 pub(super) fn holds(shape: &Shape, corners: &[DVec3], point: DVec3) -> bool {
     let answer = FAR.iter().find_map(|&far| parity(shape, corners, point, far));
     answer.expect("one of the rays misses all edges")
 }
 
-/// `None` if the ray meets an edge or a corner away from `point`.
+/// Whether the ray from `point` to `far` meets an odd number of triangles. `None` if it meets an
+/// edge or a corner away from `point`.
 fn parity(shape: &Shape, corners: &[DVec3], point: DVec3, far: DVec3) -> Option<bool> {
     let mut inside = false;
     for triangle in shape.triangles() {
@@ -64,7 +62,7 @@ fn parity(shape: &Shape, corners: &[DVec3], point: DVec3, far: DVec3) -> Option<
             continue;
         }
         if start == 0 {
-            // On the triangle itself, edges included: on the surface.
+            // A point on a triangle or its edges is on the surface, so it is not inside.
             return Some(false);
         }
         if turns.contains(&0) {

@@ -1,4 +1,4 @@
-//! Closed surfaces of triangles, from boxes, brushes and models, and their poses.
+//! Closed surfaces of triangles from boxes, brushes and models, and their poses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use glam::{DQuat, DVec3};
 
 use super::SHRINK;
 
-/// A closed surface of triangles in its own axes.
+/// A closed surface of triangles, in its own coordinates.
 #[derive(Clone, Debug)]
 pub struct Shape {
     corners: Vec<DVec3>,
-    /// For each corner the sum of the normals of the planes that meet there.
+    /// For each corner, the sum of the normals of the planes that meet there.
     outward: Vec<DVec3>,
     triangles: Vec<[usize; 3]>,
     edges: Vec<[usize; 2]>,
@@ -26,12 +26,12 @@ pub struct Body {
     bounds: [DVec3; 2],
 }
 
-/// Normals closer than this belong to one plane that is cut into triangles.
+/// Normals closer than this are taken for normals of one plane.
 const SAME_PLANE: f64 = 1e-9;
 
 impl Shape {
-    /// The closed surface of convex polygons, counter-clockwise from outside.
-    /// Corners at the very same place are one.
+    /// The closed surface of convex polygons, counter-clockwise seen from outside. Corners at
+    /// exactly the same place are one corner.
     ///
     /// # Panics
     /// If the surface is not closed.
@@ -84,8 +84,8 @@ impl Shape {
         Self::from_loops(&faces.map(|face| face.map(corner).to_vec()))
     }
 
-    /// A rigid body's model: the text of an OBJ file, moved to its centre of mass as in the
-    /// simulation.
+    /// The shape of a rigid body's model, from the text of its OBJ file. Its centre of mass is
+    /// moved to the origin, as in the simulation.
     pub fn model(text: &str) -> Arc<Self> {
         let mut loops = read_obj(text);
         let (mut volume, mut moment) = (0.0, DVec3::ZERO);
@@ -102,7 +102,7 @@ impl Shape {
         Self::from_loops(&loops)
     }
 
-    /// This shape rotated, then moved.
+    /// The body with this shape, rotated and then moved.
     pub fn posed(self: &Arc<Self>, orientation: DQuat, position: DVec3) -> Body {
         let place = |corner: DVec3| orientation * corner + position;
         let drawn_in = |(&corner, &out): (&DVec3, &DVec3)| place(corner - out * SHRINK);
@@ -113,7 +113,7 @@ impl Shape {
         Body { shape: Arc::clone(self), corners, shrunk, bounds: [low, high] }
     }
 
-    /// This shape without rotation and motion.
+    /// The body with this shape at the origin, not rotated.
     pub fn in_place(self: &Arc<Self>) -> Body {
         self.posed(DQuat::IDENTITY, DVec3::ZERO)
     }
@@ -128,7 +128,7 @@ impl Shape {
 }
 
 impl Body {
-    /// Least and greatest corner of the box around it.
+    /// Least and greatest corner of the box around the body.
     pub fn bounds(&self) -> [DVec3; 2] {
         self.bounds
     }
@@ -149,7 +149,7 @@ impl Body {
 /// The polygons of a Wavefront OBJ text with plain vertices and faces.
 ///
 /// # Panics
-/// On anything else that would change the shape.
+/// If the text has anything else that would change the shape.
 pub fn read_obj(text: &str) -> Vec<Vec<DVec3>> {
     let mut corners: Vec<DVec3> = Vec::new();
     let mut loops = Vec::new();

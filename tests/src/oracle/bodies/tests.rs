@@ -1,4 +1,4 @@
-//! The oracle for bodies against independent methods: separating axes and unions of cubes.
+//! Tests of the oracle for bodies against other methods: separating axes and unions of cubes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn cube(half: f64) -> Arc<Shape> {
 /// Whether two bodies interpenetrate, tested in both orders, which must agree.
 fn meets(a: &Body, b: &Body) -> bool {
     let answer = interpenetrate(a, b);
-    assert_eq!(interpenetrate(b, a), answer, "A and B swapped");
+    assert_eq!(interpenetrate(b, a), answer, "the answer differs with A and B swapped");
     answer
 }
 
@@ -34,9 +34,8 @@ fn random_turn(random: &mut Random) -> DQuat {
     DQuat::from_axis_angle(axis, random.between(-3.0, 3.0))
 }
 
-/// Separation of two boxes along the best of the 15 axes, negative if they
-/// overlap: the separating-axis test in floating point, a method that has
-/// nothing in common with triangles and containment.
+/// Separation of two boxes along the best of the 15 axes, negative if they overlap. This is the
+/// separating-axis test in floating point, which shares nothing with the oracle's method.
 fn box_separation(half: [DVec3; 2], turn: [DQuat; 2], offset: DVec3) -> f64 {
     let axes = turn.map(|q| [q * DVec3::X, q * DVec3::Y, q * DVec3::Z]);
     let crossed = axes[0].iter().flat_map(|a| axes[1].iter().map(move |b| a.cross(*b)));
@@ -77,18 +76,19 @@ fn containment_counts() {
     let (large, small) = (cube(16.0), cube(2.0));
     let origin = at(&large, 0.0, 0.0, 0.0);
     assert!(meets(&origin, &at(&small, 1.0, -2.0, 3.0)), "well inside");
-    assert!(meets(&origin, &at(&small, 14.0, 14.0, 14.0)), "inside, in a corner, touching");
+    assert!(meets(&origin, &at(&small, 14.0, 14.0, 14.0)), "inside, touching a corner");
     assert!(meets(&origin, &at(&small, 14.0, 0.0, 0.0)), "inside, against a wall");
     assert!(!meets(&origin, &at(&small, 18.0, 0.0, 0.0)), "outside, against a wall");
     assert!(!meets(&origin, &at(&small, 40.0, 0.0, 0.0)));
 }
 
-/// A rod through a hole that fits it exactly, and through a wall.
+/// A plug in a gap that fits it exactly, and rods through the walls beside it.
 #[test]
 fn the_gap_of_the_u_takes_what_fits() {
     let u = model("u_block");
     let origin = at(&u, 0.0, 0.0, 0.0);
-    // Cells of 16 about (24, 14.4, 8): the gap is x 16..32, y 16..32.
+    // The model's cells have sides of 16 and its centre of mass is at (24, 14.4, 8): the gap is x
+    // 16..32, y 16..32.
     let gap = DVec3::new(0.0, 24.0 - 14.4, 0.0);
     let plug = cube(8.0);
     assert!(!meets(&origin, &at(&plug, gap.x, gap.y + 0.5, gap.z)));
@@ -129,8 +129,8 @@ fn turned_boxes_agree_with_separating_axes() {
     assert!(counts.iter().all(|&n| n > 2000), "{counts:?}");
 }
 
-/// The blocks are unions of cubes of 16 units, so their truth is the truth
-/// of their cubes.
+/// The blocks are unions of cubes of 16 units, so a body overlaps a block if it overlaps one of
+/// its cubes.
 #[test]
 fn non_convex_models_agree_with_their_cells() {
     let cells = |columns: &[(f64, f64)]| -> Vec<DVec3> {
@@ -170,8 +170,8 @@ fn non_convex_models_agree_with_their_cells() {
     assert!(counts.iter().all(|&n| n > 2000), "{counts:?}");
 }
 
-/// Eighths and translations by integers are exact in floating point, so that not even an
-/// exact touch may be judged differently.
+/// Eighths and translations by integers are exact in floating point, so even an exact touch must
+/// be judged alike.
 #[test]
 fn translation_by_whole_numbers_changes_nothing() {
     let shapes = [model("l_block"), cube(16.0), cube(12.0), model("plank")];
@@ -204,7 +204,11 @@ fn shapes_read_here_are_the_shapes_that_ship() {
                 .iter()
                 .map(|c| c.distance(*corner))
                 .fold(f64::MAX, f64::min);
-            assert!(nearest < 1e-9, "{}: {corner} is {nearest} away", shipped.name());
+            assert!(
+                nearest < 1e-9,
+                "{}: {corner} is {nearest} units from the nearest corner",
+                shipped.name()
+            );
         }
     }
 }

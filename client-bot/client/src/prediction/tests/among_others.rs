@@ -1,5 +1,5 @@
-//! Many clients predict at once in a match with props to shove, as far ahead, and from
-//! states as coarsely quantised, as on a perfect connection.
+//! Many clients predict at once in a match with props to shove. They are as far ahead of the
+//! server as on a perfect connection, and the states that they get are quantised.
 
 use obsp_game::arena::Arena;
 use obsp_game::{Match, RunningMatch};
@@ -14,12 +14,12 @@ const LAG: u32 = 4;
 /// Ticks between two authoritative motions.
 const MOTION_INTERVAL: u32 = 6;
 
-/// The same while the player touches something.
+/// Ticks between two authoritative motions of a player who touches something.
 const TOUCHING_INTERVAL: u32 = 2;
 
 const PLAYERS: u64 = 16;
 
-/// Runs, turns, jumps and shoots at random.
+/// The commands of a player who runs, turns, jumps and, if `fires`, shoots at random.
 struct Script {
     random: Random,
     command: Command,
@@ -126,9 +126,9 @@ fn near(
     observed.iter().filter(near).copied().collect()
 }
 
-/// Every player keeps running into whatever is there, twice as often as bots do. What
-/// errors remain come from the pose of a body that is touched for the first time, known
-/// to a sixty-fourth of a unit and a few thousandths of a radian.
+/// Every player keeps running into whatever is there, twice as often as bots do. The remaining
+/// errors come from bodies that are touched for the first time: clients know their poses only to
+/// a sixty-fourth of a unit and a few thousandths of a radian.
 #[test]
 fn undisturbed_players_are_where_they_were_predicted() {
     for (objects, players, share) in [(60, PLAYERS, 0.99), (400, 2 * PLAYERS, 0.98)] {

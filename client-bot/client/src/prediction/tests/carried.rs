@@ -13,7 +13,7 @@ const LAG: u32 = 6;
 /// Ticks between two authoritative motions of a player who touches something.
 const INTERVAL: u32 = 2;
 
-/// Ticks after which the body turns back: of that no client can know before.
+/// Ticks after which the body turns back, which no client can foresee.
 const TURNS: u32 = 90;
 
 /// A slab of 128 by 128 by 8 units, whose bodies are kinematic.
@@ -64,7 +64,7 @@ fn ride(velocity: DVec3, walks: bool) -> Vec<f64> {
             let touched = world.touched_by(player);
             let answer = AuthoritativeMotion::new(motion, Tick(now), None).with_touched(touched);
             let error = prediction.reconcile(Tick(now), answer, &observed);
-            // The last ones before the slab turns were predicted with what came before.
+            // The first ticks after the slab has turned were predicted with its velocity before.
             if now % TURNS > LAG {
                 errors.extend(error.map(|error| error.units));
             }
@@ -72,7 +72,7 @@ fn ride(velocity: DVec3, walks: bool) -> Vec<f64> {
     }
     let slab = world.entity(slab).unwrap().position;
     let off = world.entity(player).unwrap().position - slab;
-    assert!(off.truncate().length() < 64.0 && off.z < 40.0, "the player is no longer on it: {off}");
+    assert!(off.truncate().length() < 64.0 && off.z < 40.0, "the player fell off the slab: {off}");
     errors.sort_by(f64::total_cmp);
     errors
 }

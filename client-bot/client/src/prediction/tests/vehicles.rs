@@ -1,4 +1,4 @@
-//! Vehicles as no honest server tells of them, and far ahead of the server.
+//! Vehicles as no honest server reports them, and vehicles predicted far ahead of the server.
 
 use glam::DQuat;
 use obsp_sim::{Kind, ModelId};
@@ -20,8 +20,8 @@ fn body(slot: u16, kind: Kind, position: DVec3) -> EntityState {
     }
 }
 
-/// A server may call any model a vehicle: a missile, or a body that no impulse moves, by whose
-/// mass the engine would divide.
+/// A server may call any model a vehicle, such as a missile, or a body that no impulse moves. The
+/// engine must not divide by the mass of the latter.
 #[test]
 fn a_vehicle_of_any_model_has_a_place_that_is_a_number() {
     let map = arena();
@@ -43,7 +43,7 @@ fn a_vehicle_of_any_model_has_a_place_that_is_a_number() {
     assert!(predicted > 0);
 }
 
-/// A client that is late for lack of processor time must not spend more of it the later it is.
+/// A client may be late for lack of processor time, and must not need more of it the later it is.
 #[test]
 fn far_ahead_of_the_server_a_tank_is_alone() {
     let map = arena();

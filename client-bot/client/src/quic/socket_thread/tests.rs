@@ -14,8 +14,8 @@ use crate::Credentials;
 /// Longest that a drop may take: the documented two seconds and a half, and a busy machine.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A server that accepts connections, lets them open this many streams and write this many
-/// bytes to them, and reads none.
+/// A server that accepts connections and reads nothing from them. Each connection may open as
+/// many streams, and write as many bytes to a stream, as [`StallingServer::start`] is told.
 struct StallingServer {
     address: SocketAddr,
     accepted: Receiver<Connection>,
@@ -81,8 +81,8 @@ fn drop_in_time(socket: SocketThread) {
 }
 
 /// Symptom: `obsp_client_free` never returned while the server opened no stream. Cause: the
-/// thread waited for the stream and did not look whether it was still wanted. Cure: it ends
-/// when the caller drops its end.
+/// thread waited for the stream and did not check whether the caller still needed it. Cure: it
+/// ends when the caller drops its end.
 #[test]
 fn a_server_that_opens_no_stream_does_not_hold_up_the_drop() {
     let mut server = StallingServer::start(0, 1000);
@@ -91,8 +91,8 @@ fn a_server_that_opens_no_stream_does_not_hold_up_the_drop() {
     drop_in_time(socket);
 }
 
-/// The same while the server reads nothing of a hello, and lets nothing more of it be sent.
-/// Messages that are sent meanwhile wait in a queue that is bounded.
+/// A server that accepts four bytes of a stream, and so not even the hello, does not hold up the
+/// drop either. Messages that are sent meanwhile wait in a bounded queue.
 #[test]
 fn a_server_that_reads_nothing_does_not_hold_up_the_drop() {
     let mut server = StallingServer::start(1, 4);
@@ -102,16 +102,16 @@ fn a_server_that_reads_nothing_does_not_hold_up_the_drop() {
     socket.transmit(&mut client);
     let orders = socket.orders.clone().unwrap();
     let (begin, mut full_since) = (Instant::now(), Instant::now());
-    // The thread takes orders until it is stuck with the first one, and then no more.
+    // The thread takes orders until the write of the first one blocks, and then no more.
     while full_since.elapsed() < Duration::from_millis(300) {
         if orders.try_send(Order::Send(Transmit::Stream(vec![0; 100]))).is_ok() {
             full_since = Instant::now();
         }
-        assert!(begin.elapsed() < 4 * PATIENCE, "it never gets stuck");
+        assert!(begin.elapsed() < 4 * PATIENCE, "the thread never blocks");
     }
     assert_eq!(orders.capacity(), 0);
     drop(orders);
-    // What cannot be sent stays in the client.
+    // Output that cannot be sent stays in the client.
     client.leave();
     socket.transmit(&mut client);
     assert!(matches!(client.poll_transmit(), Some(Transmit::Stream(_))));

@@ -48,7 +48,7 @@ impl EntityKind {
         }
     }
 
-    /// The name of `count` of them.
+    /// The name for `count` entities of this kind.
     pub(super) fn name(self, count: usize) -> &'static str {
         let [one, many] = match self {
             Self::Spawn => ["spawn point", "spawn points"],
@@ -74,7 +74,7 @@ impl EntityKind {
         }
     }
 
-    /// A sample for the legend, `half` pixels to every side.
+    /// Draws a sample for the legend, `half` pixels to every side.
     pub(super) fn sample(self, canvas: &mut Canvas, centre: DVec2, half: f64) {
         match self {
             Self::Spawn | Self::Arrival => {
@@ -100,7 +100,7 @@ pub(super) fn paint(
     let known = world.entities().iter().filter(|entity| visible(entity));
     let known: Vec<(EntityKind, &MapEntity)> =
         known.filter_map(|entity| Some((EntityKind::of(entity)?, entity))).collect();
-    // Areas first, so that entities inside them are visible.
+    // Areas are drawn first, so that entities inside them are visible.
     let order = |kind: EntityKind| {
         matches!(kind, EntityKind::Spawn | EntityKind::Arrival | EntityKind::Prop)
     };

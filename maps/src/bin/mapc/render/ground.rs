@@ -34,7 +34,7 @@ pub(super) fn paint(canvas: &mut Canvas, view: &View, survey: &Survey) {
                     let tint = tint(floor.height, survey.lowest, survey.highest);
                     canvas.blend(x, y, lit(tint, floor.normal), 1.0);
                     if floor.too_narrow {
-                        // Hatched, so that the heights below can still be read.
+                        // The mark is hatched, so that the height is still visible.
                         let stripe = (x + y) % 6 < 2;
                         canvas.blend(x, y, NARROW, if stripe { 0.75 } else { 0.35 });
                     }
@@ -65,7 +65,7 @@ fn lit(colour: Colour, normal: DVec3) -> Colour {
     colour.map(|c| (f64::from(c) * light).clamp(0.0, 255.0).round() as u8)
 }
 
-/// Darkness of the edge under a floor that is lower than its neighbours.
+/// Darkness of a floor's edge, by the rise to its highest neighbour.
 fn edge(view: &View, survey: &Survey, column: u32, row: u32, floor: &Floor) -> f64 {
     let neighbours = [
         (column > 0).then(|| (column - 1, row)),

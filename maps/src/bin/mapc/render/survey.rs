@@ -183,11 +183,11 @@ fn look_down(
         if is_outside(world, at.with_z(cut)) {
             return Pixel::Nothing;
         }
-        // The height of the box's centre at the cut.
+        // The centre of the box is at the cut.
         let blocked = |(id, _)| world.is_solid(id, at.with_z(cut).as_vec3());
         return Pixel::Floor(floor(below, space.is_some_and(blocked)));
     }
-    // Below a roof, if there is one, else below the sky.
+    // Search the floor below a roof if there is one, otherwise below the sky.
     let under_roof = spans.windows(2).find(|pair| {
         let (roof, ground) = (pair[0].low, pair[1].high);
         roof - ground >= ROOM && !is_outside(world, at.with_z(0.5 * (roof + ground)))
@@ -207,7 +207,8 @@ fn floor(span: &Span, too_narrow: bool) -> Floor {
     Floor { height: span.high, normal: span.normal, too_narrow }
 }
 
-/// Outside of a sealed map all is solid, though there is no brush.
+/// Whether a place is solid for the bare point. Outside a sealed map everything is, although
+/// there is no brush.
 fn is_outside(world: &World, at: DVec3) -> bool {
     let point = world.sizes().iter().find(|size| size.is_point());
     let point = point.and_then(|size| world.size(&size.name));

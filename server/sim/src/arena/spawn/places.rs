@@ -12,22 +12,22 @@ const ASIDE: f32 = 4.0;
 /// The cells that distinguish floors are this much lower than a player, in units.
 const LOWER: f32 = 8.0;
 
-/// A walk shorter than this share of the distance of places has met a wall.
+/// A walk shorter than this share of the distance between places has met a wall.
 const SHORT: f32 = 0.25;
 
-/// Most places of a map: a floor of 4,600 units square.
+/// Greatest number of places of a map: they cover a floor of 4,600 units square.
 const MOST: usize = 16_384;
 
 /// Places of a map where a player can stand, in the order in which a flood fill from
-/// all spawn points reaches them: the nearest ones first. The fill walks, climbs
-/// steps and falls like a player, by sweeps of a player's box, so it leaves the map
-/// only where a player could.
+/// all spawn points reaches them: the nearest ones first. The fill sweeps the box of a
+/// player. It walks, climbs steps and falls like a player, so it leaves the map only where
+/// a player could.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places(Vec<Vec3>);
 
 impl Places {
-    /// The places of `map` that are reachable from `points` with the box of `size` by one who
-    /// walks up ledges of this height.
+    /// The places of `map` that a player with the box of `size` reaches from `points`. The
+    /// player walks up ledges of up to `step_height` units.
     pub(crate) fn new(map: &obsp::World, size: SizeId, points: &[DVec3], step_height: f64) -> Self {
         let half = map.sizes()[size.index()].half_extents;
         let mut flood = Flood {
@@ -60,10 +60,11 @@ impl Places {
 struct Flood<'a> {
     map: &'a obsp::World,
     size: SizeId,
-    /// Distance of places, and height of the cells that distinguish floors, in units.
+    /// Distance between places, in units.
     stride: f32,
+    /// Height of the cells that distinguish floors, in units.
     storey: f32,
-    /// Highest ledge that is walked up, in units.
+    /// Highest ledge that a player walks up, in units.
     step: f32,
     /// Below this height there is nothing to land on.
     lowest: f32,
@@ -97,7 +98,7 @@ impl Flood<'_> {
     }
 }
 
-/// How far a box gets from `from` towards `to`.
+/// The place where a box ends that moves from `from` towards `to`.
 pub(super) fn walk(map: &obsp::World, size: SizeId, from: Vec3, to: Vec3) -> Vec3 {
     match map.find_first_transition(size, from, to) {
         Trace::Clear => to,

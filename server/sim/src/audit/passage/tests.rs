@@ -27,7 +27,7 @@ fn a_motion_through_a_thin_wall_is_found_and_a_free_one_is_not() {
 
 #[test]
 fn a_motion_around_the_end_of_a_wall_is_free() {
-    // The wall ends at y = 256: two corners of a detour.
+    // The wall ends at y = 256, so a detour leads around its end.
     let (left, right) = (DVec3::new(-20.0, 250.0, 100.0), DVec3::new(21.0, 250.0, 100.0));
     assert_eq!(way(left, right, None), []);
 }
@@ -38,7 +38,7 @@ fn a_motion_through_another_body_is_found() {
     let middle = DVec3::new(-200.0, 3.0, 100.0);
     let found = way(left, right, Some(middle));
     assert!(matches!(found[..], [Tunnelled { through: Obstacle::Body(_), .. }]), "{found:?}");
-    // Past its corner, as a body may go that moved in two steps.
+    // It passes the corner of the other: a body that moved in two steps may go there.
     assert_eq!(way(left, right, Some(middle + DVec3::Y * 12.0)), []);
 }
 
@@ -56,15 +56,16 @@ fn put(from: DVec3, to: Option<DVec3>, relocations: &[(Option<DVec3>, Option<DVe
         .map(|((from, to), number)| Relocation { number, entity, from: *from, to: *to })
         .collect();
     let ways = passages.judge(&state(to), &announced);
-    // Each is judged once, however often it is passed in.
+    // Each relocation is judged once, however often it is passed in.
     assert_eq!(passages.judge(&state(to), &announced), Ways::default(), "it stays");
     ways
 }
 
-/// Symptom: players who had fallen out of an open map were told to have come through things, for
-/// they came back 99 units from the spawn point, of which 96 were excused; and a body that was put
-/// nearer to one by mistake was not found. Cause: arrivals were excused by a radius. Cure: the
-/// match announces what it puts elsewhere, and the audit holds both to each other.
+/// Symptom: the audit reported players who had fallen out of an open map as having come through
+/// solids, because they came back 99 units from the spawn point and only 96 were excused. A body
+/// that was put near a spawn point by mistake was not reported. Cause: the audit excused arrivals
+/// within a radius. Cure: the match announces what it puts elsewhere, and the audit compares the
+/// bodies with the announcements.
 #[test]
 fn open_map_what_is_put_elsewhere_is_held_to_what_is_announced() {
     let (here, spawn) = (DVec3::new(300.0, 300.0, 100.0), DVec3::new(-400.0, -301.0, 29.0));
@@ -82,7 +83,7 @@ fn a_jump_that_nothing_announced_is_found_and_so_is_one_that_did_not_happen() {
     let body = crate_at(0, here).id;
     let jumped = Misplaced::Unannounced { body, from: Some(here), to: Some(spawn) };
     assert_eq!(put(here, Some(spawn), &[]).misplaced, [jumped], "to the very spawn point");
-    // Through nothing, farther than anything is fast.
+    // It came through nothing, but farther than any body moves in a tick.
     let there = here + DVec3::Z * 110.0;
     let found = put(here, Some(there), &[]);
     assert_eq!((found.tunnelled.len(), found.misplaced.len()), (0, 1), "{found:?}");
@@ -92,7 +93,8 @@ fn a_jump_that_nothing_announced_is_found_and_so_is_one_that_did_not_happen() {
     assert_eq!(stayed(&[brought], Some(here)), not_there(Some(spawn), Some(here)));
     assert_eq!(stayed(&[taken], Some(here)), not_there(None, Some(here)));
     assert_eq!(stayed(&[brought], None), not_there(Some(spawn), None));
-    // From elsewhere than where it was, or from nowhere, where it was in the world.
+    // The first relocation starts where the body was not. The second starts outside of the
+    // world, and the body was in it.
     assert_eq!(stayed(&[(Some(spawn), Some(here))], Some(here)).len(), 1);
     assert_eq!(stayed(&[(None, Some(here))], Some(here)).len(), 1);
 }
@@ -110,9 +112,9 @@ fn what_comes_back_without_a_word_is_found_and_what_is_new_is_not() {
     assert_eq!(misplaced(&there), [Misplaced::Unannounced { body, from: None, to: Some(at) }]);
 }
 
-/// Symptom: a grenade under the feet of a tall player who stood up was told to have come through
-/// the player. Cause: the frame of a player was that of the middle, which rises by half of what
-/// the player grows. Cure: it is that of the feet.
+/// Symptom: the audit reported a grenade under the feet of a tall player who stood up as having
+/// come through the player. Cause: the frame of a player was at the middle of the box, which rises
+/// by half of the growth. Cure: the frame is at the feet.
 #[test]
 fn what_is_under_the_feet_of_who_stands_up_has_not_come_through() {
     let tall = PlayerSize { width: 64.0, height: 96.0, crouched_height: 16.0 };
@@ -140,7 +142,7 @@ fn what_is_under_the_feet_of_who_stands_up_has_not_come_through() {
     assert_eq!(stands_up(beside, beside + DVec3::Z), []);
     let found = stands_up(beside, beside - DVec3::X * 80.0 + DVec3::Z * 40.0);
     assert!(found.iter().any(|way| way.body.slot == 1), "{found:?}");
-    // From above to below.
+    // It moves from above the player to below.
     let found = stands_up(below + DVec3::Z * 110.0, below);
     assert!(found.iter().any(|way| way.body.slot == 1), "{found:?}");
 }

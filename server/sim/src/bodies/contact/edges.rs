@@ -1,23 +1,25 @@
-//! The contact points of two parts that meet along an edge of each, as cards do that lean on each
-//! other: the ends of the length that both have in common. One point would let them turn about it.
+//! The contact points of two parts that meet along an edge of each, like two cards that lean on
+//! each other. The points are the ends of the length that both edges share. A single point would
+//! let the parts turn about it.
 
 use glam::DVec3;
 
 use super::pair::{ContactPoint, Points};
 use crate::collision::separation::Part;
 
-/// An edge whose direction leans no more than this towards the contact normal (the sine of 8
-/// degrees) lies along the contact, as a face does.
+/// An edge lies along the contact if its direction leans towards the contact normal by no more than
+/// this (the sine of 8 degrees). A face has the same tolerance.
 const EDGE_LEAN: f64 = 0.14;
 
 /// Two edges are parallel if the sine of the angle between them is below this: 8 degrees.
 const PARALLEL: f64 = 0.14;
 
-/// Edges that have less than this in common, in units, meet at a point.
+/// Edges that share less than this length, in units, meet at a point.
 const SHORTEST: f64 = 0.01;
 
-/// The ends of what two parallel edges have in common, no farther apart than `reach`: none where
-/// the parts do not meet along edges.
+/// Finds two parallel edges, one of each part, along which the parts meet. Returns the ends of the
+/// length that the edges share, if their gap is no more than `reach`. Empty if there are no such
+/// edges.
 pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
     let mut points = Points::new();
     let Some([from, to]) = edge(a, axis) else { return points };
@@ -45,8 +47,8 @@ pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
     points
 }
 
-/// The edge at the farthest corner of a part along a direction that leans towards it least, if it
-/// lies along the contact.
+/// Of the edges at a part's farthest corner along a direction, the one that leans towards the
+/// direction least. `None` if none of them lies along the contact.
 fn edge(part: &Part, direction: DVec3) -> Option<[DVec3; 2]> {
     let (corner, at) = part.support(direction);
     let mut best = (EDGE_LEAN, None);
@@ -54,7 +56,8 @@ fn edge(part: &Part, direction: DVec3) -> Option<[DVec3; 2]> {
         let Some(place) = face.vertices.iter().position(|&vertex| vertex == corner) else {
             continue;
         };
-        // Every edge is the next one of its corner in one of its two faces.
+        // Each edge at the corner leads to the next vertex in one of its two faces, so none is
+        // missed.
         let next = face.vertices[(place + 1) % face.vertices.len()];
         let Some(to) = part.vertex(usize::from(next)) else { continue };
         let lean = (at - to).dot(direction) / (at - to).length();

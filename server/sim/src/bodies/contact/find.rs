@@ -1,6 +1,5 @@
-//! The search for contacts: which bodies may come near each other this tick. It can be
-//! shared out over threads, and bodies that are as they were at the last search keep its
-//! results.
+//! The search for contacts: it finds the bodies that may come near each other in this tick. It can
+//! be shared out over threads. Bodies that are as they were at the last search keep its results.
 
 use std::ops::Range;
 
@@ -19,8 +18,9 @@ use crate::context::StepContext;
 use crate::counters::Stage;
 use crate::threads::joined;
 
-/// The free distance of a body that does not move, in units: two bodies that are no pair
-/// share the distance between them.
+/// The free distance of a body that does not move, in units. Two bodies that are no pair are
+/// farther apart than the speculative distance: each may use half of that, less half the guard's
+/// margin.
 pub(crate) const FREE_AT_REST: f64 = 0.5 * (SPECULATIVE_DISTANCE - MARGIN);
 
 /// Fewest bodies of a thread's share.
@@ -37,8 +37,8 @@ pub(crate) struct Found {
     pub(crate) free_distances: Vec<(u16, f64)>,
 }
 
-/// All pairs of parts that awake props may bring together within the tick. `before`
-/// are the pairs of last tick.
+/// All pairs of parts that awake props may bring together within the tick. `before` are last tick's
+/// pairs.
 pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) -> Found {
     let search = Search::new(space, before, context.seconds);
     let awake = search.searchers(Entity::is_awake_body, &context.threads);
@@ -48,7 +48,8 @@ pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) ->
         .collect();
     let overlaps = Overlaps::new(&boxes, space.entities.uses_grid(), &context.threads);
     let neighbourhood = Neighbourhood::new(&search, |entity| !entity.is_awake_body());
-    // Bodies are in ascending order, and so are the pairs of each: so are all pairs.
+    // The bodies are in ascending order, and so are the pairs of each body. So the list of all
+    // pairs is in order.
     search.shared_out(&awake, context, |finder, range| {
         let mut lists = Lists::default();
         for at in range {
@@ -58,8 +59,8 @@ pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) ->
     })
 }
 
-/// The same once bodies have woken since the last search, of which `pairs` are the
-/// result: only these bodies are searched. No body has moved meanwhile.
+/// Updates `pairs`, the result of the last search, once bodies have woken since: only these are
+/// searched. No body has moved meanwhile.
 pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepContext) -> Found {
     let search = Search::new(space, &pairs, context.seconds);
     let woken = search.searchers(Entity::has_woken, &context.threads);
@@ -80,17 +81,17 @@ pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepCont
     };
     let mut all = pairs;
     all.retain(stays);
-    // A pair of a woken body may be that of the other one, whose slot is lower.
+    // A pair of a woken body is listed under the other body, if that one has the lower slot.
     found.pairs.sort_by_key(|pair| pair.key);
     if !found.pairs.is_empty() {
-        // Two lists in order, of which only the shorter is copied.
+        // The sort merges two lists that are in order, and copies only the shorter one.
         all.append(&mut found.pairs);
         all.sort_by_key(|pair| pair.key);
     }
     Found { pairs: all, ..found }
 }
 
-/// The bodies near those that look for contacts, but for these themselves.
+/// The bodies that do not search for contacts themselves, but may be near those that do.
 struct Neighbourhood {
     bodies: Nearby,
     entity_count: u64,
@@ -110,7 +111,7 @@ impl Neighbourhood {
 }
 
 impl<'a> Search<'a> {
-    /// The results of `work` for all `searchers`, shared out over threads.
+    /// Runs `work` over all `searchers`, shared out over threads, and joins the results.
     fn shared_out(
         &'a self,
         searchers: &[Searcher<'a>],
@@ -119,7 +120,8 @@ impl<'a> Search<'a> {
     ) -> Found {
         let shares = context.threads.in_shares(searchers.len(), MIN_SHARE, |range| {
             let mut context = context.share();
-            // The first share's list becomes that of all.
+            // The pairs of all shares are appended to the first share's list, so that one gets room
+            // for all.
             let bodies = if range.start == 0 { searchers.len() } else { range.len() };
             let mut finder = Finder::new(self, &mut context, bodies);
             work(&mut finder, range);
@@ -141,8 +143,8 @@ impl<'a> Search<'a> {
 }
 
 impl<'a> Finder<'a, '_> {
-    /// Adds the pairs of a body with all around it, and with those of the `later` ones
-    /// that look for contacts, too.
+    /// Adds the pairs of a body with everything around it, and with the `later` bodies that search
+    /// for contacts, too.
     fn meet_all(
         &mut self,
         neighbourhood: &Neighbourhood,
@@ -157,7 +159,7 @@ impl<'a> Finder<'a, '_> {
         neighbourhood.bodies.within(&around, self.search.space.entities, near);
         partners.clear();
         partners.extend(near.iter().map(|&slot| (slot, None)));
-        // Two that look for contacts meet once, under the lower slot.
+        // Two bodies that both search for contacts meet once, under the lower slot.
         partners.extend(later.map(|other| (other.entity.id.slot, Some(other))));
         partners.sort_unstable_by_key(|&(slot, _)| slot);
         if self.context.stages.contains(Stage::Grid) {
@@ -177,13 +179,13 @@ impl<'a> Finder<'a, '_> {
 /// Lists that are filled anew for each body.
 #[derive(Default)]
 struct Lists<'a> {
-    /// Slots of bodies near by that do not look for contacts.
+    /// Slots of nearby bodies that do not search for contacts.
     near: Vec<u16>,
-    /// All bodies near by, by slot.
+    /// All nearby bodies in order of slot, as searchers if they search for contacts themselves.
     partners: Vec<(u16, Option<&'a Searcher<'a>>)>,
 }
 
-/// Updates the solids around each awake prop that [`find`] will need.
+/// Updates the list of solids around each awake prop, which [`find`] reads.
 pub(crate) fn look_around(
     map: &obsp::World,
     shapes: &Shapes,
@@ -209,8 +211,8 @@ mod tests {
     use crate::state::ModelId;
     use crate::test_maps::{block, compiled};
 
-    /// Bodies close together, most of them asleep, of which some wake after the first search:
-    /// to search only these finds the pairs that a search for all finds.
+    /// Bodies lie close together, most of them asleep, and some wake after the first search.
+    /// Searching only the woken bodies must find the pairs that a search for all finds.
     #[test]
     fn searching_the_woken_finds_what_searching_all_finds() {
         let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [-200, -200, 40], "");
@@ -242,11 +244,11 @@ mod tests {
             }
             look_around(&map, &shapes, &mut entities, context.seconds);
             let woken = entities.iter().filter(|entity| entity.has_woken()).count();
-            assert!(woken > 0, "seed {seed}: none has woken");
+            assert!(woken > 0, "seed {seed}: no body has woken");
             let space = Space { map: &map, shapes: &shapes, entities: &entities };
             let all = find(&space, &before, &mut context).pairs;
             let by_woken = find_woken(&space, before.clone(), &mut context).pairs;
-            assert!(all.len() > before.len(), "seed {seed}: nothing new");
+            assert!(all.len() > before.len(), "seed {seed}: waking added no pair");
             let told = |pair: &Pair| (pair.key, pair.points.len(), (pair.gap * 1e6).round());
             let [all, by_woken] =
                 [all, by_woken].map(|pairs| pairs.iter().map(told).collect::<Vec<_>>());

@@ -8,31 +8,30 @@ use super::edges::edges;
 use super::pair::{ContactPoint, MAX_POINTS, Points};
 use crate::collision::separation::{Features, Part, Separation};
 
-/// A face this well aligned with the contact normal (within 8 degrees)
-/// carries the contact as an area; otherwise it is a point.
+/// A face this well aligned with the contact normal (within 8 degrees) carries the contact as an
+/// area. Otherwise the contact is an edge or a point.
 const FACE_ALIGNMENT: f64 = 0.99;
 
-/// Where the plane of a face divides two parts, their points are at least as far
-/// apart as the gap along its normal. If the nearest point is no farther than that
-/// gap and this tolerance (a tenth of the rest gap), the parts are closest at the
-/// face.
+/// Tolerance for two parts to be closest at a face, in units (a tenth of the rest gap). If the
+/// face's plane divides the parts, all their points are at least as far apart as the gap along its
+/// normal. So the parts are closest at the face if the nearest contact point exceeds that gap by no
+/// more than this.
 const SAME_GAP: f64 = 0.01;
 
 /// Corners nearer to each other than this, in units, are one: rounding may split a
 /// corner that lies on an edge.
 const SAME_CORNER: f64 = 1e-3;
 
-/// Faces whose alignment differs by no more than this tie: it is many times the
-/// rounding of the axis between parts that are only the guard's margin apart.
+/// Faces whose alignment differs by no more than this tie. The value is many times the rounding of
+/// the axis between parts that are only the guard's margin apart.
 const AS_ALIGNED: f64 = 1e-9;
 
-/// Corners whose scores differ by no more than this tie: it is many times the
-/// rounding of a squared length on any map.
+/// Corners whose scores differ by no more than this tie. The value is many times the rounding of a
+/// squared length on any map.
 const TIE: f64 = 1e-6;
 
-/// Ties of corners and faces are decided by the farthest along this direction, so
-/// that neither rounding nor the order of the two bodies decides. No drawn face is
-/// perpendicular to it.
+/// Of corners or faces that tie, the farthest along this direction wins, so that neither rounding
+/// nor the order of the two bodies decides. No drawn face is perpendicular to it.
 const SKEW: DVec3 = DVec3::new(0.516_397_8, 0.690_065_6, 0.507_093_3);
 
 /// Lists that are filled anew for each pair: faces may have any number of corners.
@@ -59,9 +58,10 @@ impl Corner {
     }
 }
 
-/// The points at which `a` and `b` meet along the separation's axis, no farther
-/// apart than `reach`: face clipped against face where one part lies flat on the other, else
-/// what parallel edges have in common, else the closest points.
+/// The points at which `a` and `b` meet along the separation's axis. Where one part lies flat on
+/// the other, face is clipped against face. Otherwise the points are the ends of the length that
+/// parallel edges share. Points farther apart than `reach` are left out. If none is left, the
+/// result is the closest point.
 pub(super) fn manifold(
     [a, b]: [&Part; 2],
     separation: &Separation,
@@ -78,16 +78,15 @@ pub(super) fn manifold(
     points
 }
 
-/// The points at which `a` and `b` meet face to face along `axis`, no farther apart than
-/// `reach`: none where neither lies flat on the other, or their faces lie beside each other.
+/// The points at which `a` and `b` meet face to face along `axis`, no farther apart than `reach`.
+/// Empty if neither lies flat on the other, or their faces lie beside each other.
 pub(super) fn area([a, b]: [&Part; 2], axis: DVec3, reach: f64, buffers: &mut Buffers) -> Points {
     let faces = Faces::along(a, b, axis);
     faces.map_or_else(Points::default, |faces| faces.points(axis, reach, buffers))
 }
 
-/// The separation of two parts of which one lies flat on the other, and their
-/// points, if they are still closest at the face that is best aligned with last
-/// time's `axis`. Saves the search.
+/// The separation and the points of two parts, if one lies flat on the other and they are still
+/// closest at the face that is best aligned with `axis`, the last normal. This saves the search.
 pub(super) fn flat(
     [a, b]: [&Part; 2],
     axis: DVec3,
@@ -154,8 +153,8 @@ impl<'a, 'p> Faces<'a, 'p> {
         })
     }
 
-    /// The incident face's polygon inside the prism over the reference face,
-    /// with distances measured along `axis`.
+    /// The corners of the incident face's polygon inside the prism over the reference face, with
+    /// distances measured along `axis`.
     fn points(&self, axis: DVec3, reach: f64, buffers: &mut Buffers) -> Points {
         self.clip_incident(buffers);
         let Buffers { polygon, corners, .. } = buffers;
@@ -215,7 +214,7 @@ fn most_aligned<'a>(part: &Part<'a>, direction: DVec3) -> (&'a Face, f64) {
     let mut best = (&faces[0], f64::NEG_INFINITY);
     for face in faces {
         let along = face.plane.normal.dot(local);
-        // Of faces that tie the first.
+        // Of faces that tie, the first one wins.
         if along > best.1 + AS_ALIGNED {
             best = (face, along);
         }

@@ -1,4 +1,4 @@
-//! Where two bodies touch, or are about to: the convex parts of each that come near the
+//! Where two bodies touch, or are about to: finds the convex parts of each that come near the
 //! other, and the points at which they meet.
 
 use glam::DVec3;
@@ -24,25 +24,25 @@ use crate::conventions::GRAVITY;
 use crate::counters::Stage;
 use crate::threads::{Threads, joined};
 
-/// A pair nearer than this, in units, has contact points however it moves.
+/// A pair nearer than this, in units, has contact points, however it moves.
 pub(super) const SPECULATIVE_DISTANCE: f64 = 2.0 * REST_GAP;
 
 /// A pair farther apart has contact points only if it will come this near, in
 /// units, within the tick.
 const CONTACT_TRIGGER_GAP: f64 = 0.5 * REST_GAP;
 
-/// Least distance, in units, that a search assumes every body to move. A body that
-/// moves no farther, and is as it was at the last search, needs no new one.
+/// Least distance, in units, that a search assumes every body to move. A body that moves no
+/// farther, and is as it was at the last search, needs no new search.
 pub(super) const MIN_SEARCH_REACH: f64 = 0.5 * REST_GAP;
 
-/// A plane that leaves less than this share of the gap that it left last tick is no longer
-/// good: a better one is searched for.
+/// Last tick's plane is good as long as the gap along it is more than this share of last tick's
+/// gap. Otherwise a better plane is searched for.
 const STILL_FAR: f64 = 0.75;
 
-/// Fewest bodies of a thread's share when these begin to look.
+/// Fewest bodies of a thread's share when searchers are prepared.
 const MIN_SHARE: usize = 128;
 
-/// A body that looks for contacts.
+/// A body that searches for contacts.
 pub(super) struct Searcher<'a> {
     pub(super) entity: &'a Entity,
     body: Body<'a>,
@@ -62,7 +62,7 @@ impl Searcher<'_> {
     }
 }
 
-/// The question that all threads share.
+/// The input of a search, which all threads share.
 pub(super) struct Search<'a> {
     pub(super) space: &'a Space<'a>,
     before: PairIndex<'a>,
@@ -109,7 +109,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// How far a body's surface can move in a tick.
+/// How far a body's surface can move in a tick, in units.
 pub(super) fn reach_of(entity: &Entity, radius: f64, seconds: f64) -> f64 {
     if entity.stands_still() {
         return 0.0;
@@ -128,17 +128,17 @@ pub(super) struct Finder<'a, 'c> {
     pairs: Vec<Pair>,
     /// The bodies found overlapping something, which the guard will judge.
     overlapping: Vec<u16>,
-    /// The body whose parts are in `own_parts`.
+    /// Slot of the body whose parts are in `own_parts`.
     parts_of: Option<u16>,
     own_parts: Vec<BoundedPart<'a>>,
-    /// Parts of the body that it is held against.
+    /// Parts of the obstacle that the body is tested against.
     other_parts: Vec<BoundedPart<'a>>,
-    /// Solids near by.
+    /// Nearby solids, by index.
     solids: Vec<u32>,
     buffers: Buffers,
 }
 
-/// A part in the world and what holds it.
+/// A part in the world, and the volumes that bound it.
 struct BoundedPart<'a> {
     part: Part<'a>,
     bounds: OrientedBox,
@@ -154,10 +154,10 @@ impl<'a> BoundedPart<'a> {
 }
 
 impl<'a, 'c> Finder<'a, 'c> {
-    /// For about this many of the bodies.
+    /// Makes a finder for a share of about this many of the bodies.
     pub(super) fn new(search: &'a Search<'a>, context: &'c mut StepContext, bodies: usize) -> Self {
-        // About as many as last time, and some more: the list is long, and moved as a
-        // whole if it grows beyond its room.
+        // Room for about as many pairs as last time, and some more: if the long list outgrew its
+        // room, it would be moved as a whole.
         let share = search.before.len() * bodies / search.before.bodies().max(1);
         Self {
             search,
@@ -177,7 +177,7 @@ impl<'a, 'c> Finder<'a, 'c> {
         (self.pairs, self.overlapping)
     }
 
-    /// Adds the pairs of two bodies that look for contacts, the lower slot first.
+    /// Adds the pairs of two bodies that search for contacts. `own` has the lower slot.
     pub(super) fn meet_awake(&mut self, own: &Searcher<'a>, other: &Searcher<'a>) {
         let blocker = Blocker::Entity(other.entity.id.slot);
         if own.unchanged && other.unchanged {
@@ -187,11 +187,11 @@ impl<'a, 'c> Finder<'a, 'c> {
         }
     }
 
-    /// Adds the pairs of a body and the entity in a slot, which does not look for contacts.
+    /// Adds the pairs of a body and the entity in a slot, which does not search for contacts.
     pub(super) fn meet_standing(&mut self, own: &Searcher<'a>, slot: u16) {
         let (search, blocker) = (self.search, Blocker::Entity(slot));
         let Some(partner) = search.space.entities.get(slot) else { return };
-        // Of two awake bodies the pair is that of the lower slot.
+        // A pair of two awake bodies is listed under the lower slot.
         if partner.is_awake_body()
             && let Some(partner) = search.searcher(partner)
         {
@@ -237,7 +237,8 @@ impl<'a, 'c> Finder<'a, 'c> {
     fn keep(&mut self, pairs: &[Pair]) {
         for pair in pairs {
             let mut pair = pair.clone();
-            // A body that was approaching has stopped.
+            // Points with wider gaps were made because the bodies approached each other. The bodies
+            // have stopped since.
             if pair.points.iter().all(|point| f64::from(point.gap) > SPECULATIVE_DISTANCE) {
                 pair.points.clear();
             }
@@ -275,8 +276,9 @@ impl<'a, 'c> Finder<'a, 'c> {
                 if ours.centre.distance_squared(theirs.centre) > touching * touching {
                     continue;
                 }
-                // Parts that are no pair yet mostly stay none: their boxes say so without a
-                // search. The filters have compared those of two convex bodies.
+                // Most parts that are not a pair yet do not become one: their boxes show that
+                // without a search. The filters have compared the boxes of two convex bodies
+                // already.
                 let known = known.pair(i, j);
                 let is_concave = parts.len() + others.len() > 2;
                 if known.is_none() && is_concave && ours.is_apart_from(theirs, reach + ROUNDING) {
@@ -301,7 +303,7 @@ impl<'a, 'c> Finder<'a, 'c> {
         let key = PairKey { body: entity.id.slot, other, parts: (i as u16, j as u16) };
         let guess =
             known.map_or_else(|| own.bounds.direction_to(&obstacle.bounds), |pair| pair.axis);
-        // Most new pairs are farther apart than that along the first guess.
+        // Along the first guess, most new pairs turn out to be farther apart than `reach`.
         if known.is_none() && gap_along(part, against, guess) > reach {
             return;
         }
@@ -310,7 +312,7 @@ impl<'a, 'c> Finder<'a, 'c> {
             if gap > reach {
                 return;
             }
-            // The plane still keeps far those that were far.
+            // Parts that were far apart are still far apart along the same plane.
             let is_far = gap > SPECULATIVE_DISTANCE && gap > STILL_FAR * pair.gap;
             if is_far && gap - self.approach(entity, other, pair.axis) > CONTACT_TRIGGER_GAP {
                 let (&Pair { axis, features, .. }, gap) = (pair, rounded_down(gap));
@@ -318,7 +320,7 @@ impl<'a, 'c> Finder<'a, 'c> {
                 return;
             }
         }
-        // A face that lies flat on another needs no search as long as it does.
+        // As long as a face lies flat on another, no search is needed.
         let buffers = &mut self.buffers;
         let flat = known.and_then(|pair| flat([part, against], pair.axis, reach, buffers));
         let (mut found, flat_points) = match flat {
@@ -362,8 +364,9 @@ impl<'a, 'c> Finder<'a, 'c> {
         self.pairs.push(Pair { key, axis, features, gap, points });
     }
 
-    /// Upper bound of how far the gap along `axis`, a direction from the body to the other,
-    /// shrinks within the tick at the current velocities, or those that drive the two.
+    /// Upper bound of how far the gap along `axis`, a direction from the body to the other, shrinks
+    /// within the tick, in units. The bodies move at any pair of velocities that
+    /// [`possible_velocities`](Self::possible_velocities) gives.
     fn approach(&self, entity: &Entity, other: Blocker, axis: DVec3) -> f64 {
         let partner = other.entity().and_then(|slot| self.search.space.entities.get(slot));
         let partner = partner.filter(|partner| partner.has_velocity());
@@ -379,10 +382,10 @@ impl<'a, 'c> Finder<'a, 'c> {
         (closing + swing(entity) + partner.map_or(0.0, swing)) * seconds
     }
 
-    /// Whether the pair, at its current velocities or those that drive it, will come nearer than
-    /// [`CONTACT_TRIGGER_GAP`] this tick: only then does a contact beyond the
-    /// speculative distance need a constraint. An estimate is good enough, because
-    /// the guard checks the motion.
+    /// Whether the pair will come nearer than [`CONTACT_TRIGGER_GAP`] in this tick, at any pair of
+    /// velocities that [`possible_velocities`](Self::possible_velocities) gives. Only then does a
+    /// contact beyond the speculative distance need a constraint. An estimate is good enough,
+    /// because the guard checks the motion.
     fn closes(
         &self,
         entity: &Entity,
@@ -418,10 +421,11 @@ impl<'a, 'c> Finder<'a, 'c> {
             .any(|velocities| [1.0, 0.5].into_iter().any(|time| meet(velocities, time)))
     }
 
-    /// The velocities that two bodies may have at the end of the tick, the second at rest if there
-    /// is none: those of now with what gravity adds and, if a kinematic body drives either of
-    /// them, what it may give to that one. In a heap that is pushed, one that was stopped has lost
-    /// its velocity, and gets it back within the tick.
+    /// The pairs of velocities that two bodies may have at the end of the tick. Without a partner,
+    /// the second velocity is zero. The first pair is the present velocities with what gravity
+    /// adds. For each of the two bodies that a kinematic body drives, a further pair holds the
+    /// velocity that this body may get from it. In a heap that is pushed, a body that was stopped
+    /// has lost its velocity, and gets it back within the tick.
     fn possible_velocities(
         &self,
         entity: &Entity,
@@ -429,7 +433,8 @@ impl<'a, 'c> Finder<'a, 'c> {
     ) -> impl Iterator<Item = [DVec3; 2]> {
         let driven = |entity: &Entity| Some(entity.driven_velocity).filter(|v| *v != DVec3::ZERO);
         let fallen = |entity: &Entity| {
-            // A body that hardly moves keeps what the last search found.
+            // Gravity is not added to a body that hardly moves, because it keeps the pairs of the
+            // last search.
             let falls = entity.is_solved() && self.search.reach_of(entity) > MIN_SEARCH_REACH;
             let gained = if falls { GRAVITY * self.search.seconds } else { 0.0 };
             entity.velocity - DVec3::Z * gained
@@ -443,11 +448,11 @@ impl<'a, 'c> Finder<'a, 'c> {
 
 /// The effect of a seam of the world on a contact there.
 enum Seam {
-    /// There is none.
+    /// No effect.
     None,
-    /// The edge at the seam is no edge of the world's surface: the contact is one with the open
-    /// face beside it, and has the area of that face alone. Whatever lies beyond the edge touches
-    /// the solid beyond it.
+    /// The edge at the seam is no edge of the world's surface. The contact is with the open face
+    /// beside it, and covers the area of that face alone. A part of the body beyond the edge
+    /// touches the solid beyond it.
     Inner,
     /// No face there is open.
     Covered,
@@ -479,7 +484,7 @@ fn seam(
     }
 }
 
-/// A value of `f32` below, by two steps at most: the gap of a pair is a lower bound.
+/// Rounds down to a value of `f32`, by two steps at most: the gap of a pair is a lower bound.
 fn rounded_down(gap: f64) -> f64 {
     f64::from((gap as f32).next_down())
 }

@@ -1,5 +1,5 @@
-//! A pair of convex parts that are near each other, and the points at which
-//! they touch: what a search for contacts finds and the solver works on.
+//! A pair of convex parts that are near each other, and the points at which they touch. A search
+//! for contacts finds the pairs, and the solver works on them.
 
 use arrayvec::ArrayVec;
 use glam::{DVec3, Vec3};
@@ -17,25 +17,25 @@ pub(crate) type Points = ArrayVec<ContactPoint, MAX_POINTS>;
 /// One point of a manifold.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ContactPoint {
-    /// Where it is on the awake body, in the body's own axes: by this a point is matched with
-    /// last tick's. In the world it was where the body's pose of the search puts it.
+    /// Position on the awake body, in the body's own axes. Points are matched with last tick's by
+    /// this position. It belongs to the pose in which the search found the body.
     pub(crate) local: Vec3,
     /// Distance along the normal, in units.
     #[serde(with = "saved_gap")]
     pub(crate) gap: f32,
     /// Last impulse of the solver in kilogram units per second, along the normal and the two
-    /// [`tangents`]. The solver has no more digits.
+    /// [`tangents`]. The solver computes no more digits than an `f32` has.
     pub(crate) impulse: [f32; 3],
 }
 
 impl ContactPoint {
-    /// The point on the other body, given that on this one.
+    /// The position on the other body, given the position on this one.
     pub(crate) fn on_other(&self, on_body: DVec3, axis: DVec3) -> DVec3 {
         on_body + axis * f64::from(self.gap)
     }
 }
 
-/// A gap is saved as the `f64` of the same value, which recordings have had from the first.
+/// Saves a gap as the `f64` of the same value: recordings have always held an `f64`.
 mod saved_gap {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -48,8 +48,8 @@ mod saved_gap {
     }
 }
 
-/// Two unit directions at right angles to the `normal` of a contact and to each other, along
-/// which friction is solved. Where the normal's height changes its sign, they turn round.
+/// Two unit directions at right angles to the `normal` of a contact and to each other, along which
+/// friction is solved. Where the z component of the normal changes its sign, they turn round.
 pub(crate) fn tangents(normal: DVec3) -> [Vec3; 2] {
     let normal = normal.as_vec3().normalize();
     let tangent = normal.any_orthonormal_vector();
@@ -62,9 +62,9 @@ pub(crate) fn tangents(normal: DVec3) -> [Vec3; 2] {
 pub(crate) struct PairKey {
     /// Slot of the awake body.
     pub(crate) body: u16,
-    /// The other body.
+    /// The other body, or a solid of the world.
     pub(crate) other: Blocker,
-    /// Indices of the parts of the one and of the other.
+    /// Indices of the two parts within their bodies, that of the awake body first.
     pub(crate) parts: (u16, u16),
 }
 
@@ -72,12 +72,13 @@ pub(crate) struct PairKey {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Pair {
     pub(crate) key: PairKey,
-    /// Normal of the plane between them, a unit direction from the body.
+    /// Normal of the plane between them, a unit direction from the body to the other.
     pub(crate) axis: DVec3,
-    /// The vertices between which they are closest, if a search found them.
+    /// The vertices between which they are closest, if a search found any.
     pub(crate) features: Features,
-    /// A lower bound of their distance when they were searched, in units, at a value of `f32`.
+    /// A lower bound of their distance at the search, in units, rounded to a value that an `f32`
+    /// holds.
     pub(crate) gap: f64,
-    /// Where they touch or will touch this tick; empty if they will not.
+    /// The points at which they touch, or will touch in this tick; empty if they will not.
     pub(crate) points: Points,
 }

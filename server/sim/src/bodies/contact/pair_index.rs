@@ -7,7 +7,8 @@ use super::Pair;
 use crate::bodies::blocker::Blocker;
 use crate::collision::cascade::{LastPlane, NearParts};
 
-/// The known pairs of parts of two bodies, in ascending order.
+/// The known pairs of parts of two bodies: those that the search found, in ascending order. Empty
+/// if the search found the two bodies too far apart.
 #[derive(Clone, Copy)]
 pub(crate) struct Known<'a>(&'a [Pair]);
 
@@ -15,12 +16,12 @@ pub(crate) struct Known<'a>(&'a [Pair]);
 #[derive(Debug)]
 pub(crate) struct PairIndex<'a> {
     pairs: &'a [Pair],
-    /// Start of the pairs of each slot, and the end of the last ones.
+    /// By slot: where the pairs of its body start. The last entry is the end of all pairs.
     starts: Vec<u32>,
 }
 
 impl<'a> PairIndex<'a> {
-    /// For bodies in the first `slots` slots.
+    /// Indexes `pairs`, for bodies in the first `slots` slots.
     pub(crate) fn new(pairs: &'a [Pair], slots: usize) -> Self {
         let mut starts = Vec::with_capacity(slots + 1);
         for (at, pair) in pairs.iter().enumerate() {
@@ -62,8 +63,8 @@ impl<'a> PairIndex<'a> {
         Known(&own[first..first + count])
     }
 
-    /// All pairs of bodies that are near each other, each once, in order, with what is known
-    /// of them.
+    /// All pairs of bodies that are near each other, each once and in order, with their known pairs
+    /// of parts.
     pub(crate) fn neighbours(&self) -> impl Iterator<Item = (u16, Blocker, Known<'a>)> {
         let groups =
             self.pairs.chunk_by(|a, b| (a.key.body, a.key.other) == (b.key.body, b.key.other));

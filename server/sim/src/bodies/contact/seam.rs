@@ -1,10 +1,10 @@
-//! Seams of the world: where brushes meet, their edges are drawn but are no edges
-//! of the world's surface.
+//! Seams of the world: where two brushes meet, their edges are drawn but are no edges of the
+//! world's surface.
 //!
-//! A box that slides over two floor brushes meets the second one's edge, and the
-//! shortest direction to it points half sideways: a contact there would trip the
-//! box on a perfectly flat floor. An edge counts only where the faces beside it
-//! are open; a face that another solid covers does not count.
+//! A box that slides over two floor brushes meets the second one's edge, and the shortest direction
+//! to it points half sideways. A contact there would trip the box on a perfectly flat floor. So an
+//! edge counts only where the faces beside it are open. A face that another solid covers does not
+//! count.
 
 use glam::DVec3;
 use obsp::geometry::{Aabb, Face};
@@ -19,22 +19,23 @@ const PROBE: f64 = 1.0 / 16.0;
 /// A point this near to a face's plane, in units, lies on the face.
 const ON_FACE: f64 = 1.0 / 64.0;
 
-/// A direction this near to that of a face, or to the arc between those of two, belongs to them.
+/// A direction belongs to a face if it is this near to the face's normal, and to an edge if it is
+/// this near to the arc between the normals of the edge's two faces.
 const SAME_DIRECTION: f64 = 1e-6;
 
-/// Which faces of a solid are part of the world's surface at a point.
+/// The faces of a solid that are part of the world's surface at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Exposure {
-    /// All that meet there: the direction of the separation holds.
+    /// Enough faces for the direction of the separation, which stays as it is.
     AsDrawn,
-    /// One face, with its outward normal.
+    /// Only one face, with its outward normal.
     Face(DVec3),
-    /// None: every face there is covered.
+    /// No face: other solids cover all of them.
     Covered,
 }
 
-/// Tests the faces of the world's `solid` that meet at `point`, where it is nearest to a body in
-/// a unit `direction`. `near` are the solids around that body.
+/// Tests which faces of the world's `solid` are open at `point`, where it is nearest to a body. The
+/// unit `direction` points from the solid to the body. `near` are the solids around that body.
 pub(super) fn exposure(
     map: &obsp::World,
     near: &NearSolids,
@@ -58,9 +59,10 @@ pub(super) fn exposure(
     }
 }
 
-/// Those of the `normals` that meet at a point which a direction needs: the one that it is along,
-/// else the two whose edge it is perpendicular to, else all. Where two edges run along each other,
-/// rounding decides whether a corner at their end is nearest, so its other faces must not matter.
+/// Selects, from the `normals` of the faces that meet at a point, those that support a direction:
+/// the one along the direction, else the two between which it lies, else all. Where an edge of the
+/// body runs along an edge of the solid, rounding decides whether a corner at its end is the
+/// nearest point. So the other faces of that corner must not matter.
 fn supporting(normals: &[DVec3], direction: DVec3) -> Vec<DVec3> {
     if normals.len() < 2 {
         return normals.to_vec();
@@ -96,9 +98,9 @@ mod tests {
     use super::*;
 
     /// Symptom: a contact over the foot of a ramp had another plane once the whole scene was
-    /// shifted. Cause: the body's edge ran along that of the foot, and rounding decided whether
-    /// the foot's corner was the nearest point: there the ramp's side counted, too. Cure: only
-    /// faces between which the direction is count.
+    /// shifted. Cause: the body's edge ran along that of the foot, and rounding decided whether the
+    /// foot's corner was the nearest point: there the ramp's side counted, too. Cure: only the
+    /// faces count between which the direction lies.
     #[test]
     fn the_end_of_an_edge_is_like_its_middle() {
         let slope = DVec3::new(-0.4, 0.0, 1.0).normalize();

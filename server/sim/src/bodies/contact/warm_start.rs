@@ -1,20 +1,20 @@
-//! What the points of a contact keep of last tick's impulses, so that the solver begins near
-//! its result.
+//! Warm starting: contact points keep last tick's impulses, so that the solver begins near its
+//! result.
 
 use glam::DVec3;
 
 use super::{Pair, Points, tangents};
 
-/// A point is the same one as last tick if it is less than this from it, in units,
-/// in the body's axes: corners of props are farther apart.
+/// A point is the same one as one of last tick's if the two are nearer to each other than this, in
+/// units, in the body's axes. Corners of props are farther apart.
 const SAME_POINT: f32 = 4.0;
 
 /// Copies last tick's impulses to the points that are still there. Friction keeps its direction in
-/// the world: the tangents of the normal `axis` may be others than those of last time.
+/// the world, although the tangents of the normal `axis` may differ from last tick's.
 pub(super) fn remember(known: Option<&Pair>, axis: DVec3, points: &mut Points) {
     let Some(known) = known else { return };
     let [before, now] = [known.axis, axis].map(tangents);
-    // Heights of 0.0 and -0.0 are equal, but not their tangents.
+    // Normals whose z components are 0.0 and -0.0 compare as equal, but their tangents differ.
     let same_sign = known.axis.z.is_sign_negative() == axis.z.is_sign_negative();
     let stays = known.axis == axis && same_sign;
     for point in points {
@@ -44,9 +44,10 @@ mod tests {
     use crate::bodies::contact::{ContactPoint, PairKey};
     use crate::collision::separation::Features;
 
-    /// Symptom: crates that lean against each other crept for seconds. Cause: the normal of a
-    /// wall is level but for rounding, and where its height changes its sign, the tangents turn
-    /// round; last tick's friction pushed the other way. Cure: friction is turned with them.
+    /// Symptom: crates that lean against each other crept for seconds. Cause: the normal of a wall
+    /// is level but for rounding, and where its z component changes its sign, the tangents turn
+    /// round. Last tick's friction then pushed the other way. Cure: friction is converted to the
+    /// new tangents.
     #[test]
     fn friction_keeps_its_direction_where_the_tangents_turn_round() {
         for height in [1e-9, 0.0] {
@@ -54,7 +55,7 @@ mod tests {
         }
     }
 
-    /// A level normal but for a height that changes its sign.
+    /// Tests a normal that is level but for a tiny height that changes its sign.
     fn turns_round(height: f64) {
         let [before, now] = [height, -height].map(|z| DVec3::new(1.0, 0.0, z));
         assert!(tangents(before)[0].dot(tangents(now)[0]) < -0.9);

@@ -33,8 +33,8 @@ pub(crate) struct Entity {
     /// Its state at the last search for contacts.
     #[serde(skip)]
     pub(crate) searched_as: Option<SearchState>,
-    /// How far its surface may move, in units, without meeting anything that the
-    /// last search for contacts did not find: two bodies share the sum of both.
+    /// How far its surface may move, in units, before it may meet something that the last search
+    /// for contacts did not find. Two bodies share the sum of their free distances.
     pub(crate) free_distance: f64,
     /// Upper bound of how far its surface has moved since that search, in units.
     pub(crate) moved: f64,
@@ -42,25 +42,27 @@ pub(crate) struct Entity {
     /// since. The simulation does not depend on it: it only tells which players
     /// were pushed by others.
     pub(crate) shoved_by: Option<u16>,
-    /// Whether a game keeps it out of the world: it does not wait for a free place.
+    /// Whether a game keeps it out of the world. Such an entity stays in limbo, and does not wait
+    /// for a free place.
     pub(crate) taken_out: bool,
     /// The velocity that a kinematic body gives it by pushing or carrying it, directly or through
-    /// others; zero between two ticks.
+    /// other bodies; zero between two ticks.
     #[serde(skip)]
     pub(crate) driven_velocity: DVec3,
-    /// What the guard stopped it with in this tick, if it did. The simulation does not depend
-    /// on it.
+    /// The last time in this tick that the guard stopped it, if it did. The simulation does not
+    /// depend on it.
     #[serde(skip)]
     pub(crate) stopped: Option<Stopped>,
     /// The solids around it: a cache.
     #[serde(skip)]
     pub(crate) near_solids: NearSolids,
-    /// Not among what is deserialised: only the guard makes a placement.
+    /// Its placement, and the cells of the grid that it covers. It is not deserialised, because
+    /// only the guard makes a placement.
     #[serde(skip)]
     pub(super) placed: Option<(Placement, CellRange)>,
 }
 
-/// What the guard stopped a body with, the last time in a tick that it did.
+/// The last time in a tick that the guard stopped a body: what stopped it, and where.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stopped {
     pub(crate) by: Blocker,
@@ -70,7 +72,7 @@ pub(crate) struct Stopped {
     pub(crate) share: f64,
 }
 
-/// All that a search for contacts depends on, for one body that hardly moves.
+/// The state of a body on which a search for contacts depends, as long as the body hardly moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SearchState {
     pub(crate) shape: ShapeId,
@@ -88,16 +90,17 @@ pub(crate) struct SleepState {
     pub(crate) jitter_ticks: u16,
     /// Whether the solver or the guard held it this tick.
     pub(crate) held: bool,
-    /// Whether the solver did: its contacts cancel all other forces.
+    /// Whether the solver held it: its contacts cancel all other forces.
     pub(crate) held_by_solver: bool,
     /// Ticks in a row in which it was held.
     pub(crate) held_ticks: u16,
-    /// Its pose when it last left an anchor.
+    /// The pose from which its jitter is measured. When the body has moved too far from it, its
+    /// pose becomes the new anchor.
     #[serde(skip)]
     pub(crate) anchor: Option<Pose>,
     /// Why it is awake, if it is. The simulation does not depend on it.
     pub(crate) awake_because: AwakeReason,
-    /// Bodies that fell asleep together share this and wake together.
+    /// The number of its island: bodies that fell asleep together share it, and wake together.
     pub(crate) island: u16,
 }
 
@@ -111,7 +114,7 @@ impl SleepState {
 }
 
 impl SearchState {
-    /// A point of the body, given in its own axes, where it was at the search.
+    /// Where a point, given in the body's own axes, was in the world at the search.
     pub(crate) fn point_to_world(&self, local: DVec3) -> DVec3 {
         self.pose.position + self.pose.rotation() * local
     }
@@ -129,8 +132,9 @@ impl Entity {
         Some(SearchState { shape: self.shape, pose, awake: self.is_awake_body() })
     }
 
-    /// Where one of its points was in the last search for contacts, from the body's own axes;
-    /// where it is now if that search found it overlapping something. `None` in limbo.
+    /// Where a point, given in the body's own axes, was in the world at the last search for
+    /// contacts. If that search found the body overlapping something, it is where the point is now.
+    /// `None` in limbo.
     pub(crate) fn searched_point(&self, local: Vec3) -> Option<DVec3> {
         let state = self.searched_as.or_else(|| self.search_state())?;
         Some(state.point_to_world(local.as_dvec3()))
@@ -142,7 +146,7 @@ impl Entity {
         self.moved - self.free_distance
     }
 
-    /// Whether it is awake, and was not, or was elsewhere, at the last search for contacts.
+    /// Whether it is awake, and was asleep or elsewhere at the last search for contacts.
     pub(crate) fn has_woken(&self) -> bool {
         self.is_awake_body() && self.searched_as != self.search_state()
     }
@@ -157,7 +161,7 @@ impl Entity {
         }
     }
 
-    /// Whether it moves by the velocity alone that a game has given it.
+    /// Whether only the velocity that a game has set moves it.
     pub(crate) fn is_kinematic(&self) -> bool {
         matches!(self.role, Role::Kinematic(_))
     }
@@ -167,8 +171,8 @@ impl Entity {
         self.is_kinematic() && self.is_awake_body()
     }
 
-    /// Its velocities, linear and angular: of a kinematic body those with which it moves, which
-    /// are less than its game has set after something stopped it.
+    /// Its velocities, linear and angular. For a kinematic body they are those with which it really
+    /// moves: once something has stopped it, they are lower than those that its game has set.
     pub(crate) fn motion(&self) -> [DVec3; 2] {
         let share = match &self.role {
             Role::Kinematic(kinematic) => kinematic.share(),
@@ -177,7 +181,8 @@ impl Entity {
         [self.velocity, self.angular].map(|velocity| velocity * share)
     }
 
-    /// Lets its rest begin anew. A kinematic body sleeps if it has no velocity, on its own.
+    /// Starts its rest anew. A kinematic body sleeps if its velocities are zero, and is an island
+    /// of its own.
     pub(crate) fn reset_sleep(&mut self) {
         self.sleep = SleepState::default();
         if self.is_kinematic() {
@@ -186,8 +191,8 @@ impl Entity {
         }
     }
 
-    /// Whether it is a bouncing missile: a ball that is moved by its own rules, and of
-    /// which the solver changes only the velocity.
+    /// Whether it is a ball: a bouncing missile. Its own rules move it, and the solver changes only
+    /// its velocity.
     pub(crate) fn is_ball(&self) -> bool {
         matches!(self.role, Role::Missile(Missile { motion: MissileMotion::Bouncing, .. }))
     }
@@ -197,8 +202,8 @@ impl Entity {
         self.sleep.asleep || self.pace == Pace::Skips
     }
 
-    /// Lets a body that stands still move in this tick. A kinematic one moves only if a game
-    /// lets it.
+    /// Makes a body that stands still move in this tick. A kinematic body is left as it is: only
+    /// its game moves it.
     pub(crate) fn resume(&mut self) {
         if self.is_kinematic() {
             return;
@@ -218,7 +223,7 @@ impl Entity {
         self.is_rigid() && !self.stands_still() && self.placed.is_some()
     }
 
-    /// Whether the guard moves it this tick, by its own velocity or that of the solver.
+    /// Whether the guard moves it this tick, by its own velocity or by that of the solver.
     pub(crate) fn is_awake_body(&self) -> bool {
         self.is_solved() || self.is_kinematic() && !self.stands_still() && self.placed.is_some()
     }
@@ -228,7 +233,7 @@ impl Entity {
         self.yields() && !self.is_ball()
     }
 
-    /// Whether it has a velocity in this tick that contacts see.
+    /// Whether contacts take its velocity into account in this tick.
     pub(crate) fn has_velocity(&self) -> bool {
         self.yields() || self.is_awake_body()
     }
@@ -255,7 +260,7 @@ impl Entity {
         }
     }
 
-    /// The box agent that it is, if it is one.
+    /// Its state as a player on foot, who is a box agent, if it is one.
     pub(crate) fn walker(&self) -> Option<&Walker> {
         match self.player()? {
             PlayerBody::Box(walker) => Some(walker),
@@ -270,7 +275,7 @@ impl Entity {
         }
     }
 
-    /// The hovertank that it is, if it is one.
+    /// Its state as a hovertank, if it is one.
     pub(crate) fn hovertank(&self) -> Option<&Hovertank> {
         match self.player()? {
             PlayerBody::Box(_) => None,

@@ -1,10 +1,9 @@
-//! Many bodies moved at once, on one time line.
+//! Moves many bodies at once, on one time line.
 //!
-//! Each pair is followed through the tick with both bodies moving, so two that
-//! travel together do not block each other, and two whose paths cross meet. Where
-//! a pair can no longer be proven apart, both stop, the earliest of all pairs first;
-//! bodies that go on are then followed past those that have stopped
-//! ([`stops`](super::stops)).
+//! Each pair is followed through the tick with both bodies moving. So two bodies that travel
+//! together do not block each other, and two whose paths cross meet. Where a pair can no longer be
+//! proven apart, both bodies stop, the earliest of all pairs first. Bodies that go on are then
+//! followed past those that have stopped ([`stops`](super::stops)).
 
 use glam::DVec3;
 
@@ -21,16 +20,16 @@ use crate::collision::time_of_impact::{Impact, Passage};
 use crate::context::StepContext;
 use crate::threads::{Threads, joined};
 
-/// A body that gets no farther than this share of its motion, or of its tick, is
-/// stuck: it was pressed against another and moved up to it.
+/// A body that gets no farther than this share of its motion, or of its tick, is stuck: it was
+/// pressed against another body, and only moved up to it.
 pub(crate) const NEGLIGIBLE_SHARE: f64 = 1.0 / 128.0;
 
-/// Distance in units by which a kinematic body stops earlier than it must at a body that
-/// stands: a player between it and a wall could not walk out otherwise.
+/// Extra distance, in units, that a kinematic body keeps off a body that stands: it stops that much
+/// earlier than it must. Otherwise a player between it and a wall could not walk out.
 const KEPT_OFF: f64 = 3.0 * MARGIN;
 
-/// Distance in units by which what a kinematic body pushes or carries stops earlier than it must
-/// at what moves: two that are pressed together at the margin, and turn, have no room for it.
+/// Extra distance, in units, that a kinematic body, and each body that it pushes or carries, keeps
+/// off a body that moves. Two bodies that are pressed together at the margin have no room to turn.
 const KEPT_OFF_MOVING: f64 = REST_GAP;
 
 /// Fewest pairs of a thread's share.
@@ -44,7 +43,7 @@ const MIN_MOVERS: usize = 128;
 pub(crate) struct Proposal {
     pub(crate) slot: u16,
     pub(crate) target: Pose,
-    /// Duration of the motion.
+    /// Duration of the motion, in seconds.
     pub(crate) seconds: f64,
 }
 
@@ -61,11 +60,11 @@ pub(crate) struct Advance {
     pub(crate) stuck: bool,
     /// Upper bound of how far its surface moved, in units.
     pub(crate) travel: f64,
-    /// What stopped it.
+    /// The obstacle that stopped it, and the impact.
     pub(crate) stop: Option<(Blocker, Impact)>,
 }
 
-/// A body with the motion that it is to make, and as much of it as is free.
+/// A body, the motion that it is to make, and how much of that is free.
 pub(super) struct MovingBody<'a> {
     pub(super) slot: u16,
     /// How far it moves beyond its free distance, in units; below zero if it does not.
@@ -80,10 +79,10 @@ pub(super) struct MovingBody<'a> {
     /// When it stops, as a share of its motion.
     pub(super) stop_time: f64,
     pub(super) stop: Option<(Blocker, Impact)>,
-    /// Upper bound of how far its surface moves in this motion.
+    /// Upper bound of how far its surface moves in this motion, in units.
     pub(super) way: f64,
-    /// Distances in units by which it stops earlier than it must at a body that stands, and at
-    /// one that moves.
+    /// Extra distances, in units, that it keeps off a body that stands, and off one that moves: it
+    /// stops that much earlier than it must.
     kept_off: [f64; 2],
     pub(super) overlapping: bool,
 }
@@ -93,29 +92,28 @@ pub(super) struct MovingPair<P> {
     pub(super) movers: [usize; 2],
     pub(super) planes: P,
     pub(super) test: PairTest,
-    /// How far the two get, with the axis from the first to the second.
+    /// How far the two get past each other, with the axis from the first to the second.
     pub(super) passage: Passage,
 }
 
 /// A bound on the motion of a body since the search for contacts.
 #[derive(Clone, Copy, Default)]
 pub(super) struct SinceSearch {
-    /// Upper bound of how far its surface moved before this motion, and of how far any
-    /// point turns in it.
+    /// Upper bound of how far its surface moved between the search and this motion, plus an upper
+    /// bound of how far any point turns in this motion, in units.
     undirected: f64,
     /// Displacement of its centre in this motion.
     shift: DVec3,
 }
 
 impl SinceSearch {
-    /// Of a body that does not move now.
+    /// The bound of a body that does not move now, and has `moved` so many units since the search.
     pub(super) fn standing(moved: f64) -> Self {
         Self { undirected: moved, shift: DVec3::ZERO }
     }
 
-    /// Upper bound of how far the gap along a direction to `other` has shrunk since the
-    /// search, at any time of `span` of this motion. `other` stops where the span begins
-    /// if it `stops`.
+    /// Upper bound of how far the gap along a direction to `other` has shrunk since the search, at
+    /// any time of `span` of this motion. If it `stops`, `other` stops where the span begins.
     pub(super) fn approach(
         self,
         other: Self,
@@ -123,7 +121,7 @@ impl SinceSearch {
         stops: bool,
     ) -> impl Fn(DVec3) -> f64 + Copy {
         let last = if stops { from } else { to };
-        // The centres move in straight lines: the ends of the span decide.
+        // The centres move in straight lines, so the bound is greatest at one of the two ends.
         let first = (self.shift - other.shift) * from;
         let last = self.shift * to - other.shift * last;
         move |axis| self.undirected + other.undirected + axis.dot(first).max(axis.dot(last))
@@ -133,17 +131,17 @@ impl SinceSearch {
 /// How a pair is tested.
 #[derive(Clone, Copy)]
 pub(super) enum PairTest {
-    /// By the parts that the search for contacts has just found near each other.
+    /// Tests only the parts that the search for contacts has just found near each other.
     NearParts,
-    /// By all parts: these bodies were near each other.
+    /// Tests all parts, without filters: these bodies were near each other.
     AllParts,
-    /// By the whole cascade.
+    /// Tests the bodies by the whole cascade.
     Cascade,
 }
 
 impl PairTest {
-    /// The test of two bodies that may be beyond the reach of the search: two convex
-    /// bodies that the search found near each other have no other parts.
+    /// The test of two bodies that may be beyond the reach of the search. If both are convex and
+    /// the search found them near each other, they have no parts but those that it found.
     pub(super) fn beyond_search(bodies: [&Body; 2], planes: impl LastPlane) -> Self {
         let convex = bodies.iter().all(|body| body.parts.len() == 1);
         match planes.whole() {
@@ -153,6 +151,8 @@ impl PairTest {
         }
     }
 
+    /// Runs the test: how far the two bodies get past each other within `span`, a part of their
+    /// motion.
     pub(super) fn pass(
         self,
         bodies: [&Body; 2],
@@ -171,11 +171,11 @@ impl PairTest {
 }
 
 impl Space<'_> {
-    /// Moves the bodies of `proposals` (ascending slots, placed props) as far as each
-    /// is free; all other bodies stand. `planes` gives the planes that divided a
-    /// body from a blocker last time. `neighbours` are the pairs that the search for
-    /// contacts found, with their planes: a body that moves no farther from where it was
-    /// searched than its free distance meets nothing else.
+    /// Moves the bodies of `proposals` (ascending slots, placed props) as far as each is free; all
+    /// other bodies stand. `planes` gives the planes that divided a body from a blocker last time.
+    /// `neighbours` are the pairs that the search for contacts found, with their planes. A body
+    /// that moves no farther than its free distance from where it was searched meets nothing but
+    /// its neighbours.
     pub(crate) fn advance<P: LastPlane + Send + Sync>(
         &self,
         proposals: &[Proposal],
@@ -217,7 +217,7 @@ impl Space<'_> {
             let undirected = entity.moved + swing;
             let since_search = SinceSearch { undirected, shift };
             let travel = undirected + shift.length();
-            // Not the difference of the two: both may be infinite.
+            // It is not computed as `travel` less `entity.moved`, because both may be infinite.
             let way = swing + shift.length();
             let kept_off = if entity.is_kinematic() {
                 [KEPT_OFF, KEPT_OFF_MOVING]
@@ -249,9 +249,9 @@ impl Space<'_> {
         joined(shares)
     }
 
-    /// Stops every moving body at its first contact with a body that stands. Returns the
-    /// pairs of moving bodies that come near each other, and how far they get if no other
-    /// body stops them.
+    /// Stops every moving body at its first contact with a body that stands. Returns the pairs of
+    /// moving bodies that come near each other, and how far the two get if no other body stops
+    /// them.
     fn first_contacts<P: LastPlane + Send + Sync>(
         &self,
         movers: &mut [MovingBody],
@@ -296,8 +296,9 @@ impl Space<'_> {
         pairs
     }
 
-    /// How far two neighbours get, as far as they move, with the axis from the first to the
-    /// second; `None` if they cannot meet, or if they leave the reach of the search.
+    /// How far two neighbours get past each other in their whole motions, with the axis from the
+    /// first to the second. `None` if they cannot meet, or if they leave the reach of the search
+    /// and are tested elsewhere.
     fn test_neighbours(
         &self,
         [first, second]: [Option<&MovingBody>; 2],
@@ -312,7 +313,8 @@ impl Space<'_> {
         if exceed_reach(excess(first, slot), theirs) {
             return None;
         }
-        // The distance at the search less what both have moved since.
+        // They cannot meet if their distance at the search, less what both have moved since,
+        // exceeds the margin.
         let ours = first.map_or_else(|| self.moved(slot), |mover| mover.travel);
         let theirs = second.map(|mover| mover.travel);
         let theirs = theirs.or_else(|| other.entity().map(|slot| self.moved(slot))).unwrap_or(0.0);
@@ -360,7 +362,8 @@ impl Space<'_> {
 }
 
 impl MovingBody<'_> {
-    /// Stops the body at one that stands, unless it stops earlier.
+    /// Stops the body at a `blocker` that stands, where the `passage` ends, unless it stops
+    /// earlier.
     pub(super) fn meet(&mut self, blocker: Blocker, passage: Passage) {
         match passage {
             Passage::Free => {}
@@ -383,7 +386,7 @@ impl MovingBody<'_> {
 }
 
 impl<P> MovingPair<P> {
-    /// The time by which the two stop earlier than they must where they meet.
+    /// How much earlier than they must the two stop where they meet, as a share of their motion.
     pub(super) fn kept_off(&self, movers: &[MovingBody]) -> f64 {
         let [a, b] = self.movers.map(|mover| &movers[mover]);
         let kept_off = a.kept_off[1].max(b.kept_off[1]);
@@ -391,7 +394,7 @@ impl<P> MovingPair<P> {
     }
 }
 
-/// The same passage with the two bodies exchanged.
+/// Exchanges the two bodies of a passage.
 pub(super) fn reversed(passage: Passage) -> Passage {
     match passage {
         Passage::Blocked(impact) => Passage::Blocked(Impact { axis: -impact.axis, ..impact }),

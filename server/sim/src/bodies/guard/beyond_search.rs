@@ -1,9 +1,9 @@
-//! Bodies that move beyond the reach of the search for contacts: they may meet others
-//! that are not among their neighbours, or parts of neighbours that were far away.
+//! Bodies that move beyond the reach of the search for contacts. They may meet bodies that are not
+//! among their neighbours, or parts of neighbours that were far away.
 //!
-//! The search left out what was farther apart than the free distances of both bodies
-//! together. A body may have used up its own in an earlier round of this tick, and stand
-//! now: others that hardly move may meet it all the same.
+//! The search left out what was farther apart than the sum of both free distances. A body may have
+//! used up its free distance in an earlier round of this tick, and stand now. Others that hardly
+//! move may meet it all the same.
 
 use obsp::geometry::Aabb;
 
@@ -24,7 +24,7 @@ const MIN_PAIRS: usize = 16;
 /// Fewest moving bodies of a thread's share.
 const MIN_BODIES: usize = 32;
 
-/// Fewest bodies beyond the reach of a thread's share.
+/// Fewest bodies of a thread's share, of those beyond the reach of the search.
 const MIN_BEYOND: usize = 16;
 
 /// Whether two bodies may have come near each other where the search for contacts found
@@ -35,8 +35,8 @@ pub(super) fn exceed_reach(ours: f64, theirs: f64) -> bool {
 }
 
 impl Space<'_> {
-    /// Stops moving bodies at all that the search for contacts has left out because it was
-    /// too far away, and is no longer.
+    /// Stops moving bodies at obstacles that stand and that the search for contacts left out as too
+    /// far away, but that are near now. Adds pairs of such moving bodies to `pairs`.
     pub(super) fn test_beyond_search<P: LastPlane + Send + Sync>(
         &self,
         movers: &mut [MovingBody],
@@ -82,9 +82,9 @@ impl Space<'_> {
         }
     }
 
-    /// The pairs of movers that may come near each other beyond the reach of the search, in
-    /// order. Of two that exceed the reach together one does so alone, so only such bodies ask
-    /// for others.
+    /// The pairs of movers that may come near each other beyond the reach of the search, in order.
+    /// If two bodies exceed the reach together, at least one of them does so alone. So only such
+    /// bodies look for others.
     fn pairs_beyond(
         &self,
         movers: &[MovingBody],
@@ -121,12 +121,12 @@ impl Space<'_> {
     }
 }
 
-/// A box that a body does not leave in its motion, nor what it must keep from it.
+/// A box around a body and its margin, throughout its motion.
 fn speedbox(mover: &MovingBody) -> Aabb {
     mover.body.speedbox().inflated(MARGIN)
 }
 
-/// What moving bodies meet, and lists that are filled anew for each of them.
+/// The obstacles that moving bodies meet, and lists that are filled anew for each body.
 #[derive(Default)]
 struct Near {
     met: Vec<(usize, Blocker, Passage)>,
@@ -134,7 +134,7 @@ struct Near {
     entities: Vec<u16>,
 }
 
-/// What moving bodies may meet that stands.
+/// The obstacles that stand.
 struct Standing<'a, S> {
     space: Space<'a>,
     /// The bodies that have left the reach of the search, and stand now.
@@ -149,7 +149,8 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
         mover.excess_travel > 0.0 || !self.left.is_empty()
     }
 
-    /// Adds to what is met what the mover with an index meets beyond the reach of the search.
+    /// Adds to `met` the obstacles that the mover with this index meets beyond the reach of the
+    /// search.
     fn meet<P: LastPlane>(
         &self,
         (index, mover): (usize, &MovingBody),
@@ -184,7 +185,7 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
             let passage = if known.whole().is_some() {
                 self.pass(mover, blocker, known, context)
             } else {
-                // The pair may be that of the other body.
+                // The pair may be listed under the other body.
                 let known = Reversed(planes(other, Blocker::Entity(slot)));
                 self.pass(mover, blocker, known, context)
             };
@@ -192,7 +193,8 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
         }
     }
 
-    /// How far a moving body gets past one that stands, if there is one.
+    /// How far a moving body gets past an obstacle that stands; `None` if the obstacle is not
+    /// there.
     fn pass(
         &self,
         mover: &MovingBody,
@@ -213,7 +215,7 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
     }
 }
 
-/// Two moving bodies, and how far they get.
+/// Two moving bodies, and how far they get past each other.
 fn moving_pair<P: LastPlane>(
     movers: &[MovingBody],
     [i, j]: [usize; 2],
@@ -243,7 +245,7 @@ mod tests {
     use crate::state::ModelId;
     use crate::test_maps::{block, compiled};
 
-    /// Crates in the air, searched for contacts within 0.15 units.
+    /// Crates in the air, each with a free distance of 0.15 units.
     struct Scene {
         map: Arc<obsp::World>,
         shapes: Shapes,
@@ -252,7 +254,8 @@ mod tests {
     }
 
     impl Scene {
-        /// Crates at places along the x axis, each of which has moved so far since the search.
+        /// Places crates, each given by its place along the x axis and by how far it has moved
+        /// since the search.
         fn new(crates: [(f64, f64); 2]) -> Self {
             let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [-200, -200, 40], "");
             let shapes = Shapes::new(&map, &shipped()).unwrap();
@@ -271,7 +274,7 @@ mod tests {
             Self { map, shapes, entities, context }
         }
 
-        /// Lets bodies move to places along the x axis, in a tick.
+        /// Moves bodies, given by their slots, to places along the x axis within a tick.
         fn advance(&mut self, targets: &[(u16, f64)]) -> Vec<Advance> {
             let space = Space { map: &self.map, shapes: &self.shapes, entities: &self.entities };
             let proposal = |&(slot, x)| {
@@ -283,9 +286,9 @@ mod tests {
         }
     }
 
-    /// A body that had left the reach of the search in an earlier round of the tick, and
-    /// stood, was not seen by those that moved within their own reach: one of them turned
-    /// into it.
+    /// Symptom: a body turned into another one that stood. Cause: the other one had left the reach
+    /// of the search in an earlier round of the tick, and bodies that moved within their own reach
+    /// did not see it.
     #[test]
     fn a_body_beyond_the_search_that_stands_stops_those_that_hardly_move() {
         let mut scene = Scene::new([(0.0, 0.0), (32.02, 32.02)]);
@@ -295,8 +298,8 @@ mod tests {
         assert!(reached < 0.02, "{reached}");
     }
 
-    /// Bodies that turn by more than a radian may have moved any distance: of two such bodies,
-    /// each has to be found by the other one's motion alone.
+    /// Bodies that turn by more than a radian may have moved any distance. Of two such bodies, each
+    /// has to be found by the other one's motion alone.
     #[test]
     fn bodies_that_have_moved_any_distance_meet() {
         let mut scene = Scene::new([(0.0, f64::INFINITY), (40.0, f64::INFINITY)]);

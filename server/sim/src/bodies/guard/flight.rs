@@ -1,6 +1,6 @@
-//! The motion of a missile. Against the world it is its bounding ball, swept
-//! through the shifted planes (Melax 2000); against other bodies, which stand
-//! meanwhile, it is its own shape. A ball may turn freely.
+//! The motion of a missile. Against the world, its bounding ball is swept through the shifted
+//! planes (Melax 2000), so the missile may turn freely. Against other bodies, which stand
+//! meanwhile, its own shape is tested.
 
 use glam::DVec3;
 use obsp::Trace;
@@ -22,11 +22,11 @@ pub(crate) struct Flight {
     pub(crate) placement: Option<Placement>,
     /// The share of its motion that is free.
     pub(crate) time: f64,
-    /// What stops it.
+    /// The obstacle that stops it.
     pub(crate) stop: Option<Stop>,
 }
 
-/// What stops a missile.
+/// An obstacle that stops a missile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stop {
     /// The slot of the entity, or `None` for the world.
@@ -73,8 +73,8 @@ impl Space<'_> {
         Some(Flight { placement, time, stop })
     }
 
-    /// The same against the world alone: end, share of the motion, and what stops
-    /// it; `None` if it is in solid.
+    /// Follows the missile's bounding ball past the world alone. Returns its end, the share of its
+    /// motion that is free, and what stops it; `None` if it starts in solid.
     fn fly_as_ball(
         &self,
         shape: &Shape,
@@ -94,8 +94,8 @@ impl Space<'_> {
                 let stop = Stop { entity: None, normal, point };
                 Some((Pose { position: end, ..target }, time, Some(stop)))
             }
-            // Too near to an edge for the shifted planes: its own shape is swept
-            // instead, without turning.
+            // The ball is too near to an edge for the shifted planes: the missile's own shape is
+            // swept instead, without turning.
             Trace::StartSolid => self.fly_past_solids(shape, start, target, context),
         }
     }

@@ -1,9 +1,9 @@
 //! Moving bodies stop one after the other, in order of time.
 //!
-//! Of all pairs that meet, the earliest is decided first: nothing else stops its bodies
-//! before. Both stop there, and the bodies that come near them are followed from that time
-//! on, past a body that stands now. So each body stops once, and none is stopped by a
-//! motion that another body does not complete.
+//! Of all pairs that meet, the earliest is decided first: nothing else stops its bodies before.
+//! Both stop there. The bodies that come near them are followed from that time on, past a body that
+//! stands now. So each body stops once, and none is stopped by a motion that another body does not
+//! complete.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,8 +18,8 @@ use crate::counters::Counters;
 /// Fewest moving bodies of a thread's share.
 const MIN_BODIES: usize = 32;
 
-/// Stops the bodies of `pairs` where they meet each other. Where they meet bodies that
-/// stand is noted with them already.
+/// Stops the bodies of `pairs` where they meet each other. Their stops at bodies that stand are
+/// already noted on them.
 pub(super) fn stop_in_order<P: LastPlane + Sync>(
     movers: &mut [MovingBody],
     pairs: &[MovingPair<P>],
@@ -49,7 +49,8 @@ pub(super) fn stop_in_order<P: LastPlane + Sync>(
         match event {
             Event::Standing(index) => stopping.extend((!has_stopped[index]).then_some(index)),
             Event::Pair(index) => {
-                // Otherwise one of the two has stopped earlier, and the other one gets past.
+                // Any other event is out of date: one of the two has stopped since, and the pair
+                // was tested again.
                 let Some(meeting) = meetings[index].filter(|meeting| meeting.time == time) else {
                     continue;
                 };
@@ -88,7 +89,8 @@ pub(super) fn stop_in_order<P: LastPlane + Sync>(
     }
 }
 
-/// How far a body gets past one that stops, found before it is known that it does.
+/// The test of a body against one that has stopped, run before it is certain that the other one
+/// stops there.
 struct Ahead {
     stopped: usize,
     span: (f64, f64),
@@ -96,19 +98,20 @@ struct Ahead {
     counters: Counters,
 }
 
-/// Those that are known.
+/// All tests that were run ahead of time.
 #[derive(Default)]
 struct AllAhead {
     list: Vec<Ahead>,
-    /// Index in the list, by pair; [`NONE`] where nothing is known.
+    /// By pair: index in the list; [`NONE`] if no test was run.
     of_pair: Vec<u32>,
 }
 
-/// No index.
+/// Stands for no index.
 const NONE: u32 = u32::MAX;
 
 impl AllAhead {
-    /// How far the pair with an index gets within `span` past `stopped`, if that is known.
+    /// The test of the pair with an index within `span`, with `stopped` standing, if it was run
+    /// ahead of time.
     fn get(&self, pair: u32, stopped: usize, span: (f64, f64)) -> Option<&Ahead> {
         let index = *self.of_pair.get(pair as usize)?;
         let known = self.list.get(index as usize)?;
@@ -116,8 +119,9 @@ impl AllAhead {
     }
 }
 
-/// What most bodies that stop will ask of their neighbours, by pair: all threads find it, because
-/// only one decides who stops. Empty without other threads.
+/// Runs the tests that most bodies that stop will need with their neighbours, by pair. All threads
+/// run them ahead of time, because only one thread decides which bodies stop. Empty if there are no
+/// other threads.
 fn pass_ahead<P: LastPlane + Sync>(
     movers: &[MovingBody],
     pairs: &[MovingPair<P>],
@@ -165,13 +169,14 @@ fn pass_ahead<P: LastPlane + Sync>(
 #[derive(Clone, Copy)]
 struct Meeting {
     time: f64,
-    /// How they meet, with the axis from the first to the second. `None` if they overlap: by
-    /// rounding, if they were proven apart before.
+    /// The impact, with the axis from the first to the second. `None` if the two overlap: that
+    /// comes from rounding, if they were proven apart before.
     impact: Option<Impact>,
 }
 
 impl Meeting {
-    /// `None` if the two of a pair get past each other; `from` is where the passage began.
+    /// The meeting of a pair whose test from the time `from` on gave `passage`. `None` if the two
+    /// get past each other.
     fn of<P>(
         pair: &MovingPair<P>,
         passage: Passage,
@@ -190,7 +195,8 @@ impl Meeting {
 }
 
 impl MovingBody<'_> {
-    /// Stops the body where it meets `blocker`. It is the first of the two, or the second.
+    /// Stops the body where it meets `blocker`. `is_first` says whether the body is the first of
+    /// the two.
     fn stop_at(&mut self, blocker: Blocker, meeting: Meeting, is_first: bool) {
         let Meeting { time, impact } = meeting;
         self.stop_time = time;
@@ -202,7 +208,7 @@ impl MovingBody<'_> {
 }
 
 impl<P: LastPlane> MovingPair<P> {
-    /// How far the other body gets within `span` past `stopped`, which stands where the
+    /// How far the other body gets within `span` past `stopped`, which stands where it is when the
     /// span begins. The axis is from the first body to the second.
     fn pass_stopped(
         &self,
@@ -255,7 +261,7 @@ impl PairsOfMovers {
     }
 }
 
-/// That a moving body stops.
+/// An event of the queue: a moving body stops.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// The mover with this index meets a body that stands.
@@ -267,7 +273,8 @@ enum Event {
 /// Events, the earliest first.
 #[derive(Default)]
 struct Queue {
-    /// By the bits of their time, which are in its order: no time is below zero.
+    /// Ordered by the bits of their times. These are in the order of the times, because no time is
+    /// below zero.
     events: BinaryHeap<Reverse<(u64, Event)>>,
 }
 

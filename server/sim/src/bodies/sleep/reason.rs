@@ -1,12 +1,14 @@
+//! Why a body is awake: the reasons that metrics and games are told.
+
 use serde::{Deserialize, Serialize};
 
 /// Why a body that solver and guard move was awake at the end of a tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AwakeReason {
-    /// It moves, or it has just begun to exist.
+    /// It moves, or it has just been created.
     #[default]
     Moves,
-    /// It hardly moves, but has not done so for long enough.
+    /// It hardly moves, but has not been so slow for long enough to sleep.
     Settles,
     /// It rests, but nothing carries it.
     InAir,
@@ -19,10 +21,10 @@ pub enum AwakeReason {
 }
 
 impl AwakeReason {
-    /// How many there are.
+    /// Number of reasons.
     pub const COUNT: usize = 6;
 
-    /// All of them, in order.
+    /// All reasons, in the order of their declaration.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Moves,
         Self::Settles,

@@ -1,9 +1,9 @@
-//! Where the impulses of two bodies act that meet fast within a tick.
+//! The place at which the impulses act on two bodies that meet fast within a tick.
 //!
-//! The two points of a contact are apart until the bodies meet, and slip past each other while
-//! they touch: at a thousand units per second by many units. If the impulses on both did not act
-//! at one place, they would turn the two bodies as a whole. So they act at the middle of the two
-//! points, wherever these are at each sub-step.
+//! The two points of a contact are apart until the bodies meet, and slip past each other while the
+//! bodies touch: at a thousand units per second by many units. If the impulses on the two bodies
+//! acted at different places, they would turn the pair of bodies as a whole. So both act at the
+//! middle of the two points, wherever the points are at each sub-step.
 
 use arrayvec::ArrayVec;
 
@@ -14,10 +14,12 @@ use super::restitution::meets;
 use crate::bodies::contact::MAX_POINTS;
 use crate::collision::distances::REST_GAP;
 
-/// From the centres of both bodies of each lane to one of its points on them, when the tick began.
+/// For each point of a constraint and each of its two bodies: from the body's centre to the point
+/// on that body, when the tick began.
 pub(super) type Anchors = ArrayVec<[Vec3Lanes; 2], MAX_POINTS>;
 
-/// The lanes whose two bodies both move, and meet at any of their points: each is another island's.
+/// The lanes whose two bodies both move, and meet at any of their points. Lanes may belong to
+/// different islands, so each is decided by its own points.
 fn lanes_that_meet(constraint: &ContactConstraint, points: &[ConstraintPoint]) -> Lanes {
     let points = &points[constraint.points.clone()];
     let meet = points.iter().fold(Lanes::ZERO, |any, point| any | meets(point));
@@ -25,15 +27,16 @@ fn lanes_that_meet(constraint: &ContactConstraint, points: &[ConstraintPoint]) -
     meet & moves.simd_gt(Lanes::ZERO)
 }
 
-/// The places of the points of a constraint whose impulses act at the middle; none if one of its
-/// bodies stands still, which cannot be turned.
+/// The anchors of a constraint's points, if their impulses are to act at the middle. Empty if one
+/// of its bodies stands still: such a body cannot be turned.
 pub(super) fn anchors(constraint: &ContactConstraint, points: &[ConstraintPoint]) -> Anchors {
     let points = &points[constraint.points.clone()];
     points.iter().filter(|_| constraint.is_mutual).map(|point| point.anchors).collect()
 }
 
-/// Lets the impulses of a constraint act at the middle of its points, where these are now, and
-/// updates its separations. The next sub-step begins with the impulses of this one: they act there.
+/// Makes the impulses of a constraint act at the middle of its points, where these are now, and
+/// updates its separations. The next sub-step begins with the impulses of this one, and these act
+/// there, too.
 pub(super) fn act_between(
     constraint: &ContactConstraint,
     points: &mut [ConstraintPoint],

@@ -12,12 +12,13 @@ use crate::collision::shape::Shapes;
 
 /// Bodies and the contacts between them.
 pub(super) struct Block {
-    /// The members among the bodies of the tick.
+    /// Indices of the members among the bodies of the tick.
     members: Vec<usize>,
-    /// Numbers of their islands within the block, by index; the first is unused.
+    /// By index of a body in the block: the number of its island within the block. The first is
+    /// unused.
     islands: Vec<u32>,
     island_count: u32,
-    /// Whether its islands have no bodies elsewhere.
+    /// Whether the block holds whole islands: they have no bodies in other blocks.
     pub(super) is_whole: bool,
     pub(super) steps: SubSteps,
     /// The members, after the fixed body, and copies of the kinematic bodies that they touch.
@@ -44,7 +45,7 @@ impl Block {
         self.members.len()
     }
 
-    /// The number of the next island.
+    /// Begins the next island, and returns its number.
     pub(super) fn begin_island(&mut self) -> u32 {
         self.island_count += 1;
         self.island_count - 1
@@ -104,8 +105,8 @@ impl Block {
         }
     }
 
-    /// Lets bodies part, with no more energy than their islands had when the tick began with the
-    /// velocities `begun`.
+    /// Lets bodies part by restitution. No island has more energy afterwards than when the tick
+    /// began with the velocities `begun`.
     fn bounce_keeping_energy(&mut self, begun: &[Twist]) {
         let met = self.bodies.velocities.clone();
         self.bounce();
@@ -122,7 +123,7 @@ impl Block {
         1..=self.members.len()
     }
 
-    /// Begins the tick, with the impulses of the last one.
+    /// Begins the tick: applies forces and the impulses of the last tick.
     pub(super) fn begin(&mut self) {
         let sub_step = self.steps.length() as f32;
         for body in self.locals() {
@@ -158,14 +159,14 @@ impl Block {
         self.contacts.bounce(&mut self.bodies);
     }
 
-    /// Prepares the projection of a part of an island. An island so large lies on something.
+    /// Prepares the projection of a part of an island. So large an island counts as supported.
     pub(super) fn prepare_projection(&mut self) {
         let supported = vec![true; self.island_count as usize];
         let Self { bodies, contacts, projection, islands, .. } = self;
         projection.prepare(bodies, contacts, islands, &supported);
     }
 
-    /// Whether each island bears on the world or on a kinematic body.
+    /// By island: whether it touches the world or a kinematic body.
     fn supported(&self) -> Vec<bool> {
         let mut supported = vec![false; self.island_count as usize];
         let movable = 1..self.bodies.movable_end() as u32;

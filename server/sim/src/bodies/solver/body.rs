@@ -1,5 +1,5 @@
-//! The bodies while the solver works on them: in single precision, because a tick
-//! displaces them little, and in rows of four that lanes are read from.
+//! The bodies while the solver works on them. Their numbers are in single precision, because a tick
+//! displaces bodies little, and in rows of four, from which lanes are read.
 
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use obsp::model::Material;
@@ -18,7 +18,7 @@ use crate::conventions::GRAVITY;
 const PRECESSING_SPIN: f64 = 0.1;
 
 /// A body in contact that spins faster than this, in radians per second, precesses in each
-/// sub-step; a slower one has the precession of the tick as an acceleration.
+/// sub-step. For a slower one, the precession of the whole tick is applied as an acceleration.
 const FAST_SPIN: f64 = 3.0;
 
 /// A vector and an unused fourth number, which is zero.
@@ -33,7 +33,7 @@ pub(super) fn unpadded(padded: PaddedVec3) -> Vec3 {
     Vec3::new(x, y, z)
 }
 
-/// What impulses change: linear and angular velocity, or changes of both.
+/// The linear and angular velocity of a body, which impulses change, or a change of both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Twist {
     /// Units per second.
@@ -45,13 +45,13 @@ pub(super) struct Twist {
 /// The displacement of a body since the tick began, for all of its points.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Displacement {
-    /// Of the centre of mass.
+    /// Displacement of the centre of mass, in units.
     pub(super) shift: PaddedVec3,
-    /// Columns of the rotation's matrix less identity.
+    /// Columns of the rotation's matrix, less those of the identity.
     pub(super) columns: [PaddedVec3; 3],
 }
 
-/// What the solver knows of a body besides its velocity and its displacement.
+/// The data of a body, besides its velocity and its displacement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SolverBody {
     pub(super) inverse_mass: f32,
@@ -61,17 +61,18 @@ pub(super) struct SolverBody {
     pub(super) friction: f32,
     angular_damping: f32,
     pub(super) position: DVec3,
-    /// By gravity, its own engine and its precession.
+    /// Acceleration by gravity, its own engine and its precession.
     acceleration: Twist,
     /// Rotation since the tick began.
     delta_rotation: DQuat,
-    /// The inertia in the body's own axes; zero of a body that nothing turns.
+    /// The inertia in the body's own axes; zero for a body that nothing turns.
     inertia: DMat3,
-    /// Whether it precesses in each sub-step: the acceleration has the precession of others.
+    /// Whether it precesses in each sub-step. For other bodies, `acceleration` holds the
+    /// precession.
     precesses: bool,
     /// Velocities before the impulses of the current sub-step.
     base: Twist,
-    /// Change of both by all impulses of the last sub-step.
+    /// Change of both velocities by all impulses of the last sub-step.
     impulses: Twist,
 }
 
@@ -82,11 +83,11 @@ pub(super) struct Bodies {
     pub(super) list: Vec<SolverBody>,
     pub(super) velocities: Vec<Twist>,
     pub(super) displacements: Vec<Displacement>,
-    /// From the axes of each body to those of the world, when the tick began.
+    /// By body: the rotation from its own axes to those of the world, when the tick began.
     rotations: Vec<DMat3>,
-    /// The last so many are kinematic: they move, but no impulse changes that.
+    /// Number of kinematic bodies, which come last. They move, but no impulse changes how.
     kinematic: usize,
-    /// Length of the tick.
+    /// Length of the tick, in seconds.
     pub(super) seconds: f64,
 }
 
@@ -132,7 +133,7 @@ impl Bodies {
         bodies
     }
 
-    /// Adds a body; one that does not move in place of an entity that is not there.
+    /// Adds a body. An entity that is missing or in limbo is replaced by a body that does not move.
     pub(super) fn add(&mut self, entity: Option<&Entity>, shapes: &Shapes) {
         let placed = entity.and_then(|entity| Some((entity, entity.placement()?)));
         let Some((entity, placement)) = placed else {
@@ -141,7 +142,7 @@ impl Bodies {
         let shape = &shapes[placement.shape()];
         let rotation = placement.pose().rotation();
         let is_ball = entity.is_ball();
-        // The gravity of a grenade is applied elsewhere, and no impulse turns it.
+        // The gravity of a ball is applied elsewhere, and no impulse turns a ball.
         let (gravity, inverse_inertia, angular) = if is_ball {
             (0.0, DMat3::ZERO, DVec3::ZERO)
         } else {
@@ -178,7 +179,8 @@ impl Bodies {
         self.push(body, velocity, rotation);
     }
 
-    /// Adds a kinematic body, after all others: a copy for those that it touches.
+    /// Adds a copy of a kinematic body for the bodies that it touches. Kinematic bodies come after
+    /// all others.
     pub(super) fn add_kinematic(&mut self, entity: Option<&Entity>, shapes: &Shapes) {
         self.kinematic += 1;
         let placed = entity.and_then(|entity| Some((entity, entity.placement()?)));
@@ -201,7 +203,7 @@ impl Bodies {
         self.velocity(body) != [DVec3::ZERO; 2]
     }
 
-    /// The index behind the last body that impulses move.
+    /// The index after that of the last body that impulses move.
     pub(super) fn movable_end(&self) -> usize {
         self.list.len() - self.kinematic
     }
@@ -214,7 +216,7 @@ impl Bodies {
         }
     }
 
-    /// Adds a body of `others` as it is.
+    /// Adds a copy of a body of `others`.
     pub(super) fn copy(&mut self, others: &Self, index: usize) {
         self.push(others.list[index], others.velocities[index], others.rotations[index]);
     }
@@ -235,9 +237,9 @@ impl Bodies {
         self.displacements.push(Displacement::default());
     }
 
-    /// Begins a sub-step of `seconds` of one body. All impulses of the sub-step before
-    /// are applied again: bodies do not turn within a tick as far as impulses are
-    /// concerned, so their sum has the same effect.
+    /// Begins a sub-step of `seconds` for one body. The impulses of the sub-step before are applied
+    /// again, as their sum: it has the same effect, because for impulses bodies do not turn within
+    /// a tick.
     pub(super) fn integrate_velocity(&mut self, body: usize, seconds: f32) {
         let (known, velocity) = (&mut self.list[body], &mut self.velocities[body]);
         velocity.linear += known.acceleration.linear * seconds;
@@ -262,8 +264,9 @@ impl Bodies {
         self.list[body].base.angular -= angular;
     }
 
-    /// Moves a body by a sub-step. What is too fast moves less, and keeps its velocity until the
-    /// tick ends: impulses may give more for a sub-step, and take it back.
+    /// Moves a body by a sub-step. A body that is too fast moves less, but keeps its velocity until
+    /// the tick ends: impulses may give too much speed in one sub-step, and take it back in the
+    /// next.
     pub(super) fn integrate_position(&mut self, body: usize, seconds: f32, max_spin: f32) {
         let Twist { linear, angular } = self.velocities[body];
         let linear = limited(linear, MAX_SPEED as f32);
@@ -275,7 +278,8 @@ impl Bodies {
         }
     }
 
-    /// Keeps the angular momentum that a body had at an earlier `rotation`.
+    /// Changes the angular velocity of a body so that it keeps the angular momentum that it had at
+    /// an earlier `rotation`.
     fn precess(&mut self, body: usize, rotation: DQuat) {
         let (known, start) = (&mut self.list[body], self.rotations[body]);
         let velocity = &mut self.velocities[body];
@@ -284,7 +288,8 @@ impl Bodies {
         let momentum = then * (known.inertia * (then.transpose() * before));
         let after = now * (known.inertia.inverse() * (now.transpose() * momentum));
         velocity.angular = padded(after.as_vec3());
-        // That is no impulse.
+        // This change is no impulse: `base` changes as well, so that the next sub-step does not
+        // repeat it.
         known.base.angular += padded((after - before).as_vec3());
     }
 
@@ -300,8 +305,8 @@ impl Bodies {
             [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|axis| padded(axis.as_vec3()));
     }
 
-    /// The kinetic energy of a body by its velocities, in kilogram units² per second². A body that
-    /// nothing turns has none of its spin.
+    /// The kinetic energy of a body by its velocities, in kilogram units² per second². The spin of
+    /// a body that nothing turns counts for nothing.
     pub(super) fn kinetic_energy(&self, body: usize) -> impl Fn(&Twist) -> f64 {
         let SolverBody { inverse_mass, inertia, .. } = self.list[body];
         let mass = if inverse_mass > 0.0 { 1.0 / f64::from(inverse_mass) } else { 0.0 };
@@ -314,7 +319,7 @@ impl Bodies {
         }
     }
 
-    /// The work of the forces on a body within the tick, likewise.
+    /// The work of the forces on a body within the tick, in kilogram units² per second².
     pub(super) fn work(&self, body: usize) -> f64 {
         let known = &self.list[body];
         let mass = if known.is_fixed() { 0.0 } else { 1.0 / f64::from(known.inverse_mass) };

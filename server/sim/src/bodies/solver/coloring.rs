@@ -1,14 +1,17 @@
+//! Colors contacts, so that those of one color can be solved at once.
+
 use arrayvec::ArrayVec;
 
 use super::lanes::LANES;
 use crate::bodies::contact::MAX_POINTS;
 
-/// Most colors: bits of a mask. A body that touches more pairs than that has the rest of
-/// them solved alone.
+/// Most colors: the bits of a mask. If a body has more contacts than that, the rest of them are
+/// solved one at a time.
 const MAX_COLORS: u32 = u64::BITS;
 
-/// Where the color of a contact, and whether both bodies move, begin in its sort key: in one
-/// number, because that compares fastest. Below are its points, and its index in the last 32 bits.
+/// The bit at which the upper part of a contact's sort key begins: its color, and whether both
+/// bodies move. Below are the number of its points, and its index in the last 32 bits. The key is
+/// one number, because that compares fastest.
 const ALIKE_SHIFT: u32 = u32::BITS + 6;
 
 const _: () = assert!(MAX_POINTS < 1 << 6);
@@ -24,16 +27,16 @@ pub(super) struct Edge {
 /// Contacts that are solved at once, by index.
 pub(super) type Group = ArrayVec<u32, LANES>;
 
-/// Divides contacts into groups of up to [`LANES`] that have no moving body in
-/// common, so that they can be solved at once (graph coloring, as in Box2D 3). Each
-/// contact gets the first color that none of its bodies has; a group has contacts of one
-/// color, either between two bodies each or with the world, and with about as many points.
+/// Divides contacts into groups of up to [`LANES`] that have no moving body in common, so that they
+/// can be solved at once (graph coloring, as in Box2D 3). Each contact gets the first color that
+/// none of its bodies has. The contacts of a group have one color, are all between two bodies or
+/// all with the world, and have about equally many points.
 ///
-/// Impulses move the first `body_count` bodies, but for the very first; others, which are
-/// kinematic, may be in any number of contacts of a color, as none of these changes them.
+/// Impulses move the first `body_count` bodies, except for the very first. Other bodies are
+/// kinematic. They may be in any number of contacts of a color, because no contact changes them.
 ///
-/// Contacts of one color do not influence each other, so the result does not depend on
-/// how they are grouped, and that of an island not on other islands.
+/// Contacts of one color do not influence each other. So the result does not depend on how they are
+/// grouped, and the result of an island does not depend on other islands.
 pub(super) fn group(body_count: usize, edges: &[Edge]) -> Vec<Group> {
     let mut used = vec![0_u64; body_count];
     let of = |used: &[u64], body: usize| used.get(body).copied().unwrap_or(0);
@@ -49,7 +52,7 @@ pub(super) fn group(body_count: usize, edges: &[Edge]) -> Vec<Group> {
                     *used |= 1 << color;
                 }
             }
-            // Nothing moves the fixed body.
+            // Nothing moves the fixed body: it uses up no color.
             used[0] = 0;
         }
         let alike = u64::from(color) << 1 | u64::from(b > 0);

@@ -16,11 +16,11 @@ const MAX_PUSH_SPEED: f32 = 40.0;
 
 /// Contacts of up to four pairs that have no moving body in common, one a lane.
 pub(super) struct ContactConstraint {
-    /// Indices of the bodies. The second is 0 if it stands still; both are in a lane
-    /// without a pair.
+    /// Indices of the bodies. The second is 0 if it stands still, and both are 0 in a lane without
+    /// a pair.
     pub(super) bodies: [[u32; LANES]; 2],
-    /// Whether both bodies of its pairs move: most contacts are with the world, and
-    /// the second body is left out of their sums.
+    /// Whether both bodies of its pairs move. Most contacts are with the world, and leave the
+    /// second body out of their sums.
     pub(super) is_mutual: bool,
     /// Normal from the first body to the second, and two tangents.
     pub(super) axes: [Vec3Lanes; 3],
@@ -28,9 +28,10 @@ pub(super) struct ContactConstraint {
     inverse_inertias: [SymmetricLanes; 2],
     pub(super) restitution: Lanes,
     friction: Lanes,
-    /// By how much forces make the bodies approach, in units per second squared.
+    /// Acceleration by which forces make the bodies approach, in units per second squared.
     approach: Lanes,
-    /// Its points among those of the batch: as many as the pair with most has.
+    /// Range of its points among those of all constraints: as many as its pair with most points
+    /// has.
     pub(super) points: Range<usize>,
 }
 
@@ -99,7 +100,7 @@ impl ContactConstraint {
         let [first, second] = [of_bodies(0), of_bodies(1)];
         let restitution =
             std::array::from_fn(|at| f32::max(first[at].restitution, second[at].restitution));
-        // The mean of two equal ones is that one, to the bit.
+        // The geometric mean of two equal numbers is that number, to the bit.
         let friction = std::array::from_fn(|at| (first[at].friction * second[at].friction).sqrt());
         let approach = std::array::from_fn(|at| {
             let forced = first[at].acceleration() - second[at].acceleration();
@@ -145,8 +146,8 @@ impl ContactConstraint {
         constraint
     }
 
-    /// Prepares one point of each lane, from `numbers`, which are the impulses and the gap, by
-    /// lane. Of the second body only if `BOTH` move.
+    /// Prepares one point of each lane. `numbers` has a row of the three impulses and the gap for
+    /// each lane. The second body counts only if `BOTH` move.
     #[inline(always)]
     fn point<const BOTH: bool>(
         &self,
@@ -176,8 +177,9 @@ impl ContactConstraint {
         }
     }
 
-    /// Of a unit impulse along an axis: the torques on both bodies, the angular velocities that
-    /// these give, and the impulse that changes the relative speed by one unit per second.
+    /// The effects of a unit impulse along an axis: the torques on both bodies, and the angular
+    /// velocities that these give. The third result is the impulse that changes the relative speed
+    /// by one unit per second.
     #[inline(always)]
     fn response<const BOTH: bool>(
         &self,
@@ -194,8 +196,9 @@ impl ContactConstraint {
         (torques, spins, inverse_or_zero(response))
     }
 
-    /// Lets the impulses at a point act at the ends of these arms. Returns by how much the spins
-    /// of both bodies would be others if the accumulated impulses had acted there.
+    /// Makes the impulses at a point act at the ends of `arms`, which begin at the centres of the
+    /// bodies. Returns by how much the angular velocities of both bodies would differ if the
+    /// accumulated impulses had acted there.
     pub(super) fn set_arms(
         &self,
         point: &mut ConstraintPoint,
@@ -214,8 +217,8 @@ impl ContactConstraint {
         changes
     }
 
-    /// Accumulated impulses of the pair in a lane, of each of its points along the
-    /// normal and two tangents: none where they part.
+    /// Accumulated impulses of the pair in a lane: for each of its points, along the normal and the
+    /// two tangents. They are zero at points where the bodies part.
     pub(super) fn impulses(
         &self,
         points: &[ConstraintPoint],
@@ -254,8 +257,9 @@ impl ContactConstraint {
     /// Updates the separations of the points from the motion of the bodies.
     pub(super) fn update_separations(&self, points: &mut [ConstraintPoint], bodies: &Bodies) {
         let normal = self.axes[0];
-        // Along the normal a body's points are displaced by a share that is the same for
-        // all, and by the dot product of a vector with their arm.
+        // The displacement of a point along the normal has two terms: the shift of its body, which
+        // is the same for all points, and the dot product of a vector of the body with the point's
+        // arm.
         let displacement = |k: usize| {
             let rows = self.bodies[k].map(|body| bodies.displacements[body as usize]);
             let shift = Vec3Lanes::from_rows(rows.map(|of| of.shift)).dot(normal);
@@ -279,7 +283,8 @@ impl ContactConstraint {
         }
     }
 
-    /// One pass over the points. It is not inlined: the page loads its code.
+    /// One pass over the points. It is not inlined: browsers download this code, and one copy is
+    /// enough.
     #[inline(never)]
     pub(super) fn solve(
         &self,
@@ -333,8 +338,8 @@ impl ContactConstraint {
         self.store::<BOTH>(velocities, &sum);
     }
 
-    /// Changes the normal impulse so that the bodies separate at no less than the
-    /// target's speed, if they miss it by more than `least_change`, in units per second.
+    /// Changes the normal impulse so that the bodies separate at the target's speed or faster, if
+    /// they miss it by more than `least_change`, in units per second.
     #[inline(always)]
     pub(super) fn solve_normal<const BOTH: bool>(
         &self,
@@ -384,7 +389,8 @@ impl ContactConstraint {
         let squared = impulses[0] * impulses[0] + impulses[1] * impulses[1];
         let slides = squared.simd_gt(limit * limit);
         if slides.any() {
-            // Against the slip, however much easier one direction gives way than the other.
+            // Friction acts against the slip, even if one tangent gives way more easily than the
+            // other.
             let mass = point.effective_masses[1].fast_min(point.effective_masses[2]);
             let against =
                 [before[0] - slip.dot(tangent) * mass, before[1] - slip.dot(bitangent) * mass];
@@ -417,7 +423,7 @@ impl ContactConstraint {
         }
     }
 
-    /// The velocities of the bodies; of the second only if `BOTH` count.
+    /// The velocities of the bodies. Those of the second are zero unless `BOTH` count.
     #[inline(always)]
     pub(super) fn velocities<const BOTH: bool>(&self, velocities: &[Twist]) -> Velocities {
         let of = |k: usize| {
@@ -430,7 +436,8 @@ impl ContactConstraint {
         Velocities { linear: [linear, second.0], angular: [angular, second.1] }
     }
 
-    /// The fixed body has no inverse mass: its velocities did not change.
+    /// Writes the velocities back. The fixed body has no inverse mass, so its velocities did not
+    /// change.
     #[inline(always)]
     pub(super) fn store<const BOTH: bool>(&self, velocities: &mut [Twist], of: &Velocities) {
         for k in 0..if BOTH { 2 } else { 1 } {
@@ -453,8 +460,8 @@ mod tests {
     use crate::bodies::solver::restitution::Impacts;
     use crate::bodies::solver::softness::Softness;
 
-    /// Bodies that fly at random, the first the fixed one, and a contact between each
-    /// with an odd index and the next one, or the world for the last.
+    /// Bodies that fly at random, after the fixed one, and the contacts between them. Each body
+    /// with an odd index touches the next one, and the last body touches the world.
     fn crowd() -> (Bodies, Vec<([usize; 2], Pair)>) {
         let mut random = crate::Random::new(11);
         let mut vector =

@@ -15,9 +15,9 @@ use crate::bodies::contact::Pair;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SubSteps {
     pub(super) count: u32,
-    /// Length of the tick in seconds: more than one tick of the match at half rate.
+    /// Simulated time of all sub-steps, in seconds: two ticks of the match at half rate.
     pub(super) seconds: f64,
-    /// Whether impacts are solved repeatedly in each.
+    /// Whether impacts are solved repeatedly in each sub-step.
     pub(super) repeats_impacts: bool,
 }
 
@@ -31,9 +31,9 @@ impl SubSteps {
 /// Pairs that touch, prepared for the solver.
 #[derive(Default)]
 pub(super) struct Contacts {
-    /// Their indices among all pairs.
+    /// Indices of the pairs among all pairs.
     pub(super) pairs: Vec<usize>,
-    /// Which of these pairs are solved at once.
+    /// The pairs that are solved at once, by index in `pairs`.
     groups: Vec<Group>,
     /// One for each group.
     pub(super) constraints: Vec<ContactConstraint>,
@@ -100,9 +100,9 @@ impl Contacts {
         }
     }
 
-    /// Repeats a pass over the points that may take an impact until they agree: else the order of
-    /// its corners would turn a box that falls flat, and friction would take that for a slip.
-    /// Larger islands have more sub-steps instead.
+    /// Repeats a pass over the points that may take an impact until they agree. Otherwise a box
+    /// that falls flat would be turned by the order of its corners, and friction would take that
+    /// turn for a slip. Larger islands have more sub-steps instead.
     fn meet(&mut self, bodies: &mut Bodies, steps: SubSteps, pass: &Pass) {
         if !steps.repeats_impacts {
             return;

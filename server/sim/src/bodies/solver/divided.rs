@@ -1,6 +1,6 @@
-//! An island that is cut into blocks: in each pass threads solve the blocks, and then one of
-//! them solves the contacts between blocks. The blocks do not depend on the number of threads,
-//! so the result does not either.
+//! An island that is cut into blocks. In each pass threads solve the blocks, and then one thread
+//! solves the contacts between blocks. The blocks do not depend on the number of threads, so the
+//! result does not either.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -71,8 +71,8 @@ struct Boundary {
     projection: Projection,
 }
 
-/// Rounds of restitution, in each of which the blocks and what is between them agree on their
-/// own.
+/// Rounds of restitution. In each, the points of every block come to agree on their own, and then
+/// those of the contacts between blocks.
 const BOUNCES: u32 = 4;
 
 /// An island that is being solved.
@@ -164,8 +164,8 @@ impl Boundary {
         boundary
     }
 
-    /// Calls `each` with each block that has bodies here, with the indices that they have here
-    /// and in the block.
+    /// Calls `each` with each block that has bodies in this boundary, and with the indices of these
+    /// bodies: that in the boundary, and that in the block.
     fn each_block(
         places: &[Place],
         staged: &Staged,
@@ -181,7 +181,8 @@ impl Boundary {
         }
     }
 
-    /// Lets `solve` change the velocities of the bodies.
+    /// Copies the velocities of the bodies from the blocks, lets `solve` change them, and copies
+    /// them back.
     fn with_velocities(&mut self, staged: &Staged, solve: impl Fn(&mut Contacts, &mut Bodies)) {
         let Self { places, bodies, contacts, .. } = self;
         Self::each_block(places, staged, |block, both| {
@@ -197,7 +198,8 @@ impl Boundary {
         });
     }
 
-    /// The same where `solve` needs to know how far the bodies have moved.
+    /// As [`with_velocities`](Self::with_velocities), for a `solve` that needs to know how far the
+    /// bodies have moved.
     fn with_motions(&mut self, staged: &Staged, solve: impl Fn(&mut Contacts, &mut Bodies)) {
         let Self { places, bodies, .. } = self;
         Self::each_block(places, staged, |block, both| {
@@ -229,8 +231,9 @@ impl Boundary {
         run(Task::Displace);
     }
 
-    /// Passes over the contacts of the island until none is left to look at: one is looked at if
-    /// it lacks more than the tolerance at first, and whenever another has moved its bodies.
+    /// Makes passes over the contacts of the island until none is left to solve. A contact is
+    /// solved if it lacks distance at first, and whenever another contact has moved one of its
+    /// bodies.
     fn passes(&mut self, staged: &Staged, stages: &Stages) {
         let Self { places, contacts, projection, .. } = self;
         for block in &staged.blocks {
@@ -255,7 +258,7 @@ impl Boundary {
             if !goes_on {
                 break;
             }
-            // Parts that lack nothing now may do so once their neighbours have moved.
+            // Blocks that lack nothing now may lack something once their neighbours have moved.
             for block in &staged.blocks {
                 locked(block).projection.set_goes_on(true);
             }

@@ -6,24 +6,27 @@ use glam::DVec3;
 use super::block::Block;
 use super::contacts::{Contacts, SubSteps};
 
-/// Bodies of a block of small islands, at least: fewer would leave lanes empty.
+/// A block of small islands has at least this many bodies, if there are enough: fewer would leave
+/// lanes empty.
 const BLOCK: usize = 128;
 
-/// Most bodies of a block: a larger island is cut in halves until they are no larger. Smaller
-/// blocks have more contacts with each other, which one thread solves.
+/// Most bodies of an island in one block: a larger island is cut in halves until they are no
+/// larger. With smaller blocks, more contacts would be between blocks, and one thread solves all of
+/// those.
 pub(super) const MAX_BLOCK: usize = 256;
 
-/// Where a body is.
+/// The block that holds a body, and where in the block it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) block: u32,
-    /// Its index among the members of the block: zero if no impulse moves it.
+    /// Its index among the members of the block. Zero if it is in no block: no impulse moves it, or
+    /// it touches nothing.
     pub(super) local: u32,
 }
 
 /// An island that is cut into blocks.
 pub(super) struct DividedIsland {
-    /// Index of its first block, and of the first that is not its own.
+    /// Index of its first block, and the index after that of its last block.
     pub(super) blocks: [usize; 2],
     /// Contacts between bodies of different blocks.
     pub(super) contacts: Contacts,
@@ -33,21 +36,22 @@ pub(super) struct DividedIsland {
 pub(super) struct Division {
     pub(super) blocks: Vec<Block>,
     pub(super) divided: Vec<DividedIsland>,
-    /// By body, the first of which is the fixed one.
+    /// By body; the first is the fixed body.
     pub(super) places: Vec<Place>,
-    /// The last block of whole islands of each number of ticks and of sub-steps.
+    /// The numbers of ticks and of sub-steps, and the index of the last block of whole islands that
+    /// have these numbers.
     open: Vec<([u32; 2], usize)>,
 }
 
 impl Division {
-    /// For `count` bodies.
+    /// Makes a division of `count` bodies, without blocks.
     pub(super) fn new(count: usize) -> Self {
         let places = vec![Place::default(); count];
         Self { blocks: Vec::new(), divided: Vec::new(), places, open: Vec::new() }
     }
 
-    /// Adds an island with its `members` and the `pairs` that touch, of which `bodies_of` tells
-    /// the bodies. `ticks` are those by which it moves.
+    /// Adds an island with its `members` and its touching `pairs`, of which `bodies_of` gives the
+    /// bodies. The island moves by this many `ticks`.
     pub(super) fn add(
         &mut self,
         [members, pairs]: [&[(usize, usize)]; 2],
@@ -104,11 +108,11 @@ impl Division {
     }
 }
 
-/// Cuts bodies in halves across the axis of their widest extent, until the parts are small
-/// enough, and visits these.
+/// Cuts bodies in halves across the axis of their widest extent, until the parts are small enough,
+/// and visits the parts.
 fn halve(bodies: &mut [(DVec3, usize)], visit: &mut impl FnMut(&[(DVec3, usize)])) {
     if bodies.len() <= MAX_BLOCK {
-        // In order of slot, as their contacts are.
+        // Bodies are in order of slot, as their contacts are.
         bodies.sort_unstable_by_key(|&(_, body)| body);
         return visit(bodies);
     }
@@ -132,7 +136,7 @@ mod tests {
 
     const STEPS: SubSteps = SubSteps { count: 8, seconds: 1.0 / 60.0, repeats_impacts: false };
 
-    /// Chains of bodies, one pair between each two and one with the world for each.
+    /// Chains of bodies: each two neighbours are a pair, and each body is a pair with the world.
     #[test]
     fn every_body_and_every_pair_is_in_one_place() {
         let mut random = Random::new(3);

@@ -28,8 +28,8 @@ pub(super) fn fly(entity: &mut Entity, shape: &Shape, seconds: f64) -> Option<Pr
     proposal(entity.id.slot, [&start, &target], shape.radius, seconds)
 }
 
-/// The factor by which a body's spin falls within a step: an exponential, to the third power of
-/// an exponent that is small, and above zero for any.
+/// The factor by which damping reduces a body's spin within a step: an approximate exponential. Its
+/// error is of the third order in the exponent, and it is above zero for any exponent.
 pub(super) fn damped(damping: f64, seconds: f64) -> f64 {
     let exponent = damping * seconds;
     1.0 / (1.0 + exponent * (1.0 + 0.5 * exponent))

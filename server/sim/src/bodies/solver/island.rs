@@ -1,20 +1,22 @@
+//! Islands of the solver: bodies that influence each other within a tick.
+
 use crate::bodies::contact::Pair;
 
-/// Bodies and contacts by island: bodies that touch nothing in common do not
-/// influence each other.
+/// Bodies and contacts by island. Bodies of different islands do not influence each other.
 pub(super) struct Islands {
-    /// Bodies, each after the lowest body of its island, in that order.
+    /// Pairs of the lowest body of an island and a body of that island, in order.
     bodies: Vec<(usize, usize)>,
-    /// Pairs that touch, likewise.
+    /// Pairs of the lowest body of an island and the index of a touching pair of that island, in
+    /// order.
     pairs: Vec<(usize, usize)>,
 }
 
 impl Islands {
-    /// Groups `count` bodies, of which the first is the fixed one, by the pairs
-    /// that touch. `indices` names the bodies of a pair; those from `count` on are kinematic:
-    /// they tie nothing together.
+    /// Groups `count` bodies, of which the first is the fixed one, by the pairs that touch.
+    /// `indices` gives the bodies of a pair. Bodies from `count` on are kinematic, and tie nothing
+    /// together.
     pub(super) fn new(count: usize, pairs: &[Pair], indices: impl Fn(&Pair) -> [usize; 2]) -> Self {
-        // Pairs of bodies that skip the tick are only kept for the next one.
+        // Bodies that skip the tick have index 0: their pairs are only kept for the next tick.
         let is_movable = |body: usize| (1..count).contains(&body);
         let touches = |pair: &Pair| {
             let [own, other] = indices(pair);
@@ -38,7 +40,7 @@ impl Islands {
         Self { bodies: by_island(&bodies, count), pairs: by_island(&pairs, count) }
     }
 
-    /// Bodies and pairs of one island after the other.
+    /// The bodies and the pairs of each island, one island after the other.
     pub(super) fn iter(&self) -> impl Iterator<Item = [&[(usize, usize)]; 2]> {
         let mut rest = self.pairs.as_slice();
         self.bodies.chunk_by(|(a, _), (b, _)| a == b).map(move |bodies| {
@@ -50,8 +52,8 @@ impl Islands {
     }
 }
 
-/// The items in order of the numbers in front of them, which are below `count`; those of the
-/// same number keep their order.
+/// Sorts items by their first number, which is below `count`. Items with the same first number keep
+/// their order.
 fn by_island(items: &[(usize, usize)], count: usize) -> Vec<(usize, usize)> {
     let mut ends = vec![0; count];
     items.iter().for_each(|&(island, _)| ends[island] += 1);

@@ -1,6 +1,6 @@
-//! Arithmetic on four contacts at once, in single precision. Only operations that
-//! IEEE 754 rounds exactly, and no fused multiplication and addition, so that every
-//! machine computes the same bits.
+//! Arithmetic on four contacts at once, in single precision. It uses only operations that IEEE 754
+//! rounds exactly, and never fuses a multiplication with an addition, so that every machine
+//! computes the same bits.
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
@@ -47,7 +47,7 @@ impl Vec3Lanes {
         }
     }
 
-    /// From one row `x y z _` for each lane.
+    /// Reads one row `x y z _` for each lane.
     #[inline(always)]
     pub(super) fn from_rows(rows: [Lanes; LANES]) -> Self {
         let [x, y, z, _] = Lanes::transpose(rows);
@@ -58,8 +58,6 @@ impl Vec3Lanes {
         Self { x, y, z }
     }
 
-    /// One row `x y z 0` for each lane.
-    #[inline(always)]
     /// These vectors in the lanes of a mask, and `others` elsewhere.
     pub(super) fn selected(self, lanes: Lanes, others: Self) -> Self {
         Self {
@@ -73,6 +71,8 @@ impl Vec3Lanes {
         [self.x, self.y, self.z]
     }
 
+    /// One row `x y z 0` for each lane.
+    #[inline(always)]
     pub(super) fn to_rows(self) -> [Lanes; LANES] {
         Lanes::transpose([self.x, self.y, self.z, Lanes::ZERO])
     }
@@ -91,7 +91,7 @@ impl Vec3Lanes {
         }
     }
 
-    /// The heights.
+    /// The z components.
     pub(super) fn z(self) -> Lanes {
         self.z
     }
@@ -152,7 +152,7 @@ impl SubAssign for Vec3Lanes {
 pub(super) struct SymmetricLanes([Lanes; 6]);
 
 impl SymmetricLanes {
-    /// From the entries `xx xy xz yy yz zz` of each lane.
+    /// Reads the entries `xx xy xz yy yz zz` of each lane.
     pub(super) fn new(entries: [[f32; 6]; LANES]) -> Self {
         Self(std::array::from_fn(|k| Lanes::new(entries.map(|entry| entry[k]))))
     }

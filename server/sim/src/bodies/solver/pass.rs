@@ -3,13 +3,14 @@
 use super::lanes::Lanes;
 use super::softness::Softness;
 
-/// Kinds of passes over contacts.
+/// A kind of pass over contacts.
 pub(super) enum Pass {
     /// Pushes bodies that are nearer than the rest gap apart by a soft constraint.
     Push(Softness),
-    /// The same, repeated.
+    /// As [`Push`](Self::Push), repeated over the points that may take an impact.
     PushOn(Softness),
-    /// Lets no body come nearer than the rest gap.
+    /// Lets no bodies come nearer than the rest gap, repeated over the points that may take an
+    /// impact.
     Meet,
     /// Relaxes the push and applies friction: once a sub-step is enough, because friction is
     /// warm started.

@@ -1,11 +1,10 @@
-//! Displacements that keep the gap: the approach that few velocity passes leave
-//! over is removed from the displacements.
+//! Projection: changes the displacements of a tick so that bodies keep their gap. A few velocity
+//! passes leave some approach, which is removed here.
 //!
-//! The guard stops a body where it stands if its motion would go below the guard's
-//! margin, so a heap whose every contact lacks a hundredth of a unit would not
-//! move at all. The displacements of a tick are therefore projected on those that
-//! keep the gap (a position-based solve, Müller et al. 2007, with impulses
-//! accumulated as in a velocity solve).
+//! The guard stops a body where it stands if its motion would go below the guard's margin. A heap
+//! whose every contact lacks a hundredth of a unit would not move at all. So the displacements of a
+//! tick are projected on those that keep the gap (a position-based solve, Müller et al. 2007, with
+//! impulses accumulated as in a velocity solve).
 
 use super::body::{Bodies, Twist, unpadded};
 use super::constraint::{ConstraintPoint, ContactConstraint};
@@ -16,9 +15,9 @@ use crate::collision::distances::REST_GAP;
 /// Most passes over an island's points, in either of the two solves.
 pub(super) const PASSES: u32 = 15;
 
-/// The gap that is kept, in units: nine times the guard's margin, and less than the rest gap.
-/// With nearly that gap twice as many points lack a little, and passes take a twentieth of a
-/// heap's time more for nothing.
+/// The gap that is kept, in units: nine times the guard's margin, and less than the rest gap. If it
+/// were nearly the rest gap, twice as many points would lack a little, and passes would cost
+/// another twentieth of a heap's time for nothing.
 const TARGET_GAP: f32 = 0.7 * REST_GAP as f32;
 
 /// Farthest that two bodies are pushed apart within a tick, in units.
@@ -27,19 +26,18 @@ const MAX_PUSH: f32 = 0.5 * REST_GAP as f32;
 /// Points that lack less than this, in units, are not corrected.
 const TOLERANCE: f32 = 0.004;
 
-/// Share of its mobility that the lower of two bodies has: a body that carries
-/// others moves less, so that a heap is corrected from its ground up in few
-/// passes.
+/// Share of its mobility that the lower of two bodies has. A body that carries others moves less,
+/// so that a heap is corrected from its ground up in few passes.
 const LOWER_MOBILITY: f32 = 0.25;
 
-/// A point that is this near to what it aims for, in units, stays as it is: passes then
-/// look only at the bodies around those that lack something.
+/// A point that is this near to its target, in units, stays as it is: passes then visit only bodies
+/// around those that lack something.
 const SETTLED: f32 = 0.25 * TOLERANCE;
 
 /// In a contact whose normal has at least this height, one body carries the other.
 const CARRYING_SLOPE: f32 = 0.3;
 
-/// The mask of the lanes whose bits are set, by these bits.
+/// By the bits of lanes: the mask of the lanes whose bits are set.
 const MASKS: [[f32; LANES]; 1 << LANES] = {
     let mut masks = [[0.0; LANES]; 1 << LANES];
     let mut at = 0;
@@ -67,7 +65,7 @@ struct WokenLane {
     bit: u8,
 }
 
-/// The lanes that each body is in.
+/// For each body, the lanes of constraints that it is in.
 #[derive(Default)]
 struct LanesOfBodies {
     /// Where the lanes of each body begin, and those of the last one end.
@@ -77,7 +75,7 @@ struct LanesOfBodies {
 
 /// One contact point of each lane.
 struct ProjectedPoint {
-    /// As the point's, by the share of the mobility.
+    /// The point's spins, times the share of its mobility that each body has.
     spins: [Vec3Lanes; 2],
     effective_mass: Lanes,
     /// Missing distance before any correction, in units.
@@ -87,11 +85,12 @@ struct ProjectedPoint {
     impulse: Lanes,
 }
 
-/// The greatest distances that the points of an island lack, in units.
+/// The lack of an island: by how much its points miss their targets, in units. The fields are the
+/// greatest values of all its points.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lack {
     missing: f32,
-    /// The same with the push.
+    /// The distance that is missing if the push is added.
     with_push: f32,
 }
 
@@ -114,7 +113,7 @@ impl Lack {
     }
 }
 
-/// How far an island is.
+/// How far the projection of an island is.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     lack: Lack,
@@ -127,8 +126,8 @@ struct Progress {
 pub(super) struct Projection {
     /// One for each constraint.
     constraints: Vec<ProjectedConstraint>,
-    /// By constraint, the bits of the lanes that are to be looked at: a lane waits until one of
-    /// its bodies is changed by another contact, whatever the others do.
+    /// By constraint: the bits of the lanes that are to be solved. A lane that was solved waits
+    /// until another contact changes one of its bodies, whatever the other lanes do.
     awake: Vec<u8>,
     /// One for each point.
     points: Vec<ProjectedPoint>,
@@ -138,15 +137,16 @@ pub(super) struct Projection {
     corrections: Vec<Twist>,
     /// How often the correction of each body has changed.
     changes: Vec<u32>,
-    /// The lanes that a change of each body wakes: none of a body that is not corrected.
+    /// The lanes that a change of each body wakes. A body that is never corrected wakes none.
     lanes_of: LanesOfBodies,
 }
 
 impl Projection {
-    /// Corrects the displacements of whole islands so that the points keep the gap. They
-    /// are prepared.
+    /// Corrects the displacements of whole islands, which are prepared, so that the points keep the
+    /// gap.
     pub(super) fn project(&mut self, bodies: &mut Bodies, contacts: &Contacts, seconds: f32) {
-        // First without the push: displacement that is removed is no velocity either.
+        // The first solve is without the push. Displacement that it removes is removed from the
+        // velocities, too, but the push must not become velocity.
         if !self.passes(contacts, Lack::needs_correction) {
             return;
         }
@@ -157,7 +157,7 @@ impl Projection {
     }
 
     /// Prepares all points. `islands` are the numbers of the islands of the bodies that impulses
-    /// move, `supported` tells of each island whether it bears on something that does not yield.
+    /// move. `supported` says by island whether it touches something that does not yield.
     pub(super) fn prepare(
         &mut self,
         bodies: &Bodies,
@@ -173,7 +173,7 @@ impl Projection {
         self.awake.reserve(contacts.constraints.len());
         self.points.reserve(contacts.points.len());
         for constraint in &contacts.constraints {
-            // Of a pair with a kinematic body, that of the other one.
+            // A pair with a kinematic body is in the island of the other body.
             let [first, second] = &constraint.bodies;
             let islands: [u32; LANES] = std::array::from_fn(|lane| {
                 let island = islands.get(first[lane] as usize);
@@ -202,8 +202,8 @@ impl Projection {
         }
     }
 
-    /// Passes over all islands whose lack `needs` them, each until none of its contacts is left to
-    /// look at. Returns whether there were any.
+    /// Makes passes over all islands whose lack `needs` them, each until none of its contacts is
+    /// left to solve. Returns whether there was such an island.
     fn passes(&mut self, contacts: &Contacts, needs: impl Fn(Lack) -> bool) -> bool {
         self.progress.iter_mut().for_each(|progress| progress.goes_on = needs(progress.lack));
         let any = self.goes_on();
@@ -216,9 +216,9 @@ impl Projection {
         any
     }
 
-    /// One pass over all islands that go on; those of which no point lacked more than the
-    /// tolerance go on no further. A contact is looked at again only when another has moved one
-    /// of its bodies.
+    /// Makes one pass over all islands that go on. An island goes on no further once none of its
+    /// points lacks more than the tolerance. A contact is solved again only when another contact
+    /// has moved one of its bodies.
     pub(super) fn pass(&mut self, contacts: &Contacts) {
         let mut lacks = vec![false; self.progress.len()];
         let all_go_on = self.progress.iter().all(|progress| progress.goes_on);
@@ -263,7 +263,7 @@ impl Projection {
         self.progress.iter().any(|progress| progress.goes_on)
     }
 
-    /// Sets that of all islands.
+    /// Sets for all islands whether they get another pass.
     pub(super) fn set_goes_on(&mut self, goes_on: bool) {
         self.progress.iter_mut().for_each(|progress| progress.goes_on = goes_on);
     }
@@ -273,7 +273,7 @@ impl Projection {
         self.progress.iter().fold(Lack::default(), |most, progress| most.max(progress.lack))
     }
 
-    /// Counts a change of a body, and lets all contacts of the body look at it.
+    /// Counts a change of a body, and wakes the lanes of all its contacts.
     fn change(&mut self, body: usize) {
         let lanes = self.lanes_of.body(body);
         if !lanes.is_empty() {
@@ -292,7 +292,7 @@ impl Projection {
         }
     }
 
-    /// Adds the corrections to the velocities, too.
+    /// Adds the corrections, made within `seconds`, to the velocities.
     pub(super) fn add_velocities(&self, bodies: &mut Bodies, seconds: f32) {
         for (body, correction) in self.changed() {
             let velocity = &mut bodies.velocities[body];
@@ -301,7 +301,7 @@ impl Projection {
         }
     }
 
-    /// Adds the push to what the points lack.
+    /// Adds the push to the distances that the points lack.
     pub(super) fn add_push(&mut self, contacts: &Contacts) {
         for (awake, constraint) in self.awake.iter_mut().zip(&contacts.constraints) {
             for point in &mut self.points[constraint.points.clone()] {
@@ -314,7 +314,7 @@ impl Projection {
         }
     }
 
-    /// Adds the corrections to the motions.
+    /// Adds the corrections to the displacements of the bodies.
     pub(super) fn displace(&self, bodies: &mut Bodies) {
         for (body, Twist { linear, angular }) in self.changed() {
             bodies.displace(body, linear, unpadded(angular));
@@ -329,7 +329,7 @@ impl Projection {
     }
 }
 
-/// Sets the bits of lanes.
+/// Marks lanes to be solved.
 fn wake(awake: &mut [u8], lanes: &[WokenLane]) {
     for lane in lanes {
         awake[lane.constraint as usize] |= lane.bit;
@@ -346,7 +346,8 @@ fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
 }
 
 impl LanesOfBodies {
-    /// Of `count` bodies: those before `movable_end`, but for the fixed one, wake their lanes.
+    /// Lists the lanes of `count` bodies. Only the bodies before `movable_end` wake lanes, and the
+    /// fixed one, which is the first, wakes none.
     fn new(count: usize, movable_end: usize, constraints: &[ContactConstraint]) -> Self {
         let lanes = || {
             let of = |(at, constraint): (usize, &ContactConstraint)| {
@@ -402,22 +403,22 @@ impl ProjectedPoint {
 }
 
 impl ContactConstraint {
-    /// Shares of their mobility that the two bodies of each lane have in the projection: less for
-    /// the one that carries the other. Bodies in flight carry nothing, and keep their momentum.
+    /// The share of its mobility that each body of a lane has in the projection: less for a body
+    /// that carries the other. Bodies in flight carry nothing, and keep their momentum.
     fn shares(&self, is_supported: [bool; LANES]) -> [Lanes; 2] {
         if !self.is_mutual {
             return [Lanes::ONE; 2];
         }
-        // A normal that lies carries nothing.
+        // Without support the z component counts as zero, and a level normal carries nothing.
         let up = Lanes::new(is_supported.map(|is| f32::from(u8::from(is)))) * self.axes[0].z();
         let lower = Lanes::splat(LOWER_MOBILITY);
         let carries = |up: Lanes| up.simd_ge(CARRYING_SLOPE).select(lower, Lanes::ONE);
         [carries(up), carries(-up)]
     }
 
-    /// Pushes the bodies of the lanes with the bits `active` apart until each point lacks
-    /// nothing. Returns the bits of the lanes that lacked more than the tolerance, and of those
-    /// whose bodies moved.
+    /// Pushes the bodies of the lanes with the bits `active` apart, once for each point, by the
+    /// distance that the point lacks. Returns the bits of the lanes that lacked more than the
+    /// tolerance, and of those whose bodies moved.
     fn push_apart(
         &self,
         points: &[ConstraintPoint],

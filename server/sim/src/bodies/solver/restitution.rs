@@ -1,10 +1,11 @@
-//! Restitution: bodies that meet part again with a share of their speed, by Newton's law at each
-//! point that took an impact.
+//! Restitution: bodies that meet part again with a share of their speed, by Newton's law of
+//! restitution at each point that took an impact.
 //!
-//! The points of an impact are solved together until they agree: a box that falls flat stays
-//! flat. The law alone may add energy where friction turns a body while it is pressed together
-//! (Kane and Levinson 1985), so the change of velocities of a whole island is shortened to what
-//! keeps its energy; but for islands that are cut into blocks, whose friction takes far more.
+//! The points of an impact are solved together until they agree: a box that falls flat stays flat.
+//! The law alone may add energy where friction turns a body while it is pressed against another
+//! (Kane and Levinson 1985). So the change of velocities of a whole island is shortened until the
+//! island gains no energy. Islands that are cut into blocks are left out: their friction takes far
+//! more energy.
 
 use arrayvec::ArrayVec;
 
@@ -16,8 +17,8 @@ use super::lanes::Lanes;
 use super::pass::SpeedTarget;
 use crate::bodies::contact::MAX_POINTS;
 
-/// Impacts slower than this, in units per second, do not bounce: it is several
-/// ticks of gravity, so that bodies at rest do not jitter.
+/// Impacts slower than this, in units per second, do not bounce. It is the speed that several ticks
+/// of gravity give, so that bodies at rest do not jitter.
 pub(crate) const RESTITUTION_THRESHOLD: f64 = 60.0;
 
 /// Most passes over the points of an impact: those of one box agree after about ten.
@@ -29,14 +30,14 @@ const AGREED: f32 = 1e-3;
 /// Most passes over the points of an impact in a sub-step, besides its own.
 const MEETING_PASSES: u32 = 20;
 
-/// As [`AGREED`], but while bodies are pressed together: this much turns a body of half a unit by
-/// less than a thousandth of a radian within a sub-step.
+/// As [`AGREED`], but while bodies are pressed together. So small a speed turns a body of half a
+/// unit by less than a thousandth of a radian within a sub-step.
 const MEETING_AGREED: f32 = 0.02;
 
 /// The constraints that may take an impact in this tick. In a heap at rest there are none.
 ///
 /// A constraint is visited again only when one of its bodies has changed since its last visit:
-/// otherwise nothing would come of it.
+/// otherwise the visit would change nothing.
 #[derive(Default)]
 pub(super) struct Impacts {
     constraints: Vec<Impact>,
@@ -56,7 +57,7 @@ struct Impact {
 }
 
 impl Impacts {
-    /// Adds a constraint, given its number, if any of its points may take an impact.
+    /// Adds the constraint with number `at`, if any of its points may take an impact.
     pub(super) fn note(
         &mut self,
         at: u32,
@@ -79,7 +80,7 @@ impl Impacts {
         self.constraints.is_empty()
     }
 
-    /// Lets impulses act where the points of the constraints are now.
+    /// Makes impulses act where the points of the constraints are now.
     pub(super) fn act_between(
         &self,
         constraints: &[ContactConstraint],
@@ -91,7 +92,8 @@ impl Impacts {
         }
     }
 
-    /// Lets `solve` solve the constraints until no normal impulse changes.
+    /// Lets `solve` solve the constraints until no normal impulse changes, [`MEETING_PASSES`] times
+    /// at most.
     pub(super) fn until_agreed(
         &mut self,
         constraints: &[ContactConstraint],
@@ -126,7 +128,8 @@ impl Impacts {
         self.repeat(PASSES, constraints, points, part);
     }
 
-    /// Up to so many passes of `solve` over the constraints, until no normal impulse changes.
+    /// Makes up to this many passes of `solve` over the constraints, until no normal impulse
+    /// changes.
     fn repeat(
         &mut self,
         passes: u32,
@@ -163,40 +166,40 @@ impl Impacts {
     }
 }
 
-/// The lanes in which a point parts. Its impulses are not kept for the next tick, which would
-/// only take them back, one point after the other.
+/// The lanes in which the bodies part at a point. The point's impulses are not kept for the next
+/// tick, which would only take them back, one point after the other.
 pub(super) fn parts(point: &ConstraintPoint, restitution: Lanes) -> Lanes {
     meets(point) & restitution.simd_gt(Lanes::ZERO)
 }
 
-/// The least change of a speed by a pass that is repeated over the points of a constraint, in
-/// units per second: infinite in lanes that take no impact. So islands that agree, and those
-/// without an impact, stay as they are while others go on: none depends on another.
+/// The least change of a speed by a pass that is repeated over the points of a constraint, in units
+/// per second. It is infinite in lanes that take no impact. So islands that agree, and those
+/// without an impact, stay as they are while others go on: no island depends on another.
 pub(super) fn least_change(points: &[ConstraintPoint]) -> Lanes {
     let meet = points.iter().fold(Lanes::ZERO, |any, point| any | meets(point));
     meet.select(Lanes::splat(MEETING_AGREED), Lanes::splat(f32::INFINITY))
 }
 
-/// The lanes in which a point approaches fast enough.
+/// The lanes in which the bodies approach at a point fast enough to bounce.
 pub(super) fn meets(point: &ConstraintPoint) -> Lanes {
     point.impact_speed.simd_gt(RESTITUTION_THRESHOLD as f32)
 }
 
-/// Sums over the bodies of an island, in kilogram units² per second².
+/// Energies of an island, summed over its bodies, in kilogram units² per second².
 #[derive(Clone, Copy, Default)]
 struct Energies {
-    /// Before the tick, with what forces added within it.
+    /// Kinetic energy when the tick began, and the work of forces within the tick.
     begun: f64,
-    /// Before the bodies part.
+    /// Kinetic energy before the bodies part.
     met: f64,
-    /// Afterwards.
+    /// Kinetic energy after the bodies have parted.
     parted: f64,
-    /// Of the change of velocities alone.
+    /// Kinetic energy of the change of velocities alone.
     change: f64,
 }
 
 impl Energies {
-    /// The share of the change of velocities that leaves no more energy than there was.
+    /// The share of the change of velocities that leaves no more energy than there was before.
     fn share(&self) -> f64 {
         let allowed = self.begun.max(self.met);
         if self.parted <= allowed {
@@ -209,8 +212,8 @@ impl Energies {
 }
 
 /// Shortens the change of velocities since `met` in the islands that have gained energy since the
-/// tick began with the velocities `begun`. `islands` are their numbers by body. Islands that touch
-/// a moving kinematic body are left out: it brings energy of its own.
+/// tick began with the velocities `begun`. `islands` gives the number of each body's island.
+/// Islands that touch a moving kinematic body are left out, because it brings energy of its own.
 pub(super) fn keep_energy(
     bodies: &mut Bodies,
     contacts: &Contacts,

@@ -1,6 +1,8 @@
-/// Frequency in hertz of the soft constraint that pushes bodies apart: as stiff as
-/// ten sub-steps of a tick of 1/60 s allow, because beyond a quarter of the sub-steps'
-/// rate the constraint rings. Half as stiff, heaps creep for longer before they sleep.
+//! The soft constraint that pushes bodies apart.
+
+/// Frequency in hertz of the soft constraint that pushes bodies apart. It is as stiff as ten
+/// sub-steps of a tick of 1/60 s allow: beyond a quarter of the sub-steps' rate the constraint
+/// rings. Half as stiff, it lets heaps creep for longer before they sleep.
 const CONTACT_HERTZ: f64 = 150.0;
 
 /// Damping ratio of that constraint: far above critical, so that bodies do not

@@ -18,13 +18,13 @@ pub(crate) struct Body<'a> {
     pub(crate) parts: &'a [ConvexSolid],
     /// How it moves.
     pub(crate) motion: Motion,
-    /// Body axes in the world, at the beginning and at the end.
+    /// Body axes in the world, at the beginning and at the end of the tick.
     pub(super) rotations: [DMat3; 2],
     pub(super) bounds: &'a Aabb,
     pub(super) radius: f64,
     pub(super) arc: f64,
-    /// How far any point can leave its chord, as `least_between` takes it; infinite
-    /// for a rotation beyond the proven range.
+    /// How far any point can leave the chord of its way, for `least_between`; infinite for a
+    /// rotation beyond the proven range.
     pub(super) sagitta: f64,
     /// The whole surface; `None` for a solid of the world, which is one convex part.
     pub(super) mesh: Option<&'a Mesh>,
@@ -66,7 +66,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The same body at rest at `pose`.
+    /// This body, at rest at `pose`.
     pub(crate) fn stopped(&self, pose: Pose) -> Self {
         Self {
             motion: Motion::new(pose, pose),
@@ -116,8 +116,8 @@ impl<'a> Body<'a> {
         OrientedBox { axes: self.rotations[0], centre: self.box_centre(), half_extents }
     }
 
-    /// Whether some face is aligned with none of the body's axes: otherwise the box
-    /// has the same planes.
+    /// Whether some face is aligned with none of the body's axes. If there is none, the box
+    /// has the same planes as the body.
     pub(super) fn is_angled(&self) -> bool {
         self.mesh.map_or_else(|| self.parts[0].faces().iter().any(is_angled), |s| s.is_angled)
     }
@@ -164,7 +164,7 @@ pub(crate) fn box_at(bounds: &Aabb, pose: &Pose) -> Aabb {
     box_turned(bounds, &pose.rotation(), pose.position)
 }
 
-/// The same for body axes that are turned and moved so.
+/// The axis-aligned box around `bounds`, for body axes with this rotation and position.
 fn box_turned(bounds: &Aabb, rotation: &DMat3, position: DVec3) -> Aabb {
     let half = bounds.half_extents();
     let reach = rotation.x_axis.abs() * half.x

@@ -25,7 +25,7 @@ pub(super) fn spheres_apart(a: &Body, b: &Body, margin: f64) -> bool {
 /// The six face directions of the two boxes: most of the separating-axis test for
 /// little of its cost. The nine edge pairs are left to later stages.
 pub(super) fn boxes_apart(a: &Body, b: &Body, margin: f64) -> bool {
-    // Most pairs are asked by the search for contacts, in which nothing moves.
+    // Most pairs come from the search for contacts, in which nothing moves.
     if a.motion.is_still() && b.motion.is_still() {
         return a.oriented_box().is_apart_from(&b.oriented_box(), margin + ROUNDING);
     }
@@ -43,9 +43,9 @@ pub(super) fn plane_divides(a: &Body, b: &Body, axis: DVec3, margin: f64) -> boo
     divides(a, b, a.part_extents(axis), b.part_extents(-axis), margin)
 }
 
-/// Whether one plane divides the pair throughout the tick, given how far `a`
-/// extends along its normal, and `b` against it, at either end. Along a fixed
-/// direction both motions are linear up to the arcs.
+/// Whether one plane divides the pair throughout the tick. `near` is how far `a` extends along
+/// its normal, and `far` how far `b` extends against it, at the beginning and at the end of the
+/// tick. Along a fixed direction both motions are linear up to the arcs.
 fn divides(a: &Body, b: &Body, near: [f64; 2], far: [f64; 2], margin: f64) -> bool {
     let [first, last] = [-far[0] - near[0], -far[1] - near[1]];
     let room = margin + ROUNDING;

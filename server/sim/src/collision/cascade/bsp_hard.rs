@@ -2,9 +2,9 @@
 //! and radius, down the BSP of the larger.
 //!
 //! If no polygon comes near the inside of the larger body, the surfaces never
-//! meet. It is left to check that the smaller body, which may be hollow, does not
-//! contain a whole part of the larger: one point of each part decides. The
-//! reverse needs no check: the polygons of a body inside the larger one reach
+//! meet. A second check finds whether the smaller body, which may be hollow,
+//! contains a whole part of the larger one: one point of each part decides. The
+//! reverse needs no check: the polygons of a body inside the larger one are in
 //! the larger one's inside.
 
 use obsp::geometry::{Child, ConvexSolid, Plane, PolygonBsp};
@@ -40,7 +40,7 @@ pub(super) fn apart(a: &Body, b: &Body, margin: f64) -> bool {
     !meets && !holds_some(small, large)
 }
 
-/// Whether some of the polygons may come near the inside below `at`.
+/// Whether some of the polygons may come near a solid leaf below `at`.
 fn descend(bsp: &PolygonBsp, at: Child, relative: &Relative, polygons: &[&Polygon]) -> bool {
     match at {
         _ if polygons.is_empty() => false,
@@ -64,7 +64,8 @@ fn descend(bsp: &PolygonBsp, at: Child, relative: &Relative, polygons: &[&Polygo
     }
 }
 
-/// Decided by the polygon's sphere or, where that is undecided, by its corners.
+/// The side of a plane on which a polygon stays. The polygon's sphere decides or, where it
+/// cannot, the polygon's corners.
 fn side(relative: &Relative, planes: &[Plane; 2], polygon: &Polygon) -> Side {
     let of_sphere = relative.side(planes, |plane| {
         let distance = plane.signed_distance(polygon.centre);
@@ -82,8 +83,8 @@ fn side(relative: &Relative, planes: &[Plane; 2], polygon: &Polygon) -> Side {
     })
 }
 
-/// Whether `outer` contains a part of `inner` at the beginning of the tick; as
-/// their surfaces never meet, that holds throughout the tick or never.
+/// Whether `outer` contains a part of `inner` at the beginning of the tick. As
+/// their surfaces never meet, it does so throughout the tick or never.
 fn holds_some(outer: &Body, inner: &Body) -> bool {
     let pose = inner.motion.start;
     let mut points =

@@ -2,9 +2,9 @@ use glam::DVec3;
 
 use crate::collision::separation::Features;
 
-/// The planes that divided two bodies last time, as unit directions from the
-/// first to the second: a test tries them before it searches. A wrong plane costs
-/// time only.
+/// The planes that divided two bodies last time, as unit normals from the
+/// first to the second. A test tries them before it searches. A wrong plane only costs
+/// time.
 pub(crate) trait LastPlane: Copy {
     /// A plane between the bodies as a whole.
     fn whole(self) -> Option<DVec3>;
@@ -24,18 +24,18 @@ pub(crate) trait LastPlane: Copy {
 /// Two parts that the search for contacts found near each other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NearParts {
-    /// Index of the part of either body.
+    /// Index of the part of each body.
     pub(crate) parts: [usize; 2],
     /// Normal of a plane between them, from the first to the second.
     pub(crate) axis: DVec3,
     /// The vertices between which they were closest, if that is known.
     pub(crate) features: Features,
-    /// The gap along it when they were searched, in units; zero if nothing is known.
+    /// The gap along `axis` when the search tested them, in units; zero if nothing is known.
     pub(crate) gap: f64,
 }
 
 impl NearParts {
-    /// Two parts of which no more is known than the direction of a plane.
+    /// Two parts for which only the normal of a plane is known.
     pub(crate) fn along(axis: DVec3, parts: [usize; 2]) -> Self {
         Self { parts, axis, features: Features::NONE, gap: 0.0 }
     }
@@ -66,7 +66,7 @@ impl LastPlane for Option<DVec3> {
     }
 }
 
-/// The same planes with the two bodies exchanged.
+/// The planes of `P` with the two bodies exchanged.
 #[derive(Clone, Copy)]
 pub(crate) struct Reversed<P>(pub(crate) P);
 

@@ -3,7 +3,7 @@
 use obsp::geometry::{ConvexSolid, Face, PolygonBsp};
 use obsp::model::{Model, Polygon};
 
-/// The faces of a body and, for one of several parts, their BSP.
+/// The faces of a body and, for a body of several parts, their BSP.
 #[derive(Clone, Debug)]
 pub(crate) struct Mesh {
     /// Every face with its own centre and radius.

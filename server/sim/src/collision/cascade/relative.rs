@@ -20,7 +20,7 @@ pub(super) struct Relative {
     slack: f64,
 }
 
-/// On which side of a plane something stays throughout the tick.
+/// The side of a plane on which something stays throughout the tick.
 #[derive(Clone, Copy)]
 pub(super) enum Side {
     Front,
@@ -73,7 +73,8 @@ impl Relative {
         })
     }
 
-    /// The same for a feature whose least and greatest distance `extent` measures.
+    /// The side of the plane on which a feature stays. `extent` measures its least and its
+    /// greatest distance from a plane.
     #[inline]
     pub(super) fn side(&self, planes: &[Plane; 2], extent: impl Fn(&Plane) -> (f64, f64)) -> Side {
         let (mut least, mut greatest) = extent(&planes[0]);

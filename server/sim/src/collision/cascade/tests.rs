@@ -1,4 +1,4 @@
-//! Every stage against the exact test, on pairs of the shipped models that
+//! Tests every stage against the exact test, on pairs of the shipped models that
 //! move and turn close to each other.
 
 use glam::DQuat;
@@ -47,7 +47,7 @@ fn vector(size: f64) -> impl Strategy<Value = DVec3> {
 fn quaternion() -> impl Strategy<Value = DQuat> {
     prop::array::uniform4(-1.0..1.0_f64).prop_map(|[x, y, z, w]| {
         let turn = DQuat::from_xyzw(x, y, z, w);
-        // Often aligned with the axes, as resting bodies are.
+        // Many are aligned with the axes, as resting bodies are.
         if turn.length() < 0.8 { DQuat::IDENTITY } else { turn.normalize() }
     })
 }
@@ -61,7 +61,7 @@ fn scene() -> impl Strategy<Value = Scene> {
             let apart = direction.try_normalize().unwrap_or(DVec3::X) * (reach * share);
             let way = |at: DVec3, (orientation, velocity, spin, kind)| {
                 let start = Pose { position: at, orientation };
-                // Standing, as in play, or far faster.
+                // At rest, as fast as in play, or far faster.
                 let speed = [0.0, 4.0, 60.0][usize::from(kind)];
                 let spin = if kind == 0 { DVec3::ZERO } else { spin };
                 [start, start.advanced(velocity * speed, spin, 1.0)]
@@ -72,7 +72,7 @@ fn scene() -> impl Strategy<Value = Scene> {
     )
 }
 
-/// Least gap of a part pair at times spread over the tick.
+/// The gaps of the pairs of parts that `open` selects, at times spread over the tick.
 fn gaps(a: &Body, b: &Body, open: impl Fn(usize, usize) -> bool) -> Vec<f64> {
     let mut gaps = Vec::new();
     for step in 0..=16 {
@@ -183,7 +183,7 @@ proptest! {
                 (Passage::Blocked(one), Passage::Blocked(two)) => {
                     let shortest = Resolution::default().shortest();
                     prop_assert!((one.time - two.time).abs() < shortest, "{case}: {one:?} {two:?}");
-                    // Where several parts stop at once, either may be named.
+                    // If several parts stop at once, any of them may be named.
                     if scene.shapes.iter().all(|&s| shapes()[s].parts.len() == 1) {
                         let away = (one.axis - two.axis * sign).length();
                         prop_assert!(away < 1e-3, "{case}: {one:?} {two:?}");
@@ -207,10 +207,10 @@ fn more_parts_than_bits_are_always_candidates() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// The bound that the BSP stages rest on, at its edge: a plane that is
+    /// Tests the bound that the BSP stages rest on, at its edge: a plane that is
     /// just far enough from both ends of a turning body's way stays clear of
-    /// every point that comes near the other body at all. What stays out of
-    /// the other's sphere may swing past the plane: nothing is there.
+    /// every point that comes near the other body at all. A point that stays out
+    /// of the other's sphere may swing past the plane, because nothing is there.
     #[test]
     fn nothing_bends_its_way_past_a_plane(scene in scene(), normal in vector(1.0)) {
         let [a, b] = scene.pair();

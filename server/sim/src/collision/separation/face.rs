@@ -1,5 +1,5 @@
-//! A plane through a face of one of two convex parts, without a search: where a vertex lies
-//! in front of a face, it also proves which points are closest.
+//! A plane through a face of one of two convex parts, without a search. Where a vertex of the
+//! other part lies in front of the face, the plane also proves which points are closest.
 
 use glam::DVec3;
 use obsp::geometry::Face;
@@ -7,7 +7,7 @@ use obsp::geometry::Face;
 use super::{Features, Part, Separation, gap_along};
 use crate::collision::distances::ROUNDING;
 
-/// How far outside of a face, in units, a point still belongs to it: many times the
+/// A point up to this far outside of a face, in units, still belongs to it: many times the
 /// rounding of a coordinate.
 const ON_FACE: f64 = 1e-9;
 
@@ -17,13 +17,14 @@ pub(crate) struct FacePlane {
     pub(crate) axis: DVec3,
     /// Verified distance along the axis; zero or less if the plane does not divide them.
     pub(crate) gap: f64,
-    /// A point of either part, if no others are closer.
+    /// The closest point of each part, if the plane proves which ones they are.
     closest: Option<[DVec3; 2]>,
 }
 
 impl FacePlane {
-    /// Of the two faces of `a` and `b` that are best aligned with `guess`, a direction from
-    /// `a` to `b`, the one that is farther from the other part.
+    /// The plane through a face of `a` or `b`. Of each part it takes the face that is best
+    /// aligned with `guess`, a direction from `a` to `b`. Of these two it takes the one that is
+    /// farther from the other part.
     pub(crate) fn between(a: &Part, b: &Part, guess: DVec3) -> Self {
         let (ours, theirs) = (InFront::new(a, b, guess), InFront::new(b, a, -guess));
         let of_first = || {
@@ -36,8 +37,8 @@ impl FacePlane {
         };
         let is_first = ours.height >= theirs.height;
         let (mut axis, mut closest) = if is_first { of_first() } else { of_second() };
-        // Two faces that are parallel but for rounding: the vertices of one may lie beside
-        // the other one.
+        // The two faces are parallel but for rounding. The vertex of one may lie beside the
+        // other face, so the reverse is tried.
         if closest.is_none() && (ours.height - theirs.height).abs() < ROUNDING {
             let (other_axis, found) = if is_first { of_second() } else { of_first() };
             if found.is_some() {
@@ -85,8 +86,9 @@ impl<'a, 'p> InFront<'a, 'p> {
         Self { part, face, normal, height: face.plane.signed_distance(seen), vertex, seen }
     }
 
-    /// The point of the face below the vertex. It and the vertex are closest: no part
-    /// reaches across the slab between the plane of the face and the vertex.
+    /// The point of the face below the vertex; `None` if the vertex lies beside the face. This
+    /// point and the vertex are closest: no part reaches across the slab between the plane of
+    /// the face and the vertex.
     fn foot(&self) -> Option<DVec3> {
         let foot = self.seen - self.face.plane.normal * self.height;
         let faces = self.part.solid.faces().iter();

@@ -1,11 +1,11 @@
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
-/// Most pairs of vertices: a simplex that does not hold the origin has no more.
+/// Greatest number of pairs of vertices: a simplex that does not contain the origin has no more.
 const MAX: usize = 3;
 
-/// Up to three pairs of vertices, one of either part, by index: the simplex
-/// between which the parts are closest. A search starts there next time.
+/// Up to three pairs of vertices, one of each part, by index: the simplex
+/// between which the parts are closest. The next search starts there.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "ArrayVec<[u16; 2], MAX>", into = "ArrayVec<[u16; 2], MAX>")]
 pub(crate) struct Features {
@@ -14,10 +14,10 @@ pub(crate) struct Features {
 }
 
 impl Features {
-    /// None are known.
+    /// No features are known.
     pub(crate) const NONE: Self = Self { pairs: [[0; 2]; MAX], len: 0 };
 
-    /// The pairs; more than three are left out.
+    /// The features of these pairs. Pairs after the third are left out.
     pub(super) fn new(pairs: impl IntoIterator<Item = [u16; 2]>) -> Self {
         let mut features = Self::NONE;
         for (place, pair) in features.pairs.iter_mut().zip(pairs) {
@@ -31,13 +31,13 @@ impl Features {
         &self.pairs[..usize::from(self.len)]
     }
 
-    /// The same with the two parts exchanged.
+    /// These features with the two parts exchanged.
     pub(crate) fn reversed(self) -> Self {
         Self { pairs: self.pairs.map(|[a, b]| [b, a]), ..self }
     }
 
-    /// Whether nothing is known of two parts, or they were closest between a vertex of one and a
-    /// face of the other.
+    /// Whether the two parts were closest between a vertex of one and a face of the other, or
+    /// nothing is known of them.
     pub(crate) fn may_be_at_face(&self) -> bool {
         let pairs = self.pairs();
         let one_vertex = |side: usize| pairs.iter().all(|pair| pair[side] == pairs[0][side]);

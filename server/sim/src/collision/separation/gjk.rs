@@ -6,8 +6,8 @@ use glam::DVec3;
 use super::simplex::{Simplex, Vertex};
 use super::{Features, Part, Proximity, Separation, gap_along};
 
-/// GJK on polyhedra ends after a few dozen steps; the limit is for degenerate
-/// ones, for which the best plane found so far is reported.
+/// Greatest number of steps. GJK on polyhedra ends after a few dozen steps; the limit is for
+/// degenerate ones. The best plane found so far is reported for them.
 const MAX_STEPS: usize = 64;
 
 /// Square of the least distance, a millionth of a unit, that is distinguished
@@ -114,8 +114,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against the separating-axis theorem, which is complete for boxes:
-        /// all face normals and all cross products of edges.
+        /// Tests the search against the separating-axis theorem, which is complete for
+        /// boxes: all face normals and all cross products of edges.
         #[test]
         fn agrees_with_the_separating_axis_theorem(
             position in prop::array::uniform3(-60.0..60.0f64),

@@ -118,7 +118,8 @@ fn segment(p: &[DVec3; 4], i: usize, j: usize) -> Nearest {
     (weights, 1 << i | 1 << j)
 }
 
-/// By Voronoi regions (Ericson, Real-Time Collision Detection, 5.1.5).
+/// The nearest point of a triangle, by Voronoi regions (Ericson, Real-Time Collision Detection,
+/// 5.1.5).
 fn triangle(p: &[DVec3; 4], [i, j, k]: [usize; 3]) -> Nearest {
     let (ab, ac) = (p[j] - p[i], p[k] - p[i]);
     let (d1, d2) = (-ab.dot(p[i]), -ac.dot(p[i]));
@@ -154,8 +155,8 @@ fn triangle(p: &[DVec3; 4], [i, j, k]: [usize; 3]) -> Nearest {
 }
 
 /// The nearest point on the faces that separate the origin from the opposite
-/// vertex; if there is no such face, the origin is inside. The face of the first
-/// three vertices is left out: the fourth was searched on the origin's side of it.
+/// vertex. If there is no such face, the origin is inside. The face of the first
+/// three vertices is left out, because the fourth was searched on the origin's side of it.
 fn tetrahedron(p: &[DVec3; 4]) -> Nearest {
     let mut best: Option<(f64, Nearest)> = None;
     for ([i, j, k], opposite) in [([0, 1, 3], 2), ([0, 2, 3], 1), ([1, 2, 3], 0)] {

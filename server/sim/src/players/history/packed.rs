@@ -1,9 +1,11 @@
-//! Past positions as bytes, a few for each: they are by far the most numbers of a saved match.
+//! Past positions as bytes, a few for each position: by far most numbers of a saved match are past
+//! positions.
 //!
-//! Ticks in a row in which a player was there are a *run*. A player on foot stands at values of
-//! `f32` and goes on much as before: of each coordinate only the difference from where three ticks
-//! lead is stored, in steps of `f32`: for all of a run the widths, in bits, then what the widths
-//! leave open. Other poses are stored as they are.
+//! A *run* is a row of ticks in which a player was in the world. The coordinates of a player on
+//! foot are values of `f32`, and the player mostly moves on as before. So each coordinate is
+//! extrapolated from the last three ticks, and only the difference is stored, in steps of `f32`.
+//! The widths of all differences of a run, in bits, come first. The differences follow, without
+//! their highest bits. Other poses are stored as they are.
 
 use std::collections::VecDeque;
 
@@ -15,8 +17,10 @@ use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
 
-/// Numbers of a pose on foot, and of any other.
+/// How many numbers a pose on foot has.
 const ON_FOOT: usize = 3;
+
+/// How many numbers any other pose has.
 const FREE: usize = 7;
 
 /// The ticks as bytes. Each has its poses in ascending order of slot.
@@ -40,7 +44,7 @@ pub(super) fn to_bytes(ticks: &VecDeque<Vec<PastPose>>) -> Vec<u8> {
     bytes
 }
 
-/// The pose that is of the same run in a neighbouring tick.
+/// The pose of a neighbouring tick that belongs to the same run.
 fn next_in<'a>(tick: &'a [PastPose], of: &PastPose) -> Option<&'a PastPose> {
     let index = tick.binary_search_by_key(&of.player.slot, |past| past.player.slot).ok()?;
     let found = &tick[index];
@@ -50,7 +54,7 @@ fn next_in<'a>(tick: &'a [PastPose], of: &PastPose) -> Option<&'a PastPose> {
     same.then_some(found)
 }
 
-/// Whether it is without a turn, at values of `f32`.
+/// Whether the pose has no rotation and its coordinates are values of `f32`.
 fn is_on_foot(pose: &Pose) -> bool {
     let exact = |number: f64| f64::from(number as f32).to_bits() == number.to_bits();
     pose.orientation == DQuat::IDENTITY && pose.position.to_array().into_iter().all(exact)
@@ -76,7 +80,7 @@ fn put_run(bytes: &mut Vec<u8>, run: &[&PastPose]) {
             let off = (off << 1 ^ off >> 31) as u32;
             let width = u32::BITS - off.leading_zeros();
             bytes.push(width as u8);
-            // The highest bit is a one.
+            // The highest bit is always a one, so it is left out.
             bits.put(off, width.saturating_sub(1));
             known.add(now);
         }
@@ -84,7 +88,7 @@ fn put_run(bytes: &mut Vec<u8>, run: &[&PastPose]) {
     bits.finish(bytes);
 }
 
-/// Bits in a row, the first the lowest of a byte.
+/// A sequence of bits. The first one is the lowest bit of the first byte.
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
@@ -93,7 +97,7 @@ struct Bits {
 }
 
 impl Bits {
-    /// Adds the lowest bits of a number.
+    /// Adds the `width` lowest bits of a number.
     fn put(&mut self, number: u32, width: u32) {
         self.waiting |= (u64::from(number) & ((1 << width) - 1)) << self.count;
         self.count += width;
@@ -104,7 +108,7 @@ impl Bits {
         }
     }
 
-    /// Adds them to bytes.
+    /// Appends the bits to `bytes`. The last byte is filled up with zeros.
     fn finish(self, bytes: &mut Vec<u8>) {
         bytes.extend(self.bytes);
         if self.count > 0 {
@@ -119,7 +123,7 @@ fn numbers(pose: &Pose) -> [f64; FREE] {
     [x, y, z, i, j, k, w]
 }
 
-/// Where the latest three values of a coordinate lead: players accelerate evenly, if at all.
+/// Extrapolates a coordinate from its latest three values: players accelerate evenly, if at all.
 #[derive(Default)]
 struct Extrapolation {
     last: Option<f32>,
@@ -151,7 +155,7 @@ fn put(bytes: &mut Vec<u8>, mut number: u32) {
     bytes.push(number as u8);
 }
 
-/// The ticks of these bytes; `None` if they are no match's.
+/// The ticks that these bytes encode; `None` if the bytes are not valid.
 pub(super) fn from_bytes(bytes: &[u8]) -> Option<VecDeque<Vec<PastPose>>> {
     let (&count, mut rest) = bytes.split_first()?;
     if usize::from(count) > KEPT {
@@ -166,7 +170,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Option<VecDeque<Vec<PastPose>>> {
         }
     }
     for tick in &mut ticks {
-        // A player who came later is in a later run.
+        // Runs come in the order of their first ticks, so a tick is not sorted by slot yet.
         tick.sort_unstable_by_key(|past| past.player.slot);
         if !tick.is_sorted_by(|one, next| one.player.slot < next.player.slot) {
             return None;
@@ -254,7 +258,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Players who run and jump, one who comes later, one who goes, one who rolls over.
+    /// The past of some players who run. One of them comes later, one leaves, and one rolls over.
     fn past() -> VecDeque<Vec<PastPose>> {
         let mut random = Random::new(5);
         let mut number = move |most: u64| random.below(most) as f64;
@@ -286,7 +290,7 @@ mod tests {
         let mut ticks = past();
         let bytes = to_bytes(&ticks);
         assert_eq!(from_bytes(&bytes).as_ref(), Some(&ticks));
-        // One rolls over, at 56 bytes a tick; there are 24 for any other without this.
+        // The player who rolls over takes 56 bytes a tick. Unpacked, each other player takes 24.
         let on_foot = bytes.len() - 56 * KEPT;
         assert!(on_foot < KEPT * 7 * 9, "{on_foot} bytes");
         ticks.truncate(1);
@@ -314,11 +318,11 @@ mod tests {
         let bytes = to_bytes(&past());
         assert_eq!(from_bytes(&[]), None);
         assert_eq!(from_bytes(&[KEPT as u8 + 1]), None);
-        // Cut off anywhere but between two runs, or once more the same.
+        // The bytes may be cut off only between two runs, and a run may not come twice.
         let whole = (1..bytes.len()).filter(|&end| from_bytes(&bytes[..end]).is_some()).count();
         assert!(whole < 30, "{whole}");
         assert_eq!(from_bytes(&[&bytes[..], &bytes[1..]].concat()), None);
-        // A run beyond the last tick.
+        // A run may not reach beyond the last tick.
         assert_eq!(from_bytes(&[1, 1, 1, 1, 2, 1, 0, 0, 0, 0]), None);
         assert!(from_bytes(&[1, 0, 1, 1, 2, 1, 0, 0, 0, 0]).is_some());
     }

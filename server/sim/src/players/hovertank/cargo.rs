@@ -70,7 +70,7 @@ pub(crate) fn drop_cargo(
 }
 
 /// Turns boxes that touch the ground into repair pads, each at the nearest free
-/// place for one. A box without such a place stays a box for the time being.
+/// place for a pad. A box without such a place stays a box for the time being.
 pub(crate) fn deploy(
     arena: &Arena,
     entities: &mut Entities,
@@ -100,8 +100,8 @@ pub(crate) fn deploy(
     }
 }
 
-/// Removes an entity and wakes the bodies that leant on it; an id that is no longer
-/// there is ignored.
+/// Removes an entity and wakes the bodies that leant on it. Nothing happens if the entity is
+/// gone already.
 pub(crate) fn remove(entities: &mut Entities, id: EntityId) {
     let left = entities.remove(id);
     if let Some(placement) = left.as_ref().and_then(Entity::placement) {
@@ -122,7 +122,7 @@ fn ground(entity: &Entity, pairs: &[Pair]) -> Option<f64> {
 }
 
 /// A place for a pad where the box in `slot` is, as if the box were gone: on the
-/// ground, a little higher, or the nearest one in sight.
+/// ground, a little higher, or the nearest place in sight.
 fn room_for_pad(
     arena: &Arena,
     entities: &mut Entities,
@@ -159,7 +159,7 @@ fn replace(
     let (model, shape) = model_of(arena, "repair_pad")?;
     let cargo = entities.get(slot)?.id;
     let left = entities.remove(cargo)?;
-    // At least the slot of the box is free.
+    // There is a free slot: at least that of the box.
     let pad = entities.insert(Role::Prop(model), shape)?;
     entities.commit(pad.slot, place);
     let entity = entities.get_mut(pad.slot)?;
@@ -170,7 +170,7 @@ fn replace(
     Some(pad)
 }
 
-/// Notes the cargo with its owner, if the owner is still there.
+/// Records the cargo with its owner, if the owner is still in the match.
 fn own(entities: &mut Entities, owner: EntityId, cargo: EntityId) {
     if let Some(tank) = entities.find_mut(owner).and_then(Entity::hovertank_mut) {
         tank.cargo = Some(cargo);
@@ -182,7 +182,7 @@ fn model_of(arena: &Arena, name: &str) -> Option<(ModelId, ShapeId)> {
     Some((model, arena.shapes.of_model(model)?))
 }
 
-/// The same heading without any tilt.
+/// The orientation with the same heading and no tilt.
 fn upright(orientation: DQuat) -> DQuat {
     let ahead = orientation * DVec3::X;
     turn(libm::atan2(ahead.y, ahead.x))

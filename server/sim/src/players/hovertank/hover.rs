@@ -18,8 +18,8 @@ const LENGTH: f64 = 38.0;
 /// units per second.
 const REACH: f64 = 96.0;
 
-/// Probes start this far inside the hull, in units: at its surface, which may lie on
-/// the ground, rounding would decide on which side they start.
+/// Probes start this far inside the hull, in units. The surface of the hull may lie on the
+/// ground: rounding would decide on which side of the ground a probe starts there.
 const INSIDE: f64 = 4.0;
 
 /// Positions of the probes, as a share of the distance from the middle of the
@@ -87,7 +87,7 @@ impl<'a> Craft<'a> {
         self.rotation.x_axis
     }
 
-    /// All that was added, as a constant acceleration over the tick.
+    /// The sum of the forces, as a constant acceleration over the tick.
     pub(super) fn drive(&self) -> Drive {
         Drive {
             linear: (self.velocity - self.before[0]) / self.seconds,

@@ -50,12 +50,12 @@ const TILTED: f64 = 0.7;
 /// is righted, otherwise its own weight would hold it down.
 const FALLEN: f64 = 0.3;
 
-/// Speed of that lift, in units per second.
+/// Speed of the lift of a tank that lies on its side, in units per second.
 const RIGHTING: f64 = 40.0;
 
 /// Computes the drive of the tank in `slot` for this tick from its driver's
-/// `command`: `forward` and `right` fly, the hull turns to the heading, jumping
-/// climbs and crouching lands. Does nothing for players on foot.
+/// `command`. `forward` and `right` move the tank, and the hull turns to the heading. The
+/// jump key climbs, and the crouch key lands. Does nothing for players on foot.
 pub(crate) fn steer(
     arena: &Arena,
     entities: &mut Entities,
@@ -91,7 +91,7 @@ pub(crate) fn steer(
     }
 }
 
-/// Whether the tank stands upright on the ground and is commanded to.
+/// Whether the tank stands upright on the ground, and its driver commands it to land.
 fn is_parked(craft: &Craft, ground: &[Option<f64>; 4], command: Command) -> bool {
     let touches = ground.iter().flatten().any(|&distance| distance < TOUCHDOWN);
     command.buttons.contains(Buttons::CROUCH) && touches && craft.up().z > TILTED
@@ -120,7 +120,7 @@ fn fly(craft: &mut Craft, ground: &[Option<f64>; 4], command: Command, seconds: 
     }
 }
 
-/// Keeps the tank from sinking below this upward speed.
+/// Accelerates the tank upward until its upward speed is at least `least`.
 fn lift(craft: &mut Craft, least: f64, seconds: f64) {
     craft.velocity.z += (least - craft.velocity.z).clamp(0.0, LIFT * seconds);
 }
@@ -128,7 +128,7 @@ fn lift(craft: &mut Craft, least: f64, seconds: f64) {
 /// Turns the tank's upward direction towards the world's.
 fn right(craft: &mut Craft, seconds: f64) {
     let up = craft.up();
-    // From its back all directions are equal; rolling over its side is shorter.
+    // For a tank on its back all directions are equal: it rolls over its side, which is shorter.
     let axis = up.cross(DVec3::Z).try_normalize().unwrap_or(craft.ahead());
     let tilt = libm::acos(up.z.clamp(-1.0, 1.0));
     let wanted = axis * (tilt * TURN_RATE).min(TURN);
@@ -148,7 +148,7 @@ fn turn(craft: &mut Craft, yaw: u16, seconds: f64) {
     craft.angular += up * speed.clamp(-TORQUE * seconds, TORQUE * seconds);
 }
 
-/// Flies, or brakes, as commanded along the heading.
+/// Accelerates or brakes to the velocity that the driver commands, relative to the heading.
 fn thrust(craft: &mut Craft, command: Command, seconds: f64) {
     let ahead = heading(command.yaw);
     let (ahead, right) = (ahead.extend(0.0), DVec3::new(ahead.y, -ahead.x, 0.0));

@@ -1,8 +1,19 @@
 use glam::Vec3;
 use thiserror::Error;
 
-/// The numbers by which players on foot move, the same on the server and on all clients that
-/// predict. The default ones are Quake's.
+/// The parameters of the motion of players on foot. The server and all clients that predict
+/// use the same ones. The defaults are Quake's.
+///
+/// ```
+/// use obsp_sim::MovementParameters;
+///
+/// // With half of the gravity a jump leads twice as high.
+/// let low = MovementParameters { gravity: 400.0, ..MovementParameters::default() };
+/// assert!(low.check().is_ok());
+/// assert_eq!(low.jump_height(), 2.0 * MovementParameters::default().jump_height());
+/// let wrong = MovementParameters { friction: -1.0, ..low };
+/// assert_eq!(wrong.check().unwrap_err().name, "friction");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MovementParameters {
     /// Running speed, in units per second.
@@ -16,10 +27,10 @@ pub struct MovementParameters {
     pub stop_speed: f64,
     /// Share of the wished speed that is gained per second on the ground.
     pub ground_acceleration: f64,
-    /// The same in the air: how much control there is.
+    /// Share of the wished speed that is gained per second in the air: the air control.
     pub air_acceleration: f64,
-    /// Upward speed of a jump, in units per second: its square over twice the gravity is the
-    /// height.
+    /// Upward speed of a jump, in units per second. Its square over twice the gravity is the
+    /// height of the jump.
     pub jump_speed: f64,
     /// Downward acceleration of players, in units per second squared.
     pub gravity: f64,
@@ -43,43 +54,44 @@ impl Default for MovementParameters {
     }
 }
 
-/// A number that players cannot move by.
+/// A movement parameter that is out of its range.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[error("{name} is {value}, not within {least} and {most}")]
 pub struct MovementError {
-    /// Which number.
+    /// Name of the parameter.
     pub name: &'static str,
-    /// What it is.
+    /// Its value.
     pub value: f64,
-    /// The least that is allowed.
+    /// The least value that is allowed.
     pub least: f64,
-    /// The most that is allowed.
+    /// The greatest value that is allowed.
     pub most: f64,
 }
 
-/// Greatest gain of speed within a tick beyond that from standing to running and a jump, in
-/// units per second: what falls meanwhile.
+/// Greatest gain of speed within a tick beyond running and jumping, in units per second: the
+/// gain by gravity.
 const FASTER: f64 = 10.0;
 
-/// The gaps that players keep, in units, and what they are moved by to keep them.
+/// Allowance for the gaps that players keep, and for the moves that keep them, in units.
 const GAPS: f64 = 4.0;
 
 impl MovementParameters {
-    /// How far from where a tick of `seconds` begins a player can meet something who has
-    /// this velocity then, in units: a step up and down lies beyond the way.
+    /// The distance in units within which a player can meet something in a tick of `seconds`,
+    /// from the position at its beginning. `velocity` is the player's velocity at the beginning.
+    /// The distance includes a step up and down.
     pub(crate) fn reach(&self, velocity: Vec3, seconds: f64) -> f64 {
         let speed = f64::from(velocity.length()) + self.run_speed + self.jump_speed + FASTER;
         speed * seconds + 2.0 * self.step_height + GAPS
     }
 
-    /// How high a jump leads, in units; infinitely high without gravity.
+    /// Height of a jump, in units; infinite without gravity.
     pub fn jump_height(&self) -> f64 {
         if self.jump_speed == 0.0 { 0.0 } else { self.jump_speed.powi(2) / (2.0 * self.gravity) }
     }
 
-    /// The names of the numbers and their ranges, in the order of
-    /// [`MovementParameters::to_array`]: the greatest speeds are half of the greatest that a
-    /// player may have.
+    /// The names of the parameters, with the least and the greatest value of each, in the order
+    /// of [`MovementParameters::to_array`]. The greatest speeds are half of the greatest speed
+    /// that a player may have.
     pub const RANGES: [(&str, f64, f64); 9] = [
         ("run_speed", 1.0, 1000.0),
         ("slow_share", 0.0, 1.0),
@@ -92,7 +104,7 @@ impl MovementParameters {
         ("step_height", 0.0, 64.0),
     ];
 
-    /// The numbers in the order of [`MovementParameters::RANGES`].
+    /// The parameters in the order of [`MovementParameters::RANGES`].
     pub fn to_array(&self) -> [f64; 9] {
         [
             self.run_speed,
@@ -107,18 +119,18 @@ impl MovementParameters {
         ]
     }
 
-    /// Whether each number is in its range of [`MovementParameters::RANGES`].
+    /// Checks that each parameter is in its range of [`MovementParameters::RANGES`].
     ///
     /// # Errors
-    /// One of them is out of it.
+    /// [`MovementError`] names the first parameter that is out of its range.
     pub fn check(&self) -> Result<(), MovementError> {
         check(self.to_array())
     }
 
-    /// Those with these numbers.
+    /// The parameters with these values, in the order of [`MovementParameters::RANGES`].
     ///
     /// # Errors
-    /// One of them is out of its range.
+    /// [`MovementError`] names the first parameter that is out of its range.
     pub fn from_array(numbers: [f64; 9]) -> Result<Self, MovementError> {
         check(numbers)?;
         let [
@@ -148,7 +160,7 @@ impl MovementParameters {
 
 fn check(numbers: [f64; 9]) -> Result<(), MovementError> {
     for (value, (name, least, most)) in numbers.into_iter().zip(MovementParameters::RANGES) {
-        // Not a number is in no range.
+        // NaN is in no range.
         if !(least..=most).contains(&value) {
             return Err(MovementError { name, value, least, most });
         }
@@ -174,8 +186,9 @@ mod tests {
         }
     }
 
-    /// Symptom: with steps of 64 units a client did not know bodies beyond 40 that the player could
-    /// step onto. Cause: a constant beside the parameter. Cure: the reach has the step in it.
+    /// Symptom: with steps of 64 units, a client ignored bodies beyond 40 units that the player
+    /// could step onto. Cause: the reach had a constant in place of the parameter. Cure: the reach
+    /// includes the height of a step.
     #[test]
     fn the_reach_of_a_tick_has_the_step_in_it() {
         let default = MovementParameters::default();

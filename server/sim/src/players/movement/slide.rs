@@ -5,10 +5,10 @@ use glam::{DVec3, Vec3};
 use super::{Ground, Motion, MovementParameters, Surroundings, WALKABLE};
 use crate::players::agent::SweepHit;
 
-/// Most straight pieces of one tick's motion.
+/// Greatest number of straight pieces in the motion of one tick.
 const MAX_BENDS: usize = 4;
 
-/// Most surfaces met within a tick; with more the player is in a pocket and stops.
+/// Greatest number of surfaces met within a tick. With more the player is in a pocket and stops.
 const MAX_PLANES: usize = 5;
 
 /// A velocity that leaves a surface slower than this, in units per second, counts as
@@ -39,7 +39,7 @@ fn slide(
     if let Some(Ground { normal, .. }) = ground {
         motion.velocity = clip(motion.velocity, normal);
     }
-    for relative_sagitta in 0..MAX_BENDS {
+    for bend in 0..MAX_BENDS {
         let end = motion.position + (motion.velocity * left).as_vec3();
         if end == motion.position {
             return relative_sagitta > 0;
@@ -57,7 +57,7 @@ fn slide(
         touched.push((hit, into));
         left *= 1.0 - sweep.time;
         if planes.iter().any(|plane| plane.dot(hit.normal) > SAME_PLANE) {
-            // The same surface again, by rounding: move away from it a little.
+            // This surface is met again by rounding: move away from it a little.
             motion.velocity += hit.normal;
             continue;
         }
@@ -76,9 +76,9 @@ fn slide(
     true
 }
 
-/// Slides; where a surface is met, also tries the motion a step higher and keeps the one that
-/// leads farther. Who falls steps up onto what carries, and so does who has just jumped, as in
-/// Quake III: a jump and a step together lead onto a ledge.
+/// Slides. Where a surface is met, also tries the motion a step higher, and keeps the motion that
+/// leads farther. A player who falls can step up onto ground that carries, and so can a player who
+/// has just jumped. As in Quake III, a jump and a step together lead onto a ledge.
 pub(super) fn slide_and_step(
     motion: &mut Motion,
     ground: Option<Ground>,
@@ -126,8 +126,8 @@ fn descend(
     surroundings: &mut impl Surroundings,
 ) {
     let Some(Ground { normal, .. }) = ground else { return };
-    // Relative to the ground, not to the horizon: a player who walks up over an edge
-    // continues down, and the rounding of a level floor's normal does not decide.
+    // The speed is measured from the ground, not from the horizon: a player who walks up over
+    // an edge continues down, and the rounding of a level floor's normal does not decide.
     if motion.velocity.dot(normal) > LEAVING {
         return;
     }
@@ -138,8 +138,8 @@ fn descend(
     }
 }
 
-/// The normal of a wall that stands where a slope too steep to walk on is: who walks from a
-/// wedge does not run up its sides.
+/// The normal of a slope too steep to walk on, made level as if the slope were a wall; other
+/// normals stay as they are. So a player who walks in a wedge does not run up its sides.
 fn upright(normal: DVec3) -> DVec3 {
     let is_slope = normal.z > 0.0 && normal.z < WALKABLE;
     if is_slope { normal.with_z(0.0).normalize_or(normal) } else { normal }

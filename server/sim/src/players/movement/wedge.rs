@@ -11,31 +11,34 @@ use crate::state::Posture;
 /// Along a gully that falls that little, steering in the air leads upward as well.
 const LEVEL: f64 = 0.01;
 
-/// Two normals whose cosine is greater than this are of one surface.
+/// Two normals whose cosine is greater than this belong to one surface.
 const SAME_SURFACE: f64 = 0.9999;
 
-/// How far a way enters a surface that it is said not to, by rounding.
+/// A way that enters a surface by less than this does so by rounding, and counts as free of it.
 const ROUNDING: f64 = 1e-6;
 
 /// The share by which a way that leads along surfaces is turned away from them, so that it
-/// does not meet them again by rounding; and the factor by which that grows where it does.
+/// does not meet them again by rounding.
 const TURNED_AWAY: f64 = 0.002;
+
+/// The factor by which [`TURNED_AWAY`] grows for a way that meets them all the same.
 const TURNED_FURTHER: f64 = 8.0;
 
-/// Most ways that are looked for: each meets a surface that the ones before did not, or is
-/// turned farther away from one. Where so many are closed, the others are taken to be.
+/// Greatest number of ways that are tested. Each one meets a surface that the ways before did
+/// not, or is turned farther away from a surface. If this many ways are closed, all ways count as
+/// closed.
 const MAX_WAYS: usize = 12;
 
 /// How far a way is followed, in units. A player who slips down by this much between walls of
 /// 89 degrees comes no nearer to them than the margin.
 const REACH: f64 = 2.0;
 
-/// A surface that is nearer than this along its normal, in units, touches the player: it is the
-/// distance at which a sweep stops, and a little.
+/// A surface that is nearer than this along its normal, in units, touches the player: a little
+/// more than the distance at which a sweep stops.
 const TOUCH: f64 = 1.25 * SURFACE_DISTANCE as f64;
 
 /// The lowest of the surfaces that touch the box of `posture` at `position`, if together they
-/// leave it no way down: where one of them would let it slip, another one is in the way.
+/// leave the box no way down: where one of them would let it slip, another one is in the way.
 pub(super) fn find_wedge(
     (posture, position): (Posture, Vec3),
     surroundings: &mut impl Surroundings,
@@ -58,7 +61,7 @@ pub(super) fn find_wedge(
         normals.push(hit.normal);
         below = below.or(Some(hit));
     }
-    // A funnel of many sides: all ways that were looked for are closed.
+    // This is a funnel of many sides: all ways that were tested are closed.
     below
 }
 
@@ -84,7 +87,7 @@ fn steepest_way(normals: &[DVec3]) -> Option<DVec3> {
 mod tests {
     use super::*;
 
-    /// The normal of a slope so many degrees steep whose foot is in direction `turn`.
+    /// The normal of a slope of this many degrees that falls in the direction `turn`.
     fn slope(degrees: f64, turn: f64) -> DVec3 {
         let (steep, turn) = (degrees.to_radians(), turn.to_radians());
         let across = DVec3::new(libm::cos(turn), libm::sin(turn), 0.0);

@@ -1,4 +1,4 @@
-//! What a client predicts of the props that its player shoves.
+//! A client's prediction of the props that its player shoves.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -15,16 +15,16 @@ use crate::context::StepContext;
 use crate::players::movement::PlayerMotion;
 use crate::state::{EntityId, EntityState, Kind};
 
-/// Bodies farther than this, in units, from all that the player shoves are left out
+/// Bodies farther than this, in units, from all bodies that the player shoves are left out
 /// until the server's next snapshot.
 const REACH: f64 = 16.0;
 
-/// Most bodies of a pile, the nearest ones: snapshots of a heap of hundreds are not
-/// exact enough to predict it anyway.
+/// Greatest number of bodies of a pile; the nearest ones are taken. Snapshots of a heap of
+/// hundreds are not exact enough to predict it anyway.
 const MOST: usize = 8;
 
 /// A pose that was rounded for the wire may be nearer to the ground than the guard
-/// allows: it is tried again this much higher, in units.
+/// allows. So it is tried at these heights above the given one, in units.
 const RAISED: [f64; 3] = [0.0, 1.0 / 64.0, 1.0 / 16.0];
 
 /// A body and its angular velocity.
@@ -32,18 +32,18 @@ const RAISED: [f64; 3] = [0.0, 1.0 / 64.0, 1.0 / 16.0];
 pub struct Moving {
     /// Its state as in a snapshot.
     pub state: EntityState,
-    /// Radians per second, world axes.
+    /// Angular velocity, in radians per second, world axes.
     pub spin: DVec3,
 }
 
 impl Moving {
-    /// Whether a body may move so.
+    /// Whether the state and the spin are valid.
     pub(super) fn is_sound(&self) -> bool {
         is_sound(&self.state) && is_speed(self.spin)
     }
 }
 
-/// The bodies that a player shoves and those near them: a small match of their own,
+/// The bodies that a player shoves, and the bodies near them: a small match of its own,
 /// moved by the server's own solver and guard.
 #[derive(Clone, Debug)]
 pub struct Pile {
@@ -75,7 +75,7 @@ impl Pile {
         pile
     }
 
-    /// A pile of a player alone, who has no place yet, with room for these bodies.
+    /// A pile with only a player, who is not placed yet. Its grid covers the bodies `near`.
     pub(super) fn of_player(
         role: Role,
         shape: ShapeId,
@@ -95,13 +95,14 @@ impl Pile {
         self.seen(id, *kind, *slot)
     }
 
-    /// The current states of all bodies of the pile but the players.
+    /// The current states of all bodies of the pile except the players.
     pub fn bodies(&self) -> impl Iterator<Item = Moving> {
         self.members.iter().filter_map(|(id, kind, slot)| self.seen(*id, *kind, *slot))
     }
 
-    /// Gives a body the velocity of a shove, in units per second; a body that is not in
-    /// the pile is ignored, and so is a velocity that is not finite or that no body has.
+    /// Gives a body the velocity of a shove, in units per second. Nothing happens if the body
+    /// is not in the pile, or if the velocity is not finite or faster than 10 million units per
+    /// second.
     pub fn shove(&mut self, id: EntityId, velocity: DVec3) {
         let member = self.members.iter().find(|(member, ..)| *member == id);
         let Some((.., slot)) = member.filter(|_| is_speed(velocity)) else { return };
@@ -129,7 +130,7 @@ impl Pile {
         self.move_bodies(predictor, seconds);
     }
 
-    /// Moves the other players on foot by a tick, as their velocity among `others` says.
+    /// Moves the other players on foot by a tick, with their velocities among `others`.
     pub(super) fn move_players(
         &mut self,
         predictor: &Predictor,
@@ -157,14 +158,14 @@ impl Pile {
         dynamics::step(map, shapes, entities, pairs, &mut context);
     }
 
-    /// Adds bodies to the player, those for which there is room.
+    /// Adds the bodies for which there is room.
     pub(super) fn add_all(&mut self, predictor: &Predictor, near: Vec<(ShapeId, Moving)>) {
         for (shape, body) in near {
             self.add(predictor, shape, body);
         }
     }
 
-    /// Takes out the bodies that `is_kept` does not accept; returns whether there were any.
+    /// Removes the bodies that `is_kept` does not accept; returns whether there were any.
     pub(super) fn keep(&mut self, is_kept: impl Fn(EntityId) -> bool) -> bool {
         let (kept, gone) = self.members.iter().partition(|(id, ..)| is_kept(*id));
         self.members = kept;
@@ -176,8 +177,8 @@ impl Pile {
         !gone.is_empty()
     }
 
-    /// Whether a body is in the pile in this very state. A player on foot, who is put where
-    /// they go anyway, is in any state.
+    /// Whether the pile contains the body in exactly this state. For a player on foot any state
+    /// will do, because players are put where they go in each tick.
     pub(super) fn has(&self, body: &Moving) -> bool {
         match body.state.kind {
             Kind::Player { .. } => self.members.iter().any(|(id, ..)| *id == body.state.id),
@@ -213,7 +214,8 @@ impl Pile {
         }
     }
 
-    /// Puts a body at a pose, if there is room for it, else takes it out.
+    /// Puts a body at a pose, or takes it out of the world if there is no room for it there.
+    /// Returns whether there was room.
     pub(super) fn put(
         &mut self,
         predictor: &Predictor,
@@ -251,8 +253,8 @@ impl Pile {
     }
 }
 
-/// The bodies that are the player's `own` and those less than `reach` units from them, in
-/// the order of their slots.
+/// The player's `own` bodies and the bodies less than `reach` units from them, in the order of
+/// their slots. Of more than [`MOST`] only the nearest are returned.
 pub(super) fn near(
     predictor: &Predictor,
     own: &[EntityId],

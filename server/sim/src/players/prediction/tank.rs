@@ -1,4 +1,4 @@
-//! What a client predicts of the hovertank that its player drives.
+//! A client's prediction of the hovertank that its player drives.
 
 use glam::DVec3;
 
@@ -14,16 +14,16 @@ use crate::players::hovertank;
 use crate::state::{EntityId, EntityState, Kind};
 
 /// Bodies farther than this from the tank, in units, are left out until the server's next
-/// word of it: more than its way at full speed in a tenth of a second and a round trip of a
-/// quarter.
+/// snapshot. A tank at full speed moves less than this in a tenth of a second and a round trip of
+/// a quarter of a second.
 const REACH: f64 = 160.0;
 
-/// A pose that was rounded for the wire may be nearer to something than the guard allows:
-/// it is tried again this much farther up, then aside, in units.
+/// A pose that was rounded for the wire may be nearer to something than the guard allows.
+/// So it is tried again at these distances up, then aside, in units.
 const SHIFTS: [f64; 3] = [1.0 / 64.0, 1.0 / 16.0, 1.0 / 4.0];
 
-/// The tank that the player drives and the bodies near it: a small match of their own,
-/// moved by the server's own engine, solver and guard.
+/// The tank that the player drives, and the bodies near it: a small match of its own, moved by
+/// the server's own engine, solver and guard.
 #[derive(Clone, Debug)]
 pub struct DrivenTank {
     pile: Pile,
@@ -32,8 +32,8 @@ pub struct DrivenTank {
 }
 
 impl DrivenTank {
-    /// `None` if it is no tank, if no impulse moves bodies of its model, or if there is no room
-    /// for it where it is said to be.
+    /// The tank with this state, and the `bodies` near it. `None` if it is not a tank, if no
+    /// impulse moves bodies of its model, or if there is no room for it at its position.
     pub(super) fn new(predictor: &Predictor, tank: &Moving, bodies: &[Moving]) -> Option<Self> {
         let Kind::Vehicle { model } = tank.state.kind else { return None };
         let shape = predictor.rigid(&tank.state)?;
@@ -58,14 +58,15 @@ impl DrivenTank {
         let (same, other): (Vec<_>, Vec<_>) =
             near.into_iter().partition(|(_, body)| self.pile.has(body));
         let is_same = |id| same.iter().any(|(_, body)| body.state.id == id);
-        // All that change are taken out first, or they would be in each other's way.
+        // All bodies that change are taken out first. Otherwise they would be in each other's way.
         let mut changed = self.pile.keep(is_same) | !other.is_empty();
         changed |= self.state() != Some(*tank) && self.put(predictor, tank);
         self.pile.add_all(predictor, other);
         changed
     }
 
-    /// Puts the tank where it is said to be, or nearly so; false if there is no room for it.
+    /// Puts the tank at the position of its state, or very near to it; `false` if there is no
+    /// room for it.
     fn put(&mut self, predictor: &Predictor, tank: &Moving) -> bool {
         let Moving { state, spin } = tank;
         let Some(shape) = predictor.shape(state) else { return false };
@@ -109,22 +110,22 @@ impl DrivenTank {
         pile.move_bodies(predictor, seconds);
     }
 
-    /// The tank.
+    /// The current state of the tank.
     pub fn state(&self) -> Option<Moving> {
         self.pile.seen(self.id, self.kind, self.pile.player)
     }
 
-    /// Leaves the bodies near it out from now on.
+    /// Removes all other bodies from the prediction.
     pub fn leave_others(&mut self) {
         self.pile.keep(|_| false);
     }
 
-    /// The bodies near it, but for players on foot.
+    /// The current states of the bodies near the tank, except players on foot.
     pub fn bodies(&self) -> impl Iterator<Item = Moving> {
         self.pile.bodies()
     }
 
-    /// Whether it touches another body, whose motion only the server knows.
+    /// Whether the tank touches another body. Only the server knows the motion of that body.
     pub fn touches_bodies(&self) -> bool {
         let player = self.pile.player;
         self.pile.pairs.iter().any(|pair| {
@@ -134,7 +135,7 @@ impl DrivenTank {
     }
 }
 
-/// Those of `bodies` that are near a tank, in the order of their slots.
+/// The `bodies` near a tank, in the order of their slots.
 fn near_tank(predictor: &Predictor, tank: &Moving, bodies: &[Moving]) -> Vec<(ShapeId, Moving)> {
     let id = tank.state.id;
     let others = bodies.iter().filter(|body| body.state.id != id);

@@ -1,5 +1,5 @@
-//! Poses as they are saved: as differences from another one near by, in steps of `f64`, which
-//! are small numbers. All come back to the bit.
+//! Saved poses. A pose is saved as its difference from another pose near by, in steps of `f64`:
+//! these are small numbers. Every pose comes back to the bit.
 
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::collision::shape::ShapeId;
 pub(super) struct SavedPose([u64; 7]);
 
 impl SavedPose {
-    /// That of a body.
+    /// The pose of a body; `None` if it is outside of the world.
     pub(super) fn of(entity: &Entity) -> Option<Self> {
         entity.placement().map(|placement| Self::from_base(placement.pose(), None))
     }
@@ -25,7 +25,7 @@ impl SavedPose {
         Self(std::array::from_fn(|at| (step(at) << 1 ^ step(at) >> 63) as u64))
     }
 
-    /// The pose.
+    /// The pose that was saved with this base.
     pub(super) fn pose(&self, base: Option<&Pose>) -> Pose {
         let known = base.map_or([0; 7], words);
         let step = |at: usize| self.0[at] >> 1 ^ (self.0[at] & 1).wrapping_neg();
@@ -45,12 +45,12 @@ fn words(pose: &Pose) -> [u64; 7] {
     [x, y, z, i, j, k, w].map(f64::to_bits)
 }
 
-/// The fourth number of a unit quaternion, nearly, unless it is negative.
+/// The bits of the fourth number of a unit quaternion, but for rounding, if it is not negative.
 fn last_of_unit(i: f64, j: f64, k: f64) -> u64 {
     (1.0 - (i * i + j * j + k * k)).max(0.0).sqrt().to_bits()
 }
 
-/// A pose near that of its body, or none.
+/// A pose near that of its body, or no pose.
 #[derive(Serialize, Deserialize)]
 pub(super) enum NearPose {
     None,
@@ -69,7 +69,7 @@ impl NearPose {
         }
     }
 
-    /// The pose.
+    /// The pose that was saved, of a body with the pose `own`.
     pub(super) fn pose(&self, own: Option<&Pose>) -> Option<Pose> {
         match self {
             Self::None => None,
@@ -79,17 +79,17 @@ impl NearPose {
     }
 }
 
-/// A body at the last search for contacts.
+/// The state of a body at the last search for contacts.
 #[derive(Serialize, Deserialize)]
 pub(super) enum SavedSearch {
     None,
-    /// As it is now.
+    /// The body is as it was then.
     Same,
     Other(ShapeId, bool, SavedPose),
 }
 
 impl SavedSearch {
-    /// That of a body.
+    /// The state of a body at the last search.
     pub(super) fn of(entity: &Entity) -> Self {
         match &entity.searched_as {
             None => Self::None,
@@ -101,7 +101,7 @@ impl SavedSearch {
         }
     }
 
-    /// The state at the search of a body that is as it was saved but for this.
+    /// The state at the last search. `entity` is the body as it was saved, except for this state.
     pub(super) fn state(&self, entity: &Entity) -> Option<SearchState> {
         let own = entity.placement().map(|placement| placement.pose());
         match self {

@@ -1,6 +1,6 @@
 //! The emergency routine: overlaps forced into a world are gone after one
-//! tick, whoever finds no place waits, and nobody is lost. The judge is the
-//! audit: exact triangles, which share nothing with the guard.
+//! tick, bodies that find no place wait, and no body is lost. The audit judges
+//! this by exact triangles. It shares no code with the guard.
 
 use super::*;
 use crate::audit::{Audit, Fault};
@@ -33,7 +33,7 @@ impl Trial {
         Self { world: World::new(map, shipped().into(), CONFIG).expect("a match"), audit }
     }
 
-    /// Puts a body where another world found it free, regardless of other bodies.
+    /// Puts a body at a place that is free in another world, regardless of the bodies of this one.
     fn force(&mut self, elsewhere: &World, model: &str, position: DVec3) -> EntityId {
         self.force_turned(elsewhere, model, position, DQuat::IDENTITY)
     }
@@ -57,7 +57,7 @@ impl Trial {
         self.audit.check(&self.world.state())
     }
 
-    /// One tick, after which nothing may overlap and no body may be missing.
+    /// Simulates one tick. After it nothing may overlap, and no body may be missing.
     fn step_clean(&mut self, everybody: usize) {
         self.world.step(&[]);
         let overlaps = self.overlaps();
@@ -136,7 +136,7 @@ fn a_centre_just_inside_a_wall_comes_back_beside_the_wall() {
         let id = trial.force(&elsewhere, model, place);
         trial.step_clean(1);
         let back = trial.world.position(id.slot);
-        // Flush with the wall would be the nearest place of all.
+        // The nearest place of all is flush with the wall.
         let nearest = DVec3::new(256.0 - half, 40.0, 100.0);
         assert!(back.distance(nearest) < 2.0, "the {model} is at {back}");
         assert_eq!(trial.world.context.counters.emergency_replacements, 1);
@@ -153,8 +153,8 @@ fn bodies_spawned_inside_walls_and_sleepers_are_out_after_one_tick() {
     let asleep = |world: &World, id| world.entities.find(id).is_some_and(|e| e.sleep.asleep);
     assert!(asleep(&trial.world, sleeper));
     let before = trial.world.position(sleeper.slot);
-    // In the wall, through the wall, in the floor, in the sleeper and in
-    // one another; one is hidden inside the sleeper as a whole.
+    // The bodies are in the wall, through the wall, in the floor, in the sleeper
+    // and in one another. One is hidden inside the sleeper as a whole.
     for (model, position) in [
         ("crate", DVec3::new(262.0, 0.0, 100.0)),
         ("plank", DVec3::new(250.0, 50.0, 100.0)),
@@ -188,7 +188,7 @@ fn bodies_forced_into_the_world_are_clean_after_one_tick() {
             let mut across = || random.between(-reach, reach);
             DVec3::new(across(), across(), 100.0 + across() * 0.5)
         };
-        // In the room, and some of them in its walls.
+        // Two points in the room, and two that may be in its walls.
         let points = [point(180.0), point(180.0), point(204.0), point(204.0)];
         let (bodies, players) = (20 + random.below(80) as usize, 1 + random.below(20) as usize);
         for _ in 0..bodies {

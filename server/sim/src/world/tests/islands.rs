@@ -1,4 +1,4 @@
-//! What happens to a heap does not depend on others: not even its last bit.
+//! The motion of a heap does not depend on other heaps, not even in its last bit.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn drop_heap(world: &mut World, x: f64, bodies: u16, columns: u16) -> Vec<u16> {
     (0..bodies).map(body).collect()
 }
 
-/// All that is known of the bodies in `slots`, to the bit.
+/// The poses and velocities of the bodies in `slots`, to the bit.
 fn bits(world: &World, slots: &[u16]) -> Vec<[u64; 13]> {
     let body = |&slot: &u16| {
         let entity = world.entities.get(slot).expect("it is there");
@@ -39,12 +39,12 @@ fn bits(world: &World, slots: &[u16]) -> Vec<[u64; 13]> {
     slots.iter().map(body).collect()
 }
 
-/// Symptom: a heap fell otherwise while another one fell elsewhere. Cause: the projection
-/// went on for all islands until the worst of them lacked nothing, and looked at contacts
-/// again because another one in the same lanes had changed.
+/// Symptom: a heap fell differently while another heap fell elsewhere. Cause: the projection
+/// went on for all islands until the worst of them was finished, and it tested contacts
+/// again because another contact in the same lanes had changed.
 #[test]
 fn an_island_alone_does_what_it_does_beside_others() {
-    // Of one block; cut into blocks; and several small ones.
+    // A heap of one block, a heap that is cut into blocks, and several small heaps.
     for (bodies, columns) in [(70, 4), (250, 6), (9, 3)] {
         let mut alone = empty_room();
         let own = drop_heap(&mut alone, 250.0, bodies, columns);

@@ -1,5 +1,5 @@
-//! Kinematic bodies: what a game drives moves as its velocity says, pushes and carries what
-//! gives way, and stops at what does not.
+//! Kinematic bodies: a body that a game drives moves by its velocity, pushes and carries the
+//! bodies that give way, and stops at the bodies that do not.
 
 use obsp::model::Model;
 
@@ -87,7 +87,7 @@ impl Stage {
     }
 }
 
-/// 4 crates in two stacks on a slab that goes up and down.
+/// Four crates in two stacks on a slab that goes up and down.
 #[test]
 fn a_lift_carries_stacks_up_and_down_and_lets_them_sleep() {
     for speed in [3.0_f64, 60.0, 240.0] {
@@ -161,7 +161,7 @@ fn a_crusher_stops_at_crates_against_a_wall_and_lets_them_be() {
         stage.ticks(20);
         stage.drive(crusher, DVec3::X * speed);
         stage.ticks((180.0 / speed * 60.0) as usize + 120);
-        // 512 less three crates and the wall's half; crates may have turned or climbed.
+        // 412 is 512 less three crates and half the wall. Crates may have turned or climbed.
         let at = stage.at(crusher).x;
         assert!(at < 412.0, "{speed}: it is at {at}");
         assert!(at > 380.0, "{speed}: it stopped at {at}");
@@ -169,7 +169,7 @@ fn a_crusher_stops_at_crates_against_a_wall_and_lets_them_be() {
         assert_eq!(entity.velocity, DVec3::X * speed, "its velocity is its own");
         assert!(entity.sleep.held);
         assert_eq!(stage.world.entity(crusher).unwrap().velocity, DVec3::ZERO, "it stands");
-        // Back: nothing jumps.
+        // The crusher goes back, and no crate jumps.
         stage.drive(crusher, DVec3::X * -60.0);
         let mut fastest: f64 = 0.0;
         for _ in 0..60 {
@@ -258,7 +258,7 @@ fn a_player_rides_a_lift_up_and_down_and_jumps_on_it() {
     }
 }
 
-/// 1,200 units per second, up, past the height at which the room ends, and back.
+/// A lift at 1,200 units per second that is driven up against the ceiling, and back.
 #[test]
 fn a_fast_lift_throws_a_player_up_and_stops_below_the_ceiling() {
     let mut stage = Stage::new(1);
@@ -291,7 +291,7 @@ fn a_player_rides_a_platform_and_a_turning_one() {
     let slid = (stage.at(player) - stage.at(platform) - before).truncate().length();
     println!("slid {slid}");
     assert!(slid < 20.0, "{slid}");
-    // A turning one: on a circle about its middle.
+    // The platform turns: the player moves on a circle about its middle.
     stage.drive(platform, DVec3::ZERO);
     stage.ticks(30);
     stage.world.set_velocity(platform, DVec3::ZERO, DVec3::Z * 1.5).unwrap();
@@ -304,7 +304,7 @@ fn a_player_rides_a_platform_and_a_turning_one() {
     assert!((radius(&stage) - before).abs() < 6.0, "{before} then {}", radius(&stage));
 }
 
-/// One on a crate, and one on the other's head.
+/// One player stands on a crate, and one on another player's head.
 #[test]
 fn players_who_stand_on_what_a_lift_carries_do_not_stop_it() {
     for speed in [30.0, 90.0] {
@@ -332,7 +332,7 @@ fn players_who_stand_on_what_a_lift_carries_do_not_stop_it() {
             }
             println!("{speed} {direction}: {late} late, off by {off}");
             assert!(late <= 3, "{speed} {direction}: stopped for {late} ticks");
-            // What starts to fall is behind a lift that goes down at once.
+            // Bodies that only start to fall are behind a lift that goes down at once.
             assert!(off < 0.5 + speed * speed / 600.0, "{speed} {direction}: off by {off}");
             stage.drive(lift, DVec3::ZERO);
             stage.ticks(60);
@@ -402,7 +402,7 @@ fn two_kinematic_bodies_and_one_at_a_wall_stop() {
     assert!((507.0..508.0).contains(&b) && (499.0..500.0).contains(&a), "{a}, {b}");
 }
 
-/// Impulses, blasts and rockets do nothing to it.
+/// Impulses, added velocities and rockets do nothing to a kinematic body.
 #[test]
 fn nothing_but_its_game_changes_the_velocity_of_a_kinematic_body() {
     let mut stage = Stage::new(1);
@@ -435,7 +435,7 @@ fn nothing_but_its_game_changes_the_velocity_of_a_kinematic_body() {
     assert!(stage.world.why(lift).is_some());
 }
 
-/// Half a unit per second: slower than what counts as rest elsewhere.
+/// The lift moves at half a unit per second: for other bodies that counts as rest.
 #[test]
 fn a_stopped_lift_that_starts_slowly_takes_a_sleeping_heap_along() {
     let mut stage = Stage::new(1);

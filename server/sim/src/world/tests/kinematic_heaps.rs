@@ -1,4 +1,5 @@
-//! Kinematic bodies that are driven into heaps: whatever can give way does, so they go on.
+//! Kinematic bodies that are driven into heaps. All bodies that can give way do, so the kinematic
+//! bodies go on.
 
 use obsp::model::Model;
 
@@ -44,9 +45,9 @@ struct Scene {
 /// How far a driven body got.
 #[derive(Debug, Default)]
 struct Progress {
-    /// The share of the way that it would have made without the heap.
+    /// Its way, as a share of its way without the heap.
     share: f64,
-    /// Most ticks in a row in which it made less than a hundredth of its way.
+    /// Greatest number of ticks in a row in which it made less than a hundredth of its way.
     longest_stop: usize,
     /// The highest speed of any body.
     fastest: f64,
@@ -96,11 +97,11 @@ fn drive(scene: Scene, threads: u16) -> Progress {
     progress
 }
 
-/// A driver that stands for good, of 48 that were tried: a body that lies on its edge at the
-/// guard's margin, with one point, is refused every motion. `ARCHITECTURE.md` tells of it.
+/// The one driver of 48 that stops for good: a body lies on its edge, with one point at the
+/// guard's margin, and every motion of it is refused. `LIMITS.md` lists it.
 const JAMMED: (&str, f64, u64) = ("bar", 400.0, 1);
 
-/// Each goes on as long as the heap in front of it can give way.
+/// Each driver goes on as long as the heap in front of it can give way.
 #[test]
 fn a_fast_driver_goes_on_through_heaps() {
     let scene = |driver, names, count| Scene { driver, speed: 400.0, names, count, seed: 0 };
@@ -128,7 +129,7 @@ fn a_fast_driver_goes_on_through_heaps() {
     }
 }
 
-/// So fast that it goes on at a share of its speed only.
+/// The driver is so fast that it goes on only at a share of its speed.
 #[test]
 fn a_driver_that_is_too_fast_for_a_heap_slows_down_alike_with_any_number_of_threads() {
     let scene = Scene { driver: "blade", speed: 1000.0, names: &MIXED, count: 100, seed: 1 };

@@ -1,5 +1,5 @@
-//! Missiles: balls that bounce by themselves and come to rest, and what flies straight; both
-//! are gone when they are found inside anything.
+//! Missiles: balls that bounce and come to rest, and missiles that fly straight. Both are removed
+//! when they are found inside something.
 
 use super::emergency::chamber;
 use super::*;
@@ -83,7 +83,7 @@ fn grenades_among_crates_never_overlap() {
 }
 
 /// A grenade whose corner turns towards the crate that it leaves has no room to rotate. It
-/// moves all the same: it once hung there at full speed.
+/// moves all the same. In an earlier version it hung there at full speed.
 #[test]
 fn a_grenade_that_leaves_a_crate_while_it_rotates_does_not_hang_there() {
     let map = chamber(400, 200);
@@ -151,7 +151,7 @@ fn a_missile_inside_a_wall_or_a_crate_is_removed_and_counted() {
             let slot = world.lob(&elsewhere, motion, spot, DVec3::ZERO);
             world.step(&[]);
             assert!(world.is_clean(), "{motion:?} in a {inside}");
-            // Of two that overlap, either may have been moved.
+            // The routine may have moved either of two bodies that overlap.
             let is_there = world.entities.get(slot).is_some();
             assert!(!is_there || inside == "crate", "{motion:?} stays in a {inside}");
             assert!(world.context.counters.emergency_replacements > 0, "{motion:?} in a {inside}");
@@ -159,14 +159,14 @@ fn a_missile_inside_a_wall_or_a_crate_is_removed_and_counted() {
     }
 }
 
-/// The shipped models, of which one is as `of` has it.
+/// The shipped models, with the one named `name` changed by `of`.
 fn shipped_but(name: &str, of: impl Fn(Model) -> Model) -> Vec<Model> {
     let of = |model: Model| if model.name() == name { of(model) } else { model };
     shipped().into_iter().map(of).collect()
 }
 
-/// Runs a player into a small crate for a second, which is of `models`: how far it is shoved, and
-/// how often a client predicts that it is.
+/// Runs a player into the small crate of `models` for a second. Returns how far the crate is
+/// shoved, and how often a client predicts a shove.
 fn shove(models: &[Model], bring: impl Fn(&mut World, ModelId, DVec3) -> EntityId) -> (f64, usize) {
     let map = room();
     let mut world = World::new(Arc::clone(&map), models.to_vec().into(), CONFIG).expect("a match");
@@ -188,9 +188,9 @@ fn shove(models: &[Model], bring: impl Fn(&mut World, ModelId, DVec3) -> EntityI
     (world.position(body.slot).distance(from), shoved)
 }
 
-/// Symptom: a body of a model marked as one of missiles, placed by `spawn_body`, was shoved 110
-/// units by players, where clients predicted a wall. Cause: the server asked how a body came into
-/// the world, and clients ask for its model. Cure: the model alone decides, wherever it is asked.
+/// Symptom: players shoved a body by 110 units where clients predicted a wall. Its model was
+/// marked as a missile's, and `spawn_body` had placed it. Cause: the server asked how a body came
+/// into the world, and clients ask for its model. Cure: the model alone decides on both sides.
 #[test]
 fn thrown_model() {
     let spawned = |world: &mut World, model, at| {
@@ -216,7 +216,7 @@ fn thrown_model() {
     assert!(by > 50.0 && predicted > 0, "a crate: {by}, {predicted}");
 }
 
-/// A body that is no missile by its model cannot be thrown as one: clients would shove it.
+/// A body whose model is not a missile's cannot be thrown as a missile: clients would shove it.
 #[test]
 fn a_model_that_is_not_marked_is_not_thrown() {
     let mut world = empty_room();
@@ -234,8 +234,8 @@ fn a_model_that_is_not_marked_is_not_thrown() {
     }
 }
 
-/// Of restitution the greater of both counts, as where the solver moves bodies: a ball of none
-/// bounces off a plate that has much.
+/// The greater restitution of the two counts, as in the solver: a ball without restitution
+/// bounces off a plate with much.
 #[test]
 fn a_missile_bounces_by_the_greater_restitution() {
     let bounce = |restitution: f64| {

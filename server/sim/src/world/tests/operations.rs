@@ -1,4 +1,4 @@
-//! What a game may do, and what it is answered.
+//! The operations of a game, and their results.
 
 use obsp::geometry::Aabb;
 
@@ -34,8 +34,8 @@ fn a_place_that_is_taken_is_an_answer_and_changes_nothing() {
 
 #[test]
 fn an_impulse_of_any_size_leaves_finite_velocities() {
-    // Before, 1e300 kilogram units per second became an infinite velocity, from that a
-    // velocity that is no number, and the guard let such a body pass.
+    // In an earlier version 1e300 kilogram units per second became an infinite velocity, then a
+    // NaN, and the guard let such a body pass.
     let (mut world, id) = with_crate();
     let huge = DVec3::new(1e300, -1e300, 1e308);
     for (impulse, point) in [(huge, DVec3::ZERO), (DVec3::Z, huge), (huge, huge)] {
@@ -88,7 +88,7 @@ fn a_player_who_is_taken_out_waits_until_brought_back() {
     assert_eq!(world.bring_back(player), Err(PlaceError::NoSuchEntity), "they wait no more");
 }
 
-/// The state of a match does not tell how fast a body spins, so the audit asks the match.
+/// The state of a match does not contain the spins of bodies, so the audit asks the match.
 #[test]
 fn a_spin_that_is_none_is_found_by_the_audit_of_the_match() {
     let (mut world, id) = with_crate();
@@ -99,8 +99,8 @@ fn a_spin_that_is_none_is_found_by_the_audit_of_the_match() {
     assert_eq!(audit.check_match(&world), [Fault::Unsound(unsound)]);
 }
 
-/// A prop that a map draws where no body can be is left out, with a warning: before, one at a
-/// place of 1e300 was in the match, and fell.
+/// A prop that a map draws where no body can be is left out, with a warning. In an earlier version
+/// a prop at a coordinate of 1e300 was in the match, and fell.
 #[test]
 fn a_prop_that_is_drawn_far_outside_is_left_out() {
     for origin in ["1e300 0 0", "1e9 0 64", "0 0 -1e308", "70000 0 64"] {
@@ -114,12 +114,12 @@ fn a_prop_that_is_drawn_far_outside_is_left_out() {
     }
 }
 
-/// One body more than a match can have, and the same for players and models.
+/// One body, missile or model more than a match can have is refused. The places of players are
+/// kept for them.
 #[test]
 fn what_is_one_too_many_is_refused() {
     let mut world = World::new(room(), shipped().into(), CONFIG).expect("a match");
     let model = world.shipped_model("small_crate");
-    // The places of players are kept for them.
     let free = crate::MAX_ENTITIES - usize::from(CONFIG.max_players);
     let mut ids = Vec::new();
     let at = |n: usize| {
@@ -145,8 +145,8 @@ fn what_is_one_too_many_is_refused() {
     assert_eq!(many, Err(SetupError::TooManyModels(MAX_MODELS + 1)));
 }
 
-/// More objects than a match can have are not looked for a place: before, four thousand million
-/// were, one by one.
+/// No place is searched for more objects than a match can have. An earlier version searched for
+/// four thousand million, one by one.
 #[test]
 fn any_number_of_objects_may_be_asked_for() {
     let config = Config { objects: u32::MAX, ..CONFIG };

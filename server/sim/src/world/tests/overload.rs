@@ -1,5 +1,5 @@
-//! Ticks whose bodies cost more than their budget: who is degraded, and that the promise
-//! holds all the same.
+//! Ticks whose bodies cost more than their budget: which islands are degraded, and that the
+//! promise holds all the same.
 
 use super::*;
 use crate::audit::Audit;
@@ -28,13 +28,12 @@ fn with_heap(bodies: u16) -> (World, EntityId) {
     (world, player)
 }
 
-/// Every other layer lies in the gaps of the one below.
+/// The shift of a body's layer: every other layer lies in the gaps of the one below.
 fn aside(index: u16) -> f64 {
     if (index / 25).is_multiple_of(2) { 0.0 } else { 14.0 }
 }
 
-/// Kinetic energy of the bodies' centres and their energy in gravity, for each unit of mass
-/// the same: no body is much heavier than its share.
+/// Kinetic energy of the bodies' centres of mass, and potential energy.
 fn energy(world: &World) -> f64 {
     let bodies = world.entities.iter().filter(|entity| entity.is_rigid());
     let energy = bodies.filter_map(|entity| {
@@ -55,7 +54,7 @@ fn far_islands_are_degraded_first_and_none_near_a_player() {
     let mut world = empty_room();
     let player = world.join().expect("a place");
     let at = world.entity(player).expect("in the world").position;
-    // Beside the player, at the wall, and farthest away.
+    // The crates are beside the player, at the wall, and farthest away.
     let places = [at + DVec3::new(70.0, 0.0, 0.0), at.with_x(-100.0), at.with_x(440.0)];
     let slots = places.map(|place| world.throw("crate", place, DVec3::ZERO, DVec3::ZERO));
     let paces = |world: &World, budget: f64| {
@@ -74,8 +73,8 @@ fn far_islands_are_degraded_first_and_none_near_a_player() {
     assert_eq!(paces(&world, 0.0), ([Full, Skips, Skips], 2, 2));
 }
 
-/// A body that skipped a tick moves by two in the next one: it falls as far as one that
-/// skipped none, every other tick.
+/// A body that skipped a tick moves by two ticks in the next one. So after every other tick it
+/// has fallen as far as a body that skipped none.
 #[test]
 fn a_body_at_half_rate_falls_as_fast_as_any_other() {
     let mut world = empty_room();
@@ -94,8 +93,9 @@ fn a_body_at_half_rate_falls_as_fast_as_any_other() {
     assert!(half.z < 350.0 && half.distance(full) < 1.5, "{half} and {full}");
 }
 
-/// In the tick in which bodies make up for one that they skipped, the counters told what would
-/// have been degraded had none been owed: nothing, if the overload was over.
+/// Symptom: in a tick in which bodies made up for a skipped one, the counters showed no degraded
+/// islands if the overload was over. Cause: they counted only the islands that the budget
+/// degraded.
 #[test]
 fn a_tick_that_makes_up_for_a_skipped_one_is_counted_as_degraded() {
     let mut world = empty_room();
@@ -132,7 +132,8 @@ fn a_heap_over_its_budget_overlaps_nothing_and_comes_to_rest() {
     assert_eq!((degraded_islands, half_rate), (0, 0), "nothing is over its budget any more");
 }
 
-/// Two crates side by side are an island: while they fall fast, half rate would cost more than it saves.
+/// Two crates side by side are an island. While they fall fast, half rate would cost more than it
+/// saves.
 #[test]
 fn only_an_island_that_moves_slowly_is_simulated_at_half_rate() {
     let mut world = empty_room();
@@ -168,7 +169,7 @@ fn the_number_of_threads_degrades_nothing_else() {
     assert_eq!([2, 3, 8].map(digest), [one; 3]);
 }
 
-/// Bodies of one heap at any mixture of paces, which no budget brings about.
+/// The bodies of one heap have mixed paces, which no budget would give them.
 #[test]
 fn bodies_of_any_pace_do_not_overlap_those_around_them() {
     for seed in 0..6 {

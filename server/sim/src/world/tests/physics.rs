@@ -1,5 +1,5 @@
-//! What must hold of motion itself: no thickness is too thin, no turn too
-//! quick, and nothing comes out of a collision with more than went in.
+//! Laws of motion: no wall is too thin to stop a body, no turn is too quick, and no
+//! collision adds energy.
 
 use super::emergency::chamber;
 use super::*;
@@ -92,8 +92,8 @@ fn a_spinning_plank_does_not_sweep_through_a_body() {
     }
 }
 
-/// The body is slow there for an eighth of a second: a body that sleeps sooner hangs in
-/// the air.
+/// The body is slow at the highest point for an eighth of a second. If it slept sooner, it would
+/// hang in the air.
 #[test]
 fn a_body_thrown_up_does_not_sleep_at_the_highest_point() {
     for tick_rate in [10, 20, 30, 60, 128] {
@@ -112,8 +112,8 @@ fn a_body_thrown_up_does_not_sleep_at_the_highest_point() {
     }
 }
 
-/// The guard may hold a body beside another one, in the air, as long as both are pushed:
-/// asleep it would hang there.
+/// The guard may hold a body beside another one, in the air, as long as both are pushed. If the
+/// body slept, it would hang there.
 #[test]
 fn a_body_that_is_held_in_the_air_does_not_fall_asleep() {
     let sleeps_when_held = |by_solver| {
@@ -156,7 +156,7 @@ fn a_body_put_on_a_slope_slides_where_it_is_too_steep() {
 }
 
 impl World {
-    /// Kinetic energy and that of height, in kilogram units² per second².
+    /// Kinetic and potential energy, in kilogram units² per second².
     fn energy(&self) -> f64 {
         let of = |entity: &Entity| {
             let shape = &self.arena.shapes[entity.shape];
@@ -173,8 +173,8 @@ impl World {
 
 #[test]
 fn energy_never_rises() {
-    // Of forty seeds the last two rose most: bodies that stopped each other in the
-    // fall kept the speed of a motion that they had not made.
+    // Of forty seeds, the energy rose most with the last two of these. Bodies that stopped each
+    // other in the fall kept the speed of a motion that they had not made.
     for seed in (0..6).chain([25, 26]) {
         let mut random = Random::new(seed);
         let mut world = World::new(chamber(256, 500), shipped().into(), CONFIG).expect("a match");
@@ -201,9 +201,8 @@ fn energy_never_rises() {
     }
 }
 
-/// Share of the energy at the beginning that may come back within the fall. Of
-/// forty seeds most stay below 1e-4: bodies are pushed apart by hundredths of a unit,
-/// and a tumbling body keeps its angular velocity, not its angular momentum, so that
-/// its rotational energy varies. The worst reach 2e-3, where one body falls on another
-/// at rest: the impulse of the impact is also the next tick's warm start.
+/// Share of the energy at the beginning by which the energy may rise within the fall. Of
+/// forty seeds most stay below 1e-4: bodies are pushed apart by hundredths of a unit.
+/// The worst reach 2e-3, where one body falls on another at rest: the impulse of the
+/// impact is also the next tick's warm start.
 const RISE: f64 = 3e-3;

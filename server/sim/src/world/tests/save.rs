@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Two crates of which one was moved into the other in the saved bytes.
+/// Two crates. In the saved bytes one is moved into the other.
 #[test]
 fn a_saved_world_in_which_two_bodies_overlap_is_refused() {
     let mut world = empty_room();
@@ -44,7 +44,7 @@ fn a_saved_world_in_which_two_bodies_overlap_is_refused() {
     assert!(world.entity(first).is_some() && world.entity(second).is_none());
 }
 
-/// The bytes claim more than they hold.
+/// The bytes contain lengths that are greater than the rest of the bytes.
 #[test]
 fn a_short_save_does_not_allocate_what_it_claims() {
     let world = empty_room();

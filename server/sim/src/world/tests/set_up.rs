@@ -1,9 +1,9 @@
-//! What it costs to set a match up, in operations: time would depend on the machine.
+//! The cost of setting up a match, in operations: time would depend on the machine.
 
 use super::*;
 use crate::counters::Stage;
 
-/// A walled floor that reaches so far from the origin, in units.
+/// A walled floor that reaches `half` units from the origin.
 fn hall(half: i32) -> Arc<obsp::World> {
     let out = half + 16;
     let blocks = [
@@ -38,8 +38,8 @@ fn operations(objects: u32, half: i32) -> f64 {
     operations as f64 / entities as f64
 }
 
-/// Where as many props have as much room each, setting up is linear in their number. (In one
-/// hall it is not: more of them fall on others, and wake them.)
+/// With the same room for each prop, setting up is linear in the number of props. (In a hall of
+/// one size it is not: more props fall on others, and wake them.)
 #[test]
 fn a_prop_among_thousands_costs_what_it_does_among_hundreds() {
     let (few, many) = (operations(500, 500), operations(3_000, 1_225));

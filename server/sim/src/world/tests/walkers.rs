@@ -61,7 +61,7 @@ fn a_player_in_a_corner_or_a_dead_end_stands_still_and_gets_out() {
 /// along the crease with the next, and comes to rest between all four.
 #[test]
 fn a_player_in_a_funnel_of_four_slopes_slides_to_its_bottom_and_stands_still() {
-    // Two up for one across: the box, 16 to a side, hangs 16 above the end.
+    // The slopes rise two for one across, so the box, 16 to a side, hangs 16 above their end.
     let slopes = funnel([-256, 0, 0], 8, 108, 200);
     let map = room_with(&format!("{{\n\"classname\" \"func_wall\"\n{slopes}}}\n"));
     for (x, y) in [(0, 0), (70, 0), (-70, 0), (0, 70), (60, 60), (-60, 50), (-20, -70), (33, -7)] {
@@ -91,11 +91,11 @@ fn in_the_air_a_player_steers_a_little_and_keeps_speed() {
     }
     let DVec3 { x, y, .. } = world.entities.get(id.slot).expect("there").velocity;
     assert!(x > 310.0, "lost speed in the air: {x}");
-    // A share of 1 a second of the running speed, for 24 ticks.
+    // The air control gains the running speed in a second: here, for 24 ticks.
     assert!((y - 320.0 * 0.4).abs() < 1.0, "steered to {y}");
 }
 
-/// The room with a jump pad in its middle of x = -250, whose target is 300 above it.
+/// The room with a jump pad at x = -250, whose target is 300 above the middle of the pad.
 fn room_with_pad() -> Arc<obsp::World> {
     let pad = block([-290, -40, 0], [-210, 40, 8]);
     room_with(&format!(
@@ -106,8 +106,8 @@ fn room_with_pad() -> Arc<obsp::World> {
 }
 
 /// Symptom: a pad with a target at 300 threw players to 622 with a gravity of 400 and to 208 with
-/// 1600. Cause: it reckoned with a gravity of 800. Cure: it reckons with that of the match, and a
-/// client's prediction does, too.
+/// 1600. Cause: it computed with a gravity of 800. Cure: it computes with the gravity of the
+/// match, and so does a client's prediction.
 #[test]
 fn push_gravity() {
     let map = room_with_pad();
@@ -128,8 +128,8 @@ fn push_gravity() {
             assert_eq!(predicted.motion, after, "gravity {gravity}, tick {tick}");
             highest = highest.max(f64::from(after.position.z));
         }
-        // The target is 300 above the middle of the pad; the last push is where the feet leave
-        // it, or up to a tick's way before.
+        // The target is 300 above the middle of the pad. The last push comes where the feet leave
+        // the pad, or up to a tick's way before.
         let expected = if gravity == 0.0 { 512.0 - 28.0 } else { 8.0 + 28.0 + 300.0 };
         let off = highest - expected;
         assert!((-28.0..3.0).contains(&off), "gravity {gravity}: to {highest}, not {expected}");
@@ -137,7 +137,7 @@ fn push_gravity() {
 }
 
 /// Symptom: bodies that fell out came back only to places that steps of 18 units lead to,
-/// whatever steps a game has. Cause: a constant beside the parameter.
+/// whatever steps a game has. Cause: a constant was used in place of the parameter.
 #[test]
 fn places_are_those_that_the_games_own_steps_lead_to() {
     let ledge = block([-300, -200, 0], [-100, 200, 30]);

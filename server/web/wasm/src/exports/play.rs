@@ -3,9 +3,9 @@
 use super::with;
 use crate::Page;
 
-/// Asks to join a match under the name that is the input, with a connect token behind a zero
-/// if there is one; `now` is a time in milliseconds, here as below. False with the reason as
-/// output if no server would take the name.
+/// Asks to join a match. The input is the name of the player, the name of the match (empty for the
+/// first) and a connect token, separated by zero bytes. `now` is a time in milliseconds, as in all
+/// functions here. Returns false, with the reason as output, if no server would take the names.
 #[unsafe(no_mangle)]
 pub extern "C" fn join(now: f64) -> bool {
     with(|page| page.join(now))
@@ -17,14 +17,14 @@ pub extern "C" fn rejoin(now: f64) {
     with(|page| page.rejoin(now));
 }
 
-/// The input has come on the control stream, or as a datagram.
+/// Takes the input as bytes that came on the control stream, or as a datagram.
 #[unsafe(no_mangle)]
 pub extern "C" fn receive(is_datagram: bool, now: f64) {
     with(|page| page.receive(is_datagram, now));
 }
 
-/// The input is the map of the match, after so many bytes of the game's data. False with the
-/// reason as output if it is not.
+/// Takes the input as the game's data, `game` bytes long, and then the map of the match. Returns
+/// false, with the reason as output, if these are not what the server named.
 #[unsafe(no_mangle)]
 pub extern "C" fn use_map(game: usize, now: f64) -> bool {
     with(|page| page.use_map(game, now))
@@ -43,32 +43,32 @@ pub extern "C" fn tick(
     with(|page| page.tick([forward, right], (yaw, pitch), buttons, now))
 }
 
-/// When the next tick is due, in milliseconds; negative while none is.
+/// The time at which the next tick is due, in milliseconds; negative while none is.
 #[unsafe(no_mangle)]
 pub extern "C" fn next_tick() -> f64 {
     with(|page| page.next_tick())
 }
 
-/// The output is to be sent next: 1 on the control stream, 2 as a datagram, 3 ends the
-/// stream, 4 closes the connection with that reason, 0 is nothing.
+/// Outputs the next message to send and returns its kind: 1 is sent on the control stream, 2 as a
+/// datagram, 3 ends the stream, 4 closes the connection with the output as reason, 0 is no message.
 #[unsafe(no_mangle)]
 pub extern "C" fn transmit() -> u32 {
     with(Page::transmit)
 }
 
-/// The output is the next event of the connection, as JSON; false if there is none.
+/// Outputs the next event of the connection, as JSON; false if there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn event() -> bool {
     with(Page::event)
 }
 
-/// The output is the next event of the match, as JSON; false if there is none.
+/// Outputs the next event of the match, as JSON; false if there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn match_event(now: f64) -> bool {
     with(|page| page.match_event(now))
 }
 
-/// The output is what is to be drawn, as numbers; whether the own player is the first.
+/// Outputs the entities to draw, as numbers. Returns whether the own player is the first.
 #[unsafe(no_mangle)]
 pub extern "C" fn view(now: f64) -> bool {
     with(|page| page.view(now).0)
@@ -86,19 +86,19 @@ pub extern "C" fn slot() -> i32 {
     with(|page| page.slot())
 }
 
-/// The output is how the prediction does, as JSON.
+/// Outputs the figures of the connection and the prediction, as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn stats() {
     with(Page::stats);
 }
 
-/// Says the input to everybody; false if it is no line of chat.
+/// Sends the input as a line of chat to all players; false if it is no such line.
 #[unsafe(no_mangle)]
 pub extern "C" fn say() -> bool {
     with(Page::say)
 }
 
-/// Says goodbye.
+/// Leaves the match.
 #[unsafe(no_mangle)]
 pub extern "C" fn leave() {
     with(Page::leave);

@@ -3,86 +3,86 @@
 use super::with;
 use crate::Page;
 
-/// Opens the recording that is the input; its header is the output as JSON. False with the
-/// reason as output if it is none.
+/// Opens the recording that is the input, and outputs its header as JSON. Returns false, with the
+/// reason as output, if the input is no recording.
 #[unsafe(no_mangle)]
 pub extern "C" fn open_recording() -> bool {
     with(Page::open_recording)
 }
 
-/// Sets up the recorded match on the map that is the input. False with the reason as output
-/// if that cannot be.
+/// Sets up the recorded match on the map that is the input. Returns false, with the reason as
+/// output, if that fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn open_map() -> bool {
     with(Page::open_map)
 }
 
-/// Verifies so many more ticks; the output is how far it has come, as JSON.
+/// Verifies the next `ticks` ticks, and outputs the progress as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn verify(ticks: u32) {
     with(|page| page.verify(ticks));
 }
 
-/// Goes to a tick, or the recording's nearest end; the output is its state as numbers.
-/// Gives the tick.
+/// Goes to a tick, or to the nearest one of the recording, and outputs its state as numbers.
+/// Returns the tick.
 #[unsafe(no_mangle)]
 pub extern "C" fn show(tick: u32) -> u32 {
     with(|page| page.show(tick))
 }
 
-/// The output is what happened in the tick that is shown, as JSON.
+/// Outputs the events of the tick that is shown, as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn events() {
     with(Page::events);
 }
 
-/// The output is where awake props touch something in the tick that is shown, as JSON.
+/// Outputs the contact points of awake props in the tick that is shown, as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn contacts() {
     with(Page::contacts);
 }
 
-/// The output is what the cascade is busy with in the tick that is shown, as JSON.
+/// Outputs the work of the cascade in the tick that is shown, as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn cascade() {
     with(Page::cascade);
 }
 
-/// The output is a cut through the onion at a height, as JSON.
+/// Outputs a cut through the onion at a height, as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn cut(height: f64) {
     with(|page| page.cut(height));
 }
 
-/// The output is why the entity in a slot is as it is after a tick, as JSON.
+/// Outputs why the entity in a slot moves or rests after a tick, as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn why(slot: u32, tick: u32) {
     with(|page| page.why(slot, tick));
 }
 
-/// Looks for the tick in which the entity in a slot last moved before a tick, one keyframe at a
-/// time: to be called until it is true. The output then is that tick, as JSON.
+/// Searches for the tick in which the entity in a slot last moved before a tick, one keyframe at a
+/// call. Returns true once the search has ended; the output then is that tick, as JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn last_moved(slot: u32, tick: u32) -> bool {
     with(|page| page.last_moved(slot, tick))
 }
 
-/// Begins another future after a tick: the entity in a slot, the number of the change
-/// (0 nothing, 1 removed, 2 stands still, 3 holds fire, 4 jumps) and for how many ticks.
-/// False with the reason as output if that cannot be.
+/// Begins a branch after a tick, in which the entity in `slot` is changed. `change` is 0 for
+/// nothing, 1 for removed, 2 for stands still, 3 for holds fire and 4 for jumps; it lasts `ticks`
+/// ticks. Returns false, with the reason as output, if there can be no such branch.
 #[unsafe(no_mangle)]
 pub extern "C" fn branch(slot: u32, change: u32, ticks: u32, tick: u32) -> bool {
     with(|page| page.branch(slot, change, ticks, tick))
 }
 
-/// Goes to a tick in the other future; the output is its state as numbers. False if there is
-/// none there.
+/// Goes to a tick of the branch, and outputs its state as numbers. Returns false if the branch does
+/// not have the tick.
 #[unsafe(no_mangle)]
 pub extern "C" fn show_branch(tick: u32) -> bool {
     with(|page| page.show_branch(tick))
 }
 
-/// Ends the other future.
+/// Ends the branch.
 #[unsafe(no_mangle)]
 pub extern "C" fn end_branch() {
     with(Page::end_branch);

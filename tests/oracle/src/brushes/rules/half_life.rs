@@ -1,5 +1,5 @@
-//! Half-Life: which hulls a texture makes solid, by the list of tool textures of TWHL. Shots
-//! use hull 0, players the others.
+//! Half-Life: the hulls in which a texture is solid, by TWHL's list of tool textures. Shots use
+//! hull 0, players the other hulls.
 
 use super::Content;
 use crate::map_text::Brush;
@@ -7,17 +7,17 @@ use crate::map_text::Brush;
 /// The meaning of a texture in the list.
 #[derive(Clone, Copy, PartialEq)]
 enum Texture {
-    /// Any other texture, and those that only look like a tool: solid in all hulls.
+    /// Any other texture, also one that only resembles a tool's: solid in all hulls.
     Stone,
-    /// Solid like `null`, unless other faces say otherwise.
+    /// Solid like `null`, unless another face decides otherwise.
     Null,
-    /// Water in all its colours, light that passes, and the borders of brushes.
+    /// Not solid: liquids of all colours, translucent textures and `splitface`.
     Air,
-    /// Removed, for its place only.
+    /// Removed from the world, because only its place counts: `origin` and `boundingbox`.
     Place,
-    /// Cuts space in two and is nothing.
+    /// Splits space and has no content.
     Hint,
-    /// This face alone decides.
+    /// Decides the content of the whole brush by itself.
     Brush(Content),
 }
 
@@ -31,7 +31,7 @@ fn texture(name: &str) -> Texture {
     } else if begins("clip") {
         Texture::Brush(Content::Clip)
     } else if begins("noclip nullnoclip") {
-        // Hull 0 alone: no such brush can be told here.
+        // Solid in hull 0 alone, which `Content` cannot express.
         Texture::Brush(Content::Nothing)
     } else if begins("origin boundingbox") {
         Texture::Place

@@ -4,7 +4,7 @@
 use super::Content;
 use crate::map_text::{Brush, FaceText};
 
-/// The bits of contents by their places, as the header lists them.
+/// The positions of the contents' bits, as the game's header lists them.
 mod bit {
     pub(super) const SOLID: u32 = 0;
     pub(super) const WINDOW: u32 = 1;
@@ -16,19 +16,20 @@ mod bit {
     pub(super) const PLAYER_CLIP: u32 = 16;
     pub(super) const MONSTER_CLIP: u32 = 17;
     pub(super) const ORIGIN: u32 = 24;
-    /// Window, aux, the liquids and mist; then what nobody sees.
+    /// Contents that make a brush not solid by default: window, aux, liquids and mist, then the
+    /// invisible ones.
     pub(super) const NOT_SOLID: [u32; 10] =
         [WINDOW, 2, LAVA, SLIME, WATER, MIST, AREA_PORTAL, PLAYER_CLIP, MONSTER_CLIP, ORIGIN];
 }
 
 pub(super) fn content(brush: &Brush) -> Content {
-    // Hint and skip faces have no contents; the first that has decides.
+    // Hint and skip faces have no contents. The first face that has some decides.
     let Some(bits) = brush.faces.iter().find_map(contents) else { return Content::Nothing };
     let has = |bit: u32| bits >> bit & 1 == 1;
     let default = !bit::NOT_SOLID.into_iter().any(has);
     let stops_shots = has(bit::SOLID) || has(bit::WINDOW) || default;
     match (stops_shots, has(bit::PLAYER_CLIP)) {
-        // It is removed before the world is built.
+        // An origin brush is removed before the world is built.
         _ if has(bit::ORIGIN) => Content::Nothing,
         (true, _) => Content::Solid,
         (false, true) => Content::Clip,
@@ -36,12 +37,12 @@ pub(super) fn content(brush: &Brush) -> Content {
     }
 }
 
-/// The contents of a face; `None` of one that has none.
+/// The contents of a face; `None` for a hint or skip face.
 fn contents(face: &FaceText) -> Option<u32> {
     let number = |i: usize| face.numbers.get(i).map_or(0, |&n| n as u32);
     let flagged = face.numbers.len() > 1 && (number(0), number(1)) != (0, 0);
     if flagged {
-        // Bits 8 and 9 of the surface.
+        // Bits 8 and 9 of the surface flags are hint and skip.
         return (number(1) & 0x300 == 0).then_some(number(0));
     }
     by_name(&face.texture.to_ascii_lowercase().replace('\\', "/"))

@@ -1,11 +1,10 @@
-//! Quake III: the surface parameters of shaders, as the game's `common.shader` writes them,
-//! and what each parameter does to contents by the list of its compiler.
+//! Quake III: the surface parameters of shaders in the game's `common.shader`, and the effect of
+//! each parameter on contents in the list of the game's compiler.
 
 use super::Content;
 use crate::map_text::Brush;
 
-/// Shaders and those of their parameters that bear on contents. One that is not here has
-/// none: it is solid.
+/// Shaders with the parameters that affect contents. A shader that is not listed is solid.
 const SHADERS: &str = "
     areaportal: nonsolid areaportal
     clip: nonsolid playerclip
@@ -62,8 +61,8 @@ fn parameters(shader: &str) -> Vec<&'static str> {
     }
 }
 
-/// A brush has the parameters of all its faces. Liquids and fogs come before clips, and clips
-/// before what is not solid.
+/// The content of a brush, which has the parameters of all its faces. Liquids and fogs take
+/// precedence over clips, and clips over other parameters, all of which make it not solid.
 pub(super) fn content(brush: &Brush) -> Content {
     let all: Vec<&str> = brush.faces.iter().flat_map(|face| parameters(&face.texture)).collect();
     let any = |wanted: &[&str]| wanted.iter().any(|parameter| all.contains(parameter));

@@ -1,4 +1,4 @@
-//! The guard against itself: with fewer pairs, and with all.
+//! Compares the guard with itself: on the pairs that the search found, and on all pairs.
 
 use glam::DQuat;
 use obsp::model::shipped;
@@ -13,7 +13,7 @@ use crate::random::Random;
 use crate::state::ModelId;
 use crate::test_maps::{block, compiled};
 
-/// The planes that the search for contacts found, or else one that is proposed.
+/// The planes that the search for contacts found, or else a proposed one.
 #[derive(Clone, Copy)]
 struct Proposed<P> {
     known: P,
@@ -42,8 +42,8 @@ impl<P: LastPlane> LastPlane for Proposed<P> {
     }
 }
 
-/// Crates that fly about a room close together: to test all pairs stops them where
-/// testing those that the search found stops them.
+/// Crates fly about a room close together. Testing only the pairs that the search found must stop
+/// them where testing all pairs stops them.
 #[test]
 fn bodies_that_the_search_left_out_stop_nothing() {
     let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [-200, -200, 40], "");

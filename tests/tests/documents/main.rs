@@ -1,0 +1,28 @@
+//! Checks of the texts in the repository: pages are short, links lead somewhere, commands run,
+//! comments name their subject, the libraries have examples, and the changelog quotes messages
+//! correctly.
+
+mod commands;
+mod links;
+mod page;
+mod sources;
+
+use page::{Page, files};
+
+/// Most bytes of a page. The two pages without a limit are references, which nobody reads in one
+/// go.
+fn limit(path: &str) -> usize {
+    match path {
+        "README.md" => 6_500,
+        "ARCHITECTURE.md" => 10_000,
+        "deploy/METRICS.md" | "proto/PROTOCOL.md" => usize::MAX,
+        _ => 16_384,
+    }
+}
+
+#[test]
+fn pages_are_short_enough_to_be_read() {
+    let sizes = files("md").into_iter().map(|path| (Page::read(&path).bytes, path));
+    let too_long: Vec<_> = sizes.filter(|(bytes, path)| *bytes > limit(path)).collect();
+    assert!(too_long.is_empty(), "these pages are too long, so divide them: {too_long:#?}");
+}
