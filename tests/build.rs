@@ -18,7 +18,10 @@ fn main() {
     let mut program = String::new();
     let steps: Vec<&str> = text.split("\n### ").skip(1).collect();
     for (index, step) in steps.iter().enumerate() {
-        assert!(step.starts_with(&format!("{}. ", index + 1)), "steps are numbered: {step}");
+        assert!(
+            step.starts_with(&format!("{}. ", index + 1)),
+            "a step of the guide lacks its number: {step}"
+        );
         let step = step.split("\n## ").next().unwrap_or(step);
         for part in step.split("<!-- guide: ").skip(1) {
             let (place, rest) = part.split_once(" -->").expect("the comment ends");
@@ -31,7 +34,7 @@ fn main() {
         let program = program.replace("\"/sumo.map\"", "\"/../server/examples/sumo.map\"");
         fs::write(path, program).expect("the folder can be written");
     }
-    assert_eq!(steps.len(), 10, "the guide has ten steps");
+    assert_eq!(steps.len(), 10, "the guide must have ten steps");
 }
 
 /// Returns the program with a block of code at this place.

@@ -7,7 +7,7 @@ use thiserror::Error;
 /// The system lets this process open too few files and sockets.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error(
-    "the system lets this process open {granted} more files and sockets, {needed} are needed; \
+    "the system lets this process open {granted} more files and sockets, but {needed} are needed; \
      raise the limit with `ulimit -n 1024`, or send fewer bots"
 )]
 pub struct TooFewDescriptors {

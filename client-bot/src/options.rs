@@ -40,7 +40,7 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t = BehaviorChoice::Mix)]
     pub behavior: BehaviorChoice,
 
-    /// Bots started per second; without it, all at once
+    /// Number of bots to start per second; without it, all start at once
     #[arg(long, value_name = "PER_SECOND", value_parser = parse_rate)]
     pub ramp: Option<f64>,
 
@@ -68,12 +68,12 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub join_key: Option<PathBuf>,
 
-    /// Have the first bot call a vote for this map of the rotation, and all say yes to
-    /// votes; for servers with `--votes map`
+    /// Have the first bot call a vote for this map of the rotation, and all bots say yes; the
+    /// server needs `--votes map`
     #[arg(long, value_name = "MAP")]
     pub vote_map: Option<String>,
 
-    /// Name of the match to join, of a server with several; without it, the server's first
+    /// Name of the match to join on a server with several; without it, the server's first
     #[arg(long = "match", value_name = "NAME")]
     pub match_name: Option<MatchName>,
 
@@ -135,7 +135,8 @@ fn default_server() -> ServerAddress {
 pub struct ServerAddress {
     /// Its name, or its address without the port if no name was given.
     pub host: String,
-    /// Its address. If its name has several, the first IPv4 address, or else the first.
+    /// Its address. If its name has several addresses, this is the first IPv4 address, or else the
+    /// first of all.
     pub address: SocketAddr,
 }
 

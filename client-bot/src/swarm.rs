@@ -40,11 +40,11 @@ pub use report::{Bandwidth, Bottleneck, Errors, Joining, Rates, Report, Times};
 pub use tally::Status;
 use tally::Tally;
 
-/// Bots that share a socket: their snapshots of a tick fit its default receive buffer
-/// several times over.
+/// Number of bots that share a socket. The snapshots of a tick for all of them fit into its default
+/// receive buffer several times over.
 const BOTS_PER_SOCKET: u32 = 16;
 
-/// Bots that one thread can run beside a server on the same processors.
+/// Number of bots that one thread can run beside a server on the same processors.
 const BOTS_PER_THREAD: u32 = 64;
 
 /// Files and sockets of a thread beside those of its bots: enough for its event loop, and some
@@ -76,20 +76,19 @@ pub struct Swarm {
     pub seed: u64,
     /// How the bots behave.
     pub behavior: BehaviorChoice,
-    /// Bots started per second; `None` starts all at once.
+    /// Number of bots to start per second; with `None`, all start at once.
     pub ramp: Option<f64>,
     /// Whether each bot has a socket of its own, as players on connections of their own
     /// have.
     pub own_sockets: bool,
     /// The key that seals the bots' connect tokens, for servers that require them.
     pub join_key: Option<JoinKey>,
-    /// The map of the rotation for which the first bot calls a vote; all say yes to votes
-    /// then.
+    /// The map of the rotation for which the first bot calls a vote, to which all bots say yes.
     pub vote_map: Option<String>,
-    /// The match that the bots join; without it the server's first.
+    /// The match that the bots join; `None` for the server's first.
     pub match_name: Option<MatchName>,
-    /// Folders with compiled maps, besides the usual ones: a map found there is not
-    /// fetched from the server.
+    /// Folders with compiled maps, besides those that [`MapStore`] searches by default. A map found
+    /// there is not fetched from the server.
     pub maps: Vec<PathBuf>,
 }
 
@@ -184,7 +183,7 @@ impl Swarm {
             received.push(message);
         }
         for thread in threads {
-            // All its messages have been received, so it is about to end.
+            // All messages of the thread have been received, so it is about to end.
             if let Err(crash) = thread.join() {
                 std::panic::resume_unwind(crash);
             }
@@ -199,7 +198,7 @@ impl Swarm {
         Ok(Report::new(self.bots, records, &scheduling_delay))
     }
 
-    /// The bot numbers of each thread: whole groups, in turn.
+    /// The numbers of the bots of each thread. Whole groups go to the threads in turn.
     fn shares(&self) -> impl Iterator<Item = Vec<u32>> {
         let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let threads = (self.bots.div_ceil(BOTS_PER_THREAD)).clamp(1, processors as u32);

@@ -19,7 +19,7 @@ struct Node {
 }
 
 impl BoxTree {
-    /// Builds the tree over `boxes`; their indices are what a query visits.
+    /// Builds the tree over `boxes`. Queries visit the indices of boxes.
     pub(crate) fn new(boxes: &[Aabb]) -> Self {
         let mut items: Vec<u32> = (0..boxes.len() as u32).collect();
         let mut tree = Self { nodes: Vec::with_capacity(boxes.len() * 2) };

@@ -64,7 +64,7 @@ pub use options::Options;
 pub use report::{Compiled, Progress, Report, Stage};
 pub use source::{CURVE_BOUND, Curves, Source, SourceSummary};
 
-/// Empty space around the outermost solids that the tree's cells reach into.
+/// The cell of the tree's root extends this far beyond the outermost solids, in units.
 const MARGIN: f64 = 64.0;
 
 /// Compiles a map for the given sizes. The result depends only on the arguments.

@@ -36,7 +36,7 @@ pub type EntityClasses = BTreeMap<ClassName, EntityClass>;
 
 /// A class of a map's entities.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(try_from = "Written")]
+#[serde(try_from = "RawClass")]
 pub struct EntityClass {
     /// The purpose of its entities, which an editor shows.
     pub description: String,
@@ -104,7 +104,7 @@ pub enum KeyValue {
 /// A class before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RawClass {
     #[serde(default)]
     description: String,
     #[serde(default)]
@@ -116,21 +116,21 @@ struct Written {
     keys: BTreeMap<ClassName, EntityKey>,
 }
 
-impl TryFrom<Written> for EntityClass {
+impl TryFrom<RawClass> for EntityClass {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
-        let Written { description, brushes, size, color, model, keys } = written;
+    fn try_from(raw: RawClass) -> Result<Self, String> {
+        let RawClass { description, brushes, size, color, model, keys } = raw;
         if brushes && (size.is_some() || model.is_some()) {
-            return Err("a class of brushes has neither a size nor a model".into());
+            return Err("a class of brushes must have neither a size nor a model".into());
         }
         let within = |corner: i32| (-REACH..=REACH).contains(&corner);
         if let Some([least, most]) = size
             && !(0..3).all(|i| least[i] < most[i] && within(least[i]) && within(most[i]))
         {
             return Err(format!(
-                "size is {least:?} to {most:?}, no box within {REACH} units of the origin; write \
-                 the corner with the lesser numbers first"
+                "size is {least:?} to {most:?}, which is no box within {REACH} units of the \
+                 origin; write the corner with the lesser numbers first"
             ));
         }
         for (name, key) in &keys {

@@ -28,13 +28,13 @@ pub use obj::ObjPlace;
 /// How the bodies of a model move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BodyKind {
-    /// By gravity, contacts and impulses.
+    /// They move by gravity, contacts and impulses.
     #[default]
     Dynamic,
-    /// By the velocity alone that a game gives them, as lifts, doors and platforms do. No
+    /// They move only by the velocity that a game sets, as lifts, doors and platforms do. No
     /// contact changes it.
     Kinematic,
-    /// By the rules of missiles: players do not shove them.
+    /// They move by the rules of missiles, and players do not shove them.
     Missile,
 }
 
@@ -59,8 +59,8 @@ pub struct Model {
 pub enum ModelError {
     /// The text is not a Wavefront OBJ file.
     #[error(
-        "model {model}.obj{}: not a readable OBJ file: {reason}; the file may be cut off, or \
-         written by hand: export it again",
+        "model {model}.obj{}: this is not a readable OBJ file ({reason}); the file may be cut off, \
+         or written by hand: export it again",
         at(.place)
     )]
     Syntax {
@@ -100,7 +100,7 @@ pub enum ModelError {
     },
     /// More polygons than a model may have.
     #[error(
-        "model {model}.obj: {polygons} polygons; at most {} are allowed: use fewer",
+        "model {model}.obj: it has {polygons} polygons; at most {} are allowed: use fewer",
         obj::MAX_POLYGONS
     )]
     TooComplex {
@@ -165,8 +165,8 @@ pub enum ModelError {
         /// Middle of the face.
         face: DVec3,
     },
-    /// Closed surfaces that hold the same space twice, or a hollow turned
-    /// inside out: nothing crosses, but the inside does not add up.
+    /// Closed surfaces that contain the same space twice, or a hollow turned inside out. No faces
+    /// cross, but the volumes of the parts do not add up.
     #[error(
         "model {model}.obj: its convex parts do not make up its volume ({detail}); \
          one of its bodies may lie inside another: move them apart; or some faces may be not \
@@ -193,7 +193,7 @@ pub enum FaceFault {
     /// The corners are not on one plane.
     #[error("not flat")]
     NotFlat,
-    /// It turns the wrong way at a corner, or runs round more than once.
+    /// Its outline turns the wrong way at a corner, or runs round more than once.
     #[error("not convex; cut it into convex polygons")]
     NotConvex,
 }
@@ -315,7 +315,7 @@ impl Model {
             == (&other.name, &other.source, other.material, other.kind)
     }
 
-    /// Whether it is one of the [`shipped`] models, which every program contains.
+    /// Whether the model is one of the [`shipped`] models, which every program contains.
     pub fn is_shipped(&self) -> bool {
         let shipped =
             SHIPPED.iter().find(|(name, text)| *name == self.name && *text == &*self.source);
@@ -366,7 +366,7 @@ fn convex_parts(name: &str, bsp: &PolygonBsp, volume: f64) -> Result<Vec<ConvexS
         .iter()
         .map(|planes| ConvexSolid::from_planes(planes))
         .collect::<Result<_, DegenerateSolid>>()
-        .map_err(|e| broken(format!("a part is {e}")))?;
+        .map_err(|e| broken(format!("one of them is not valid: {e}")))?;
     let sum: f64 = parts.iter().map(ConvexSolid::volume).sum();
     if (sum - volume).abs() > volume * VOLUME_TOLERANCE {
         return Err(broken(format!("{sum} of {volume} cubic units")));
@@ -380,8 +380,8 @@ macro_rules! shipped_files {
     };
 }
 
-/// The order is the order of `ModelId` and travels over the wire: new models
-/// go to the end.
+/// A model's place in this list is its `ModelId`, which is sent over the wire. So new models go to
+/// the end.
 const SHIPPED: [(&str, &str); 12] = shipped_files![
     "crate",
     "small_crate",
@@ -405,14 +405,14 @@ pub const EVERYDAY: [&str; 8] =
 /// The material of a shipped model, and how its bodies move.
 fn shipped_properties(name: &str) -> (Material, BodyKind) {
     match name {
-        // Bounces on for a while, as a grenade should.
+        // A grenade bounces on for a while.
         "grenade" => (Material { restitution: 0.6, ..Material::USUAL }, BodyKind::Missile),
         "rocket" => (Material::USUAL, BodyKind::Missile),
         _ => (Material::USUAL, BodyKind::Dynamic),
     }
 }
 
-/// The models that ship, in the fixed order that numbers them.
+/// The models that ship, in the fixed order of their ids.
 ///
 /// ```
 /// let models = obsp::model::shipped();
@@ -427,7 +427,7 @@ pub fn shipped() -> Vec<Model> {
                 let (material, kind) = shipped_properties(name);
                 Model { kind, ..model.with_material(material) }
             }
-            // The texts are part of the binary and a test loads every one.
+            // This cannot happen: the texts are part of the binary, and a test loads every one.
             Err(error) => unreachable!("a shipped model is broken: {error}"),
         })
         .collect()

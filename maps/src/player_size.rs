@@ -46,12 +46,12 @@ impl Default for PlayerSize {
 /// The part of a `game.toml` that the map compiler needs; the game checks the rest.
 #[derive(Deserialize)]
 struct File {
-    player: Option<Written>,
+    player: Option<RawPlayer>,
 }
 
 /// The table `[player]` before its values are checked.
 #[derive(Deserialize)]
-struct Written {
+struct RawPlayer {
     width: Option<Spanned<f64>>,
     height: Option<Spanned<f64>>,
     crouched_height: Option<Spanned<f64>>,
@@ -70,8 +70,8 @@ impl PlayerSize {
     /// [`GameFileError`] says where the text is not TOML, or a size out of its range.
     pub fn parse(text: &str) -> Result<Option<Self>, GameFileError> {
         let file: File = toml::from_str(text).map_err(|error| GameFileError::of(text, &error))?;
-        let Some(written) = file.player else { return Ok(None) };
-        let keys = [&written.width, &written.height, &written.crouched_height];
+        let Some(raw) = file.player else { return Ok(None) };
+        let keys = [&raw.width, &raw.height, &raw.crouched_height];
         let Some(last) = keys.into_iter().flatten().map(|key| key.span().start).max() else {
             return Ok(None);
         };

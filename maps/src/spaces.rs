@@ -9,15 +9,15 @@ use thiserror::Error;
 /// The sizes that are used if no other file is named.
 const DEFAULT: &str = include_str!("../spaces.toml");
 
-/// Most sizes one world can hold: a leaf keeps one bit for each, inline in a
-/// 32-bit child index whose last bit says that it is a leaf.
+/// Most sizes of a world. A leaf has one bit for each size, inside a 32-bit child index whose last
+/// bit says that it is a leaf.
 pub const MAX_SIZES: usize = 31;
 
 /// Longest name of a size, in bytes.
 const MAX_NAME: usize = 64;
 
-/// Largest half extent, in units: a body larger than this would not fit any
-/// level, and the bound keeps expanded coordinates inside the universe.
+/// Largest half extent, in units. A larger body would fit into no level, and the limit keeps
+/// expanded coordinates inside the universe.
 const MAX_HALF_EXTENT: f32 = 4096.0;
 
 /// One box that moves through the world, given about its centre.
@@ -75,16 +75,16 @@ pub enum SpacesError {
     #[error("not a list of sizes: {0}")]
     Syntax(toml::de::Error),
     /// The list is empty or too long.
-    #[error("{0} sizes; between 1 and {MAX_SIZES} are possible")]
+    #[error("the list has {0} sizes; it must have from 1 to {MAX_SIZES}")]
     Count(usize),
     /// A name is empty or too long.
-    #[error("size {0:?} needs a name of 1 to {MAX_NAME} bytes")]
+    #[error("the name {0:?} of a size must have from 1 to {MAX_NAME} bytes")]
     Name(String),
     /// Two sizes share a name.
-    #[error("size {0:?} is named twice")]
+    #[error("two sizes have the name {0:?}")]
     Repeated(String),
     /// A half extent is negative, not finite or too large.
-    #[error("size {0:?} needs half extents between 0 and {MAX_HALF_EXTENT}")]
+    #[error("the half extents of size {0:?} must be from 0 to {MAX_HALF_EXTENT} units")]
     HalfExtents(String),
 }
 
@@ -146,7 +146,7 @@ impl Spaces {
         Self::parse(&text)
     }
 
-    /// The sizes, in the order of their bits.
+    /// The sizes, in the order of their ids.
     pub fn sizes(&self) -> &[Size] {
         &self.0
     }

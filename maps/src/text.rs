@@ -13,7 +13,7 @@ const MARK: char = '\u{feff}';
 
 /// The text is in an encoding that is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the text is encoded as UTF-16 or UTF-32, seen by {0}; save it as UTF-8")]
+#[error("the text is encoded as UTF-16 or UTF-32, recognised by {0}; save it as UTF-8")]
 pub struct WideText(Sign);
 
 /// The sign by which UTF-16 or UTF-32 was recognised.

@@ -50,7 +50,7 @@ pub(crate) struct WorldParts {
     pub(crate) name: String,
     pub(crate) spaces: Spaces,
     pub(crate) onion: OnionTree,
-    /// Sizes that the map is sealed for.
+    /// Sizes for which the map is sealed.
     pub(crate) sealed: Solidity,
     pub(crate) shift: ShiftTree,
     pub(crate) surface: Surface,

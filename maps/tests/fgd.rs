@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The output of `mapc fgd`, and its errors.
+/// The standard output of `mapc fgd`, and its standard error.
 fn fgd(arguments: &[&str]) -> (String, String) {
     let mapc = Command::new(env!("CARGO_BIN_EXE_mapc")).arg("fgd").args(arguments).output();
     let output = mapc.expect("mapc runs");
@@ -11,7 +11,7 @@ fn fgd(arguments: &[&str]) -> (String, String) {
     (text(output.stdout), text(output.stderr))
 }
 
-/// A `game.toml` of its own for a test, removed at the end.
+/// The `game.toml` of one test, which is removed at the end.
 struct GameToml(PathBuf);
 
 impl GameToml {

@@ -83,11 +83,11 @@ fn awake(moments: &[Moment]) -> f64 {
 }
 
 struct Cost {
-    /// Per snapshot.
+    /// Averages over the snapshots: bytes, records, and records that had to wait.
     bytes: f64,
     records: f64,
     postponed: f64,
-    /// Per tick, for all clients.
+    /// Time of a tick for the snapshots of all clients.
     time: Duration,
     /// Greatest age, in ticks, of an outdated state at the first client.
     stalest: usize,

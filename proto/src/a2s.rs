@@ -1,5 +1,6 @@
-//! Server queries as Valve's server browsers send them: `A2S_INFO` and `A2S_PLAYER`. Both
-//! are answered only with a challenge that proves the sender's address.
+//! Server queries as Valve's server browsers send them: `A2S_INFO` and `A2S_PLAYER`. A query
+//! without the right challenge is answered by the challenge alone. The sender returns it in the
+//! next query, which proves the sender's address.
 //!
 //! Call [`Query::parse`] for every datagram, then [`challenge`], [`info`] or [`players`] for
 //! the answer.
@@ -7,10 +8,10 @@
 /// The first bytes of a packet that is not split.
 const SINGLE: [u8; 4] = [255; 4];
 
-/// The content of `A2S_INFO` after its letter.
+/// The text of an `A2S_INFO` query after its letter. A challenge may follow.
 const INFO_TEXT: &[u8] = b"Source Engine Query\0";
 
-/// Most bytes of an answer: it fits any path in one datagram.
+/// Most bytes of an answer, so that one datagram carries it on any path.
 pub const MAX_ANSWER: usize = 1200;
 
 /// Longest text of an answer, in bytes.
@@ -22,19 +23,19 @@ const PROTOCOL: u8 = 17;
 /// A query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Query {
-    /// Asks what kind of server this is.
+    /// Asks for the [`ServerInfo`].
     Info {
         /// The challenge, if the sender has one.
         challenge: Option<u32>,
     },
-    /// Asks who plays.
+    /// Asks for the [`PlayerInfo`] of every player.
     Players {
-        /// The challenge; -1 requests one.
+        /// The challenge. `u32::MAX`, which is -1 for Valve, requests one.
         challenge: u32,
     },
 }
 
-/// A server as a browser shows it.
+/// The data of a server that a server browser shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerInfo<'a> {
     /// The server's name.
@@ -55,12 +56,12 @@ pub struct ServerInfo<'a> {
     pub port: u16,
 }
 
-/// A player as a browser shows it.
+/// The data of a player that a server browser shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlayerInfo<'a> {
     /// The player's name.
     pub name: &'a str,
-    /// Kills of others, less suicides.
+    /// Number of other players killed, less the number of suicides.
     pub score: i32,
     /// Seconds since the player joined.
     pub seconds: f32,
@@ -90,7 +91,7 @@ impl Query {
     }
 }
 
-/// The answer with a challenge, never longer than the query.
+/// The answer that tells the sender its challenge. It is never longer than the query.
 pub fn challenge(challenge: u32) -> Vec<u8> {
     [&SINGLE[..], b"A", &challenge.to_le_bytes()].concat()
 }
@@ -98,23 +99,23 @@ pub fn challenge(challenge: u32) -> Vec<u8> {
 /// The answer to [`Query::Info`].
 pub fn info(info: &ServerInfo<'_>) -> Vec<u8> {
     let mut answer = [&SINGLE[..], b"I", &[PROTOCOL]].concat();
-    // The folder in which a game of Valve's would have its files: named after the game.
+    // Valve's games send the name of their folder here. This game has none and sends its own name.
     let folder = info.game.to_lowercase();
     for value in [info.name, info.map, &folder, info.game] {
         text(&mut answer, value);
     }
-    // No Steam application id, and no bots of the server's own.
+    // In this order: no Steam application id, the players, their limit, and no bots.
     answer.extend([0, 0, info.players, info.max_players, 0]);
-    // Dedicated, on Linux, not protected by VAC.
+    // In this order: dedicated, on Linux, whether joining requires a token, and no VAC.
     answer.extend([b'd', b'l', u8::from(info.private), 0]);
     text(&mut answer, info.version);
-    // Flag: the port follows.
+    // This flag says that the port follows.
     answer.push(0x80);
     answer.extend(info.port.to_le_bytes());
     answer
 }
 
-/// The answer to [`Query::Players`]: as many players as fit.
+/// The answer to [`Query::Players`], with as many of these players as fit.
 pub fn players<'a>(players: impl IntoIterator<Item = PlayerInfo<'a>>) -> Vec<u8> {
     let mut answer = [&SINGLE[..], b"D", &[0]].concat();
     let counted = SINGLE.len() + 1;
@@ -133,7 +134,7 @@ pub fn players<'a>(players: impl IntoIterator<Item = PlayerInfo<'a>>) -> Vec<u8>
     answer
 }
 
-/// Appends a zero-terminated text, cut to [`MAX_TEXT`].
+/// Appends a zero-terminated text, cut to [`MAX_TEXT`] bytes.
 fn text(answer: &mut Vec<u8>, text: &str) {
     let mut cut = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(cut) {

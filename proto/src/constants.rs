@@ -16,9 +16,9 @@ pub const ALPN: &[u8] = b"obsp/1";
 pub const SLOT_BITS: u32 = 12;
 const _: () = assert!(MAX_ENTITIES == 1 << SLOT_BITS, "every slot needs a number");
 
-/// Silence after which either end gives the connection up. A server that stands still
-/// for ten seconds (a suspended machine) and the round trips that follow fit into it
-/// with room to spare.
+/// Time of silence after which either end gives the connection up. It is long enough for a server
+/// that stands still for ten seconds, such as on a suspended machine, and for the round trips that
+/// follow.
 pub const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How long a client may take to send a whole hello. It is shorter than [`IDLE_TIMEOUT`],

@@ -1,5 +1,5 @@
-//! Transfers the map and the game's data to a client that lacks them. Each has a stream that the
-//! client opens, with the length, then the bytes.
+//! Transfers the map and the game's data to a client that lacks them. Each comes on a stream of its
+//! own that the client opens: first the length, then the bytes.
 //!
 //! The server writes [`Download::announce`]'s bytes and the content; the client passes every
 //! piece to [`Receiver::receive`] and calls [`Receiver::finish`] at the end of the stream. The
@@ -8,7 +8,7 @@
 
 use crate::game_data::MAX_GAME_DATA;
 
-/// Most bytes of a compiled map that can be fetched: far more than the largest known,
+/// Most bytes of a compiled map that can be fetched: far more than the largest known map has, and
 /// few enough for a client to hold.
 pub const MAX_MAP_BYTES: u32 = 64 << 20;
 
@@ -30,12 +30,12 @@ impl Download {
         }
     }
 
-    /// The download that a client requests by these bytes; `None` if there is no such one.
+    /// The download that a client requests by these bytes; `None` if they request none.
     pub fn requested(request: &[u8]) -> Option<Self> {
         [Self::Map, Self::Game].into_iter().find(|download| download.request() == request)
     }
 
-    /// Most bytes of its content.
+    /// Most bytes of the content.
     pub const fn max_bytes(self) -> u32 {
         match self {
             Self::Map => MAX_MAP_BYTES,
@@ -60,14 +60,14 @@ const LENGTH_BYTES: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DownloadError {
     /// The length is out of range.
-    #[error("{length} bytes were announced, not 1 to {most}")]
+    #[error("the announced length is {length} bytes; 1 to {most} are allowed")]
     Length {
         /// The announced length.
         length: u32,
         /// The most that is allowed.
         most: u32,
     },
-    /// The stream ended before the content, or continued after it.
+    /// The stream ended before the end of the content, or continued after it.
     #[error("received {received} of {length} bytes")]
     Incomplete {
         /// Bytes that arrived.
@@ -107,7 +107,7 @@ impl Receiver {
     /// Adds the next piece.
     ///
     /// # Errors
-    /// The length is out of range, or more bytes arrived than it says.
+    /// The length is out of range, or more bytes arrived than were announced.
     pub fn receive(&mut self, piece: &[u8]) -> Result<(), DownloadError> {
         let room = self.what.max_bytes() as usize + LENGTH_BYTES;
         let wanted = self.length()?.map_or(room, |length| length as usize + LENGTH_BYTES);

@@ -6,10 +6,10 @@ use crate::control::{FrameError, MessageError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DatagramError {
     /// It ends before its last field.
-    #[error("truncated datagram")]
+    #[error("it ends before its last field")]
     Truncated,
     /// Bytes follow its last field, or its padding is not zero.
-    #[error("trailing bytes in datagram")]
+    #[error("bytes follow its last field")]
     Trailing,
     /// Its kind is unknown.
     #[error("unknown datagram kind {kind}")]
@@ -40,7 +40,7 @@ pub enum DatagramError {
     /// Values of the match or of the own player reference values that the reader does not have.
     #[error("values reference a missing baseline of {age} ticks before")]
     UnknownValues {
-        /// The number of ticks between the two.
+        /// The number of ticks from the baseline to the datagram.
         age: u8,
     },
     /// It acknowledges a snapshot that was never sent.
@@ -59,7 +59,7 @@ pub enum ProtocolError {
     #[error("control stream: {0}")]
     Frame(FrameError),
     /// A frame holds no valid message.
-    #[error("control message: {0}")]
+    #[error("a control message {0}")]
     Message(MessageError),
     /// A message arrived in a state in which it is not allowed.
     #[error("unexpected control message {message} while {state}")]

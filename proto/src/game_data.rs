@@ -47,7 +47,7 @@ pub struct GameData {
     /// The models of the file in the order of their names, then the models of the game's own
     /// code.
     models: Arc<[Model]>,
-    /// The encoding; empty if there is nothing.
+    /// The encoding; empty if clients need no data.
     bytes: Arc<[u8]>,
 }
 
@@ -72,8 +72,8 @@ pub enum GameDataError {
     /// A model of the game cannot be read.
     #[error("{0}")]
     Model(String),
-    /// The numbers or models in the data are not those of the `game.toml` in them.
-    #[error("the game's data are not those of the game.toml that they contain")]
+    /// The movement parameters or the models in the data contradict the `game.toml` in the data.
+    #[error("the game's data contradict the game.toml that they contain")]
     OtherText,
     /// The schema names a model that is neither here nor among those that ship.
     #[error("the model {name} is neither in the game's data nor among those that ship")]
@@ -89,14 +89,14 @@ impl From<GameFileError> for GameDataError {
     }
 }
 
-/// The tables of a `game.toml` that a client needs; other tables are the game's.
+/// The tables of a `game.toml` that a client needs; other tables are for the rules of the game.
 #[derive(Deserialize)]
-struct Written {
+struct RawGameData {
     #[serde(default)]
-    models: models::Written,
+    models: models::RawModels,
     #[serde(default)]
     materials: models::Materials,
-    movement: Option<movement::Written>,
+    movement: Option<movement::RawMovement>,
 }
 
 /// The data as they are encoded: the text of the file, its movement parameters, and the models.
@@ -161,7 +161,7 @@ impl GameData {
     /// Reads the text of a `game.toml` without models.
     ///
     /// # Errors
-    /// As [`GameData::read`].
+    /// The errors are those of [`GameData::read`].
     pub fn parse(text: &str) -> Result<Self, GameFileError> {
         Self::read(text, &mut |_, _| Err("there is no folder to read it from".into()))
     }
@@ -181,10 +181,10 @@ impl GameData {
                 format!("the file has {} bytes; at most {MAX_GAME_FILE} are allowed", text.len());
             return Err(GameFileError::at(text, 0, message));
         }
-        let written: Written =
+        let raw: RawGameData =
             toml::from_str(text).map_err(|error| GameFileError::of(text, &error))?;
-        let movement = written.movement.map(|movement| movement.parameters(text)).transpose()?;
-        let models = models::read(&written.models, &written.materials, text, model)?;
+        let movement = raw.movement.map(|movement| movement.parameters(text)).transpose()?;
+        let models = models::read(&raw.models, &raw.materials, text, model)?;
         let data = Self {
             text: text.into(),
             movement: movement.unwrap_or_default(),
@@ -225,8 +225,8 @@ impl GameData {
         })
     }
 
-    /// Adds those models of the game's own code that do not ship. A model replaces the one of
-    /// the same name.
+    /// Adds the models of `all`, which the game's own code has made, except those that ship. A
+    /// model replaces an earlier one of the same name.
     ///
     /// # Errors
     /// All models together are too many, or too long.
@@ -287,7 +287,7 @@ impl GameData {
         GameHash::of(&self.bytes)
     }
 
-    /// Adds the encoding.
+    /// Encodes the data and keeps the bytes.
     fn encoded(mut self) -> Result<Self, GameDataError> {
         let (text, movement) = ((*self.text).to_owned(), self.movement.to_array());
         let models = self.models.iter().map(EncodedModel::from).collect();

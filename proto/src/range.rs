@@ -1,8 +1,8 @@
 //! An adaptive binary range coder: likely bits cost little.
 //!
 //! [`Coder`] is one interface for both directions, so that a layout is written once. A writer
-//! passes each value through it. A reader does too, and gets back the value that was written,
-//! whatever it passes. All arithmetic is in 32-bit integers (`PROTOCOL.md`, "Range coding").
+//! passes each value through it. A reader passes any value, and gets back the one that was written.
+//! All arithmetic is in 32-bit integers (`PROTOCOL.md`, "Range coding").
 //!
 //! The coder is Martin's (1979) in the binary form of Pavlov's LZMA: a carry propagates
 //! into the bytes already written, and the reader needs no division for a bit.
@@ -17,7 +17,7 @@ pub use encoder::Encoder;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Probability(u16);
 
-/// Shift by which a probability follows a coded bit: by 1/32 of the difference each time.
+/// Shift for the adaptation of a probability: each coded bit moves it by 1/32 of the difference.
 const ADAPTATION: u32 = 5;
 
 /// The range is kept above this by shifting bytes out.
@@ -47,8 +47,8 @@ impl Probability {
     }
 }
 
-/// The probabilities of a number of any size up to a limit: first its width in bits, in
-/// unary with a probability for each step, then its bits below the highest.
+/// The probabilities by which a number below a limit is coded. First comes its width in bits, in
+/// unary with a probability for each step, then its bits below the highest one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
     /// Index in the table of its first probability.
@@ -138,8 +138,8 @@ mod tests {
         }
     }
 
-    /// Found by fuzzing. Symptom: numbers above everything that can be written were taken
-    /// for the greatest, and the excess was lost before the check at the end.
+    /// Fuzzing found this defect. Symptom: numbers above everything that can be written were taken
+    /// for the greatest possible ones, and the excess was lost before the check at the end.
     #[test]
     fn numbers_that_no_writer_produces_are_rejected() {
         let bytes = [0xff, 0xff, 0xff, 0xff, 0xe3, 0x00, 0x0f];

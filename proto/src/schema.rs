@@ -17,7 +17,7 @@ pub use field::{Field, MAX_FIELD_NAME, MAX_FIELDS};
 pub use game_event::{EventError, GameEvent, MAX_EVENT_DATA};
 pub use values::{FieldValues, MatchValues};
 
-/// Most bytes of an encoded schema: some two hundred fields.
+/// Most bytes of an encoded schema: enough for some two hundred fields.
 pub const MAX_SCHEMA: usize = 4096;
 
 /// Most kinds of events of a game.
@@ -72,7 +72,7 @@ pub enum SchemaError {
         /// The number of fields.
         count: usize,
     },
-    /// A name that cannot be shown.
+    /// A name that is empty, too long, or has a character that is not allowed.
     #[error(
         "the name {name:?} is not allowed: names have 1 to {MAX_FIELD_NAME} of the characters \
          a-z, A-Z, 0-9, `_`, `-` and `.`"
@@ -102,25 +102,25 @@ pub enum SchemaError {
         most: i32,
     },
     /// More models than bodies can have.
-    #[error("{count} models; at most {} are allowed", obsp_sim::MAX_MODELS)]
+    #[error("the game has {count} models; at most {} are allowed", obsp_sim::MAX_MODELS)]
     TooManyModels {
         /// The number of models.
         count: usize,
     },
     /// Fields of a model that the game does not have.
-    #[error("there are fields of the bodies of {name:?}, but the game has no such model")]
+    #[error("fields are declared for the model {name:?}, but the game has no such model")]
     NoSuchModel {
         /// The name of the model.
         name: String,
     },
     /// More kinds of events than are allowed.
-    #[error("{count} kinds of events; at most {MAX_EVENT_KINDS} are allowed")]
+    #[error("the game has {count} kinds of events; at most {MAX_EVENT_KINDS} are allowed")]
     TooManyEvents {
         /// The number of kinds.
         count: usize,
     },
     /// The whole schema is too long for a hello.
-    #[error("the schema takes {bytes} bytes, at most {MAX_SCHEMA} are allowed: shorten names")]
+    #[error("the schema takes {bytes} bytes; at most {MAX_SCHEMA} are allowed: shorten names")]
     TooLong {
         /// Its length.
         bytes: usize,

@@ -1,7 +1,7 @@
-//! The datagram that the server sends each tick. It has entities as differences from the values
-//! that this client has acknowledged, the most urgent first, as many as fit. Now and then it has
-//! the authoritative motion of the client's own player. Each datagram is decodable alone: the
-//! probabilities of its range coder start from a fixed table.
+//! The datagram that the server sends each tick. It carries as many entities as fit, the most
+//! urgent ones, as differences from the values that this client has acknowledged. Now and then it
+//! carries the authoritative motion of the client's own player. Each datagram is decodable alone:
+//! the probabilities of its range coder start from a fixed table.
 //!
 //! The layout is written here once for both directions, so that writer and reader cannot
 //! diverge. The server's memory of a client is in [`crate::server`], a client's memory in
@@ -32,11 +32,11 @@ pub use record::Baseline;
 /// client may have dropped the baseline.
 pub const BASELINES_KEPT: usize = 32;
 
-/// Interval of snapshots with a digest: at 60 a second, some four checks a second at a
-/// cost of five bits per snapshot.
+/// One snapshot in this many carries a digest. At 60 snapshots a second these are some four checks
+/// a second, at a cost of five bits per snapshot.
 pub const DIGEST_INTERVAL: u32 = 16;
 
-/// Consecutive slots that a digest samples besides those in its snapshot.
+/// Number of consecutive slots that a digest samples besides the slots in its snapshot.
 pub const DIGEST_SLOTS: usize = 32;
 
 /// Least size limit of a snapshot, in bytes: a header, a motion, a digest and the least

@@ -54,7 +54,7 @@ impl Add<Duration> for Time {
 impl Sub for Time {
     type Output = Duration;
 
-    /// As [`Time::since`].
+    /// The same as [`Time::since`].
     fn sub(self, earlier: Self) -> Duration {
         self.since(earlier)
     }
@@ -96,7 +96,7 @@ impl Tick {
         i64::from(self.0) - i64::from(other.0)
     }
 
-    /// The part of a tick that is sent.
+    /// The lowest 16 bits, which are the part of a tick that is sent.
     pub fn low_bits(self) -> u16 {
         self.0 as u16
     }

@@ -1,10 +1,10 @@
 //! Connect tokens, after netcode.io: a backend seals one, a client carries it and a
 //! server opens it, so that only clients that the backend has sent may join.
 //!
-//! Backend and server share a [`JoinKey`]; a client can neither read nor change its
-//! token. `PROTOCOL.md` has the layout, so that a backend in any language can write it.
-//! [`JoinKey::seal`] and [`JoinKey::open`] keep no state: the server itself ensures that
-//! each token is used once.
+//! Backend and server share a [`JoinKey`]; a client can neither read nor change its token.
+//! `PROTOCOL.md` has the layout of a token, so that a backend in any language can write tokens.
+//! [`JoinKey::seal`] and [`JoinKey::open`] keep no state: the server itself ensures that each token
+//! is used once.
 
 use std::fmt;
 
@@ -67,7 +67,8 @@ pub struct TokenClaims {
     pub name: PlayerName,
     /// Whether the player may take a reserved place.
     pub reserved: bool,
-    /// Servers that accept it, as `HOST:PORT`; empty for any that has the key.
+    /// The servers that accept the token, as `HOST:PORT`; empty if every server that has the key
+    /// does.
     pub servers: Vec<String>,
     /// Bytes of the backend's choice, for the server's game.
     pub user_data: Vec<u8>,
@@ -76,7 +77,7 @@ pub struct TokenClaims {
 /// An opened token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenedToken {
-    /// Identifies the token.
+    /// The salt of the token, which identifies it.
     pub id: [u8; SALT],
     /// When it expires, in seconds since 1970.
     pub expires: u64,
@@ -91,10 +92,10 @@ pub enum TokenError {
     #[error("not a connect token")]
     Format,
     /// It was sealed with another key, or changed.
-    #[error("not sealed with this server's key")]
+    #[error("the token was sealed with another key, or was changed")]
     Seal,
     /// Its content violates the layout.
-    #[error("malformed content")]
+    #[error("the content of the token is malformed")]
     Content,
     /// Its content does not fit into a token.
     #[error("the content does not fit into a token")]
@@ -209,7 +210,8 @@ impl JoinKey {
     }
 }
 
-/// Each key seals one token, so no nonce is ever used twice.
+/// The nonce is always zero. Each token has a key of its own, so no nonce is used twice with one
+/// key.
 fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; NONCE_LEN])
 }
@@ -256,7 +258,7 @@ fn encode(claims: &TokenClaims) -> Result<Vec<u8>, TokenError> {
     content.extend(player.to_le_bytes());
     content.push(u8::from(*reserved));
     let mut text = |text: &[u8]| {
-        // All are shorter than 256 bytes.
+        // All texts are shorter than 256 bytes.
         content.push(text.len() as u8);
         content.extend(text);
     };

@@ -6,8 +6,8 @@
 //! cargo run -p server --example bowling -- --soak 3600 --json
 //! ```
 //!
-//! The models of ball and pins are a designer's: `models/ball.obj` and `models/pin.obj`, which are
-//! read when the program starts. `bowling.map` says where pins stand: at its entities of class
+//! A designer made the models of the ball and the pins, `models/ball.obj` and `models/pin.obj`. The
+//! program reads them when it starts. `bowling.map` says where pins stand: at its entities of class
 //! `bowling_pin`.
 
 use std::error::Error;
@@ -28,7 +28,7 @@ const PATIENCE: f64 = 8.0;
 /// Cosine of the tilt beyond which a pin has fallen: 45 degrees.
 const UPRIGHT: f64 = 0.7;
 
-/// The rules. They hold the models: the shipped ones, and this game's own after them.
+/// The rules. They hold the models: first the shipped ones, then the models of this game.
 #[derive(Clone, Debug)]
 pub(crate) struct Bowling {
     models: Arc<[Model]>,
@@ -42,7 +42,7 @@ pub(crate) struct State {
     throw: Option<Throw>,
 }
 
-/// A ball on its way.
+/// A throw whose ball is still on its way.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Throw {
     ball: EntityId,
@@ -99,7 +99,7 @@ impl Game for Bowling {
         let Some(model) = world.model("ball") else { return };
         let Some(centre) = world.entity(player).map(|entity| entity.position) else { return };
         let at = centre + command.ahead() * 40.0 - DVec3::Z * 13.0;
-        // Against a wall there is no room for a ball, and nothing happens.
+        // If a wall leaves no room for the ball, nothing happens.
         let Ok(ball) = world.spawn_body(model, at, DQuat::IDENTITY) else { return };
         // The ball is in the world: it has just been put there.
         let _ = world.set_velocity(ball, command.ahead() * SPEED, DVec3::ZERO);

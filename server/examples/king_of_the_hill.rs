@@ -6,11 +6,11 @@
 //! cargo run -p server --example king_of_the_hill -- --soak 3600 --json
 //! ```
 //!
-//! The hill is the brush entity `trigger_hill` of `king_of_the_hill.map`. Teams start at
-//! either side of the room. Clients are sent who holds the hill and for how many seconds each
-//! team has held it, as fields of the match; the team of each player; the kick that only the
-//! player's own client needs to know of; and events when the hill changes hands. A player's
-//! score is the number of rounds that the team has won.
+//! The hill is the brush entity `trigger_hill` of `king_of_the_hill.map`. Teams start at either
+//! side of the room. Fields of the match tell clients which team holds the hill, and for how many
+//! seconds each team has held it. A field of each player tells the team. A field that only the
+//! player's own client receives tells whether the player could kick now. An event tells that the
+//! hill changes hands. A player's score is the number of rounds that the team has won.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -25,27 +25,29 @@ use serde::{Deserialize, Serialize};
 /// Points that win a round, and seconds that a round lasts at most.
 const WINNING: u32 = 30;
 const ROUND: f64 = 180.0;
-/// Barrels about the hill: they roll, and are in the way.
+/// Number of barrels about the hill. They roll, and are in the way.
 const BARRELS: usize = 10;
-/// Reach of a kick in units, the speed that it gives a player, and seconds between two.
+/// Reach of a kick in units, the speed that it gives to a player, and seconds between two kicks.
 const REACH: f64 = 72.0;
 const KICK: f64 = 380.0;
 const BREATH: f64 = 0.7;
 
 const NAMES: [&str; 2] = ["Red", "Blue"];
 
-/// The team that holds the hill: 0 none, 1 Red, 2 Blue. Seconds that each team has held it.
+/// The fields of the match: the team that holds the hill (0 none, 1 Red, 2 Blue), and the seconds
+/// for which each team has held it.
 const HOLDER: Field = Field::new("holder", 0, 2);
 const RED_SECONDS: Field = Field::new("red_seconds", 0, 30);
 const BLUE_SECONDS: Field = Field::new("blue_seconds", 0, 30);
-/// The team of a player, and whether they could kick now.
+/// The fields of a player: the team, and whether the player could kick now.
 const TEAM: Field = Field::new("team", 0, 1);
 const CAN_KICK: Field = Field::new("can_kick", 0, 1);
 
 /// The event that a team has taken the hill. Its value is the number of the team, and the seconds
 /// for which the team had held the hill before.
 const TAKEN: &str = "hill_taken";
-/// The event that a round is over. Its value is the number of the team that has won it, if one has.
+/// The event that a round is over. Its value is the number of the team that has won the round, if
+/// one has.
 const ROUND_OVER: &str = "round_over";
 
 #[derive(Clone, Debug)]
@@ -65,15 +67,15 @@ pub(crate) struct State {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Player {
     team: usize,
-    /// Ticks until the next kick.
+    /// Ticks until the player may kick again.
     breath: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Team {
-    /// Ticks for which it has held the hill in this round.
+    /// Ticks for which the team has held the hill in this round.
     held: u32,
-    /// Rounds that it has won.
+    /// Rounds that the team has won.
     won: i16,
 }
 

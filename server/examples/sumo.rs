@@ -45,14 +45,14 @@ pub(crate) struct State {
 struct Wrestler {
     score: i16,
     out: bool,
-    /// Ticks until the next shove.
+    /// Ticks until the player may shove again.
     breath: u32,
 }
 
 impl Game for Sumo {
     type State = State;
 
-    /// The pit is a volume: `entered` is called with all that falls into it.
+    /// Makes the pit a volume, so that `entered` is called with each entity that falls into it.
     fn set_up(&self, world: &mut WorldMut<'_>) -> State {
         let map = Arc::clone(world.map());
         let pit = map.entities().iter().find(|entity| entity.classname() == "trigger_pit");
@@ -72,7 +72,7 @@ impl Game for Sumo {
         state.wrestlers.remove(player);
     }
 
-    /// The fire key shoves whatever is in front. All other keys walk, as they always do.
+    /// The fire key shoves the body in front of the player. All other keys keep their meaning.
     fn moved(
         &self,
         state: &mut State,
@@ -153,7 +153,8 @@ fn begin(state: &mut State, world: &mut WorldMut<'_>) {
     put_crates(state, world);
 }
 
-/// Puts crates about the platform. A place that is taken gets none: `NoRoom` is an answer.
+/// Puts crates about the platform. A place without room gets no crate: the error `NoRoom` is
+/// expected there.
 fn put_crates(state: &mut State, world: &mut WorldMut<'_>) {
     let Some(model) = world.model("crate") else { return };
     for _ in 0..CRATES {

@@ -1,7 +1,7 @@
 use std::net::{IpAddr, Ipv6Addr};
 
-/// The unit in which limits count clients that are not known yet: an IPv4 address, or the /64
-/// prefix of an IPv6 address. A single host may use any address inside its /64 prefix.
+/// The key by which limits count clients whose identity is not known yet: an IPv4 address, or the
+/// /64 prefix of an IPv6 address, because one host may use every address inside its /64 prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct AddressKey(IpAddr);
 

@@ -2,9 +2,9 @@
 //! own. Programs use it, and so does `server admin`, its client for the command line.
 //!
 //! [`access`] checks bearer tokens. [`bodies`] defines the bodies of requests, and [`views`] those
-//! of responses. [`routes`] carries the requests out. `admin/openapi.json` describes the interface;
-//! a test checks that it describes exactly the routes. Every request to a route is counted, and
-//! every one that may change something is logged with the name of the administrator.
+//! of responses. [`routes`] handles the requests. `admin/openapi.json` describes the interface; a
+//! test checks that it describes exactly the routes. Every request to a route is counted. A request
+//! that may change something is also logged, with the name of the administrator.
 
 mod access;
 mod bodies;
@@ -54,7 +54,7 @@ impl Admin {
         Ok(Self { listener: http::bind(address, "--admin")?, access })
     }
 
-    /// The address that it listens on.
+    /// The address on which the interface listens.
     pub(crate) fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }

@@ -5,9 +5,9 @@
 //! match; it reads no clock. `places` distinguishes the players in the match from the places that
 //! an allocation has reserved. [`run`] connects all this to the match.
 //!
-//! The server never allocates itself: only an allocator does. A match that its players have left is
-//! offered again. If the sidecar starts late, goes away or answers errors, it is told again, and
-//! the match is not disturbed.
+//! The server never allocates itself: only an allocator does. When all players of an allocated
+//! match have left, the server offers the match again. If the sidecar starts late, goes away or
+//! answers errors, the server repeats its reports, and the match is not disturbed.
 
 mod address;
 mod lifecycle;
@@ -31,8 +31,8 @@ use crate::stop::Stop;
 use lifecycle::{Fleet, Lifecycle, MatchStatus, ReportOutcome, Step};
 use sidecar::Sidecar;
 
-/// Time between two looks at the match. A join or a leave is reported within it.
-const LOOK: Duration = Duration::from_millis(250);
+/// Time between two polls of the match. A join or a leave is reported within this time.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A description of the server that the sidecar is told once, before the server is ready.
 pub(crate) struct Introduction {
@@ -67,7 +67,7 @@ pub(crate) async fn run(
     }
     let game = games.first();
     let fleet = Cell::new(Fleet::default());
-    let look = || MatchStatus {
+    let status = || MatchStatus {
         on_time: games.played().all(|game| game.telemetry.tick.is_on_time()),
         fresh: games.is_alive(Instant::now()),
         players: u32::try_from(games.players()).unwrap_or(u32::MAX),
@@ -92,7 +92,7 @@ pub(crate) async fn run(
         }
     };
     tokio::select! {
-        () = report(&sidecar, lifecycle, look, stop) => {}
+        () = report(&sidecar, lifecycle, status, stop) => {}
         never = ask(&sidecar, &fleet, advertise) => match never {},
     }
 }
@@ -100,8 +100,8 @@ pub(crate) async fn run(
 /// Time between two questions to the sidecar.
 const ASK: Duration = Duration::from_secs(1);
 
-/// Asks the sidecar every [`ASK`] what the fleet knows of this server. A question that fails is
-/// asked again; it is not logged, because [`report`] logs a sidecar that does not answer.
+/// Asks the sidecar every [`ASK`] for the fleet's state of this server, also after a failure.
+/// Failures are not logged here, because [`report`] logs a sidecar that does not answer.
 async fn ask(sidecar: &Sidecar, fleet: &Cell<Fleet>, advertise: impl Fn(Advertised)) -> Infallible {
     loop {
         let counted = sidecar.counted().await.ok();
@@ -119,13 +119,13 @@ async fn ask(sidecar: &Sidecar, fleet: &Cell<Fleet>, advertise: impl Fn(Advertis
 async fn report(
     sidecar: &Sidecar,
     mut lifecycle: Lifecycle,
-    look: impl Fn() -> MatchStatus,
+    status: impl Fn() -> MatchStatus,
     stop: &Stop,
 ) {
     let begin = Instant::now();
     let mut answers = true;
     loop {
-        let seen = look();
+        let seen = status();
         while let Some(step) = lifecycle.next(begin.elapsed(), &seen) {
             let result = sidecar.tell(&step.request()).await;
             match (&result, answers) {
@@ -136,18 +136,19 @@ async fn report(
             answers = result.is_ok();
             let answer = result.map_or_else(|error| error.answer(), |()| ReportOutcome::Accepted);
             lifecycle.done(&step, answer, begin.elapsed());
-            // The server does not wait until the sidecar has heard of its end.
+            // The shutdown is reported only once, so that a silent sidecar does not delay the
+            // server's end.
             if step == Step::Shutdown {
                 return;
             }
-            // The next look tries a lost report again. A lost *Health* does not stop the other
+            // The next poll tries a lost report again. A lost *Health* does not stop the other
             // reports: it is due again so soon that they would never be sent.
             if !answers && step != Step::Health {
                 break;
             }
         }
         tokio::select! {
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
             () = stop.requested(), if !seen.stopping => {}
         }
     }

@@ -13,8 +13,8 @@ use crate::level::Level;
 use crate::match_handle::MatchHandle;
 use crate::stop::Stop;
 
-/// How many faults of one audit are logged.
-const TOLD: usize = 5;
+/// Most faults of one audit that are logged.
+const MAX_LOGGED: usize = 5;
 
 fn audit_of(level: &Level) -> Result<Audit, StartError> {
     let map = &level.world_map;
@@ -28,7 +28,7 @@ pub(crate) struct AuditThread {
     /// The number of the level that the audit was made for.
     level: u64,
     game: Arc<MatchHandle>,
-    /// Ticks from the start of one audit to the next. It is more if an audit takes longer.
+    /// Ticks from the start of one audit to the start of the next; more if an audit takes longer.
     every: u64,
 }
 
@@ -65,7 +65,7 @@ impl AuditThread {
             }
             let found = self.audit.check(&published.state);
             self.game.telemetry.tick.audited(found.len());
-            for fault in found.iter().take(TOLD) {
+            for fault in found.iter().take(MAX_LOGGED) {
                 error!("tick {}: {fault}; please report it", published.state.tick);
             }
         }

@@ -1,6 +1,6 @@
 //! The ban list: addresses, prefixes of addresses and players that an operator has banned, for a
 //! time or for good. Bans that are made while the server runs are kept in a TOML file (`--bans
-//! FILE`). Each change writes a new file and renames it to that one.
+//! FILE`). Each change writes a new file, which is then renamed to FILE.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// How many bans are kept at most. A longer list belongs in a firewall.
+/// Most bans that the list holds. A longer list belongs in a firewall.
 const MOST: usize = 10_000;
 
 /// The addresses or the player that a ban applies to.
@@ -26,7 +26,7 @@ pub(crate) enum Subject {
 
 /// Why a text names no [`Subject`].
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{0:?} is no address, no prefix such as 192.0.2.0/24 and no player such as player:7")]
+#[error("{0:?} is not an address, a prefix such as 192.0.2.0/24 or a player such as player:7")]
 pub(crate) struct SubjectSyntax(String);
 
 impl std::str::FromStr for Subject {
@@ -50,6 +50,7 @@ impl std::str::FromStr for Subject {
             return Err(wrong());
         }
         // A socket for both versions of IP shows the IPv4 address 192.0.2.1 as `::ffff:192.0.2.1`.
+        // Such an address is stored as the IPv4 address.
         let (address, length) = match address.to_canonical() {
             canonical if canonical.is_ipv4() && address.is_ipv6() => {
                 (canonical, length.checked_sub(96).filter(|left| *left > 0).ok_or_else(wrong)?)
@@ -123,21 +124,21 @@ fn masked(address: IpAddr, length: u8) -> IpAddr {
 pub(crate) struct Ban {
     /// The addresses or the player that it applies to.
     pub(crate) subject: Subject,
-    /// The reason.
+    /// The reason of the ban.
     #[serde(default)]
     pub(crate) reason: String,
-    /// The administrator who has banned them.
+    /// The name of the administrator who made the ban.
     #[serde(default)]
     pub(crate) by: String,
-    /// When it was made, in seconds since 1970.
+    /// The time at which the ban was made, in seconds since 1970.
     #[serde(default)]
     pub(crate) since: u64,
-    /// When it ends, in seconds since 1970. `None` if it is permanent.
+    /// The time at which the ban ends, in seconds since 1970. `None` if it is permanent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) expires: Option<u64>,
 }
 
-/// The content of the file.
+/// The content of the file of bans.
 #[derive(Default, Serialize, Deserialize)]
 struct BansFile {
     #[serde(default)]
@@ -172,7 +173,7 @@ pub enum BanError {
         source: io::Error,
     },
     /// The list is full.
-    #[error("the list is full with {MOST} bans; lift some of them, or ban prefixes instead")]
+    #[error("the list is full: it holds {MOST} bans; lift some of them, or ban prefixes instead")]
     TooMany,
 }
 
@@ -183,12 +184,13 @@ pub(crate) struct Bans {
     /// Bans from the command line, which nobody can lift.
     fixed: Vec<IpAddr>,
     bans: Mutex<Vec<Ban>>,
-    /// Held by a thread that changes the bans, until they are in the file.
+    /// A thread that changes the bans holds this lock until the change is in the file.
     writing: Mutex<()>,
 }
 
 impl Bans {
-    /// The bans of the addresses in `fixed`, and those in `file`. The file need not exist yet.
+    /// Permanent bans of the addresses in `fixed`, and the bans in `file`, which need not exist
+    /// yet.
     pub(crate) fn read(fixed: Vec<IpAddr>, file: Option<&Path>) -> Result<Self, BanError> {
         let mut bans = Vec::new();
         if let Some(path) = file {
@@ -230,8 +232,8 @@ impl Bans {
 
     /// Adds a ban. It replaces an earlier ban of the same subject.
     ///
-    /// # Errors
-    /// The list is full; or the file cannot be written, and the ban holds until the server ends.
+    /// # Errors The list is full; or the file cannot be written, and the ban holds only until the
+    ///   server ends.
     pub(crate) fn add(&self, ban: Ban, now: u64) -> Result<(), BanError> {
         self.change(now, |bans| {
             bans.retain(|other| other.subject != ban.subject);
@@ -243,10 +245,9 @@ impl Bans {
         })
     }
 
-    /// Lifts a ban. Returns false if there is none.
+    /// Lifts the ban of a subject. Returns false if the subject is not banned.
     ///
-    /// # Errors
-    /// The file cannot be written. The ban is lifted until the server ends.
+    /// # Errors The file cannot be written. The ban is lifted, but only until the server ends.
     pub(crate) fn lift(&self, subject: &Subject, now: u64) -> Result<bool, BanError> {
         let mut found = false;
         self.change(now, |bans| {
@@ -365,8 +366,8 @@ mod tests {
         assert!(bans.is_banned("192.0.2.1".parse().unwrap(), None, 6));
     }
 
-    /// Random bans and lifts in any order. The list bans a client exactly if a model does that
-    /// checks every ban.
+    /// Random bans and lifts. The list bans a client exactly if a simple model, which checks every
+    /// ban, bans it.
     #[test]
     fn a_hundred_thousand_operations_agree_with_a_model() {
         let seed = 17;

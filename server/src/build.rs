@@ -1,5 +1,5 @@
-//! The name of this build of the server. Recordings hold it, because a recording is sure to replay
-//! identically only on the build that made it.
+//! The name of this build of the server. Recordings hold this name, because a recording is sure to
+//! replay identically only on the build that made it.
 
 use std::fmt::Write;
 use std::fs::File;
@@ -12,7 +12,7 @@ use ring::digest::{Context, SHA256};
 const CHUNK: usize = 64 * 1024;
 
 /// Bytes of the executable's SHA-256 that the name holds: enough to distinguish builds.
-const TOLD: usize = 8;
+const HASH_BYTES: usize = 8;
 
 /// The name of this build: the version, and the first digits that `sha256sum` prints for the
 /// executable. Hashing it takes some tens of milliseconds at the first call. If the executable
@@ -38,12 +38,12 @@ fn executable() -> io::Result<String> {
             length => hash.update(&chunk[..length]),
         }
     }
-    let mut told = String::new();
-    for byte in hash.finish().as_ref().iter().take(TOLD) {
+    let mut digits = String::new();
+    for byte in hash.finish().as_ref().iter().take(HASH_BYTES) {
         // Writing to a string cannot fail.
-        let _ = write!(told, "{byte:02x}");
+        let _ = write!(digits, "{byte:02x}");
     }
-    Ok(told)
+    Ok(digits)
 }
 
 #[cfg(test)]
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn a_build_is_known_by_its_executable() {
         let hash = executable().unwrap();
-        assert_eq!(hash.len(), 2 * TOLD);
+        assert_eq!(hash.len(), 2 * HASH_BYTES);
         assert_eq!(name(), format!("{} (executable {hash})", env!("CARGO_PKG_VERSION")));
     }
 }

@@ -12,7 +12,7 @@ use obsp_proto::control::{ChatLine, ClosingReason, PlayerName, Reason, Ticket};
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::seats::Steered;
+use crate::seats::SteeredEntity;
 
 /// All connected clients, by the number of their connection.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ pub(crate) struct Client {
     pub(crate) player_id: Option<u64>,
     pub(crate) spectates: bool,
     /// The entity that the client steers.
-    pub(crate) steered: Arc<Steered>,
+    pub(crate) steered: Arc<SteeredEntity>,
     since: Instant,
     muted: AtomicBool,
     away: AtomicBool,
@@ -46,13 +46,13 @@ pub(crate) struct ConnectionStats {
     pub(crate) slot: Option<u16>,
     /// Round trip, in milliseconds.
     pub(crate) rtt_ms: f64,
-    /// QUIC packets sent, and those that were lost.
+    /// QUIC packets that were sent, and how many of them were lost.
     pub(crate) packets_sent: u64,
     pub(crate) packets_lost: u64,
     /// Bytes of UDP in each direction.
     pub(crate) bytes_sent: u64,
     pub(crate) bytes_received: u64,
-    /// Bytes of snapshots that the send budget allows right now.
+    /// Bytes of snapshots that the connection's send budget allows now.
     pub(crate) budget_bytes: u64,
     /// How often the client hit one of the limits that `game_limits_hit_total` counts for all
     /// clients.
@@ -62,7 +62,7 @@ pub(crate) struct ConnectionStats {
 /// Why a client is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Removal {
-    /// The reason that is counted.
+    /// The reason under which the metrics count the removal.
     pub(crate) reason: Reason,
     /// The reason that the client is told.
     pub(crate) closing: ClosingReason,
@@ -90,7 +90,7 @@ impl Removal {
     }
 }
 
-/// A client's place in the table, which it leaves when this is dropped.
+/// A client's entry in the table. Dropping the registration removes the entry.
 #[derive(Debug)]
 pub(crate) struct Registration {
     clients: Clients,
@@ -177,7 +177,8 @@ impl Client {
     }
 
     /// Asks for the client to be removed: its connection ends, or the place that is kept for it is
-    /// given up. A removal takes precedence over a replacement, whichever was asked for first.
+    /// given up. A removal takes precedence over a replacement, in whichever order they are
+    /// requested.
     pub(crate) fn remove(&self, removal: Removal) {
         self.removal.send_if_modified(|known| {
             let changes = known.as_ref().is_none_or(|known| known.reason == Reason::Replaced);
@@ -188,8 +189,8 @@ impl Client {
         });
     }
 
-    /// Whether the client is to be removed for another reason than that the same player has
-    /// connected again.
+    /// Whether the client is to be removed, and not only because the same player has connected
+    /// again.
     pub(crate) fn is_removed(&self) -> bool {
         self.removal.borrow().as_ref().is_some_and(|removal| removal.reason != Reason::Replaced)
     }
@@ -217,7 +218,7 @@ impl Client {
         }
     }
 
-    /// Notes the ticket with which the client may come back.
+    /// Stores the ticket with which the client may come back.
     pub(crate) fn hold(&self, ticket: Ticket) {
         *self.ticket.lock().unwrap_or_else(PoisonError::into_inner) = ticket;
     }
@@ -227,7 +228,7 @@ impl Client {
         *self.ticket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the client's chat is kept from the others.
+    /// Whether the client is muted: its chat does not reach other clients.
     pub(crate) fn is_muted(&self) -> bool {
         self.muted.load(Ordering::Relaxed)
     }
@@ -242,7 +243,7 @@ impl Client {
         *self.address.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes the latest measurements of the connection, and the client's address.
+    /// Stores the latest measurements of the connection, and the client's address.
     pub(crate) fn note(&self, address: SocketAddr, figures: ConnectionStats) {
         *self.address.lock().unwrap_or_else(PoisonError::into_inner) = address;
         *self.figures.lock().unwrap_or_else(PoisonError::into_inner) = figures;

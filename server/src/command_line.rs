@@ -1,5 +1,5 @@
 //! The command line of the server. Without a subcommand, it serves matches until they are over or
-//! somebody stops it. A subcommand does another job, which serves nobody.
+//! somebody stops it. A subcommand does another job and serves no match.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -33,8 +33,8 @@ struct CommandLine {
     serve: Option<Options>,
 }
 
-/// The command line of a job alone. It ignores the environment variables for serving, so a wrong
-/// one does not stop a job.
+/// The command line of a job. It ignores the environment variables for serving, so that a wrong
+/// value in one of them does not stop the job.
 #[derive(Parser)]
 #[command(name = "server", version, about = "Serves an arena match over QUIC", long_about = None)]
 struct JobLine {
@@ -95,7 +95,7 @@ pub fn run_command_line() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            // Each message already names its cause.
+            // The message alone is logged, because it already names the cause of the error.
             log.fatal(&error);
             ExitCode::FAILURE
         }
@@ -129,7 +129,7 @@ fn play(scene: Scene) -> Result<bool> {
     }
 }
 
-/// Does a job. A check that fails is an exit code, not an error.
+/// Does a job. A failed check is no error: it sets the exit code.
 fn run(job: Job) -> Result<ExitCode> {
     let passed = match job {
         Job::Soak(options) => {

@@ -6,8 +6,8 @@ use crate::error::StartError;
 /// event loops, standard streams, a recording, and room for what libraries open.
 const NEEDED: usize = 40;
 
-/// Checks that the system lets this process open enough files and sockets for a server. A library
-/// that lacks them later may panic.
+/// Checks that the system lets this process open enough files and sockets for a server. Without
+/// this check, a library that lacks them later may panic.
 ///
 /// # Errors
 /// [`StartError::Descriptors`].
@@ -22,7 +22,8 @@ pub(crate) fn check() -> Result<(), StartError> {
 fn granted(wanted: usize) -> usize {
     use std::os::fd::AsFd;
 
-    /// The errors when this process, or all processes together, have too many descriptors.
+    /// The errors that the system returns if this process, or all processes together, have too many
+    /// descriptors.
     const TOO_MANY: [i32; 2] = [libc::EMFILE, libc::ENFILE];
     let mut held = Vec::new();
     while held.len() < wanted {
@@ -31,15 +32,15 @@ fn granted(wanted: usize) -> usize {
             Err(error) if error.raw_os_error().is_some_and(|code| TOO_MANY.contains(&code)) => {
                 break;
             }
-            // Standard error cannot be duplicated for another reason, so this is not the way to
-            // find out.
+            // Duplicating standard error failed for another reason, so this way cannot count the
+            // descriptors. The check passes.
             Err(_) => return wanted,
         }
     }
     held.len()
 }
 
-/// Grants all: this system has no such limit.
+/// Returns `wanted`, because this system has no such limit.
 #[cfg(not(unix))]
 fn granted(wanted: usize) -> usize {
     wanted

@@ -13,14 +13,14 @@ use tracing::{info, warn};
 use crate::match_handle::MatchHandle;
 use crate::matches::Matches;
 
-/// Time between two looks at whether somebody still plays.
-const LOOK: Duration = Duration::from_millis(100);
+/// Time between two checks whether somebody still plays.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How many looks in a row may find the tick thread hanging. After one more, the drain no longer
+/// How many checks in a row may find the tick thread hanging. After one more, the drain no longer
 /// waits for players.
-const HANGING_LOOKS: u32 = 3;
+const HANGING_CHECKS: u32 = 3;
 
-/// The remaining time at which the players are told once more.
+/// The remaining time at which the server announces the shutdown once more.
 const LAST_CALL: Duration = Duration::from_secs(10);
 
 /// Waits until the server is asked to drain, and then drains all matches.
@@ -43,10 +43,10 @@ async fn drain(game: Arc<MatchHandle>) {
     let (mut last_call, mut over) = (left > LAST_CALL, None::<Time>);
     let mut hanging = 0;
     while !left.is_zero() && game.clients.players() > 0 {
-        // One look is not enough: after the whole process stood still, the first look may come
+        // One check is not enough: after the whole process stood still, the first check may come
         // before the first tick.
         hanging = if game.telemetry.tick.is_stalled() { hanging + 1 } else { 0 };
-        if hanging > HANGING_LOOKS {
+        if hanging > HANGING_CHECKS {
             warn!("{prefix}the tick thread hangs: players are not waited for");
             break;
         }
@@ -54,12 +54,12 @@ async fn drain(game: Arc<MatchHandle>) {
             last_call = false;
             announce(&game, left, false);
         }
-        sleep(LOOK.min(left)).await;
-        // No time is left once the server is asked to end, so the drain ends too.
+        sleep(POLL_INTERVAL.min(left)).await;
+        // Once the server is asked to end, `draining` returns `None`, and the drain ends, too.
         left = game.stop.draining().unwrap_or_default();
         // The drain ends a little before the match would continue in the next world.
         over = over.or_else(|| end_of_intermission(&game));
-        let until_over = over.map_or(Duration::MAX, |over| over.since(game.now() + LOOK));
+        let until_over = over.map_or(Duration::MAX, |over| over.since(game.now() + POLL_INTERVAL));
         left = left.min(until_over);
     }
     info!(players = game.clients.players(), "{prefix}drained");

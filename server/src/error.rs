@@ -1,5 +1,5 @@
-//! Errors of starting and of running a server. Each names the thing, the place and the
-//! way out.
+//! Errors of starting and of running a server. Each message names the thing, the place and the way
+//! out.
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ pub enum StartError {
         /// How many a server needs.
         needed: usize,
     },
-    /// There is no such map.
+    /// No map has this name.
     #[error("there is no map {name} in this folder or in maps/; {}", list(.known))]
     NoSuchMap {
         /// The value that was asked for.
@@ -40,7 +40,10 @@ pub enum StartError {
         reason: String,
     },
     /// The address of the admin interface is not a loopback address.
-    #[error("--admin {0} is no loopback address; take 127.0.0.1, and a tunnel to reach it")]
+    #[error(
+        "--admin {0} is not a loopback address; use 127.0.0.1, and a tunnel to reach it from \
+         elsewhere"
+    )]
     AdminAddress(SocketAddr),
     /// The file of administrators' tokens cannot be used.
     #[error("--admin-tokens {}: {reason}", .path.display())]
@@ -56,17 +59,23 @@ pub enum StartError {
     /// Two matches have the same name.
     #[error("two matches are called {0}; the first match of a server is called main")]
     MatchNameTaken(obsp_proto::control::MatchName),
-    /// More matches than a server runs.
-    #[error("{matches} matches are more than the {} of a server", obsp_proto::control::MAX_MATCHES)]
+    /// The options ask for more matches than a server runs.
+    #[error(
+        "{matches} matches are too many: a server runs at most {}",
+        obsp_proto::control::MAX_MATCHES
+    )]
     TooManyMatches {
         /// How many were asked for.
         matches: usize,
     },
     /// There is no map in the rotation.
-    #[error("there is no map in {}; name some, or a folder with some, with --maps", .0.join(", "))]
+    #[error(
+        "no map was found in {}; name maps, or a folder that holds maps, with --maps",
+        .0.join(", ")
+    )]
     NoMaps(Vec<String>),
     /// The file of the join key cannot be used.
-    #[error("--join-key {}: {reason}; `server token --new-key FILE` makes one", .path.display())]
+    #[error("--join-key {}: {reason}; `server token --new-key FILE` makes a key", .path.display())]
     JoinKey {
         /// The path of the file.
         path: PathBuf,
@@ -79,10 +88,10 @@ pub enum StartError {
     /// Spans cannot be exported.
     #[error(transparent)]
     Otlp(#[from] crate::spans::OtlpError),
-    /// The file is no compiled map.
+    /// The file is not a compiled map.
     #[error(transparent)]
     LoadMap(#[from] obsp::LoadError),
-    /// The file is no map that can be compiled.
+    /// The map in the file cannot be compiled.
     #[error(transparent)]
     CompileMap(#[from] obsp::CompileError),
     /// No map can be compiled for players of the size that the `game.toml` asks for.
@@ -104,7 +113,7 @@ pub enum StartError {
         /// The reason.
         source: obsp_proto::quantise::BoundsError,
     },
-    /// More entities than the wire can name.
+    /// The match would have more entities than the protocol can number.
     #[error(
         "{props} props and {players} players are more than the {} entities a match may have; \
          ask for fewer with --objects or --max-players",
@@ -149,15 +158,18 @@ pub enum StartError {
     #[error(transparent)]
     Certificate(#[from] crate::network::CertificateError),
     /// The compiled map is too large to be sent to clients.
-    #[error("map {map}: its {bytes} bytes are more than clients accept; simplify the map")]
+    #[error("map {map}: the compiled map has {bytes} bytes, more than clients accept; simplify it")]
     TooLarge {
         /// The name of the map.
         map: String,
         /// The size of the compiled map.
         bytes: usize,
     },
-    /// There would be more snapshots than ticks.
-    #[error("{snapshots} snapshots a second exceed the {ticks} ticks; lower --snapshot-rate")]
+    /// The options ask for more snapshots than ticks.
+    #[error(
+        "{snapshots} snapshots a second are more than the {ticks} ticks a second; lower \
+         --snapshot-rate"
+    )]
     SnapshotRate {
         /// Snapshots a second.
         snapshots: u32,
@@ -190,10 +202,10 @@ pub enum StartError {
 fn way_out(error: &io::Error, option: &str) -> String {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            format!("; another program has it: stop that one, or choose another with {option}")
+            format!("; another program has this address: stop it, or choose another with {option}")
         }
         io::ErrorKind::AddrNotAvailable => {
-            format!("; no interface of this machine has it: choose another with {option}")
+            format!("; no interface of this machine has this address: choose another with {option}")
         }
         io::ErrorKind::PermissionDenied => {
             format!("; choose a port above 1023 with {option}")
@@ -204,10 +216,10 @@ fn way_out(error: &io::Error, option: &str) -> String {
 
 fn list(maps: &[PathBuf]) -> String {
     if maps.is_empty() {
-        return "no maps/ folder here has any; give the path of a .obsp or .map file".into();
+        return "no folder maps/ has a map; give the path of an .obsp or .map file".into();
     }
     let names: Vec<_> = maps.iter().map(|path| path.display().to_string()).collect();
-    format!("there are {}", names.join(", "))
+    format!("known maps: {}", names.join(", "))
 }
 
 /// Why a running server ended though nobody asked it to.
@@ -237,13 +249,13 @@ pub enum RunError {
         /// The thread.
         part: &'static str,
     },
-    /// The match has lasted longer than ticks can be numbered.
+    /// The match has lasted so long that no tick number is left.
     #[error("the match has used up its tick numbers; restart the server")]
     Outlived,
     /// The state of the match cannot be encoded for the wire.
     #[error("the match cannot be sent: {0}")]
     Quantise(#[from] obsp_proto::quantise::QuantiseError),
-    /// The recording could not be written to its end.
+    /// Writing the recording failed before its end.
     #[error(transparent)]
     Recording(#[from] RecordingError),
     /// The HTTP pages stopped.
@@ -252,7 +264,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Whether threads are left behind that nobody can wait for.
+    /// Whether the error leaves threads behind for which nobody can wait.
     pub(crate) fn leaves_threads(&self) -> bool {
         matches!(self, Self::Hangs { .. } | Self::DoesNotEnd { .. })
     }

@@ -10,10 +10,10 @@ use thiserror::Error;
 
 use crate::options::{default_http, parse_address};
 
-/// How long the server may take to answer: less than what Docker grants a check.
+/// How long the server may take to answer: less than the time that Docker grants a check.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Bytes of the answer that are read at most: more than it has.
+/// Most bytes of the answer that are read. The answer of a server is shorter.
 const LONGEST_ANSWER: u64 = 4096;
 
 /// The server to ask.
@@ -36,8 +36,8 @@ pub enum HealthError {
         /// The system's error.
         source: io::Error,
     },
-    /// The answer is not that of a healthy server: the server says that it is unhealthy, or another
-    /// program answers.
+    /// The answer does not come from a healthy server: the server says that it is unhealthy, or
+    /// another program answers.
     #[error("http://{address}/healthz answers {answer:?}")]
     Unhealthy {
         /// The server's address.
@@ -63,7 +63,7 @@ pub fn health(options: &HealthOptions) -> Result<(), HealthError> {
     Err(HealthError::Unhealthy { address, answer: text.trim().to_owned() })
 }
 
-/// Where a server that listens on this address can be reached from here.
+/// The address by which this machine reaches a server that listens on `address`.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let loopback: IpAddr = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -77,7 +77,7 @@ fn ask(address: SocketAddr) -> io::Result<String> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    // In HTTP 1.0, an answer ends when its connection is closed.
+    // The request uses HTTP 1.0, in which an answer ends when the connection closes.
     stream.write_all(b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n")?;
     let mut answer = Vec::new();
     stream.take(LONGEST_ANSWER).read_to_end(&mut answer)?;
@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
 
-    /// The verdict on a server that gives this answer to one request.
+    /// The result of the check of a server that gives this answer.
     fn found(answer: &'static [u8]) -> Result<(), HealthError> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -1,6 +1,6 @@
-//! The operator's pages (`--http`): the web page that shows the match, with the data that it asks
-//! for, metrics, probes, and a description of the server for programs. The public page (`--page`)
-//! is the same over HTTPS (`tls`), without the parts for operators.
+//! The operator's pages (`--http`): the web page that shows the match, the data that this page
+//! fetches, metrics, probes, and a description of the server for programs. The public page
+//! (`--page`) is the same over HTTPS (`tls`), without the parts for operators.
 //!
 //! `connections` limits what one visitor may use. `page_state` holds the data that the pages are
 //! made from. `level_view` computes the part of a level that snapshots do not contain.
@@ -40,7 +40,7 @@ mod rewind;
 mod scene;
 mod tls;
 
-/// The pages of the match that a request names by `?match=`, or of the first.
+/// The pages of the match that a request names by `?match=`, or of the server's first match.
 struct Pages(Arc<PageState>);
 
 impl FromRequestParts<Arc<AllPages>> for Pages {
@@ -51,7 +51,7 @@ impl FromRequestParts<Arc<AllPages>> for Pages {
         all: &Arc<AllPages>,
     ) -> Result<Self, Self::Rejection> {
         let missing =
-            |names| (StatusCode::NOT_FOUND, format!("no such match; there are: {names}\n"));
+            |names| (StatusCode::NOT_FOUND, format!("no such match; the matches are: {names}\n"));
         all.asked(parts.uri.query()).map(|pages| Self(Arc::clone(pages))).map_err(missing)
     }
 }
@@ -70,8 +70,8 @@ pub(crate) fn bind(address: SocketAddr, option: &'static str) -> Result<TcpListe
     bind().map_err(|source| StartError::Http { address, option, source })
 }
 
-/// Serves the operator's pages until asked to stop, in a runtime of its own. However many requests
-/// arrive, players do not wait for them. However much players send, a probe is answered.
+/// Serves the operator's pages until asked to stop, in a separate runtime, so that requests do not
+/// delay players, and players' traffic does not delay a probe.
 pub(crate) fn run(
     listener: TcpListener,
     state: &Arc<AllPages>,
@@ -100,8 +100,8 @@ async fn record_effects(all: &AllPages, states: Vec<PublishedStates>) {
     while recording.join_next().await.is_some() {}
 }
 
-/// Serves the public page until asked to stop, in a thread of its own. However many strangers open
-/// it, the operator's probes are answered.
+/// Serves the public page until asked to stop, in a separate thread, so that strangers do not delay
+/// the operator's probes.
 pub(crate) fn run_public(listener: TcpListener, state: &Arc<AllPages>) -> Result<(), RunError> {
     let game = &state.first().game;
     let _stops_the_others = game.stop.when_dropped();
@@ -161,7 +161,7 @@ fn public_routes(state: &Arc<AllPages>, audience: Audience) -> Router {
         .with_state(Arc::clone(state))
 }
 
-/// The routes for operators: those for everybody, and the cost and the health of the match.
+/// The routes for operators: the routes for everybody, and the cost and the health of the match.
 fn operator_routes(state: &Arc<AllPages>) -> Router {
     let routes = Router::new()
         .route("/cascade", get(layers::cascade))
@@ -201,13 +201,14 @@ async fn metrics(State(all): All) -> impl IntoResponse {
 async fn figures(State(all): All) -> impl IntoResponse {
     let server = &all.first().game.telemetry.server;
     let (page, age) = server.shared_page(Instant::now(), || observe(&all));
-    // The standard header `age` can only hold whole seconds.
+    // The age has a separate header, because the standard header `age` can only hold whole seconds.
     let age = (HeaderName::from_static("x-age-seconds"), format!("{:.3}", age.as_secs_f64()));
     ([(header::CONTENT_TYPE, FORMAT.to_owned()), age], page)
 }
 
 /// `/healthz`: whether any match is alive, for a supervisor that restarts the server. The answer
-/// names the matches that hang or have failed, and the supervisor may still let the others go on.
+/// also names the matches that hang or have failed. Its status is 200 while any match is alive, so
+/// the supervisor lets that match go on.
 async fn health(State(all): All) -> (StatusCode, String) {
     let now = Instant::now();
     let hanging = hanging(&all, now);

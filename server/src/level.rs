@@ -1,6 +1,6 @@
-//! A level: a world that is played, and all that belongs to it alone. Each map and each round is a
-//! level of its own. The server, its connections and the tick numbers continue from one level to
-//! the next.
+//! A level: a world that is played, and all that belongs to it alone. Each change of the map and
+//! each new round begins another level. The server, its connections and the tick numbers continue
+//! from one level to the next.
 
 use std::num::NonZeroU16;
 use std::sync::atomic::AtomicBool;
@@ -24,19 +24,19 @@ use crate::options::Options;
 use crate::recording::ReplayBuffer;
 use crate::roster::Roster;
 
-/// How many events may wait for the slowest connection: as many as happen in a second in which all
+/// Most events that may wait for the slowest connection: as many as happen in a second in which all
 /// players of a full match join, leave and are hurt all the time. A connection that falls further
-/// behind no longer reads and is closed.
+/// behind has stopped reading, and is closed.
 const EVENTS_WAITING: usize = 2048;
 
-/// A match event, and the clients that are told of it.
+/// A match event, and the clients that receive it.
 #[derive(Clone, Debug)]
 pub(crate) struct News {
-    /// The first tick whose state shows it.
+    /// The first tick whose state shows the event.
     pub(crate) tick: Tick,
     /// The event.
     pub(crate) event: MatchEvent,
-    /// The player whose client alone is told; `None` for all clients.
+    /// The player whose client alone receives the event; `None` if all clients receive it.
     pub(crate) to: Option<EntityId>,
 }
 
@@ -44,9 +44,9 @@ pub(crate) struct News {
 pub(crate) struct Level {
     /// The number of the level. The first level has 0, later ones greater numbers.
     pub(crate) number: u64,
-    /// The description of the match that players are welcomed with.
+    /// The description of the match that is sent to players who join.
     pub(crate) match_info: Arc<MatchInfo>,
-    /// The description of the match that spectators are welcomed with.
+    /// The description of the match that is sent to spectators who join.
     pub(crate) spectator_match_info: Arc<MatchInfo>,
     /// The compiled map, for clients that lack it.
     pub(crate) map: Bytes,
@@ -64,9 +64,9 @@ pub(crate) struct Level {
     pub(crate) replay_buffer: ReplayBuffer,
     /// Whether the round is over, so that nobody moves any more.
     pub(crate) frozen: AtomicBool,
-    /// Time that loading or compiling the map took.
+    /// The time that it took to load or compile the map.
     pub(crate) load_time: Duration,
-    /// The current phase of the match, for clients that join.
+    /// The current phase of the match, which is sent to clients that join.
     phase: Mutex<Option<MatchEvent>>,
 }
 
@@ -174,7 +174,7 @@ impl LevelMaker {
             objects: self.objects,
             max_players: players,
         };
-        // This check comes before the work of scattering all props.
+        // The check comes first, because scattering so many props would take long.
         let wanted = self.objects as usize;
         if wanted + usize::from(players) > MAX_ENTITIES {
             return Err(StartError::TooManyEntities { props: wanted, players });

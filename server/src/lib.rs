@@ -6,10 +6,11 @@
 //!
 //! * The *tick thread* of a match owns its simulation. Each tick it admits new players, takes one
 //!   command per player, simulates, and publishes an immutable state. It never waits for another
-//!   thread. A late tick is counted, and if it is too late, time is dropped.
+//!   thread. A late tick is counted. If it is too late, time is dropped: the missed ticks are left
+//!   out.
 //! * The *network thread* runs one event loop: the QUIC endpoint with a task per connection, the
-//!   groups in which snapshots leave, the rounds, the status line, and the watchdog. The watchdog
-//!   reports when a tick thread hangs, and ends a server that stays so.
+//!   groups in which snapshots are sent, the rounds, the status line, and the watchdog. The
+//!   watchdog reports a tick thread that hangs, and ends the server if the thread does not recover.
 //! * The pages, the admin interface, server queries, recordings, the log and the loading of
 //!   maps have a thread each.
 //!

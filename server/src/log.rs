@@ -31,10 +31,10 @@ pub(crate) use lost::LostLine;
 use queue::Queue;
 
 /// The log filter, unless `RUST_LOG` sets another: this project's own messages, and only errors of
-/// other crates. Some other crates warn about whatever a peer sends.
+/// other crates. A peer can make some other crates warn as often as it likes.
 const DEFAULT_FILTER: &str = "error,server=info,obsp=info,obsp_sim=info,obsp_proto=info";
 
-/// How long the end of the process waits for lines to be written.
+/// How long the process waits for lines to be written before it ends.
 const FLUSH: Duration = Duration::from_secs(1);
 
 /// The handle that changes the filter of the process's log, once there is a log.
@@ -62,7 +62,7 @@ pub struct Log {
 
 /// A log filter that cannot be parsed.
 #[derive(Debug, thiserror::Error)]
-#[error("{filter:?} is no filter for the log: {source}; try \"info\" or \"error,server=debug\"")]
+#[error("{filter:?} is not a log filter: {source}; try \"info\" or \"error,server=debug\"")]
 pub struct FilterError {
     /// The filter that was asked for.
     filter: String,
@@ -137,7 +137,8 @@ where
     let lines = fmt::layer()
         .with_target(false)
         .with_ansi(ansi)
-        // Without this, a line that cannot be written would panic.
+        // Otherwise the layer would print an error when a line cannot be written, and printing
+        // could panic.
         .log_internal_errors(false)
         .with_writer(move || Arc::clone(&queue).writer());
     match format {
@@ -185,7 +186,7 @@ mod tests {
             tracing::error!(target: "quinn::endpoint", "theirs");
         });
         let mut batch = Vec::new();
-        queue.take(&mut batch);
+        queue.drain(&mut batch);
         let written = String::from_utf8(batch).unwrap();
         let ends: Vec<_> = written.lines().map(|line| line.rsplit(' ').next().unwrap()).collect();
         assert_eq!(ends, ["ours", "theirs"], "{written}");
@@ -206,7 +207,7 @@ mod tests {
         });
         log.fatal(&"the end");
         let mut batch = Vec::new();
-        queue.take(&mut batch);
+        queue.drain(&mut batch);
         let written = String::from_utf8(batch).unwrap();
         let words: Vec<_> = written.lines().map(|line| line.rsplit(' ').next().unwrap()).collect();
         assert_eq!(words, ["second", "third", "end"], "{written}");

@@ -1,5 +1,5 @@
-//! Turns the name of a map into the map. The file is found by its path or by its name. A compiled
-//! map (`.obsp`) is loaded as it is; a drawn one (`.map`) is compiled first.
+//! Finds and loads a map. Its file is found by its path or by its name. A compiled map (`.obsp`) is
+//! loaded directly; a drawn map (`.map`) is compiled first.
 
 mod find;
 mod load;

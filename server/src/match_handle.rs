@@ -21,7 +21,7 @@ use crate::telemetry::Telemetry;
 
 /// The state of a match that all parts of a server share.
 pub(crate) struct MatchHandle {
-    /// The name that clients ask for it by.
+    /// The name by which clients ask for the match.
     pub(crate) name: MatchName,
     /// The name of the game that is played.
     pub(crate) game_name: &'static str,
@@ -33,7 +33,8 @@ pub(crate) struct MatchHandle {
     pub(crate) rounds: Rounds,
     /// The rules by which clients may join and stay. They hold for the whole server.
     pub(crate) access: Arc<AccessRules>,
-    /// The address at which clients reach the server, and the certificate that they know it by.
+    /// The address at which clients reach the server, and the certificate by which they recognise
+    /// it.
     pub(crate) endpoint: Arc<PublicEndpoint>,
     /// Metrics of this match, and the spans of the server.
     pub(crate) telemetry: Arc<Telemetry>,
@@ -47,8 +48,8 @@ pub(crate) struct MatchHandle {
     pub(crate) failure: OnceLock<String>,
     /// Whether [`MatchHandle::fail`] was called.
     pub(crate) is_over: AtomicBool,
-    /// Whether its tick thread hangs and was given up. A thread cannot be ended from outside, so
-    /// the server goes on without waiting for it.
+    /// Whether the server has given up the tick thread of the match, because it hangs. A thread
+    /// cannot be ended from outside, so the server goes on without waiting for it.
     pub(crate) is_left_behind: Arc<AtomicBool>,
 }
 
@@ -63,7 +64,7 @@ impl MatchHandle {
         Arc::clone(&self.latest.borrow().level)
     }
 
-    /// The description of the match that players of the current level are welcomed with.
+    /// The description of the match that is sent to players who join the current level.
     pub(crate) fn match_info(&self) -> Arc<MatchInfo> {
         Arc::clone(&self.latest.borrow().level.match_info)
     }

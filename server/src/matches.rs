@@ -39,17 +39,17 @@ impl<T> Matches<T> {
         &self.first
     }
 
-    /// All of them, the first one first.
+    /// All entries, beginning with the first match's.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         std::iter::once(&self.first).chain(&self.others)
     }
 
-    /// How many there are; at least one.
+    /// The number of matches; at least one.
     pub(crate) fn count(&self) -> usize {
         1 + self.others.len()
     }
 
-    /// Makes a `U` of the part of each match.
+    /// Makes one `U` for each match, from its `T`.
     pub(crate) fn map<U>(&self, mut part: impl FnMut(&T) -> U) -> Matches<U> {
         Matches { first: part(&self.first), others: self.others.iter().map(part).collect() }
     }
@@ -67,8 +67,7 @@ impl<T> IntoIterator for Matches<T> {
 impl<T: OfMatch> Matches<T> {
     /// The match named `name`.
     ///
-    /// # Errors
-    /// No match has this name. The error lists the names there are.
+    /// # Errors No match has this name. The error lists the names of all matches.
     pub(crate) fn find(&self, name: &str) -> Result<&T, MatchNames> {
         let found = self.iter().find(|part| part.game().name.as_str() == name);
         found.ok_or_else(|| self.names())
@@ -76,8 +75,7 @@ impl<T: OfMatch> Matches<T> {
 
     /// The match that the query of a request names by `match=NAME`, or the first if it names none.
     ///
-    /// # Errors
-    /// No match has that name. The error lists the names there are.
+    /// # Errors No match has that name. The error lists the names of all matches.
     pub(crate) fn asked(&self, query: Option<&str>) -> Result<&T, MatchNames> {
         // Names of matches have no character that a URL would have to encode.
         let mut pairs = query.into_iter().flat_map(|query| query.split('&'));

@@ -1,4 +1,5 @@
-//! Writes the shipped models to files, for people who audit a dump.
+//! Writes the shipped models to files, for people who check the dump of a match with other
+//! programs.
 
 use std::fmt::Write;
 use std::io;
@@ -7,16 +8,16 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use obsp::model::{Model, shipped};
 
-/// `server models`: where to write the models.
+/// The options of `server models`.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct ModelsOptions {
-    /// Write each model to DIR as a Wavefront OBJ file about its centre of mass
+    /// Write each model to DIR as a Wavefront OBJ file, with its centre of mass at the origin
     #[arg(long, value_name = "DIR")]
     pub obj: PathBuf,
 }
 
-/// Writes every shipped model to a file, placed as the simulation places it. Returns the paths of
-/// the files.
+/// Writes every shipped model to a file, with its centre of mass at the origin, as in the
+/// simulation. Returns the paths of the files.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -31,7 +32,7 @@ fn write_model(model: &Model, folder: &Path) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// The model as Wavefront OBJ. Its numbers read back to the same bits.
+/// The model as Wavefront OBJ. Reading its numbers gives the same bits again.
 fn obj(model: &Model) -> String {
     let mut vertices: Vec<glam::DVec3> = Vec::new();
     let (mut text, mut faces) = (format!("o {}\n", model.name()), String::new());

@@ -4,11 +4,11 @@ use obsp_proto::control::{MAX_NAME_CHARS, PlayerName};
 use unicode_normalization::UnicodeNormalization;
 use unicode_security::confusable_detection::skeleton;
 
-/// Numbers that are tried: more than there are ever players.
+/// The numbers that are tried for a name. There are more of them than there can be players.
 const NUMBERS: std::ops::RangeInclusive<u32> = 2..=9_999;
 
-/// A name without everything that people overlook: width, case, white space, and the difference
-/// between letters of one shape (UTS 39).
+/// Reduces a name to its looks. Names that differ only in width, case, white space, or letters of
+/// the same shape (UTS 39) become equal.
 fn looks(name: &str) -> String {
     let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
     let skeleton: String = skeleton(&folded).collect();
@@ -49,7 +49,7 @@ mod tests {
     fn names_that_look_alike_get_numbers_and_others_do_not() {
         let others = [name("Admin"), name("paypal"), name("Ann"), name("Ann (2)")];
         let unlike = |text: &str| unlike(&name(text), others.iter()).as_str().to_owned();
-        // Cyrillic, full width, another case, and a space.
+        // The imitations use a Cyrillic letter, full-width letters, another case, and a space.
         for imitation in ["Аdmin", "Ａｄｍｉｎ", "aDMIN", "A dmin"] {
             assert!(unlike(imitation).ends_with(" (2)"), "{imitation}: {}", unlike(imitation));
         }

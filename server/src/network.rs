@@ -64,7 +64,7 @@ pub(crate) use send_groups::{Cadence, SendGroups};
 /// How long clients have to answer the goodbye when the server shuts down.
 const DRAIN: Duration = Duration::from_secs(3);
 
-/// The least time that the last packets have to leave, however long the goodbyes took.
+/// The last packets get at least this much time to leave, however long the goodbyes took.
 const LAST_PACKETS: Duration = Duration::from_millis(500);
 
 /// New connections are refused once this many times [`connection_limit`] are open. Closed
@@ -87,7 +87,7 @@ pub(crate) async fn serve(endpoint: quinn::Endpoint, lobbies: Arc<Lobbies>) {
                     }
                     Verdict::Prove if incoming.may_retry() => {
                         lobby.game.telemetry.network.retries.increment(1);
-                        // A Retry fails only if the client was sent one before.
+                        // `retry` fails only where `may_retry` is false.
                         let _ = incoming.retry();
                     }
                     Verdict::Prove | Verdict::Refuse(_) => incoming.refuse(),

@@ -39,41 +39,41 @@ pub(crate) use socket_address::parse_address;
 /// Most threads of the simulation: the work of one tick is too short for more.
 pub(crate) const MAX_SIM_THREADS: u16 = 8;
 
-/// Ticks per second unless asked otherwise.
+/// The default of `--tick-rate`, in ticks per second.
 const DEFAULT_TICK_RATE: u32 = 60;
-/// Players that a match holds unless asked otherwise.
+/// The default of `--max-players`.
 const DEFAULT_MAX_PLAYERS: u16 = 32;
-/// Spectators of a match unless asked otherwise.
+/// The default of `--max-spectators`.
 const DEFAULT_MAX_SPECTATORS: u16 = 16;
-/// Most spectators that can be asked for: each costs the network thread about
-/// what a player does.
+/// The greatest value of `--max-spectators`. Each spectator costs the network thread about as much
+/// as a player.
 const MAX_SPECTATORS: i64 = 1024;
-/// Snapshots a second for each spectator unless asked otherwise. Clients interpolate between them.
+/// The default of `--spectator-rate`, in snapshots per second. Clients interpolate between them.
 const DEFAULT_SPECTATOR_RATE: u32 = 20;
-/// UDP port on which players join unless asked otherwise.
+/// The UDP port of the default of `--listen`.
 const DEFAULT_PORT: u16 = 4433;
-/// TCP port of the operator's pages unless asked otherwise.
+/// The TCP port of the default of `--http`.
 const DEFAULT_HTTP_PORT: u16 = 8080;
-/// Bytes of snapshots that a client is sent a second unless asked otherwise:
-/// 128 kbit, what a slow line carries with ease.
+/// The default of `--client-budget` and `--spectator-budget`, in bytes a second. A slow line
+/// carries these 128 kbit/s with ease.
 const DEFAULT_CLIENT_BUDGET: u32 = 16_000;
 
-/// Time without a tick after which the server ends unless asked otherwise: no
-/// tick takes that long, and a match that has stood still so long is over for
-/// everybody in it.
+/// The default of `--hang-limit`. No tick takes that long, and a match that has stood still for so
+/// long is over for everybody in it.
 const DEFAULT_HANG_LIMIT: &str = "30s";
 
-/// Time that players have to finish unless asked otherwise: enough to read why, and within the 10 s
+/// The default of `--drain`: enough for players to read why the server ends, and less than the 10 s
 /// after which container engines kill the process.
 const DRAIN: Duration = Duration::from_secs(3);
-/// Time that players have to finish in a fleet, where another server awaits them.
+/// The default of `--drain` with `--agones`. It is longer, because a fleet has other servers for
+/// new players meanwhile.
 const FLEET_DRAIN: Duration = Duration::from_secs(30);
 
-/// Farthest back that shots are judged unless asked otherwise: a round trip to the other side of a
-/// continent, and the time by which a client interpolates. With more, players would mind being shot
-/// behind a corner more than they would mind missing.
+/// The default of `--rewind`: a round trip to the other side of a continent, and the time by which
+/// a client interpolates. With more, being shot behind a corner would annoy players more than
+/// missing does.
 const DEFAULT_REWIND: &str = "200ms";
-/// Farthest back that can be asked for: what the simulation remembers.
+/// The greatest value of `--rewind`: what the simulation remembers.
 const MAX_REWIND: Duration = Duration::from_millis(500);
 
 /// The options of a server: the command line of the binary, and the argument of
@@ -157,10 +157,10 @@ pub struct Options {
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
     pub sim_threads: u16,
 
-    /// Cost of the moving bodies that a second may have: the bodies that are awake and the pairs
-    /// that touch, summed over its ticks. Above it, bodies far from all players are simulated more
-    /// coarsely, but never players. The cost is counted, not timed, so every machine does the same.
-    /// 0 for no limit
+    /// Most that moving bodies may cost in a second, of which each tick has its share. A tick costs
+    /// as many as there are awake bodies and touching pairs. Above its share, bodies far from all
+    /// players are simulated more coarsely, but never players. The cost is counted, not timed, so
+    /// every machine does the same. 0 for no limit
     #[arg(long, value_name = "COST", env = "ARENA_SIM_BUDGET",
           default_value_t = World::DEFAULT_BUDGET_PER_SECOND)]
     pub sim_budget: u32,
@@ -170,7 +170,7 @@ pub struct Options {
           default_value_t = DEFAULT_MAX_PLAYERS, value_parser = clap::value_parser!(u16).range(1..))]
     pub max_players: u16,
 
-    /// Players who drive hovertanks: the first who join
+    /// How many players drive hovertanks: those who join first
     #[arg(long, value_name = "N", env = "ARENA_TANKS", default_value_t = 0)]
     pub tanks: u16,
 
@@ -180,7 +180,8 @@ pub struct Options {
           value_parser = clap::value_parser!(u32).range(1000..))]
     pub client_budget: u32,
 
-    /// How far back in time a ray may meet other players, where its shooter saw them; at most 500ms
+    /// A ray meets other players where its shooter saw them, but no farther back in time than this;
+    /// at most 500ms
     #[arg(long, value_name = "D", env = "ARENA_REWIND", default_value = DEFAULT_REWIND,
           value_parser = parse_rewind)]
     pub rewind: Duration,
@@ -189,7 +190,7 @@ pub struct Options {
     #[arg(long, value_name = "D", env = "ARENA_DURATION", value_parser = parse_duration)]
     pub duration: Option<Duration>,
 
-    /// Time that players have left once SIGTERM or Ctrl-C asks the server to end. No client may
+    /// Time that players get to finish once SIGTERM or Ctrl-C asks the server to end. No client may
     /// join meanwhile, and the server ends sooner if the last player leaves. By default 3s, with
     /// `--agones` 30s; 0 for none
     #[arg(long, value_name = "D", env = "ARENA_DRAIN", value_parser = parse_duration)]
@@ -238,12 +239,13 @@ pub struct Options {
     #[command(flatten)]
     pub admin: AdminOptions,
 
-    /// Address that may not join; may be given several times or separated by commas
+    /// Addresses from which nobody may join, separated by commas; the option may be given several
+    /// times
     #[arg(long, value_name = "IP", env = "ARENA_BAN", value_delimiter = ',')]
     pub ban: Vec<IpAddr>,
 
-    /// Audit the match by brute force every K ticks and count overlaps. It serves to find faults,
-    /// and takes many times longer than a tick; 0 for never
+    /// Audit the match by brute force every K ticks and count overlaps. An audit serves to find
+    /// faults of the server, and takes many times longer than a tick; 0 for never
     #[arg(long, value_name = "K", env = "ARENA_AUDIT_EVERY", default_value_t = 0)]
     pub audit_every: u32,
 
@@ -337,7 +339,7 @@ impl Options {
         }
     }
 
-    /// Time that players have left once the server is asked to end.
+    /// Time that players get to finish once the server is asked to end.
     pub fn drain_time(&self) -> Duration {
         let default = if self.agones.agones { FLEET_DRAIN } else { DRAIN };
         self.drain.unwrap_or(default)
@@ -353,7 +355,7 @@ impl Options {
     }
 
     /// A command line together with the options of the file that `--config` names, for callers that
-    /// parse it along with more.
+    /// parse it together with options of their own.
     ///
     /// # Errors
     /// The file cannot be read or is wrong, or an environment variable looks like an option and is
@@ -369,22 +371,22 @@ fn any_address(port: u16) -> SocketAddr {
     (Ipv4Addr::UNSPECIFIED, port).into()
 }
 
-/// Threads of the simulation unless asked otherwise: one core is left to the network.
+/// The default of `--sim-threads`: one core is left to the network.
 fn default_sim_threads() -> u16 {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     cores.saturating_sub(1).clamp(1, usize::from(MAX_SIM_THREADS)) as u16
 }
 
-/// The address of the operator's pages unless asked otherwise.
+/// The default of `--http`.
 pub(crate) fn default_http() -> SocketAddr {
     (Ipv4Addr::LOCALHOST, DEFAULT_HTTP_PORT).into()
 }
 
-/// A time no longer than [`MAX_REWIND`].
+/// Parses a time of at most [`MAX_REWIND`].
 fn parse_rewind(text: &str) -> Result<Duration, String> {
     let duration = parse_duration(text)?;
     let short = duration <= MAX_REWIND;
-    short.then_some(duration).ok_or_else(|| format!("more than {MAX_REWIND:?}"))
+    short.then_some(duration).ok_or_else(|| format!("must be at most {MAX_REWIND:?}"))
 }
 
 #[cfg(test)]

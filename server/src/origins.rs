@@ -1,6 +1,6 @@
-//! Decides which web pages may ask this server from within a browser. A page of another site must
-//! not read the operator's pages, whatever name it makes point at them (DNS rebinding). Nor may it
-//! make its visitors enter matches.
+//! Decides which web pages may send requests to this server from a browser. A page of another site
+//! must not read the operator's pages, even if it makes a name of its own point at this server (DNS
+//! rebinding). Nor may it make its visitors enter matches.
 
 use std::net::IpAddr;
 
@@ -22,8 +22,8 @@ impl Origins {
     }
 
     /// Whether a request with this `Host` header is meant for this server: it names an address,
-    /// this machine, a host of the local network, or one that is allowed. A page of another site
-    /// can make any other name point here.
+    /// this machine, a host of the local network, or one that is allowed. Any other name may be one
+    /// that a page of another site makes point here.
     pub(crate) fn knows_host(&self, authority: &str) -> bool {
         let host = host(authority);
         host.parse::<IpAddr>().is_ok()

@@ -63,12 +63,13 @@ impl Pacer {
     /// When the next tick is due.
     fn deadline(&self) -> Duration {
         let (seconds, ticks) = (self.next / self.rate, self.next % self.rate);
-        // Rounded up, so that a deadline lies at its own place on the grid, not at the one before.
+        // The time is rounded up, so that a deadline lies at its own place on the grid, not at the
+        // one before.
         let nanoseconds = (ticks * 1_000_000_000).div_ceil(self.rate);
         Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds)
     }
 
-    /// Whole periods that `now` is behind the next deadline.
+    /// How many whole periods `now` is past the next deadline.
     fn periods_behind(&self, now: Duration) -> u64 {
         let ticks = now.subsec_nanos() as u64 * self.rate / 1_000_000_000;
         (now.as_secs() * self.rate + ticks).saturating_sub(self.next)

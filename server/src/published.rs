@@ -65,7 +65,7 @@ impl PublishedState {
     }
 }
 
-/// Ticks for which a subscription lasts: a page renews it long before.
+/// Ticks for which a subscription lasts. A page renews it long before it ends.
 const SUBSCRIPTION_TICKS: u64 = 240;
 
 /// Whether published states hold contacts. They are copied only while a page that shows

@@ -25,7 +25,7 @@ const ANSWERS: Rate = Rate { per_second: 200.0, burst: 400.0 };
 const PERIOD: Duration = Duration::from_secs(60);
 
 /// How long the thread waits for a query before it checks whether the server ends.
-const LOOK: Duration = Duration::from_millis(200);
+const READ_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Bytes of the largest datagram that is read: more than any query has.
 const LONGEST_QUERY: usize = 64;
@@ -44,7 +44,7 @@ impl QueryPort {
     pub(crate) fn bind(address: SocketAddr) -> Result<Self, StartError> {
         let failed = |source| StartError::Query { address, source };
         let socket = UdpSocket::bind(address).map_err(failed)?;
-        socket.set_read_timeout(Some(LOOK)).map_err(failed)?;
+        socket.set_read_timeout(Some(READ_TIMEOUT)).map_err(failed)?;
         let key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new())
             .map_err(|_| failed(std::io::Error::other("the system gives no random bytes")))?;
         Ok(Self { socket, key })
@@ -61,7 +61,7 @@ impl QueryPort {
         let [mut answers, mut challenges] = [TokenBucket::full(begin); 2];
         let mut datagram = [0; LONGEST_QUERY];
         while !games.first().stop.is_requested() {
-            // An error is a time-out, or the system's report of an earlier answer.
+            // An error is a time-out, or the system's report that an earlier answer did not arrive.
             let Ok((length, from)) = self.socket.recv_from(&mut datagram) else { continue };
             let Some(query) = Query::parse(&datagram[..length]) else { continue };
             let period = begin.elapsed().as_secs() / PERIOD.as_secs();

@@ -31,8 +31,8 @@ pub(crate) fn beginning_of(
     Beginning::of(simulation, config, crate::build::name())
 }
 
-/// Begins a recording in the file `path` or, if that exists, in the first of `path.1`, `path.2`
-/// and so on that does not. Returns its name, too.
+/// Begins a recording in the file `path` or, if that exists, in the first of `path.1`, `path.2` and
+/// so on that does not. Returns the name of the file, too.
 ///
 /// # Errors
 /// The file cannot be created or written.

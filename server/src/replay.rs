@@ -40,7 +40,7 @@ pub struct ReplayOptions {
     pub from: u64,
 
     /// Also audits every tick by brute force: no two bodies may interpenetrate, and none may be
-    /// inside the world
+    /// inside the solid parts of the map
     #[arg(long)]
     pub audit: bool,
 
@@ -72,13 +72,13 @@ pub enum ReplayError {
     Recording(#[from] RecordingError),
     /// The map is not the one that the recording was made on.
     #[error(
-        "the recording was made on a map {name} with hash {recorded}, but that of {found} is \
+        "the recording was made on a map {name} with hash {recorded}, but {found} has hash \
          {hash}; name the right one with --map"
     )]
     OtherMap {
-        /// Its name in the recording.
+        /// The map's name in the recording.
         name: String,
-        /// Its hash in the recording.
+        /// The map's hash in the recording.
         recorded: String,
         /// The map that was loaded.
         found: PathBuf,
@@ -104,7 +104,7 @@ pub enum ReplayError {
 /// Runs a recording of the arena game again and compares all digests.
 ///
 /// # Errors
-/// As [`replay_game`].
+/// The errors of [`replay_game`].
 pub fn replay(options: &ReplayOptions) -> Result<Outcome, ReplayError> {
     replay_game(&Arena, options)
 }

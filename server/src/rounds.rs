@@ -25,7 +25,7 @@ pub(crate) use flow::Rules;
 pub(crate) use loader::{Loader, LoaderThread};
 use votes::{Outcome, Proposal, Votes};
 
-/// The meaning of a line of chat for votes.
+/// The decision on a line of chat that may be about a vote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ChatVerdict {
     /// It is ordinary chat.
@@ -83,7 +83,7 @@ impl Rounds {
         (Self { requests, status, maps, allowed, votes }, Schedule { flow, requests: requested })
     }
 
-    /// Asks the director for something.
+    /// Asks the director for a change.
     pub(crate) fn request(&self, request: RoundRequest) {
         // Sending fails once the match is over, when there is nothing to change any more.
         let _ = self.requests.send(request);
@@ -120,11 +120,11 @@ impl Rounds {
             }
         };
         let Some(motion) = motion else {
-            return ChatVerdict::Mistake(format!("There is no {:?}", rest.trim()));
+            return ChatVerdict::Mistake(format!("No map or player is named {:?}", rest.trim()));
         };
         match votes.call((by, caller), motion, now) {
             Ok(()) => ChatVerdict::Called(format!("{name} calls a vote: {line}. Say /yes or /no")),
-            Err(error) => ChatVerdict::Mistake(format!("No vote: {error}")),
+            Err(error) => ChatVerdict::Mistake(format!("No vote was called: {error}")),
         }
     }
 
@@ -164,7 +164,7 @@ impl RoundStatus {
     }
 }
 
-/// The short name of a map: that of its file.
+/// The short name of a map: the name of its file without folder and ending.
 pub(crate) fn short(map: &str) -> &str {
     let file = map.rsplit(['/', '\\']).next().unwrap_or(map);
     file.strip_suffix(".obsp").or_else(|| file.strip_suffix(".map")).unwrap_or(file)

@@ -123,7 +123,7 @@ pub struct HeapOptions {
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
 
-    /// Audit the bodies for overlaps every K ticks, and their paths between all ticks; 0 for never
+    /// Audit the bodies for overlaps every K ticks, and their paths in every tick; 0 for no audits
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub audit_every: u32,
 
@@ -132,9 +132,9 @@ pub struct HeapOptions {
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
     pub sim_threads: u16,
 
-    /// Cost of a tick's bodies (the awake bodies and the pairs that touch, added up) above which
-    /// islands are simulated more cheaply; without it, or with 0, there is no limit. The server's
-    /// `--sim-budget` is for a second, not for a tick
+    /// Most that the bodies of a tick may cost: the number of awake bodies and of touching pairs.
+    /// Above it, islands are simulated more cheaply. Without it, or with 0, there is no limit. The
+    /// server's `--sim-budget` is for a second, not for a tick
     #[arg(long, value_name = "COST")]
     pub budget: Option<u32>,
 

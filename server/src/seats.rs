@@ -35,15 +35,15 @@ pub(crate) struct JoinRequest {
     pub(crate) answer: oneshot::Sender<Result<Seat, AddPlayerError>>,
     /// The place for the entity that the client steers. It is written before any state shows that
     /// entity.
-    pub(crate) steered: Arc<Steered>,
+    pub(crate) steered: Arc<SteeredEntity>,
 }
 
 /// The entity that a client steers, as long as it has a seat. The tick thread writes it.
 #[derive(Debug, Default)]
-pub(crate) struct Steered(AtomicU64);
+pub(crate) struct SteeredEntity(AtomicU64);
 
-impl Steered {
-    /// The bit, above those of slot and generation, that says that there is an entity.
+impl SteeredEntity {
+    /// The bit that is set if there is an entity. It lies above the bits of slot and generation.
     const SOME: u64 = 1 << 32;
 
     /// The entity, if the client has a seat.
@@ -116,37 +116,39 @@ impl Seat {
 /// The tick thread's side of all seats.
 pub(crate) struct Seats {
     tick_rate: NonZeroU16,
-    /// Farthest back that a shot is judged, in sixteenths of a tick, as commands give it.
+    /// How far back shots are judged at most, in sixteenths of a tick, as [`Command::view_age`]
+    /// counts.
     most_view_age: u16,
     /// How many players are to drive hovertanks.
     tanks: usize,
     requests: Receiver<JoinRequest>,
-    taken: Vec<Taken>,
+    occupied: Vec<OccupiedSeat>,
     /// When the last tick was simulated.
     last_time: Time,
-    /// The counts of players who have left.
+    /// The outcomes of the commands of players who have left.
     past: JitterStats,
 }
 
-struct Taken {
+/// The tick thread's side of a seat that a connection holds.
+struct OccupiedSeat {
     player: EntityId,
     commands: Receiver<Received>,
     protected: Arc<AtomicBool>,
-    steered: Arc<Steered>,
+    steered: Arc<SteeredEntity>,
     buffer: JitterBuffer,
     /// How far back the player's shots are judged at most. `None` until a command came.
     view: Option<ViewLimit>,
-    /// Whether the last tick used another command in place of the client's own for it.
+    /// Whether the last tick used another command in place of the client's own for that tick.
     command_substituted: bool,
     /// The last tick in which the player was pushed.
     pushed: Option<Tick>,
     /// The vitals that were last announced.
-    told: Option<Vitals>,
+    announced: Option<Vitals>,
 }
 
 impl Seats {
-    /// Seats of which none is taken yet. Requests to join come from `requests`. A shot meets others
-    /// where its shooter saw them, but at most `rewind` ago.
+    /// The seats of a match, none of which is taken yet. Requests to join come from `requests`. A
+    /// shot meets others where its shooter saw them, but at most `rewind` ago.
     pub(crate) fn new(
         tick_rate: NonZeroU16,
         rewind: Duration,
@@ -155,9 +157,9 @@ impl Seats {
         let sixteenths = rewind.as_secs_f64() * f64::from(tick_rate.get()) * 16.0;
         // `as` saturates.
         let most_view_age = sixteenths as u16;
-        let (taken, past) = (Vec::new(), JitterStats::default());
+        let (occupied, past) = (Vec::new(), JitterStats::default());
         let last_time = Time::ZERO;
-        Self { tick_rate, most_view_age, tanks: 0, requests, taken, last_time, past }
+        Self { tick_rate, most_view_age, tanks: 0, requests, occupied, last_time, past }
     }
 
     /// Players who join get a hovertank while fewer than `tanks` drive one.
@@ -183,7 +185,7 @@ impl Seats {
     /// Takes everybody out, because the match goes on in another world. Clients that follow it ask
     /// for a seat there.
     pub(crate) fn clear(&mut self) {
-        for seat in self.taken.drain(..) {
+        for seat in self.occupied.drain(..) {
             seat.steered.set(None);
             self.past = sum(&self.past, seat.buffer.stats());
         }
@@ -192,7 +194,7 @@ impl Seats {
     /// Receives the commands that arrived, and takes out players who have left.
     fn hear(&mut self, simulation: &mut dyn RunningMatch) {
         let past = &mut self.past;
-        self.taken.retain_mut(|seat| {
+        self.occupied.retain_mut(|seat| {
             let stays = seat.receive();
             if !stays {
                 seat.steered.set(None);
@@ -213,9 +215,10 @@ impl Seats {
     ) {
         for JoinRequest { answer, steered } in requests {
             let world = simulation.world();
-            let drives =
-                |seat: &&Taken| world.player_kind(seat.player) == Some(PlayerKind::Hovertank);
-            let kind = if self.taken.iter().filter(drives).count() < self.tanks {
+            let drives = |seat: &&OccupiedSeat| {
+                world.player_kind(seat.player) == Some(PlayerKind::Hovertank)
+            };
+            let kind = if self.occupied.iter().filter(drives).count() < self.tanks {
                 PlayerKind::Hovertank
             } else {
                 PlayerKind::Box
@@ -223,7 +226,7 @@ impl Seats {
             let seat = simulation.join_as(kind).map(|player| {
                 let (sender, commands) = sync_channel(WAITING_BATCHES);
                 let buffer = JitterBuffer::new(self.tick_rate, tick, self.last_time);
-                let (command_substituted, pushed, told) = (true, None, None);
+                let (command_substituted, pushed, announced) = (true, None, None);
                 let (view, protected) = (None, Arc::<AtomicBool>::default());
                 let seat = Seat {
                     player,
@@ -234,7 +237,7 @@ impl Seats {
                     protected: Arc::clone(&protected),
                 };
                 steered.set(Some(player));
-                self.taken.push(Taken {
+                self.occupied.push(OccupiedSeat {
                     player,
                     commands,
                     protected,
@@ -243,7 +246,7 @@ impl Seats {
                     view,
                     command_substituted,
                     pushed,
-                    told,
+                    announced,
                 });
                 seat
             });
@@ -256,7 +259,7 @@ impl Seats {
     /// The one command of each player for `tick`.
     pub(crate) fn commands(&mut self, tick: Tick, now: Time) -> Vec<(EntityId, Command)> {
         self.last_time = now;
-        let command = |seat: &mut Taken| {
+        let command = |seat: &mut OccupiedSeat| {
             let (command, source) = seat.buffer.take(tick, now);
             seat.command_substituted = source != CommandSource::Client;
             let most = seat.view.map_or(0, |view| view.at(tick)).min(self.most_view_age);
@@ -267,24 +270,24 @@ impl Seats {
             }
             (seat.player, Command { view_age, buttons, ..command })
         };
-        self.taken.iter_mut().map(command).collect()
+        self.occupied.iter_mut().map(command).collect()
     }
 
     /// Notes that the match has fallen behind the clock, and dropped so many ticks at `now`.
     pub(crate) fn skip_time(&mut self, ticks: u64, now: Time) {
-        self.taken.iter_mut().for_each(|seat| seat.buffer.skip_time(ticks, now));
+        self.occupied.iter_mut().for_each(|seat| seat.buffer.skip_time(ticks, now));
     }
 
     /// Notes who was pushed in `tick`, which `world` has just played.
     pub(crate) fn note_pushed(&mut self, world: &World, tick: Tick) {
-        for seat in self.taken.iter_mut().filter(|seat| world.was_pushed(seat.player)) {
+        for seat in self.occupied.iter_mut().filter(|seat| world.was_pushed(seat.player)) {
             seat.pushed = Some(tick);
         }
     }
 
     /// The updates of all players after `tick`.
     pub(crate) fn updates(&self, world: &World, tick: Tick) -> Vec<PlayerUpdate> {
-        let update = |seat: &Taken| {
+        let update = |seat: &OccupiedSeat| {
             let motion = world.player_motion(seat.player).map(|motion| {
                 AuthoritativeMotion::new(motion, tick, seat.pushed)
                     .with_touched(world.touched_by(seat.player))
@@ -293,13 +296,13 @@ impl Seats {
             let own = OwnPlayer { lead: seat.buffer.lead(), motion, command_substituted };
             PlayerUpdate { player: seat.player, own }
         };
-        self.taken.iter().map(update).collect()
+        self.occupied.iter().map(update).collect()
     }
 
     /// Notes each player's vitals in the roster.
     pub(crate) fn report(&self, roster: &Roster) {
-        for seat in &self.taken {
-            roster.note(seat.player, seat.told);
+        for seat in &self.occupied {
+            roster.note(seat.player, seat.announced);
         }
     }
 
@@ -311,25 +314,26 @@ impl Seats {
         tick: Tick,
     ) -> Vec<MatchEvent> {
         let interval = u32::from((self.tick_rate.get() / STANDINGS_A_SECOND).max(1));
-        let due = |seat: &mut Taken| {
+        let due = |seat: &mut OccupiedSeat| {
             // The players take turns, so that not all are announced in the same tick.
             if !(tick.0 + u32::from(seat.player.slot)).is_multiple_of(interval) {
                 return None;
             }
-            let vitals = simulation.vitals(seat.player).filter(|now| seat.told != Some(*now))?;
-            seat.told = Some(vitals);
+            let vitals =
+                simulation.vitals(seat.player).filter(|now| seat.announced != Some(*now))?;
+            seat.announced = Some(vitals);
             Some(MatchEvent::Vitals { player: seat.player, vitals })
         };
-        self.taken.iter_mut().filter_map(due).collect()
+        self.occupied.iter_mut().filter_map(due).collect()
     }
 
     /// The outcomes of all commands of the match.
     pub(crate) fn stats(&self) -> JitterStats {
-        self.taken.iter().fold(self.past, |total, seat| sum(&total, seat.buffer.stats()))
+        self.occupied.iter().fold(self.past, |total, seat| sum(&total, seat.buffer.stats()))
     }
 }
 
-impl Taken {
+impl OccupiedSeat {
     /// Moves arrived commands into the buffer. Returns false once the seat is given up.
     fn receive(&mut self) -> bool {
         // At most a full queue is read, so that a flood cannot delay the tick. One more read

@@ -32,7 +32,7 @@ pub fn serve(options: Options, game: impl AnyGame + 'static) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
         // The signals are taken over before anything reports that the match runs, because a
-        // supervisor may ask for its end as soon as it does.
+        // supervisor may ask for the end as soon as it reads the report.
         let mut signals = Signals::new()?;
         let starting = tokio::task::spawn_blocking(move || {
             let running = Server::start_game(&options, game)?;
@@ -42,7 +42,7 @@ pub fn serve(options: Options, game: impl AnyGame + 'static) -> Result<()> {
         let running = tokio::select! {
             started = starting => started??,
             signal = signals.next() => {
-                info!(signal, "ended before the match began");
+                info!(signal, "asked to end before the match began");
                 return Ok(());
             }
         };

@@ -43,7 +43,7 @@ pub struct Server {
     /// The handle of each match.
     handles: Matches<ServerHandle>,
     stop: Stop,
-    /// Time that players have left once the server is asked to drain.
+    /// Time that players get to finish once the server is asked to drain.
     drain: Duration,
     gate: Gate,
     threads: Threads,
@@ -75,7 +75,7 @@ impl Server {
     /// Starts a server of the arena game: see [`Server::start_game`].
     ///
     /// # Errors
-    /// As [`Server::start_game`].
+    /// The errors of [`Server::start_game`].
     pub fn start(options: &Options) -> Result<Self, StartError> {
         Self::start_game(options, Arc::new(Arena))
     }
@@ -197,8 +197,8 @@ impl Server {
         self.stop.drain(self.drain);
     }
 
-    /// Asks the server to tell its clients and end at once; [`Server::join`]
-    /// waits until it has.
+    /// Asks the server to say goodbye to its clients and end at once; [`Server::join`] waits until
+    /// it has.
     pub fn shutdown(&self) {
         self.stop.request();
     }
@@ -211,9 +211,9 @@ impl Server {
     /// Waits until the server has ended.
     ///
     /// # Errors
-    /// It ended because something failed, or its recording is not complete. After
-    /// [`RunError::Hangs`] and [`RunError::DoesNotEnd`] threads are left behind that
-    /// nobody can wait for: the process should end.
+    /// The server ended because something failed, or its recording is not complete. After
+    /// [`RunError::Hangs`] and [`RunError::DoesNotEnd`] threads are left behind that nobody can
+    /// wait for: the process should end.
     pub fn join(mut self) -> Result<(), RunError> {
         // If a thread is left behind, the recordings are not waited for: a tick thread that hangs
         // never closes them.

@@ -3,7 +3,7 @@
 
 use std::io;
 
-/// Receives signals, from when it is made.
+/// Receives signals from the moment it is made.
 pub(crate) struct Signals {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
@@ -15,7 +15,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Takes the signals over from the system. Needs a tokio runtime around it.
+    /// Takes the signals over from the system. It must be called within a tokio runtime.
     pub(crate) fn new() -> io::Result<Self> {
         #[cfg(unix)]
         {
@@ -74,7 +74,7 @@ impl Signals {
 /// undo that.
 #[cfg(target_os = "linux")]
 fn is_hang_up_ignored() -> bool {
-    /// SIGHUP, the first signal, in a mask of signals.
+    /// The bit of SIGHUP, the first signal, in a mask of signals.
     const HANG_UP: u64 = 1;
     let status = procfs::process::Process::myself().and_then(|process| process.status());
     status.is_ok_and(|status| status.sigign & HANG_UP != 0)

@@ -186,7 +186,7 @@ impl Spans {
     }
 }
 
-/// The begin and the end of something that took `time` and has just ended.
+/// The beginning and the end of something that took `time` and has just ended.
 fn last(time: Duration) -> [SystemTime; 2] {
     let now = SystemTime::now();
     [now - time, now]

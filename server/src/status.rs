@@ -12,7 +12,8 @@ use crate::match_handle::MatchHandle;
 use crate::telemetry::TickSummary;
 use input_losses::{Counts, InputLosses, Loss};
 
-/// Time between two status lines, and after which the histograms are cleared.
+/// Time between two status lines. Each line also condenses the histograms and begins a new summary
+/// of ticks.
 const INTERVAL: Duration = Duration::from_secs(10);
 
 /// One tick in so many may be late without a warning.
@@ -30,7 +31,7 @@ pub(crate) async fn report(game: Arc<MatchHandle>) {
             commands: game.latest.borrow().commands,
             kernel_drops: telemetry.server.kernel_drops(),
         };
-        losses.look(Instant::now(), counts).into_iter().for_each(Loss::tell);
+        losses.check(Instant::now(), counts).into_iter().for_each(Loss::tell);
         let seconds = since.elapsed().as_secs_f64();
         since = Instant::now();
         let ticks = telemetry.tick.take_summary();
@@ -52,7 +53,7 @@ pub(crate) async fn report(game: Arc<MatchHandle>) {
                 late = ticks.overruns,
                 dropped = ticks.dropped,
                 ticks = ticks.ticks,
-                "{prefix}in {seconds:.0} s {:.1} % of the ticks were late and {} dropped; this machine may be \
+                "{prefix}in {seconds:.0} s {:.1} % of the ticks were late and {} were dropped; this machine may be \
                  too slow for so many players and objects, or busy with something else",
                 100.0 * ticks.overruns as f64 / ticks.ticks.max(1) as f64,
                 ticks.dropped,
@@ -62,8 +63,8 @@ pub(crate) async fn report(game: Arc<MatchHandle>) {
 }
 
 /// Whether players felt that ticks were late: ticks were dropped, or more than one in
-/// [`LATE_ONE_OF`] was not done when the next one was due. A single late tick is caught up, and
-/// clients buffer more than that.
+/// [`LATE_ONE_OF`] was not done when the next one was due. A single late tick does not count: it is
+/// caught up, and clients buffer for longer than that.
 fn is_slow(ticks: &TickSummary) -> bool {
     ticks.dropped > 0 || ticks.overruns * LATE_ONE_OF > ticks.ticks
 }

@@ -3,14 +3,14 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-/// How far a server is on its way to its end. It only ever goes forward.
+/// The phases of a server, in order. It never returns to an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Players come and go.
     Serving,
     /// Players may finish until this moment; nobody else may join.
     Draining(Instant),
-    /// All threads have to end, since this moment.
+    /// All threads have to end. They were asked to at this moment.
     Stopping(Instant),
 }
 
@@ -34,8 +34,8 @@ impl Stop {
         });
     }
 
-    /// Asks the server to let nobody join any more. Players have so long to finish; of two calls,
-    /// the earlier end counts.
+    /// Asks the server to let nobody join any more. Players have `time` to finish. If it is called
+    /// twice, the earlier end counts.
     pub(crate) fn drain(&self, time: Duration) {
         self.0.send_if_modified(|phase| {
             let end = Instant::now() + time;
@@ -64,7 +64,7 @@ impl Stop {
         }
     }
 
-    /// The time that players have left, while nobody else may join.
+    /// The time that is left for players to finish, while the server drains.
     pub(crate) fn draining(&self) -> Option<Duration> {
         match *self.0.borrow() {
             Phase::Draining(until) => Some(until.saturating_duration_since(Instant::now())),

@@ -1,9 +1,9 @@
 //! Detection of stuck players, one definition for the soak and for `/metrics`.
 //!
 //! A player is *stuck* if they ask to move in each of sixteen directions and jump, for two seconds
-//! in all, and do not move. A player has not moved if they come no farther than four units,
-//! measured on the ground, rise no higher than a jump reaches, and do not sink. Jumping up and down
-//! on the spot is not moving. A player who merely stands, or pushes against a wall, is not stuck.
+//! in all, and do not move. A player has not moved if they come no farther than four units
+//! horizontally, rise no higher than a jump reaches, and do not sink. Jumping up and down on the
+//! spot is not moving. A player who merely stands, or pushes against a wall, is not stuck.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,11 +16,12 @@ const AWAY: f64 = 4.0;
 /// A player must have asked to move for so many seconds in all before they count as stuck.
 const PATIENCE: u32 = 2;
 
-/// Directions, in each of which a player must have asked to move.
+/// Number of directions. A stuck player has asked to move in each of them.
 pub(crate) const DIRECTIONS: u32 = 16;
 
 /// A direction counts once it is asked for without a pause for one twentieth of a second. A free
-/// player has moved by then, and a player who merely spins round does not count.
+/// player has moved by then. A player who merely spins round never asks for one direction for so
+/// long.
 const RUNS_A_SECOND: u32 = 20;
 
 /// A command that asks to move by less than this, of 127, does not count.
@@ -78,8 +79,8 @@ impl StuckWatch {
         Self { tick_rate, rise: jump + AWAY, players: BTreeMap::new(), ever: BTreeSet::new() }
     }
 
-    /// Takes the commands of a tick and the state after it. Returns the players who are found stuck
-    /// now, and were not before.
+    /// Judges the players by the commands of a tick and the state after it. Returns the players who
+    /// are found stuck now, and were not before.
     pub fn see(&mut self, state: &State, commands: &[(EntityId, Command)]) -> Vec<EntityId> {
         let mut found = Vec::new();
         let mut before = std::mem::take(&mut self.players);
@@ -126,7 +127,7 @@ impl StuckWatch {
     }
 }
 
-/// The direction of the compass, of sixteen, in which a command asks to move.
+/// The direction in which a command asks to move, as one of sixteen directions of the compass.
 fn direction(command: &Command) -> Option<u8> {
     let (forward, right) = (i32::from(command.forward), i32::from(command.right));
     if forward.abs().max(right.abs()) < PUSHING {
@@ -135,7 +136,8 @@ fn direction(command: &Command) -> Option<u8> {
     // Left is a quarter turn counter-clockwise from ahead.
     let turn = f64::from(-right).atan2(f64::from(forward)) / std::f64::consts::TAU;
     let heading = f64::from(command.yaw) / 65_536.0 + turn;
-    // Each direction is the middle of its sixteenth of a turn. Keys alone ask for eight of them.
+    // Each direction is the middle of its sixteenth of a turn. A player with keys alone can ask for
+    // eight of them without turning.
     Some(((heading * f64::from(DIRECTIONS)).round() as i64).rem_euclid(DIRECTIONS.into()) as u8)
 }
 

@@ -1,11 +1,12 @@
 //! The metrics behind `/metrics`, and the figures of the status line.
 //!
-//! Each server has a recorder of its own, so two in one process never mix. Every series is
-//! registered at the start: a counter that never moved reads zero instead of being absent. The
-//! simulation's own counters are read from the published state on request ([`Telemetry::observe`]),
-//! not copied every tick. The metrics that a server has once are in `server_telemetry`. Each match
-//! has a [`Telemetry`], whose series carry its name (`match_label`) if the server has several.
-//! `deploy/METRICS.md` describes each metric, and a test compares the two.
+//! Each server has a recorder of its own, so the metrics of two servers in one process never mix.
+//! Every series is registered at the start: a counter that never moved reads zero instead of being
+//! absent. The simulation's own counters are read from the published state on request
+//! ([`Telemetry::observe`]), not copied every tick. The metrics that a server has once are in
+//! `server_telemetry`. Each match has a [`Telemetry`], whose series carry its name (`match_label`)
+//! if the server has several. `deploy/METRICS.md` describes each metric, and a test compares the
+//! two.
 
 mod admin_metrics;
 mod catalogue;
@@ -295,20 +296,20 @@ mod tests {
         let (_requests, requests) = mpsc::sync_channel(1);
         let (_match, latest) = test_match(requests);
         let published = latest.borrow().clone();
-        let told = |quantile: &str| {
+        let rendered = |quantile: &str| {
             let series =
                 format!("game_tick_duration_last_minute_seconds{{quantile=\"{quantile}\"}} ");
             let page = render(&telemetry, &published);
             let value = page.lines().find_map(|line| line.strip_prefix(&series)).unwrap();
             value.parse::<f64>().unwrap()
         };
-        assert!(told("0.99").is_nan());
+        assert!(rendered("0.99").is_nan());
         for tick in 0..200 {
             let milliseconds = if tick % 20 == 0 { 2 } else { 1 };
             telemetry.tick.ticked(Duration::from_millis(milliseconds), false, 0);
         }
-        assert!((told("0.5") - 0.001).abs() < 4e-5, "{}", told("0.5"));
-        assert!((told("0.99") - 0.002).abs() < 7e-5, "{}", told("0.99"));
+        assert!((rendered("0.5") - 0.001).abs() < 4e-5, "{}", rendered("0.5"));
+        assert!((rendered("0.99") - 0.002).abs() < 7e-5, "{}", rendered("0.99"));
     }
 
     #[test]

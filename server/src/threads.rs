@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use crate::error::{RunError, StartError};
 use crate::stop::Stop;
 
-/// Time that threads have to end, from when they are asked to. The network thread's goodbyes take
-/// most of it at worst, and service managers should not have to kill the process.
+/// Time that threads get to end, from when they are asked to. The network thread's goodbyes take
+/// most of it at worst. It is short enough that service managers need not kill the process.
 const END_LIMIT: Duration = Duration::from_millis(4500);
 
 /// Time between two checks whether a thread has ended.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The threads of a server, in the order in which they were started.
 #[derive(Debug, Default)]
@@ -105,7 +105,7 @@ pub(crate) fn join_until<T>(
         if Instant::now() >= deadline {
             return Err(RunError::DoesNotEnd { part });
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     thread.join().map_err(|_| RunError::Crashed { part })
 }

@@ -210,7 +210,7 @@ impl Match {
 
     /// The events of the tick that was just simulated.
     fn news(&mut self, tick: Tick) -> Vec<News> {
-        let told = |event: &Event| match event {
+        let public = |event: &Event| match event {
             Event::Died { player, by } => Some(MatchEvent::Died { player: *player, by: *by }),
             Event::Announced { line } => {
                 ChatLine::shortened(line).map(|line| MatchEvent::Announced { line })
@@ -218,13 +218,13 @@ impl Match {
             Event::Game(event) => Some(MatchEvent::Game(event.clone())),
             _ => None,
         };
-        let told = |event: &Event| match event {
+        let news_of = |event: &Event| match event {
             Event::Private { player, event } => {
                 Some(News { tick, event: MatchEvent::Game(event.clone()), to: Some(*player) })
             }
-            event => told(event).map(|event| News { tick, event, to: None }),
+            event => public(event).map(|event| News { tick, event, to: None }),
         };
-        let mut news: Vec<_> = self.simulation.events().iter().filter_map(told).collect();
+        let mut news: Vec<_> = self.simulation.events().iter().filter_map(news_of).collect();
         let standings = self.seats.standings(&*self.simulation, tick).into_iter();
         news.extend(standings.map(|event| News { tick, event, to: None }));
         news

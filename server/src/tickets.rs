@@ -32,13 +32,14 @@ pub(crate) enum Presented<A, C> {
     Unknown,
     /// The body that its player left.
     Back(A),
-    /// Its player still seems to be connected. The older connection has to end first, and then
-    /// leaves behind what the newer one takes over.
+    /// The ticket's player still seems to be connected. The older connection has to end first. Then
+    /// it leaves behind the body that the newer one takes over.
     Here(Arc<C>),
 }
 
 impl<A, C> Tickets<A, C> {
-    /// A table that keeps for so long what players leave behind; zero means not at all.
+    /// A table that keeps the bodies and places of players who are away for `keep`. Zero means not
+    /// at all.
     pub(crate) fn new(keep: Duration) -> Self {
         Self { keep, table: Mutex::default() }
     }
@@ -61,12 +62,13 @@ impl<A, C> Tickets<A, C> {
     }
 
     /// Notes that the player of a ticket is back, by this connection. The ticket stays the same,
-    /// because the connection may be lost before the client is told of another one.
+    /// because the connection may be lost before another ticket reaches the client.
     pub(crate) fn renew(&self, ticket: Ticket, connection: &Arc<C>) {
         self.lock().insert(ticket, State::Here(Arc::clone(connection)));
     }
 
-    /// Answers a client that presents a ticket. What its player left behind is given out once.
+    /// Answers a client that presents a ticket. The body that its player left behind is given out
+    /// only once.
     pub(crate) fn present(&self, ticket: Ticket, now: Instant) -> Presented<A, C> {
         let mut table = self.lock();
         match table.get(&ticket) {
@@ -75,13 +77,14 @@ impl<A, C> Tickets<A, C> {
                 Some(State::Away { left, .. }) => Presented::Back(left),
                 _ => Presented::Unknown,
             },
-            // An expired body waits for [`Tickets::expired`]: it must be given up, not lost.
+            // An expired body stays in the table until [`Tickets::expired`] takes it out, because
+            // that function's caller gives it up properly.
             Some(State::Away { .. }) | None => Presented::Unknown,
         }
     }
 
-    /// Notes that the connection of a ticket is lost, and keeps what it leaves behind. Returns it
-    /// if it cannot be kept.
+    /// Notes that the connection of a ticket is lost, and keeps `left`. Returns `left` if it cannot
+    /// be kept.
     pub(crate) fn lose(&self, ticket: Ticket, left: A, now: Instant) -> Option<A> {
         let mut table = self.lock();
         match table.get_mut(&ticket) {
@@ -184,7 +187,7 @@ mod tests {
     }
 
     /// Random operations in any order: each body is given back once, to the client that comes in
-    /// time, or else it expires. A model that remembers everything says which.
+    /// time, or else it expires. A model that remembers everything predicts each answer.
     #[test]
     fn a_hundred_thousand_operations_agree_with_a_model() {
         let seed = 29;

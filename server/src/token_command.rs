@@ -60,7 +60,7 @@ pub enum TokenCommandError {
     #[error(transparent)]
     Key(#[from] StartError),
     /// The key cannot be written.
-    #[error("{}: {source}; an existing file is kept: use its key, or name another file", .path.display())]
+    #[error("cannot write a key to {}: {source}; an existing file is kept: use its key, or name another file", .path.display())]
     Write {
         /// The file.
         path: PathBuf,

@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use obsp_proto::token::{JoinKey, OpenedToken, TokenClaims, TokenError};
 use thiserror::Error;
 
-/// Farthest in the future that a token may end, in seconds: a token is for one
-/// connection that is about to be made. It bounds what must be remembered.
+/// A token may end at most this many seconds from now, because it is for one connection that is
+/// about to be made. This bounds how long used tokens must be remembered.
 pub(crate) const LONGEST: u64 = 3600;
 
 /// Most used tokens that are remembered. With so many, no other token is accepted until some have
@@ -26,23 +26,23 @@ pub(crate) struct TokenGate {
 /// Why a token is not accepted.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub(crate) enum Rejected {
-    /// It cannot be opened.
+    /// The token cannot be opened.
     #[error("the token cannot be opened: {0}")]
     Closed(#[from] TokenError),
-    /// It has ended.
+    /// The token has ended.
     #[error("the token has expired")]
     Expired,
-    /// It ends too late.
-    #[error("the token ends more than {LONGEST} s from now")]
+    /// The token ends too late.
+    #[error("the token ends more than {LONGEST} s from now; seal it with an earlier end")]
     TooLong,
-    /// It is for other servers.
-    #[error("the token is for {0}")]
+    /// The token is for other servers.
+    #[error("the token is for {0}, not for this server; seal it for this server, or for any")]
     Elsewhere(String),
-    /// It was used before.
+    /// The token was used before.
     #[error("the token was used before")]
     Used,
-    /// Too many are remembered.
-    #[error("{REMEMBERED} tokens are in use")]
+    /// Too many used tokens are remembered.
+    #[error("{REMEMBERED} used tokens have not expired yet, and no more are remembered")]
     Busy,
 }
 

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use obsp_proto::Tick;
 
-/// Parts of a tick in which the age of a view is given.
+/// The age of a view is given in so many parts of a tick.
 const PARTS: f64 = 16.0;
 
-/// Ticks by which clients show the match late on a perfect line, beyond the interval between two
-/// snapshots.
+/// On a perfect line, clients show the match so many ticks late, in addition to the interval
+/// between two snapshots.
 const INTERPOLATION: f64 = 1.0;
 
 /// Fewest snapshots a second that a client is sent, however narrow its line is.
 const SLOWEST_SNAPSHOTS: f64 = 20.0;
 
-/// Most ticks that count from the arrival of commands to the tick that is played. A client that
-/// sends no commands for longer does not get an older view by that.
+/// At most so many ticks count from the arrival of commands to the tick that is played. So a client
+/// that sends no commands for longer does not get an older view.
 const MOST_AHEAD: f64 = 4.0;
 
 /// Ticks of slack for clocks and rounding.
@@ -37,9 +37,9 @@ pub(crate) struct ViewLimit {
     behind: f64,
 }
 
-/// The state of a client when its commands arrive.
+/// The timing of a client when its commands arrive.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct ClientTiming {
     /// The last tick simulated.
     pub(crate) tick: Tick,
     /// The latest snapshot that the client is known to have.
@@ -52,17 +52,18 @@ pub(crate) struct Known {
 
 impl ViewLimit {
     /// The limit for commands that arrive now.
-    pub(crate) fn new(tick_rate: NonZeroU16, known: &Known) -> Self {
+    pub(crate) fn new(tick_rate: NonZeroU16, timing: &ClientTiming) -> Self {
         let rate = f64::from(tick_rate.get());
         let interval =
-            f64::from(known.interval.unwrap_or(1)).min((rate / SLOWEST_SNAPSHOTS).ceil());
-        let round_trip = known.round_trip.as_secs_f64() * rate;
+            f64::from(timing.interval.unwrap_or(1)).min((rate / SLOWEST_SNAPSHOTS).ceil());
+        let round_trip = timing.round_trip.as_secs_f64() * rate;
         // A snapshot waits for the next command, which acknowledges it.
         let by_round_trip = round_trip + interval;
-        let unacknowledged = known.acknowledged.map(|tick| known.tick.distance(tick).max(0) as f64);
+        let unacknowledged =
+            timing.acknowledged.map(|tick| timing.tick.distance(tick).max(0) as f64);
         let news = unacknowledged.map_or(by_round_trip, |ticks| ticks.min(by_round_trip));
         let behind = news + INTERPOLATION + interval + SLACK + round_trip * JITTER;
-        Self { tick: known.tick, behind }
+        Self { tick: timing.tick, behind }
     }
 
     /// The greatest age of the view that a command for `tick` may claim.
@@ -82,18 +83,18 @@ mod tests {
     /// Ticks that a command for the next tick may look back, if its client has not acknowledged the
     /// last `acknowledged` ticks.
     fn ticks(acknowledged: u32, milliseconds: u64) -> f64 {
-        let known = Known {
+        let timing = ClientTiming {
             tick: Tick(1000),
             acknowledged: Some(Tick(1000 - acknowledged)),
             interval: Some(1),
             round_trip: Duration::from_millis(milliseconds),
         };
-        f64::from(ViewLimit::new(RATE, &known).at(Tick(1001))) / PARTS
+        f64::from(ViewLimit::new(RATE, &timing).at(Tick(1001))) / PARTS
     }
 
     #[test]
     fn a_view_is_as_old_as_its_line_makes_it_and_not_as_it_is_claimed() {
-        // A near player sees the state of a moment ago: 100 ms, of which 2 ticks are slack.
+        // A player with a round trip of 1 ms may look back some 100 ms, of which 2 ticks are slack.
         assert!((6.0..=7.2).contains(&ticks(1, 1)), "{}", ticks(1, 1));
         // An honest client with a round trip of 100 ms is shown a state that is 10 or 11 ticks old:
         // 2 ticks ahead, 6 to 7 on the path, 2 of interpolation.
@@ -102,20 +103,20 @@ mod tests {
 
     #[test]
     fn commands_kept_back_gain_nothing() {
-        let known = Known {
+        let timing = ClientTiming {
             tick: Tick(1000),
             acknowledged: Some(Tick(999)),
             interval: Some(1),
             round_trip: Duration::from_millis(1),
         };
-        let limit = ViewLimit::new(RATE, &known);
+        let limit = ViewLimit::new(RATE, &timing);
         assert_eq!(limit.at(Tick(5000)), limit.at(Tick(1004)));
     }
 
     #[test]
     fn acknowledgements_kept_back_gain_nothing() {
         assert!(ticks(60, 1) <= ticks(1, 1) + 0.1);
-        let silent = Known {
+        let silent = ClientTiming {
             tick: Tick(1000),
             acknowledged: None,
             interval: None,

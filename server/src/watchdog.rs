@@ -31,15 +31,15 @@ use crate::matches::Matches;
 use crate::telemetry::{STALL, Stall};
 use service_manager::Ticking;
 
-/// Time between two looks at the heartbeat. A hang is reported at most this much later than
+/// Time between two checks of the heartbeat. A hang is reported at most this much later than
 /// [`STALL`].
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// At most this much of the time between two looks counts as watched. In the rest, the watchdog
+/// At most this much of the time between two checks counts as watched. In the rest, the watchdog
 /// itself did not run.
 const WATCHED: Duration = Duration::from_millis(500);
 
-/// The finding of a look at the heartbeat.
+/// The finding of a check of the heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Finding {
     /// The tick thread hangs, which was not known before.
@@ -57,34 +57,34 @@ enum Finding {
     },
 }
 
-/// The watchdog's memory from one look to the next. It reads no clock.
+/// The watchdog's memory from one check to the next. It reads no clock.
 #[derive(Debug)]
 struct Watchdog {
     /// How long a hang may last. `None` means for ever.
     limit: Option<Duration>,
-    /// When it last looked.
-    looked: Instant,
-    /// Time between that look and the one before it.
+    /// When it last checked.
+    checked_at: Instant,
+    /// Time between that check and the one before it.
     last_gap: Duration,
-    /// Time for which it has watched that no tick was finished.
+    /// Time without a finished tick that the watchdog has observed itself.
     watched: Duration,
     hangs: bool,
     /// The last stall that was reported.
-    told: Option<Stall>,
+    reported: Option<Stall>,
 }
 
 impl Watchdog {
     fn new(now: Instant, limit: Option<Duration>) -> Self {
         let (last_gap, watched) = (Duration::ZERO, Duration::ZERO);
-        Self { limit, looked: now, last_gap, watched, hangs: false, told: None }
+        Self { limit, checked_at: now, last_gap, watched, hangs: false, reported: None }
     }
 
     /// The finding at `now`, when the last tick was finished `age` ago and the last stall that
     /// is over was `last_stall`.
-    fn look(&mut self, now: Instant, age: Duration, last_stall: Option<Stall>) -> Option<Finding> {
-        let gap = now.saturating_duration_since(self.looked);
+    fn check(&mut self, now: Instant, age: Duration, last_stall: Option<Stall>) -> Option<Finding> {
+        let gap = now.saturating_duration_since(self.checked_at);
         let widest_gap = gap.max(self.last_gap);
-        (self.looked, self.last_gap) = (now, gap);
+        (self.checked_at, self.last_gap) = (now, gap);
         if age >= gap {
             self.watched += gap.min(WATCHED);
             if self.limit.is_some_and(|limit| self.watched >= limit) {
@@ -96,10 +96,10 @@ impl Watchdog {
         }
         self.watched = Duration::ZERO;
         let hung = std::mem::take(&mut self.hangs);
-        let stall = last_stall.filter(|stall| self.told != Some(*stall))?;
-        self.told = Some(stall);
-        // If the whole process stood still, so did the watchdog. The look that came late may be the
-        // one before the first tick.
+        let stall = last_stall.filter(|stall| self.reported != Some(*stall))?;
+        self.reported = Some(stall);
+        // If the whole process stood still, so did the watchdog. The check that came late may be
+        // the one before the first tick.
         let whole_process = widest_gap * 2 > stall.lasted;
         Some(if hung {
             Finding::Recovered(stall)
@@ -121,7 +121,7 @@ pub(crate) async fn watch(
     let mut watched: Vec<_> =
         games.iter().map(|game| (game, Watchdog::new(begin, limit))).collect();
     loop {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         let now = Instant::now();
         let age = |game: &MatchHandle| game.telemetry.tick.age(now);
         let ticks =
@@ -143,7 +143,7 @@ pub(crate) async fn watch(
                 continue;
             }
             let (age, tick) = (age(game), &game.telemetry.tick);
-            let Some(finding) = watchdog.look(now, age, tick.last_stall()) else { continue };
+            let Some(finding) = watchdog.check(now, age, tick.last_stall()) else { continue };
             if matches!(finding, Finding::Hangs | Finding::Stalled { .. }) {
                 tick.stalled();
             }
@@ -214,7 +214,7 @@ mod tests {
             Self { watchdog, now, ticked: now, last_stall: None }
         }
 
-        fn pass(&mut self, milliseconds: u64) {
+        fn wait(&mut self, milliseconds: u64) {
             self.now += Duration::from_millis(milliseconds);
         }
 
@@ -226,16 +226,16 @@ mod tests {
             self.ticked = self.now;
         }
 
-        fn look(&mut self) -> Option<Finding> {
-            self.watchdog.look(self.now, self.now - self.ticked, self.last_stall)
+        fn check(&mut self) -> Option<Finding> {
+            self.watchdog.check(self.now, self.now - self.ticked, self.last_stall)
         }
 
         /// Looks as often as the watchdog does, for so long.
         fn watch(&mut self, milliseconds: u64) -> Vec<Finding> {
             let mut findings = Vec::new();
             for _ in 0..milliseconds / 250 {
-                self.pass(250);
-                findings.extend(self.look());
+                self.wait(250);
+                findings.extend(self.check());
             }
             findings
         }
@@ -244,10 +244,10 @@ mod tests {
         fn play(&mut self, milliseconds: u64) -> Vec<Finding> {
             let mut findings = Vec::new();
             for _ in 0..milliseconds / 250 {
-                self.pass(245);
+                self.wait(245);
                 self.tick();
-                self.pass(5);
-                findings.extend(self.look());
+                self.wait(5);
+                findings.extend(self.check());
             }
             findings
         }
@@ -284,12 +284,12 @@ mod tests {
         for tick_thread_first in [true, false] {
             let mut stage = Stage::new();
             stage.play(1000);
-            stage.pass(3_600_000);
+            stage.wait(3_600_000);
             if tick_thread_first {
                 stage.tick();
-                stage.pass(1);
+                stage.wait(1);
             }
-            let mut findings: Vec<_> = stage.look().into_iter().collect();
+            let mut findings: Vec<_> = stage.check().into_iter().collect();
             findings.extend(stage.play(2000));
             let [Finding::Stalled { stall, whole_process: true }] = findings[..] else {
                 panic!("tick thread first: {tick_thread_first}: {findings:?}")
@@ -303,7 +303,7 @@ mod tests {
         let mut stage = Stage::new();
         stage.play(1000);
         assert_eq!(stage.watch(750), []);
-        stage.pass(245);
+        stage.wait(245);
         let findings = stage.play(1000);
         let [Finding::Stalled { stall, whole_process: false }] = findings[..] else {
             panic!("{findings:?}")

@@ -97,7 +97,7 @@ class Page {
     this.replay = null;
     /** @type {?Play} the own player; null for a spectator */
     this.play = null;
-    /** The tick that is shown to the own player; null before there is one. */
+    /** The tick that is shown to the page's own player; null before there is one. */
     this.playedTick = null;
     this.settings = new Settings();
     this.joining = document.querySelector("#join");
@@ -113,12 +113,13 @@ class Page {
     // page reloads.
     this.picture.addEventListener("webglcontextlost", (event) => event.preventDefault());
     this.picture.addEventListener("webglcontextrestored", () => location.reload());
-    // A page that was left while it played, and is shown again, is out of the match.
+    // A browser may show a page again that was left while it played. Its player is out of the match
+    // then, so the page watches.
     addEventListener("pageshow", () => this.play?.player.isOver && this.lookOn());
     this.measure();
     addEventListener("resize", () => this.measure());
     this.frames = { count: 0, since: performance.now(), script: 0, worst: 0 };
-    /** The latest cost of drawing: frames a second, and milliseconds of script in one. */
+    /** The latest cost of drawing: frames a second, and milliseconds of script for each frame. */
     this.paint = { rate: 0, script: 0, worst: 0 };
     this.panels = new Panels();
     this.matches = new Matches();
@@ -234,7 +235,7 @@ class Page {
     this.watcher.start();
   }
 
-  /** Ends the own player, if there is one. */
+  /** Ends the page's own player, if there is one. */
   stopPlaying() {
     this.play?.close();
     this.play = null;
@@ -252,7 +253,7 @@ class Page {
     return this.play ? this.playedTick : (this.watcher.connection?.history?.latest ?? null);
   }
 
-  /** Takes over the server's description of itself. */
+  /** Applies the server's description of itself. */
   learn(info) {
     this.info = { ...this.info, ...info };
     this.matches.show(info);
@@ -297,7 +298,7 @@ class Page {
     this.motion.take(snapshot);
   }
 
-  /** Changes the view. The view that follows needs a player, and takes the best by default. */
+  /** Changes the view. The view that follows a player takes the best player by default. */
   look(mode) {
     if (mode === "follow" && !this.isThere(this.followed)) {
       this.followed = this.roster.ranking().find(({ slot }) => this.isThere(slot))?.slot ?? null;
@@ -342,7 +343,7 @@ class Page {
     this.shown = replay.shown();
     this.roster.assign(replay.players());
     const { elsewhere, events, news } = replay.happened();
-    // After a jump, effects and news of the former place are dropped.
+    // After a jump in the replay, effects and news from before the jump are dropped.
     if (elsewhere) {
       this.layers.reset();
       this.roster.news = [];
@@ -455,7 +456,7 @@ class Page {
 }
 
 try {
-  /** The page, for tests and for the browser's console. */
+  /** The page is global, so that tests and the browser's console can use it. */
   globalThis.arena = new Page();
   globalThis.arena.run();
 } catch (error) {

@@ -41,7 +41,7 @@ function prop(x, speed = 0, more = {}) {
   return { ...still, ...moved, ...more };
 }
 
-function told(...values) {
+function motionOf(...values) {
   const motion = new Motion();
   motion.reset(TERMS);
   for (const [tick, entity] of values) motion.take({ tick, records: [{ slot: 5, entity }] });
@@ -51,7 +51,7 @@ function told(...values) {
 const xAt = (motion, tick) => motion.at(tick)[0]?.position[0];
 
 test("what moves is where it was, and between two ticks on its way", () => {
-  const motion = told([60, prop(0, 240)], [63, prop(12, 240)], [66, prop(24, 240)]);
+  const motion = motionOf([60, prop(0, 240)], [63, prop(12, 240)], [66, prop(24, 240)]);
   assert.equal(xAt(motion, 59.9), undefined);
   assert.equal(xAt(motion, 60), 0);
   assert.ok(Math.abs(xAt(motion, 64.5) - 18) < 1e-9);
@@ -59,29 +59,29 @@ test("what moves is where it was, and between two ticks on its way", () => {
 });
 
 test("a late snapshot takes its place", () => {
-  const motion = told([60, prop(0, 240)], [66, prop(24, 240)], [63, prop(20, 240)]);
+  const motion = motionOf([60, prop(0, 240)], [66, prop(24, 240)], [63, prop(20, 240)]);
   assert.equal(xAt(motion, 63), 20);
 });
 
 test("what lay still is drawn at rest until it can have begun to move", () => {
-  const motion = told([60, prop(0)], [600, prop(9, 240)]);
+  const motion = motionOf([60, prop(0)], [600, prop(9, 240)]);
   assert.equal(xAt(motion, 590), 0);
   assert.ok(xAt(motion, 598) > 0);
 });
 
 test("what is put elsewhere is not dragged there, and what is gone is gone", () => {
-  const motion = told([60, prop(0, 240)], [63, prop(900, 240)], [66, null]);
+  const motion = motionOf([60, prop(0, 240)], [63, prop(900, 240)], [66, null]);
   assert.equal(xAt(motion, 62.9), 0);
   assert.equal(xAt(motion, 63), 900);
   assert.equal(xAt(motion, 66), undefined);
-  const another = told([60, prop(0)], [63, prop(50, 0, { generation: 1 })]);
+  const another = motionOf([60, prop(0)], [63, prop(50, 0, { generation: 1 })]);
   assert.equal(xAt(another, 62), 0);
   assert.equal(another.at(63)[0].generation, 1);
 });
 
 test("attitudes have length one and turn the shorter way", () => {
   const quarter = (sign) => ({ largest: 3, components: [0, 0, Math.round(sign * 1023 * Math.SQRT2 * Math.sin(Math.PI / 8))] });
-  const motion = told([60, prop(0, 4, quarter(-1))], [66, prop(0.4, 4, quarter(1))]);
+  const motion = motionOf([60, prop(0, 4, quarter(-1))], [66, prop(0.4, 4, quarter(1))]);
   const { rotation } = motion.at(63)[0];
   assert.ok(Math.abs(Math.hypot(...rotation) - 1) < 1e-9);
   const [x, y] = rotate(rotation, [1, 0, 0]);
@@ -468,8 +468,8 @@ test("a step of a replay is from the tick that is shown to the next one, or to t
 
 test("nothing that happens in a replay is lost, however many ticks a picture is late", async () => {
   const replay = Object.assign(await replayAt(10), { speed: 8 });
-  const told = ({ elsewhere, events }) => [elsewhere, ...events.map(({ tick }) => tick)];
-  const happened = (passed = 0) => [replay.advance(passed), ...told(replay.happened())];
+  const flat = ({ elsewhere, events }) => [elsewhere, ...events.map(({ tick }) => tick)];
+  const happened = (passed = 0) => [replay.advance(passed), ...flat(replay.happened())];
   assert.deepEqual(happened(), [10, true]);
   // More than a second of the match, and still the same place.
   assert.deepEqual(happened(0.15), [82, false, ...Array.from({ length: 72 }, (_, i) => 11 + i)]);

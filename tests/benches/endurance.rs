@@ -5,8 +5,8 @@
 //! for a few minutes: `cargo bench -p tests --bench endurance -- --minutes 5`
 //!
 //! A server in a process of its own records the match. Bots fight in it, and a few more join and
-//! leave all the time. The server's memory and descriptors are compared: once it has warmed up,
-//! and at the end. Then the recording is replayed. A figure that misses its bar is marked, and
+//! leave all the time. The server's memory and descriptors at the end are compared with those once
+//! it has warmed up. Then the recording is replayed. A figure that misses its bar is marked, and
 //! the exit code is 1 if there is one.
 
 use std::path::{Path, PathBuf};
@@ -24,15 +24,15 @@ use tests::harness::{ServerProcess, own_map};
 /// Play a long match and check the server's memory, descriptors and recording.
 #[derive(Debug, Parser)]
 struct Options {
-    /// How long the match lasts
+    /// Minutes that the match lasts
     #[arg(long, value_name = "M", default_value_t = 60)]
     minutes: u32,
 
-    /// Bots that stay
+    /// Number of bots that stay for the whole match
     #[arg(long, value_name = "N", default_value_t = 12)]
     bots: u32,
 
-    /// Further bots, which join and leave all the time
+    /// Number of further bots, which join and leave all the time
     #[arg(long, value_name = "N", default_value_t = 4)]
     guests: u32,
 
@@ -48,7 +48,7 @@ struct Options {
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Time between two readings of the server's memory and descriptors.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const SAMPLE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Readings in a median. A single one depends on how many bots are in the match just then.
 const MEDIAN_OF: usize = 12;
@@ -57,7 +57,7 @@ const MEDIAN_OF: usize = 12;
 /// match shorter than four times this, it is a quarter of the match.
 const WARM_UP: Duration = Duration::from_secs(300);
 
-/// How long a guest stays.
+/// Time for which a guest plays.
 const VISIT: Duration = Duration::from_secs(20);
 
 /// How much memory, in megabytes, and how many descriptors may be added after the warm-up.
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     let stop: &'static AtomicBool = Box::leak(Box::new(AtomicBool::new(false)));
     let residents = play(&server, options.bots, options.seed, options.minutes);
     let guests = visit(&server, &options, stop);
-    let looks = watch(&server, options.minutes);
+    let samples = watch(&server, options.minutes);
     stop.store(true, Ordering::Relaxed);
     let report = residents.join().expect("bots do not panic");
     let visits = guests.join().expect("bots do not panic");
@@ -84,9 +84,9 @@ fn main() -> ExitCode {
     let is_equal = is_replayed(recording, map);
     println!("{} minutes, {} bots and {} guests", options.minutes, options.bots, options.guests);
     let warm = WARM_UP.min(MINUTE * options.minutes / 4);
-    let warm = (warm.as_secs() / LOOK_EVERY.as_secs()) as usize;
-    let (memory, descriptors) = (grown(&looks, warm, |look| look.memory), {
-        let [begin, end] = grown(&looks, warm, |look| look.descriptors as f64);
+    let warm = (warm.as_secs() / SAMPLE_INTERVAL.as_secs()) as usize;
+    let (memory, descriptors) = (grown(&samples, warm, |sample| sample.memory), {
+        let [begin, end] = grown(&samples, warm, |sample| sample.descriptors as f64);
         [begin as usize, end as usize]
     });
     let all = || visits.iter().chain([&report]);
@@ -166,22 +166,22 @@ fn send(swarm: &Swarm) -> Report {
 
 /// One reading of the server's resources.
 #[derive(Clone, Copy)]
-struct Look {
-    /// In megabytes.
+struct Sample {
+    /// Memory in megabytes.
     memory: f64,
     descriptors: usize,
 }
 
 /// Reads the server's resources until the match is over, and prints them each minute.
-fn watch(server: &ServerProcess, minutes: u32) -> Vec<Look> {
+fn watch(server: &ServerProcess, minutes: u32) -> Vec<Sample> {
     let begin = Instant::now();
-    let mut looks = Vec::new();
+    let mut samples = Vec::new();
     while begin.elapsed() < MINUTE * minutes {
-        std::thread::sleep(LOOK_EVERY);
+        std::thread::sleep(SAMPLE_INTERVAL);
         let [memory, _] = server.memory().expect("the memory of the server can be read");
         let descriptors = server.descriptors().expect("the descriptors can be counted");
-        looks.push(Look { memory: memory as f64 / 1e6, descriptors });
-        if looks.len() % MEDIAN_OF == 0 {
+        samples.push(Sample { memory: memory as f64 / 1e6, descriptors });
+        if samples.len() % MEDIAN_OF == 0 {
             let minute = begin.elapsed().as_secs() / 60;
             println!(
                 "minute {minute:>3}: {:.1} MB, {descriptors} descriptors",
@@ -189,17 +189,17 @@ fn watch(server: &ServerProcess, minutes: u32) -> Vec<Look> {
             );
         }
     }
-    looks
+    samples
 }
 
 /// The medians of the first and the last [`MEDIAN_OF`] readings after the warm-up.
-fn grown(looks: &[Look], warm: usize, value: impl Fn(&Look) -> f64) -> [f64; 2] {
-    let median = |looks: &[Look]| {
-        let mut values: Vec<f64> = looks.iter().map(&value).collect();
+fn grown(samples: &[Sample], warm: usize, value: impl Fn(&Sample) -> f64) -> [f64; 2] {
+    let median = |samples: &[Sample]| {
+        let mut values: Vec<f64> = samples.iter().map(&value).collect();
         values.sort_unstable_by(f64::total_cmp);
         values.get(values.len() / 2).copied().unwrap_or_default()
     };
-    let after = &looks[warm.min(looks.len())..];
+    let after = &samples[warm.min(samples.len())..];
     let few = after.len().min(MEDIAN_OF);
     [median(&after[..few]), median(&after[after.len() - few..])]
 }

@@ -2,10 +2,10 @@
 //!
 //! `cargo bench -p tests --bench spectators`
 //!
-//! 32 bots play the arena. Turns with ten spectators, which come over WebTransport and leave, and
-//! turns without alternate, so that other load on the machine affects both alike. The figures
-//! are differences of the server's own metrics. Spectators and bots run on the server's machine
-//! and share its processors with the tick.
+//! 32 bots play the arena. Turns with ten spectators alternate with turns without, so that other
+//! load on the machine affects both alike. The spectators come over WebTransport, and leave at the
+//! end of their turn. The figures are differences of the server's own metrics. Spectators and bots
+//! run on the server's machine and share its processors with the tick.
 
 #[path = "../tests/spectators/spectator.rs"]
 #[expect(dead_code, reason = "only the test uses the rest")]
@@ -110,7 +110,10 @@ async fn compare() {
             *sum = sum.plus(Noted::by(&running).await.since(before));
             for watch in watching {
                 let snapshots = watch.await.unwrap();
-                assert!(snapshots > 10 * TURN.as_secs(), "only {snapshots} snapshots");
+                assert!(
+                    snapshots > 10 * TURN.as_secs(),
+                    "a spectator got only {snapshots} snapshots"
+                );
             }
         }
     }

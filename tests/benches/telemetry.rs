@@ -6,9 +6,9 @@
 //! server does besides: it notes each tick and its messages to all players, answers a scrape by
 //! Prometheus every five seconds, and works out a status line every ten.
 //!
-//! Two more lines tell the cost of HTTP pages that show the metrics: of one, which asks every two
-//! seconds, and of any number of them, because the server renders the metrics for them at most
-//! once a second.
+//! Two more lines give the cost of HTTP pages that show the metrics. The first is for one page,
+//! which asks every two seconds. The second is for any number of pages, for which the server
+//! renders the metrics at most once a second.
 //!
 //! Ticks and telemetry alternate and medians are compared, so other load on the machine hardly
 //! changes the ratio. The exit code is 1 if telemetry costs more than 2 % of the tick, or if all
@@ -39,7 +39,8 @@ const SCRAPE_EVERY: u32 = TICK_RATE;
 const PROMETHEUS_EVERY: u32 = TICK_RATE * 5;
 const PAGE_EVERY: u32 = TICK_RATE * 2;
 
-/// Ticks between two times that the metrics are rendered for pages, however many ask.
+/// Least number of ticks between two times that the metrics are rendered for pages, however many
+/// pages ask.
 const AT_MOST_EVERY: u32 = TICK_RATE;
 
 /// Ticks between two status lines.
@@ -85,7 +86,7 @@ fn main() -> ExitCode {
     let (tick, note) = (median(ticks), median(notes));
     let scrape = median(scrapes);
     let prometheus = scrape / f64::from(PROMETHEUS_EVERY);
-    // This is done too seldom for a median, so the mean counts.
+    // Status lines are worked out too seldom for a median, so their mean counts.
     let tidy = tidying.as_secs_f64() / f64::from(TICKS);
     let line = |label: &str, time: f64| {
         println!("{label:12}{:9.1}  {:6.2} %", time * 1e6, time / tick * 100.0);

@@ -45,7 +45,7 @@ const PAIRS: u64 = 200;
 pub(crate) struct Numbers {
     /// The numbers to replace, by their positions in the order in which the call asks for them.
     odd: Vec<(usize, f64)>,
-    /// Replaces all numbers.
+    /// The number that replaces all numbers; `None` if `odd` alone counts.
     all: Option<f64>,
     asked: usize,
 }
@@ -90,9 +90,8 @@ impl Numbers {
     }
 }
 
-/// Calls `call` with the usual numbers, then with each extreme number in place of each one alone
-/// and of all together, then with random pairs replaced. If a call panics, its numbers are
-/// printed.
+/// Calls `call` with the usual numbers. Then each extreme number replaces each usual one alone, and
+/// all of them together. Then random pairs are replaced. If a call panics, its numbers are printed.
 pub(crate) fn exercise(name: &str, seed: u64, mut call: impl FnMut(&mut Numbers)) {
     let mut run = |numbers: Numbers| {
         let mut numbers = numbers;

@@ -2,10 +2,10 @@
 //! whole range that a user may ask for.
 //!
 //! A [`Case`] is a scene and the judge of it. Any [`Engine`] can play it: the simulation
-//! ([`ours`]), or another one beside it. Each number that is measured is a [`Reading`]: what the
-//! law gives, what came out, and how far the two may be apart. The bounds are derived from the
-//! errors of an integration by ticks, where each law is written down, and not from what came out
-//! before.
+//! ([`ours`]), or another one beside it. Each measured number is a [`Reading`]: the value that the
+//! law gives, the measured value, and the bound of their difference. The bounds are derived from
+//! the errors of an integration by ticks, in the documentation of each law, and not from earlier
+//! results.
 
 pub mod bouncing;
 pub mod carrying;
@@ -29,13 +29,14 @@ pub use sweep::{Outcome, sweep};
 
 use scene::USUAL_DAMPING;
 
-/// A law, and scenes of it.
+/// A law and its scenes.
 pub struct Law {
     /// Its name.
     pub name: &'static str,
-    /// The shapes, sizes and speeds of its scenes, beside rates, threads, floors and places of the scene.
+    /// The shapes, sizes and speeds of its scenes. The scenes of all laws also differ in rate,
+    /// threads, floor and place.
     pub range: &'static str,
-    /// Makes one of its scenes from a stream of random numbers.
+    /// Makes a scene of the law from a stream of random numbers.
     pub scene: fn(&mut Random) -> Case,
 }
 
@@ -48,7 +49,7 @@ const TOPS: &str = "prisms of 5 to 128 sides, 2 to 400 units, spin 2 to 8 rad/s"
 const FLYING: &str = "boxes, prisms, cones, L of 0.5 to 500 units, spin 1 to 12 rad/s";
 const BATS: &str = "flat boxes of 2 to 400 units, spin 4 to 12 rad/s";
 
-/// All laws. The names of the tests are these with underscores.
+/// All laws. Tests and the bench choose them by name.
 pub const LAWS: [Law; 26] = [
     law("sliding stops", FLAT, sliding::stops),
     law("sliding without friction", FLAT, sliding::keeps_speed),

@@ -159,7 +159,7 @@ async fn a_player_outside_of_the_world_can_be_kicked() {
             let update = handle.next().await.expect("the match goes on");
             assert_eq!(update.state().entities.iter().filter(|e| e.kind.is_player()).count(), 0);
             let Some(player) = update.players().next() else { continue };
-            // The kick must work at once, however short the client has been there.
+            // The kick must work at once, even if the client has joined only a moment before.
             handle.kick(player, "out is out").expect("a player of the state can be kicked");
             break;
         }

@@ -61,7 +61,8 @@ async fn lost_lines(process: &ServerProcess, reason: &str) -> f64 {
     metric(&page.body, &format!("game_log_lines_lost_total{{reason=\"{reason}\"}}"))
 }
 
-/// Plays for a moment, leaves, and ends the server. That it cannot log must not disturb it.
+/// Plays for a moment, leaves, and ends the server. The log that cannot be written must not disturb
+/// the server.
 async fn is_unharmed(mut process: ServerProcess) {
     let (connector, mut client) = join(&process).await;
     play(&mut client, 30).await;
@@ -172,14 +173,14 @@ async fn an_interrupt_after_the_drain_ends_the_server_at_once() {
     process.logged("ERROR ended at once by another signal, SIGINT");
 }
 
-fn told(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Runs a server that fails before it serves, with this exit code, and returns its output.
 fn fails(command: &mut std::process::Command, code: i32) -> String {
     let output = command.stdin(Stdio::null()).output().unwrap();
-    let told = told(&output);
+    let told = stderr(&output);
     assert_eq!(output.status.code(), Some(code), "{told}");
     told
 }
@@ -202,7 +203,7 @@ fn a_fatal_error_is_a_line_of_the_log_in_the_chosen_format() {
 fn a_filter_that_makes_no_sense_is_told_and_not_used() {
     let mut command = ServerProcess::command(&["--map", "nowhere.obsp"]);
     let told = fails(command.env("RUST_LOG", "server=loud"), 1);
-    assert!(told.contains(" WARN RUST_LOG: \"server=loud\" is no filter"), "{told}");
+    assert!(told.contains(" WARN RUST_LOG: \"server=loud\" is not a log filter"), "{told}");
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn connector(running: &Server) -> Connector {
 async fn witness(running: &mut Server) -> Client {
     let name = PlayerName::new("witness").unwrap();
     let mut client = connector(running).join(&name, MapHash::ANY).await.unwrap();
-    // By then, the memory for this player is allocated.
+    // After 60 snapshots, the memory for this player is allocated.
     while client.session().stats().snapshots < 60 {
         let occasion = timeout(HANG, client.next()).await.unwrap().unwrap();
         if matches!(occasion, ClientEvent::CommandDue) {

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Bytes of a text, its zero byte included; longer ones are cut.
+// Bytes of a text, its zero byte included. Longer texts are cut.
 #define OBSP_TEXT_BYTES 768
 
 // Most bytes of the content of a game's event.
@@ -63,8 +63,8 @@ typedef enum {
   // The match continues in another world, with the map called `text`. Everything known of
   // the old one is void, and `OBSP_EVENT_KIND_JOINED` follows.
   OBSP_EVENT_KIND_NEW_WORLD,
-  // The client is no longer in the match; `text` is the reason. If it is final, rejoining
-  // is pointless.
+  // The client is no longer in the match; `text` is the reason. If `is_final`, rejoining is
+  // pointless.
   OBSP_EVENT_KIND_DISCONNECTED,
 } ObspEventKind;
 
@@ -84,7 +84,7 @@ typedef enum {
   OBSP_MATCH_EVENT_KIND_ANNOUNCED,
   // The match changed its phase.
   OBSP_MATCH_EVENT_KIND_ROUND,
-  // An event of the game's own: `text` is the name of its kind, `data` its content.
+  // An event that the game defines: `text` is the name of its kind, `data` its content.
   OBSP_MATCH_EVENT_KIND_GAME,
 } ObspMatchEventKind;
 
@@ -146,8 +146,8 @@ typedef struct {
   // The ticket of a connection that was lost, `OBSP_TICKET_BYTES` long; null if there is
   // none. See `obsp_client_ticket`.
   const uint8_t *ticket;
-  // The name of a match, of a server with several; null for the server's first. A ticket
-  // is good in the match that it is from.
+  // The name of the match to join on a server with several; null for the server's first. A
+  // ticket is valid only in the match that it comes from.
   const char *match_name;
 } ObspIdentity;
 
@@ -191,13 +191,13 @@ typedef struct {
   ObspId other;
   // Health left; zero while dead.
   uint16_t health;
-  // Kills of others, less suicides.
+  // Number of other players killed, less the number of suicides.
   int16_t score;
   // The phase that has begun.
   ObspPhase phase;
-  // The tick in which the phase ends by time; 0 if it does not end by time.
+  // The tick in which the time of the phase is over; 0 if the phase has no time limit.
   uint32_t ends;
-  // The name, or the line that was said.
+  // The player's name, the line that was said, or the name of the kind of a game's event.
   char text[OBSP_TEXT_BYTES];
   // Bytes of the content of a game's event.
   uint16_t data_length;
@@ -221,9 +221,9 @@ typedef struct {
 
 // The own player at a moment.
 typedef struct {
-  // Where to draw it: the centre of its box, in units.
+  // The position at which to draw it: the centre of its box, in units.
   double position[3];
-  // Units per second.
+  // The velocity, in units per second.
   double velocity[3];
   // Whether it crouches.
   bool is_crouching;
@@ -243,11 +243,11 @@ typedef struct {
   bool is_crouching;
   // Whether it rests.
   bool is_asleep;
-  // Centre of a player's box, or centre of mass, in units.
+  // The centre of a player's box, or the centre of mass of a body, in units.
   double position[3];
-  // The quaternion x, y, z, w; for a player on foot its heading.
+  // The orientation as a quaternion x, y, z, w. That of a player on foot is only the heading.
   double orientation[4];
-  // Units per second.
+  // The velocity, in units per second.
   double velocity[3];
 } ObspEntity;
 
@@ -257,7 +257,7 @@ typedef struct {
   ObspId id;
   // Health left; zero while dead, and until it is known.
   uint16_t health;
-  // Kills of others, less suicides.
+  // Number of other players killed, less the number of suicides.
   int16_t score;
   // The player's name.
   char name[OBSP_NAME_BYTES];
@@ -283,7 +283,7 @@ typedef struct {
 typedef struct {
   // The kind of the task.
   ObspTransmitKind kind;
-  // QUIC's application error code, to close with.
+  // QUIC's application error code with which to close the connection.
   uint32_t code;
   // The bytes, valid until the next call with this client.
   const uint8_t *bytes;
@@ -295,12 +295,12 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// A client that connects to `server`, such as "127.0.0.1:4433", by a thread of its own.
-// `pin` is the SHA-256 of the server's certificate, which the server prints when it starts;
-// null is enough for a server on this machine. `maps` is a folder with compiled maps, or null.
-// The server sends a map that is not there. Call `obsp_client_tick` every frame: it receives
-// and sends. If no server answers, an event says so. Free the client with `obsp_client_free`.
-// Returns null if it fails.
+// Makes a client that connects to `server`, such as "127.0.0.1:4433", on a thread of its own.
+// `pin` is the SHA-256 of the server's certificate, which the server prints when it starts; for a
+// server on this machine it may be null. `maps` is a folder with compiled maps, or null. A map
+// that is not in the folder is fetched from the server. Call `obsp_client_tick` every frame: it
+// receives and sends. If no server answers, an event says so. Free the client with
+// `obsp_client_free`. Returns null if it fails.
 ObspClient *obsp_connect(const char *server,
                          const char *pin,
                          const char *maps,
@@ -314,16 +314,17 @@ bool obsp_client_poll_event(ObspClient *client, ObspEvent *event);
 // is none. The call updates `obsp_client_players`, so take all events every frame.
 bool obsp_client_next_match_event(ObspClient *client, double now, ObspMatchEvent *event);
 
-// Why the latest call in this thread failed; empty if none has. The text is valid until the
-// next call in this thread that fails.
+// The reason of the latest failure of a call in this thread; empty if none has failed. The text is
+// valid until the next call in this thread that fails.
 const char *obsp_last_error(void);
 
-// Version of the protocol that this library speaks. A server of another version refuses it.
+// Version of the protocol that this library speaks. A server of another version refuses its
+// clients.
 uint32_t obsp_protocol_version(void);
 
-// A client for a connection of the caller's: QUIC with the protocol "obsp/1", on which the
-// caller has opened one bidirectional stream. Free it with `obsp_client_free`. Returns null
-// if it fails.
+// Makes a client for a connection that the caller has made: QUIC with the protocol "obsp/1", and
+// one bidirectional stream that the caller has opened. Free the client with `obsp_client_free`.
+// Returns null if it fails.
 ObspClient *obsp_client_new(const ObspIdentity *identity, double now);
 
 // Frees a client, and closes its connection if the library made it, which may take two and a
@@ -336,9 +337,9 @@ void obsp_client_free(ObspClient *client);
 bool obsp_client_ticket(ObspClient *client, uint8_t *ticket);
 
 // Sends the command if a tick is due, and predicts the own player. Call it every frame, or at
-// `obsp_client_next_tick_at`; twice a second at least. Returns whether a command was sent:
-// remember a key that was pressed until then. A client of `obsp_connect` also handles the
-// bytes that have arrived.
+// `obsp_client_next_tick_at`; twice a second at least. Returns whether a command was sent. Keep a
+// key that was pressed in `command` until then. A client of `obsp_connect` also handles the bytes
+// that have arrived.
 bool obsp_client_tick(ObspClient *client, const ObspCommand *command, double now);
 
 // When the next tick is due, in seconds; negative while the client has not joined.
@@ -350,8 +351,8 @@ ObspStatus obsp_client_say(ObspClient *client, const char *line);
 // Says goodbye: the player leaves the match at once. Free the client next.
 ObspStatus obsp_client_leave(ObspClient *client);
 
-// Copies the value that the field `name` of an entity has at `now`. The own player may be
-// asked for too. False if the client knows no such entity, or the game gives it no such field.
+// Copies the value that the field `name` of an entity has at `now`. The entity may be the own
+// player. False if the client knows no such entity, or the game gives it no such field.
 bool obsp_client_value(ObspClient *client,
                        double now,
                        ObspId entity,
@@ -365,12 +366,12 @@ bool obsp_client_match_value(ObspClient *client, const char *name, int32_t *valu
 // False if the game has no such field.
 bool obsp_client_own_value(ObspClient *client, const char *name, int32_t *value);
 
-// Copies the own player as it is to be drawn at `now`. False while it is not in the world,
-// drives a vehicle (`obsp_client_own_vehicle`), or the map is not loaded.
+// Copies the own player as it is to be drawn at `now`. False while the player is not in the world
+// or drives a vehicle (`obsp_client_own_vehicle`), and while the map is not loaded.
 bool obsp_client_own_player(ObspClient *client, double now, ObspOwnPlayer *player);
 
-// Copies the vehicle that the own player drives as it is to be drawn at `now`. False for a
-// player on foot, and while it is not in the world or the map is not loaded.
+// Copies the vehicle that the own player drives as it is to be drawn at `now`. False while the
+// player is on foot or not in the world, and while the map is not loaded.
 bool obsp_client_own_vehicle(ObspClient *client, double now, ObspEntity *vehicle);
 
 // Copies all entities but the own player as they are to be drawn at `now`, at most `capacity`
@@ -387,7 +388,7 @@ size_t obsp_client_players(ObspClient *client, ObspPlayer *players, size_t capac
 // Copies the counters of a client.
 ObspStatus obsp_client_stats(ObspClient *client, ObspStats *stats);
 
-// Handles bytes that arrived on the control stream, cut anywhere.
+// Handles bytes that arrived on the control stream, in pieces of any length.
 ObspStatus obsp_client_handle_stream(ObspClient *client,
                                      const uint8_t *bytes,
                                      size_t length,
@@ -399,8 +400,8 @@ ObspStatus obsp_client_handle_datagram(ObspClient *client,
                                        size_t length,
                                        double now);
 
-// Tells the client that the connection has ended, or could not be made. `reason` is a text
-// for `OBSP_EVENT_KIND_DISCONNECTED`.
+// Tells the client that the connection has ended, or could not be made. `reason` becomes the text
+// of the event `OBSP_EVENT_KIND_DISCONNECTED`.
 ObspStatus obsp_client_handle_closed(ObspClient *client, const char *reason);
 
 // Keeps the data of the game, once `OBSP_EVENT_KIND_JOINED` has named them, for the call of

@@ -12,12 +12,12 @@ use crate::failure::{Failure, guard};
 use crate::handle::{ObspClient, ObspIdentity};
 use crate::raw;
 
-/// A client that connects to `server`, such as "127.0.0.1:4433", by a thread of its own.
-/// `pin` is the SHA-256 of the server's certificate, which the server prints when it starts;
-/// null is enough for a server on this machine. `maps` is a folder with compiled maps, or null.
-/// The server sends a map that is not there. Call `obsp_client_tick` every frame: it receives
-/// and sends. If no server answers, an event says so. Free the client with `obsp_client_free`.
-/// Returns null if it fails.
+/// Makes a client that connects to `server`, such as "127.0.0.1:4433", on a thread of its own.
+/// `pin` is the SHA-256 of the server's certificate, which the server prints when it starts; for a
+/// server on this machine it may be null. `maps` is a folder with compiled maps, or null. A map
+/// that is not in the folder is fetched from the server. Call `obsp_client_tick` every frame: it
+/// receives and sends. If no server answers, an event says so. Free the client with
+/// `obsp_client_free`. Returns null if it fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_connect(
     server: *const c_char,

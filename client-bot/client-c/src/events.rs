@@ -12,7 +12,7 @@ use crate::failure::guard;
 use crate::handle::ObspClient;
 use crate::raw;
 
-/// Bytes of a text, its zero byte included; longer ones are cut.
+/// Bytes of a text, its zero byte included. Longer texts are cut.
 pub const OBSP_TEXT_BYTES: usize = 768;
 
 /// Most bytes of the content of a game's event.
@@ -54,8 +54,8 @@ pub enum ObspEventKind {
     /// The match continues in another world, with the map called `text`. Everything known of
     /// the old one is void, and `OBSP_EVENT_KIND_JOINED` follows.
     NewWorld,
-    /// The client is no longer in the match; `text` is the reason. If it is final, rejoining
-    /// is pointless.
+    /// The client is no longer in the match; `text` is the reason. If `is_final`, rejoining is
+    /// pointless.
     Disconnected,
 }
 
@@ -155,7 +155,7 @@ pub enum ObspMatchEventKind {
     Announced,
     /// The match changed its phase.
     Round,
-    /// An event of the game's own: `text` is the name of its kind, `data` its content.
+    /// An event that the game defines: `text` is the name of its kind, `data` its content.
     Game,
 }
 
@@ -185,13 +185,13 @@ pub struct ObspMatchEvent {
     pub other: ObspId,
     /// Health left; zero while dead.
     pub health: u16,
-    /// Kills of others, less suicides.
+    /// Number of other players killed, less the number of suicides.
     pub score: i16,
     /// The phase that has begun.
     pub phase: ObspPhase,
-    /// The tick in which the phase ends by time; 0 if it does not end by time.
+    /// The tick in which the time of the phase is over; 0 if the phase has no time limit.
     pub ends: u32,
-    /// The name, or the line that was said.
+    /// The player's name, the line that was said, or the name of the kind of a game's event.
     pub text: [c_char; OBSP_TEXT_BYTES],
     /// Bytes of the content of a game's event.
     pub data_length: u16,
@@ -273,11 +273,11 @@ fn match_event(tick: u32, event: &MatchEvent, schema: Option<&Schema>) -> ObspMa
         MatchEvent::Game(event) => {
             let name = schema.and_then(|schema| schema.events().get(usize::from(event.kind())));
             let name = name.map_or("", String::as_str);
-            let mut told = ObspMatchEvent::new(Kind::Game, tick, ObspId::NOBODY, name);
+            let mut game_event = ObspMatchEvent::new(Kind::Game, tick, ObspId::NOBODY, name);
             let length = event.data().len().min(OBSP_EVENT_BYTES);
-            told.data[..length].copy_from_slice(&event.data()[..length]);
-            told.data_length = length as u16;
-            told
+            game_event.data[..length].copy_from_slice(&event.data()[..length]);
+            game_event.data_length = length as u16;
+            game_event
         }
     }
 }

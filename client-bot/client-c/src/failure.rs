@@ -38,8 +38,8 @@ thread_local! {
     static LAST_ERROR: RefCell<CString> = RefCell::default();
 }
 
-/// Why the latest call in this thread failed; empty if none has. The text is valid until the
-/// next call in this thread that fails.
+/// The reason of the latest failure of a call in this thread; empty if none has failed. The text is
+/// valid until the next call in this thread that fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn obsp_last_error() -> *const c_char {
     LAST_ERROR.with_borrow(|text| text.as_ptr())

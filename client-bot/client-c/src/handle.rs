@@ -26,7 +26,7 @@ pub struct ObspClient {
     pub(crate) map_stream: Receiver,
     /// The game's data, while they arrive in pieces.
     pub(crate) game_stream: Receiver,
-    /// The data of the game that is played; empty if there are none, or not yet.
+    /// The data of the game that is played; empty before they have arrived, or if there are none.
     pub(crate) game: Vec<u8>,
     /// The bytes that the latest `ObspTransmit` points at.
     pub(crate) transmit: Vec<u8>,
@@ -45,8 +45,8 @@ pub struct ObspIdentity {
     /// The ticket of a connection that was lost, `OBSP_TICKET_BYTES` long; null if there is
     /// none. See `obsp_client_ticket`.
     pub ticket: *const u8,
-    /// The name of a match, of a server with several; null for the server's first. A ticket
-    /// is good in the match that it is from.
+    /// The name of the match to join on a server with several; null for the server's first. A
+    /// ticket is valid only in the match that it comes from.
     pub match_name: *const c_char,
 }
 
@@ -92,15 +92,16 @@ impl ObspClient {
     }
 }
 
-/// Version of the protocol that this library speaks. A server of another version refuses it.
+/// Version of the protocol that this library speaks. A server of another version refuses its
+/// clients.
 #[unsafe(no_mangle)]
 pub extern "C" fn obsp_protocol_version() -> u32 {
     obsp_proto::PROTOCOL_VERSION
 }
 
-/// A client for a connection of the caller's: QUIC with the protocol "obsp/1", on which the
-/// caller has opened one bidirectional stream. Free it with `obsp_client_free`. Returns null
-/// if it fails.
+/// Makes a client for a connection that the caller has made: QUIC with the protocol "obsp/1", and
+/// one bidirectional stream that the caller has opened. Free the client with `obsp_client_free`.
+/// Returns null if it fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_new(
     identity: *const ObspIdentity,

@@ -39,9 +39,9 @@ pub struct ObspCommand {
 }
 
 /// Sends the command if a tick is due, and predicts the own player. Call it every frame, or at
-/// `obsp_client_next_tick_at`; twice a second at least. Returns whether a command was sent:
-/// remember a key that was pressed until then. A client of `obsp_connect` also handles the
-/// bytes that have arrived.
+/// `obsp_client_next_tick_at`; twice a second at least. Returns whether a command was sent. Keep a
+/// key that was pressed in `command` until then. A client of `obsp_connect` also handles the bytes
+/// that have arrived.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_tick(
     client: *mut ObspClient,

@@ -61,7 +61,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<&'a str
 /// Null, or valid and aligned for a write.
 pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Failure> {
     if place.is_null() {
-        return Err(Failure::invalid("there is no place for the result"));
+        return Err(Failure::invalid("the place for the result is null"));
     }
     // SAFETY: the caller's promise; not null. The old value is not dropped: C has no drop.
     unsafe { place.write(value) };
@@ -78,7 +78,7 @@ pub(crate) unsafe fn put_all<T>(
     values: impl Iterator<Item = T>,
 ) -> Result<usize, Failure> {
     if places.is_null() && capacity > 0 {
-        return Err(Failure::invalid("there is no place for the results"));
+        return Err(Failure::invalid("the place for the results is null"));
     }
     let mut count = 0;
     for value in values {

@@ -10,8 +10,8 @@ use crate::failure::guard;
 use crate::handle::ObspClient;
 use crate::raw;
 
-/// Copies the value that the field `name` of an entity has at `now`. The own player may be
-/// asked for too. False if the client knows no such entity, or the game gives it no such field.
+/// Copies the value that the field `name` of an entity has at `now`. The entity may be the own
+/// player. False if the client knows no such entity, or the game gives it no such field.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_value(
     client: *mut ObspClient,
@@ -49,10 +49,10 @@ pub unsafe extern "C" fn obsp_client_own_value(
     unsafe { put_value(client, 0.0, name, value, |view, name| view.own_value(name)) }
 }
 
-/// Copies a value that a view has under a name.
+/// Copies the value that `find` returns for a view and the name of a field.
 ///
 /// # Safety
-/// As for the functions of the header.
+/// The pointers must be as the header demands.
 unsafe fn put_value(
     client: *mut ObspClient,
     now: f64,

@@ -17,9 +17,9 @@ pub const OBSP_NAME_BYTES: usize = 100;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ObspOwnPlayer {
-    /// Where to draw it: the centre of its box, in units.
+    /// The position at which to draw it: the centre of its box, in units.
     pub position: [f64; 3],
-    /// Units per second.
+    /// The velocity, in units per second.
     pub velocity: [f64; 3],
     /// Whether it crouches.
     pub is_crouching: bool,
@@ -27,8 +27,8 @@ pub struct ObspOwnPlayer {
     pub is_grounded: bool,
 }
 
-/// Copies the own player as it is to be drawn at `now`. False while it is not in the world,
-/// drives a vehicle (`obsp_client_own_vehicle`), or the map is not loaded.
+/// Copies the own player as it is to be drawn at `now`. False while the player is not in the world
+/// or drives a vehicle (`obsp_client_own_vehicle`), and while the map is not loaded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_own_player(
     client: *mut ObspClient,
@@ -53,8 +53,8 @@ pub unsafe extern "C" fn obsp_client_own_player(
     })
 }
 
-/// Copies the vehicle that the own player drives as it is to be drawn at `now`. False for a
-/// player on foot, and while it is not in the world or the map is not loaded.
+/// Copies the vehicle that the own player drives as it is to be drawn at `now`. False while the
+/// player is on foot or not in the world, and while the map is not loaded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_own_vehicle(
     client: *mut ObspClient,
@@ -97,11 +97,11 @@ pub struct ObspEntity {
     pub is_crouching: bool,
     /// Whether it rests.
     pub is_asleep: bool,
-    /// Centre of a player's box, or centre of mass, in units.
+    /// The centre of a player's box, or the centre of mass of a body, in units.
     pub position: [f64; 3],
-    /// The quaternion x, y, z, w; for a player on foot its heading.
+    /// The orientation as a quaternion x, y, z, w. That of a player on foot is only the heading.
     pub orientation: [f64; 4],
-    /// Units per second.
+    /// The velocity, in units per second.
     pub velocity: [f64; 3],
 }
 
@@ -150,7 +150,7 @@ pub struct ObspPlayer {
     pub id: ObspId,
     /// Health left; zero while dead, and until it is known.
     pub health: u16,
-    /// Kills of others, less suicides.
+    /// Number of other players killed, less the number of suicides.
     pub score: i16,
     /// The player's name.
     pub name: [c_char; OBSP_NAME_BYTES],

@@ -12,7 +12,7 @@ use crate::failure::{Failure, ObspStatus, guard, guard_status};
 use crate::handle::ObspClient;
 use crate::raw;
 
-/// Handles bytes that arrived on the control stream, cut anywhere.
+/// Handles bytes that arrived on the control stream, in pieces of any length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_handle_stream(
     client: *mut ObspClient,
@@ -44,8 +44,8 @@ pub unsafe extern "C" fn obsp_client_handle_datagram(
     })
 }
 
-/// Tells the client that the connection has ended, or could not be made. `reason` is a text
-/// for `OBSP_EVENT_KIND_DISCONNECTED`.
+/// Tells the client that the connection has ended, or could not be made. `reason` becomes the text
+/// of the event `OBSP_EVENT_KIND_DISCONNECTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_handle_closed(
     client: *mut ObspClient,
@@ -184,7 +184,7 @@ pub enum ObspTransmitKind {
 pub struct ObspTransmit {
     /// The kind of the task.
     pub kind: ObspTransmitKind,
-    /// QUIC's application error code, to close with.
+    /// QUIC's application error code with which to close the connection.
     pub code: u32,
     /// The bytes, valid until the next call with this client.
     pub bytes: *const u8,

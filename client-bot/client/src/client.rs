@@ -1,5 +1,5 @@
-//! One player in a match, without sockets or clocks: bytes and a time in, bytes and a
-//! [`View`] of the match out.
+//! One player in a match, without sockets or clocks. The client takes bytes and the time, and
+//! returns bytes and a [`View`] of the match.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,11 +23,12 @@ use crate::{
 /// commands are replayed.
 const OBSTACLE_RADIUS: f64 = 256.0;
 
-/// Half the size of the largest body and half that of the tallest player, added up, in units.
+/// Half the size of the largest body plus half the height of the tallest player, in units.
 const LARGEST_BODY: f64 = 96.0;
 
-/// Highest speed of a body, in units per second, that a single tick allows for. Entities within
-/// [`LARGEST_BODY`] and one tick's way at this speed are its obstacles.
+/// Highest speed, in units per second, at which player and body are assumed to approach each other.
+/// The obstacles of a single tick are the entities within [`LARGEST_BODY`] plus the way of one tick
+/// at this speed.
 const MAX_SPEED: f64 = 3840.0;
 
 /// Seconds of silence after which a vehicle that was last reported at rest is known to be there
@@ -56,12 +57,12 @@ const CLOSE_OK: u32 = 0;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credentials {
-    /// A connect token, good for one connection; empty if there is none.
+    /// A connect token, valid for one connection; empty if there is none.
     pub token: Vec<u8>,
     /// [`Client::ticket`] of a connection that was lost, or [`Ticket::NONE`].
     pub ticket: Ticket,
-    /// The match to join, of a server with several; without it the server's first. A ticket
-    /// is good in the match that it is from.
+    /// The name of the match to join on a server with several; `None` for the server's first. A
+    /// ticket is valid only in the match that it comes from.
     pub match_name: Option<MatchName>,
 }
 
@@ -81,7 +82,7 @@ pub enum Event {
     /// The match continues in another world. Everything known of the old one is void, and no
     /// entity or player keeps its id. [`Event::Joined`] follows.
     NewWorld {
-        /// The map of that world, which may be the same.
+        /// The map of the new world, which may be that of the old one.
         map: MapHash,
         /// The name of that map.
         name: MapName,
@@ -148,8 +149,8 @@ pub struct Client {
     /// The ticket to rejoin with if the connection is lost.
     ticket: Ticket,
     prediction: Option<Prediction>,
-    /// The server's latest authoritative motion and its tick. Kept because the server
-    /// does not repeat it while nothing moves, and the map may arrive after it.
+    /// The server's latest authoritative motion and its tick. It is kept because the server does
+    /// not repeat it while nothing moves, and the map may arrive after it.
     authoritative: Option<(Tick, AuthoritativeMotion)>,
     smoothing: Smoothing,
     playout: Playout,
@@ -195,7 +196,7 @@ impl Client {
         }
     }
 
-    /// Handles bytes that arrived on the control stream, cut anywhere.
+    /// Handles bytes that arrived on the control stream, in pieces of any length.
     pub fn handle_stream(&mut self, bytes: &[u8], now: Time) {
         match self.session.receive_stream(now, bytes) {
             Ok(events) => events.into_iter().for_each(|event| self.on_event(event)),
@@ -215,8 +216,8 @@ impl Client {
         }
     }
 
-    /// Tells the client that the connection has ended, or could not be made. `reason` is the
-    /// transport's.
+    /// Tells the client that the connection has ended, or could not be made. `reason` is the reason
+    /// that the transport gives.
     ///
     /// ```
     /// use obsp_client::{Client, Credentials, Disconnected, Event};
@@ -250,8 +251,8 @@ impl Client {
         }
     }
 
-    /// The server's hello while [`Client::use_map`] has not been given the map that it
-    /// names.
+    /// The server's hello, if the client still waits for a call of [`Client::use_map`] with the map
+    /// that the hello names.
     pub fn needs_map(&self) -> Option<&ServerHello> {
         self.session.hello().filter(|_| self.prediction.is_none())
     }
@@ -312,8 +313,8 @@ impl Client {
                 let radius = LARGEST_BODY + MAX_SPEED / self.tick_rate();
                 self.obstacles_near(position, radius.min(OBSTACLE_RADIUS))
             }
-            // The full radius: a vehicle may get anywhere in it before the server next reports
-            // it.
+            // Everything within the full radius counts, because a vehicle may get anywhere in it
+            // before the server next reports it.
             Some((Some(position), None)) => self.obstacles_near(position, OBSTACLE_RADIUS),
             _ => Vec::new(),
         };
@@ -348,8 +349,8 @@ impl Client {
     }
 
     /// Takes the next match event up to the render tick of `now`, with the tick in which it
-    /// happened. So events are shown together with the motion that caused them. The call
-    /// updates [`View::roster`].
+    /// happened. So events are shown together with the motion of their tick. The call updates
+    /// [`View::roster`].
     pub fn next_match_event(&mut self, now: Time) -> Option<(Tick, MatchEvent)> {
         let render_tick = self.playout.render_tick(now)?;
         let (tick, event) = self.session.next_event(Tick(render_tick as u32))?;
@@ -357,8 +358,8 @@ impl Client {
         Some((tick, event))
     }
 
-    /// Sends a chat line to everybody; [`Client::next_match_event`] returns it to the
-    /// sender too. The server drops lines beyond five in a row and one a second.
+    /// Sends a chat line to everybody; [`Client::next_match_event`] returns it to the sender too.
+    /// The server accepts five lines in a row, then one a second, and drops others.
     pub fn say(&mut self, line: ChatLine) {
         self.session.say(line);
     }
@@ -388,14 +389,14 @@ impl Client {
         self.prediction.as_ref()
     }
 
-    /// The ticket to rejoin with if the connection is lost: the one of the server's hello.
-    /// Until the hello it is the one of the credentials, so that a failed attempt to join
-    /// loses nothing.
+    /// The ticket to rejoin with if the connection is lost: the ticket in the server's hello.
+    /// Before the hello it is the ticket of the credentials, so that a failed attempt to join loses
+    /// nothing.
     pub fn ticket(&self) -> Ticket {
         self.ticket
     }
 
-    /// The protocol session: all that the client knows of the match.
+    /// The protocol session. It has all that the client knows of the match.
     pub fn session(&self) -> &Session {
         &self.session
     }

@@ -31,7 +31,7 @@ use thiserror::Error;
 pub struct LoadedMap {
     /// The map.
     pub world: Arc<World>,
-    /// The server's movement code on that map, among bodies of the game's models.
+    /// The server's movement code for that map and for bodies of the game's models.
     pub predictor: Predictor,
     /// The movement parameters of players.
     pub movement: MovementParameters,
@@ -47,7 +47,7 @@ pub enum MapError {
     #[error("the map or the game's data could not be fetched: {0}")]
     Fetch(String),
     /// The bytes are no map.
-    #[error("not a valid map: {0}")]
+    #[error("these bytes are not a valid map: {0}")]
     Invalid(String),
     /// The map is not the one that is played.
     #[error("this is another map than the one that is played: its hash differs")]
@@ -61,7 +61,7 @@ pub enum MapError {
     /// The transfer was cut off or malformed.
     #[error("the map or the game's data could not be fetched: {0}")]
     Transfer(DownloadError),
-    /// The map lacks something that players need.
+    /// Players cannot move on the map, for example because it lacks a size that they need.
     #[error("players cannot move on the server's map: {0}")]
     Setup(SetupError),
 }

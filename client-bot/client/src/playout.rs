@@ -1,4 +1,4 @@
-//! Playout: which moment of the match is rendered.
+//! Playout decides which moment of the match is rendered.
 //!
 //! Call [`Playout::arrived`] for every snapshot, [`Playout::render_tick`] for every rendered
 //! frame, and [`interpolate`] for every entity of that frame.
@@ -18,25 +18,25 @@ const LATENESS_DECAY: f64 = 0.999;
 /// a clock that is off by a ten-thousandth.
 const EARLIEST_DRIFT: f64 = 2e-4;
 
-/// Ticks of delay on a perfect connection, beyond the interval between two snapshots:
-/// the next snapshot has then arrived, and so has an entity that is sent in every
-/// other one.
+/// Ticks of delay on a perfect connection, beyond the interval between two snapshots. With this
+/// delay the next state of an entity has arrived even if the entity is sent only in every other
+/// snapshot.
 const MIN_DELAY: f64 = 1.0;
 
-/// Weight of one gap between two snapshots in their average: a server that lowers its
-/// rate is followed within a second.
+/// Weight of a gap between two snapshots in the average of the gaps. The average follows a server
+/// that lowers its rate within a second.
 const INTERVAL_WEIGHT: f64 = 1.0 / 16.0;
 
 /// Lateness, in ticks, above which a snapshot counts as late. The server spreads its sends over
 /// part of a tick, so they are less late than that.
 const LATE: f64 = 1.0;
 
-/// Greatest lateness, in ticks, that the delay allows for; snapshots that are later
-/// count as lost.
+/// Greatest lateness, in ticks, that the delay makes room for. Snapshots that are later count as
+/// lost.
 const MAX_LATENESS: f64 = 30.0;
 
-/// Share by which the render tick may advance faster or slower to reach its target:
-/// too little to be seen.
+/// Share by which the render tick may advance faster or slower to reach its target. The difference
+/// is too small to be seen.
 const MAX_SPEED_CHANGE: f64 = 0.05;
 
 /// Error of the render tick, in ticks, beyond which it jumps instead.
@@ -54,8 +54,8 @@ const MAX_OUTDATED: u32 = 8;
 /// the caller.
 const RECENT: u32 = 60;
 
-/// Most ticks by which a motion is extrapolated. The server sends a moving entity at least
-/// that often.
+/// Most ticks by which a motion is extrapolated. The server sends a moving entity at least once in
+/// so many ticks.
 const MAX_EXTRAPOLATION: f64 = 8.0;
 
 /// Chooses the render tick: as late as possible, but far enough in the past that the
@@ -85,7 +85,7 @@ pub struct Playout {
     /// Least number of ticks by which a snapshot arrived after its tick, by a clock
     /// with an arbitrary origin.
     earliest: Option<f64>,
-    /// Ticks after the earliest arrival by which snapshots may be late.
+    /// Ticks by which snapshots may arrive later than the earliest one.
     lateness: f64,
     /// How many outdated snapshots arrived in a row, and the lateness of the earliest
     /// of them.
@@ -97,7 +97,7 @@ pub struct Playout {
     latest: Option<Tick>,
     /// Average number of ticks between two snapshots.
     interval: f64,
-    /// The render tick at a moment.
+    /// A moment, and the render tick at that moment.
     render: Option<(Time, f64)>,
 }
 
@@ -128,7 +128,8 @@ impl Playout {
             self.earliest.map_or(after, |earliest| (earliest + EARLIEST_DRIFT).min(after));
         let earliest = self.without_outdated(earliest, after);
         self.earliest = Some(earliest);
-        // The snapshot that came soonest in the latest second had not waited for the caller.
+        // Time spent waiting for the caller is no lateness. But the least delayed of the recent
+        // snapshots did not wait, so the lateness is no less than that one's.
         let late = (after - waited).max(self.soonest(after)) - earliest;
         self.lateness = late.max(self.lateness * LATENESS_DECAY).min(MAX_LATENESS);
         let target = self.ticks(now) - earliest - self.interpolation_delay();
@@ -152,15 +153,15 @@ impl Playout {
     /// Updates the average number of ticks between two snapshots.
     fn note_interval(&mut self, tick: Tick) {
         let gap = self.latest.map_or(0, |latest| tick.distance(latest));
-        // A longer gap is an outage and says nothing about the rate.
+        // A longer gap is an outage, which says nothing about the server's rate.
         if (1..=MAX_OUTDATED.into()).contains(&gap) {
             self.interval += (gap as f64 - self.interval) * INTERVAL_WEIGHT;
         }
         self.latest = self.latest.max(Some(tick));
     }
 
-    /// The least number of ticks by which a recent snapshot arrived after its tick. Recent are at
-    /// least the latest [`RECENT`] snapshots, and at most twice as many.
+    /// The least number of ticks by which a recent snapshot arrived after its tick. At least the
+    /// latest [`RECENT`] snapshots count as recent, and at most twice as many.
     fn soonest(&mut self, after: f64) -> f64 {
         let (count, least) = self.recent;
         self.recent = if count < RECENT {
@@ -251,11 +252,12 @@ pub fn interpolate(
         };
     };
     let after_tick = f64::from(after_tick.0);
-    // A body at rest is not sent; it cannot have begun to move long before.
+    // The server sends no body at rest. So a body with a later state cannot have begun to move long
+    // before that state.
     let since = before_tick.max(after_tick - MAX_EXTRAPOLATION);
     let share = ((render_tick - since) / (after_tick - since)).clamp(0.0, 1.0);
     let is_turn = |state: &EntityState| (state.orientation.length_squared() - 1.0).abs() < 0.01;
-    // Two states of one tick have no time in between.
+    // If both states are of one tick, no time lies between them, and the share is NaN.
     if share.is_nan() || !is_turn(&before) || !is_turn(&after) {
         return if after_tick <= render_tick { after } else { before };
     }

@@ -24,8 +24,8 @@ use shoved_props::{ServerUpdate, ShovedProps};
 /// ahead than that is of no use.
 const MAX_PENDING: usize = 128;
 
-/// Seconds of pending commands beyond which props that the player shoves are no longer
-/// predicted. The result would be wrong by then. A client may also be late for lack of processor
+/// Seconds of pending commands beyond which props that the player shoves are no longer predicted.
+/// After so much time the result would be wrong. A client may also be late for lack of processor
 /// time, and must not need more of it the later it is.
 const PROP_PREDICTION_LIMIT: f64 = 0.4;
 
@@ -86,7 +86,7 @@ pub struct Prediction {
     /// The player as the server last reported it, and the tick of that report. The oldest pending
     /// command is played from there.
     authoritative: Option<(Tick, Own)>,
-    /// Commands for ticks after that, in order of their ticks.
+    /// Commands for ticks after that of the report, in order of their ticks.
     pending: VecDeque<PendingCommand>,
     /// Props that the player shoves, after the latest command.
     shoved: ShovedProps,
@@ -121,7 +121,7 @@ impl Own {
 struct PendingCommand {
     tick: Tick,
     command: Command,
-    /// The predicted player after it; `None` if nothing could be predicted.
+    /// The predicted player after the command; `None` if nothing could be predicted.
     after: Option<Own>,
     /// Whether a moving body was predicted to be in the way.
     disturbed: bool,
@@ -214,10 +214,9 @@ impl Prediction {
         }
     }
 
-    /// Plays a command that has just been sent, and the held command for ticks that
-    /// were skipped, among `others`, the latest known states of other entities.
-    /// Commands sent earlier for the same tick or a later one are discarded: the clock
-    /// has been set back.
+    /// Plays a command that has just been sent, and before it the held command in ticks that were
+    /// skipped. `others` are the latest known states of other entities. Commands sent earlier for
+    /// the same tick or a later one are discarded: the clock has been set back.
     pub fn play(&mut self, sent: &CommandSent, others: &[Observed]) {
         while self.pending.back().is_some_and(|played| played.tick >= sent.tick) {
             self.pending.pop_back();

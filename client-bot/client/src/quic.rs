@@ -68,7 +68,7 @@ pub struct Client {
     maps: Arc<MapStore>,
     /// The map of the world that the client has joined, while it is being loaded.
     pending_map: Option<PendingMap>,
-    /// Reused for every wait: resetting a timer is cheaper than creating one.
+    /// The timer is reused for every wait, because resetting a timer is cheaper than creating one.
     timer: Pin<Box<Sleep>>,
 }
 
@@ -105,9 +105,9 @@ pub enum ClientEvent {
 /// Bytes of UDP payload that a connection has carried, QUIC's overhead included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// From the server.
+    /// Bytes from the server.
     pub down: u64,
-    /// To the server.
+    /// Bytes to the server.
     pub up: u64,
 }
 
@@ -134,11 +134,11 @@ impl Client {
         }
     }
 
-    /// Sends the hello and waits for the server's.
+    /// Sends the hello and waits for the server's hello.
     async fn say_hello(&mut self) -> Result<(), JoinError> {
         self.transmit();
-        // A server may refuse without reading the hello; its answer then says more
-        // than a failed write.
+        // A server may refuse without reading the hello. The write then fails, but the server's
+        // answer says more, so only the answer counts.
         let rest = std::mem::take(&mut self.unsent);
         let _ = self.send.write_all(&rest).await;
         let mut chunk = [0; CHUNK];
@@ -237,8 +237,8 @@ impl Client {
         sent.is_some()
     }
 
-    /// Sends a chat line to everybody; [`Client::next_event`] returns it to the sender
-    /// too. The server drops lines beyond five in a row and one a second.
+    /// Sends a chat line to everybody; [`Client::next_event`] returns it to the sender too. The
+    /// server accepts five lines in a row, then one a second, and drops others.
     pub fn say(&mut self, line: ChatLine) {
         self.client.say(line);
         self.transmit();
@@ -255,12 +255,12 @@ impl Client {
         self.client.view(self.now())
     }
 
-    /// See [`crate::Client::motion`].
+    /// The own player's predicted motion: see [`crate::Client::motion`].
     pub fn motion(&self) -> Option<(Tick, PlayerMotion)> {
         self.client.motion()
     }
 
-    /// See [`crate::Client::prediction`].
+    /// The prediction of the own player: see [`crate::Client::prediction`].
     pub fn prediction(&self) -> Option<&Prediction> {
         self.client.prediction()
     }
@@ -270,7 +270,7 @@ impl Client {
         self.client.ticket()
     }
 
-    /// The protocol session: all that the client knows of the match.
+    /// The protocol session. It has all that the client knows of the match.
     pub fn session(&self) -> &Session {
         self.client.session()
     }
@@ -365,7 +365,7 @@ fn lost(error: ConnectionError) -> Disconnected {
 fn broken_stream(error: ReadError) -> Disconnected {
     match error {
         ReadError::ConnectionLost(error) => lost(error),
-        // Reset by the server, which never does that to a player's control stream.
+        // The server has reset the stream, which it never does to a player's control stream.
         _ => lost(ConnectionError::Reset),
     }
 }

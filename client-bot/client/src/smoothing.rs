@@ -81,7 +81,7 @@ mod tests {
     fn corrections_are_seen_to_jump_from_four_units_a_frame_on_and_once() {
         let mut view = Smoothing::default();
         let mut correct = |time, units| view.correct(at(time), DVec3::new(0.0, units, 0.0));
-        // A sixth of it in each of six frames.
+        // Each of six frames shows a sixth of a correction.
         assert!(!correct(1000, 23.0));
         assert!(correct(2000, 25.0));
         assert!(!correct(2001, 10.0), "it moves as fast already");

@@ -10,9 +10,9 @@ use obsp_proto::Time;
 /// page takes a while for that: it reads one datagram at a time, and draws in between.
 const BACKLOG: Duration = Duration::from_secs(1);
 
-/// Stalls of at least this length, three ticks at 60 Hz, add up if the backlog of the first has
-/// not been handled when the next begins: a snapshot that arrived in the first waited for both.
-/// Shorter stalls are as frequent as ticks, and would add up to a wait that never was.
+/// Stalls of at least this length, three ticks at 60 Hz, add up if the backlog of the first has not
+/// been handled when the next begins: a snapshot that arrived in the first waited for both. Shorter
+/// stalls are as frequent as ticks, and would add up to a wait that no snapshot had.
 const LONG: Duration = Duration::from_millis(50);
 
 /// The caller's stalls whose backlog may not have been handled yet.

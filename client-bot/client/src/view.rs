@@ -4,8 +4,8 @@ use obsp_sim::{EntityId, EntityState, Kind, PlayerMotion};
 
 use crate::{Client, Prediction, Roster, interpolate};
 
-/// The match as it is to be drawn at one moment: the own player, or the vehicle that it
-/// drives, as predicted, everything else interpolated at the render tick.
+/// The match as it is to be drawn at one moment. The own player, or the vehicle that it drives, is
+/// predicted, and everything else is interpolated at the render tick.
 ///
 /// ```
 /// use obsp_client::{Client, Credentials};
@@ -50,8 +50,8 @@ impl<'a> View<'a> {
     }
 
     /// The position at which to draw the own player: the predicted centre of its box, in units,
-    /// with corrections of the prediction spread over a tenth of a second. `None` while it is
-    /// not in the world, or drives a [vehicle](View::vehicle).
+    /// with corrections of the prediction spread over a tenth of a second. `None` while the player
+    /// is not in the world, or drives a [vehicle](View::vehicle).
     pub fn position(self) -> Option<DVec3> {
         let motion = self.motion()?;
         Some(motion.position.as_dvec3() + self.client.smoothing().offset(self.now))
@@ -62,9 +62,9 @@ impl<'a> View<'a> {
         self.client.motion().map(|(_, motion)| motion)
     }
 
-    /// The vehicle that the own player drives: as predicted, with corrections spread over a
-    /// tenth of a second, or interpolated while it cannot be predicted. `None` for a player
-    /// on foot, and while it is not in the world.
+    /// The vehicle that the own player drives: as predicted, with corrections spread over a tenth
+    /// of a second, or interpolated while it cannot be predicted. `None` while the player is on
+    /// foot or not in the world.
     pub fn vehicle(self) -> Option<EntityState> {
         let predicted = self.client.prediction().and_then(Prediction::vehicle);
         if let Some((_, vehicle)) = predicted {
@@ -100,9 +100,8 @@ impl<'a> View<'a> {
         others.filter_map(move |id| self.entity(id))
     }
 
-    /// The value of the field `name` of an entity at the render tick. The own player may be
-    /// asked for too. `None` if the client knows no such entity, or the game gives it no such
-    /// field.
+    /// The value of the field `name` of an entity at the render tick. The entity may be the own
+    /// player. `None` if the client knows no such entity, or the game gives it no such field.
     pub fn value(self, id: EntityId, name: &str) -> Option<i32> {
         let session = self.client.session();
         let tick = Tick(self.render_tick? as u32);

@@ -9,7 +9,7 @@ use super::nav_graph::NavGraph;
 /// The match as a bot perceives it when its behavior decides.
 #[derive(Clone, Copy, Debug)]
 pub struct Perception<'a> {
-    /// Its own predicted motion; `None` while it is not in the world on foot.
+    /// The bot's own predicted motion; `None` while the bot is not in the world on foot.
     pub own: Option<PlayerMotion>,
     /// The entities around it.
     pub others: &'a [EntityState],
@@ -25,10 +25,10 @@ pub trait Behavior: Send {
     fn decide(&mut self, perception: &Perception<'_>) -> Command;
 }
 
-/// The heading of a direction, as in [`Command::yaw`].
+/// The heading of a direction, in the steps of [`Command::yaw`].
 pub(super) fn heading(direction: DVec3) -> u16 {
     let turns = direction.y.atan2(direction.x) / std::f64::consts::TAU;
-    // Through i32, so that negative turns wrap instead of saturating.
+    // The conversion goes through `i32`, so that negative turns wrap instead of saturating.
     (turns * 65_536.0).round() as i32 as u16
 }
 

@@ -10,18 +10,18 @@ use super::wander::Wander;
 /// How the bots of a swarm behave: the values of `--behavior`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum BehaviorChoice {
-    /// All walk about and push props.
+    /// All bots walk about and push props.
     Wander,
-    /// All look for other players and shoot at them.
+    /// All bots look for other players and shoot at them.
     Fight,
     /// Every other bot fights, the rest wander.
     #[default]
     Mix,
-    /// All stand still: the cost of a match in which nothing happens.
+    /// All bots stand still, which shows the cost of a match in which nothing happens.
     Idle,
 }
 
-/// Stands still.
+/// A bot that stands still.
 #[derive(Clone, Copy, Debug)]
 struct Idle;
 

@@ -11,8 +11,8 @@ const REPAIR_PAD: ModelId = ModelId(10);
 /// A tank's highest speed, in units per second, to which commands are relative.
 const MAX_SPEED: f64 = 400.0;
 
-/// Wanted speed per unit of distance to the target, per second: low enough for the
-/// engine to brake in time.
+/// Wanted speed, in units per second, for each unit of distance to the target. It is low enough for
+/// the engine to brake in time.
 const APPROACH_GAIN: f64 = 1.2;
 
 /// Least and greatest height of the flight over a target, in units.
@@ -27,10 +27,10 @@ const LANDING_RADIUS: f64 = 8.0;
 /// Ticks until a target is given up: five seconds at 60 Hz.
 const TARGET_TIMEOUT: u64 = 300;
 
-/// Ticks that it takes to come down in a pad and stay a while.
+/// Additional ticks for a plan to land: the tank comes down in the pad and stays a while.
 const LANDING_TIME: u64 = 240;
 
-/// Ticks between dropping cargo and coming back for the pad that it becomes.
+/// Ticks for which a tank waits after it has dropped its cargo, until the cargo has become a pad.
 const DEPLOY_TIME: u64 = 120;
 
 /// Ticks between two checks whether the tank makes progress.
@@ -150,7 +150,7 @@ impl Drive {
     }
 }
 
-/// Adds the keys that lead along `missing`, whatever the heading.
+/// Adds the keys that move the tank along `missing`, whatever its heading is.
 fn fly(missing: DVec2, command: Command) -> Command {
     let wish = (missing * APPROACH_GAIN).clamp_length_max(MAX_SPEED) / MAX_SPEED;
     let turn = f64::from(command.yaw) / 65_536.0 * std::f64::consts::TAU;

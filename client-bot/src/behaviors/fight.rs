@@ -176,7 +176,7 @@ impl Behavior for Fight {
         }
         let next = self.path.next_command(position, self.jumped);
         let command = next.unwrap_or_else(|| {
-            // No route from here: a few steps in any direction.
+            // No route leads from here, so the bot takes a few steps in any direction.
             self.yaw = self.yaw.wrapping_add(self.random.below(2000) as u16);
             Command { forward: i8::MAX, yaw: self.yaw, ..Command::default() }
         });
@@ -205,7 +205,7 @@ mod tests {
         let here = nav.random_position(&mut Random::new(3)).unwrap();
         let perception = Perception { own: Some(own_at(here)), others: &[], map: &map, nav: &nav };
         let mut behavior = Fight::new(1);
-        // It stays where it is, whatever it tries.
+        // The bot stays where it is, whatever it tries.
         let headings: HashSet<u16> =
             (0..600).map(|_| behavior.decide(&perception).yaw >> 13).collect();
         assert!(headings.len() >= 6, "{headings:?}");

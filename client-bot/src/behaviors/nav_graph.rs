@@ -14,13 +14,13 @@ use obsp_sim::{Command, MovementParameters, PlayerMotion, Posture, Predictor, Ra
 /// Units between two neighbouring nodes.
 const STRIDE: f32 = 48.0;
 
-/// Nodes of one cell whose heights differ by no more than this, in units, are one.
+/// Positions in one cell whose heights differ by no more than this, in units, are one node.
 const SAME_FLOOR: f32 = 18.0;
 
-/// The share of the height of a jump that a ledge may have.
+/// Greatest height of a ledge to jump onto, as a share of the height of a jump.
 const JUMPED: f64 = 0.88;
 
-/// Highest ledge, in units, that a jump is tried at, however high it would lead.
+/// Highest ledge, in units, for which a jump is tried, however high a jump would reach.
 const MAX_JUMP: f64 = 400.0;
 
 /// Deepest fall, in units, along an edge of the graph.
@@ -165,7 +165,7 @@ impl NavGraph {
         let (Some(start), Some(goal)) = (self.nearest(from), self.nearest(to)) else {
             return Vec::new();
         };
-        // Breadth first, forwards: edges have one direction.
+        // The search is breadth first and forwards, because edges have one direction.
         let mut before = vec![u32::MAX; self.nodes.len()];
         let mut open = VecDeque::from([start]);
         before[start as usize] = start;
@@ -204,8 +204,8 @@ impl NavGraph {
         nodes.copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
     }
 
-    /// The node at a position, which is added if there is none yet. The second value is the node
-    /// again if it is new.
+    /// The node at a position, which is added if there is none yet. The second value is the same
+    /// node if it was added.
     fn add(&mut self, explorer: &Explorer<'_>, position: Vec3) -> (u32, Option<u32>) {
         let cell = self.cells.entry(cell(position)).or_default();
         let same =

@@ -11,8 +11,8 @@ use super::path_follower::PathFollower;
 /// 60 Hz, long enough to tell walking from shuffling.
 const CHECK_INTERVAL: u64 = 20;
 
-/// A bot that moves less than this between two checks, in units, is stuck. A crouching
-/// walk covers several times as much.
+/// A bot that moves less than this between two checks, in units, is stuck. A bot that walks
+/// crouched covers several times as much.
 const MIN_PROGRESS: f64 = 8.0;
 
 /// Greatest distance, in units, of a prop that a bot walks up to.

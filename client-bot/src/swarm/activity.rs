@@ -44,7 +44,7 @@ pub struct BotActivity {
     pub units_per_minute: f64,
     /// Share of the seconds in which a bot wanted to move and did not.
     pub stuck_share: f64,
-    /// The longest run of such seconds of any bot.
+    /// The longest run of seconds in which any bot was stuck.
     pub longest_stuck_seconds: u64,
     /// Share of the time spent crouching.
     pub crouched_share: f64,
@@ -54,7 +54,7 @@ pub struct BotActivity {
     pub pads_ridden: u64,
     /// Share of the time spent driving a hovertank.
     pub driving_share: f64,
-    /// Times that bots in hovertanks dropped their cargo.
+    /// How often bots in hovertanks dropped their cargo.
     pub cargo_dropped: u64,
 }
 

@@ -31,12 +31,12 @@ const PERCEPTION_INTERVAL: u64 = 3;
 /// long to collect.
 const SAMPLE_INTERVAL: u64 = 30;
 
-/// Commands between two samples of the age of visible entities. Not counted in
-/// snapshots: states age during an outage, when no snapshots arrive.
+/// Commands between two samples of the age of visible entities. The interval is not in snapshots,
+/// because states age during an outage, when no snapshots arrive.
 const AGE_SAMPLE_INTERVAL: u64 = 30;
 
-/// Commands after which the first bot calls its vote: two seconds at 60 Hz, in which the
-/// others join.
+/// Number of commands after which the first bot calls its vote. The others have two seconds at 60
+/// Hz to join before that.
 const VOTE_AFTER: u64 = 120;
 
 /// Seconds for which a bot's connect token is valid.
@@ -72,7 +72,7 @@ pub(super) struct Bot {
     pub(super) join_key: Option<JoinKey>,
     /// The map for which the first bot calls a vote, if votes are to be tried.
     pub(super) vote_map: Option<String>,
-    /// The match to join; without it the server's first.
+    /// The match to join; `None` for the server's first.
     pub(super) match_name: Option<MatchName>,
     pub(super) nav_graphs: Arc<NavGraphs>,
 }
@@ -294,7 +294,7 @@ impl Bot {
     ) -> Result<Option<Arc<NavGraph>>, Disconnected> {
         let map = Arc::clone(map);
         let shared = self.nav_graphs.of(map.world.hash());
-        // On a blocking thread: this one runs other bots.
+        // The map is explored on a blocking thread, because this thread runs other bots.
         let explored = shared.get_or_init(async || {
             let explore = move || Arc::new(NavGraph::explore(&map.world, &map.movement));
             let explored = tokio::task::spawn_blocking(explore).await;

@@ -22,11 +22,11 @@ pub(super) const JOINING: Duration = Duration::from_secs(1);
 
 /// The outcome of a bot.
 pub(super) enum Outcome {
-    /// It could not join.
+    /// The bot could not join.
     Failed(JoinError),
-    /// It joined and was dropped.
+    /// The bot joined and was dropped.
     Dropped(Disconnected),
-    /// It played to the end.
+    /// The bot played to the end.
     Played,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct BotRecord {
     pub(super) played: Duration,
     /// How often it lost its connection and rejoined.
     pub(super) reconnects: u64,
-    /// Worlds that it was in: one, and one more for each that followed.
+    /// Number of worlds that it was in: one, and one more for each that it followed into.
     pub(super) worlds: u64,
     pub(super) snapshots: u64,
     /// Tick and arrival of the first and the last snapshot of this connection.
@@ -50,14 +50,14 @@ pub(super) struct BotRecord {
     pub(super) traffic: Traffic,
     /// When it last joined, with the map loaded.
     joined: Instant,
-    /// Its observations within [`JOINING`] of that.
+    /// Its observations until [`JOINING`] after it last joined.
     pub(super) joining: Observations,
     /// Its later observations.
     pub(super) play: Observations,
     /// The server's time since the bot joined.
     pub(super) clock: Option<ServerClock>,
     pub(super) prediction: PredictionStats,
-    /// Other players that it killed.
+    /// Number of other players that it killed.
     pub(super) kills: u64,
     /// How it spent its time.
     pub(super) activity: ActivityRecorder,

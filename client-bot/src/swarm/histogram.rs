@@ -12,8 +12,8 @@ const BINS: usize = 10_000;
 const WIDE_BIN: Duration = Duration::from_millis(10);
 const WIDE_BINS: usize = 1_000;
 
-/// A distribution of durations. Its percentiles are exact to the width of a bin, its maximum is
-/// exact.
+/// A distribution of durations. Its percentiles are accurate to the width of a bin, and its maximum
+/// is exact.
 #[derive(Clone, Debug)]
 pub(super) struct Histogram {
     bins: Vec<u32>,

@@ -10,7 +10,7 @@ use super::histogram::Histogram;
 /// five-hundredth of a unit wide, up to twenty units.
 pub(super) const SECONDS_PER_UNIT: f64 = 0.05;
 
-/// A player who is rendered this many units away within one frame is seen to jump.
+/// A player who is rendered this many units farther on within one frame is seen to jump.
 const VISIBLE_JUMP: f64 = 4.0;
 
 /// A bot's observations over some part of its time.
@@ -72,7 +72,8 @@ mod tests {
         };
         let noted = [note(3.9, false), note(-4.1, false), note(25.0, true)];
         assert_eq!(noted, [(0, 0), (1, 0), (2, 1)]);
-        // The error is recorded as it was at its tick, whatever the correction is now.
+        // The recorded error is that of its own tick, whatever the correction of the latest tick
+        // is.
         assert_eq!((observations.errors.count(), observations.undisturbed_errors.count()), (3, 0));
         assert_eq!(observations.errors.max(), Duration::from_secs_f64(1.5));
     }

@@ -18,7 +18,7 @@ use super::observations::{Observations, SECONDS_PER_UNIT};
 /// joining, which is in [`Report::joining`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
-    /// Bots in all.
+    /// Number of bots of the swarm.
     pub bots: u32,
     /// Bots that joined.
     pub joined: u32,
@@ -30,8 +30,8 @@ pub struct Report {
     pub dropped: u32,
     /// How often a bot lost its connection and rejoined.
     pub reconnects: u64,
-    /// Fewest worlds that any bot was in: one, and one more for each round or map after
-    /// the first that it followed into.
+    /// The number of worlds that the bot with the fewest was in: one, and one more for each later
+    /// round or map that the bot followed into.
     pub worlds_min: u64,
     /// Average time of a bot in the match, in seconds.
     pub seconds: f64,
@@ -48,9 +48,9 @@ pub struct Report {
     pub snapshot_gap_ms: Times,
     /// Round-trip times in milliseconds.
     pub rtt_ms: Times,
-    /// Ages in milliseconds of the states of visible entities that move, sampled
-    /// regularly: how long ago the server was at the tick of the state, by an estimate
-    /// of its clock that assumes the quickest delivery seen.
+    /// Ages in milliseconds of the states of visible entities that move, sampled regularly: how
+    /// long ago the server was at the tick of the state. The server's clock is estimated from the
+    /// snapshots that arrived quickest.
     pub visible_age_ms: Times,
     /// Kilobits per second, averaged over the bots.
     pub kbit_per_second: Bandwidth,
@@ -58,14 +58,14 @@ pub struct Report {
     pub kbit_per_second_p99: Bandwidth,
     /// Distance in units between authoritative and predicted positions.
     pub prediction_error: Errors,
-    /// That distance without motions that something unpredictable may have disturbed, see
+    /// The same distance, without motions that something unpredictable may have disturbed: see
     /// [`PredictionError::disturbed`](obsp_client::PredictionError::disturbed).
     pub prediction_error_undisturbed: Errors,
     /// Corrections of more than a tenth of a unit, per minute and bot.
     pub corrections_per_minute: f64,
-    /// Corrections that moved the predicted position of the latest command by more than
-    /// four units, per minute and bot. They are visible unless they are smoothed. The prediction
-    /// error was at an earlier tick, and may be greater or smaller.
+    /// Corrections that moved the predicted position of the latest command by more than four units,
+    /// per minute and bot. They are visible unless they are smoothed. The prediction error may be
+    /// greater or smaller, because it is measured at an earlier tick.
     pub jumps_per_minute: f64,
     /// Corrections that are visible although they are smoothed, per minute and bot. The view,
     /// in which corrections are spread over a tenth of a second, moves by more than four units
@@ -99,7 +99,7 @@ pub struct Joining {
     pub visible_age_ms: Times,
     /// Distance in units between authoritative and predicted positions.
     pub prediction_error: Errors,
-    /// That distance without motions that something unpredictable may have disturbed.
+    /// The same distance, without motions that something unpredictable may have disturbed.
     pub prediction_error_undisturbed: Errors,
     /// Corrections that moved the own player by more than four units, of all bots.
     pub jumps: u64,
@@ -118,7 +118,7 @@ pub struct Rates {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bottleneck {
-    /// The swarm's own threads: more bots than this machine can run.
+    /// The swarm's own threads: the machine cannot run so many bots.
     Swarm,
     /// The server's tick, which is slower than its rate.
     Server,
@@ -161,7 +161,7 @@ pub struct Bandwidth {
     pub snapshots: f64,
 }
 
-/// Share of the expected snapshots, or ticks, that counts as all of them.
+/// Share of the expected snapshots or ticks from which on none counts as missing.
 const ENOUGH: f64 = 0.97;
 
 impl Report {
@@ -325,7 +325,7 @@ impl Bandwidth {
     }
 }
 
-/// The tick rate that the server had while a bot received snapshots.
+/// The server's tick rate, measured from the first snapshot of a bot to the last.
 fn tick_rate_of(player: &BotRecord) -> Option<f64> {
     let [(first, began), (last, ended)] = player.arrivals?;
     let seconds = ended.duration_since(began).as_secs_f64();
@@ -417,7 +417,7 @@ mod tests {
         let report = Report::new(2, vec![one, other], &Histogram::new());
         assert_eq!((report.snapshot_gap_ms.max, report.joining.snapshot_gap_ms.max), (18.0, 400.0));
         assert_eq!((report.visible_age_ms.p99, report.joining.visible_age_ms.p99), (3000.0, 0.0));
-        // Ten seconds each, of which nine are play.
+        // Each bot played for ten seconds. The first of them counts as joining.
         assert_eq!((report.jumps_per_minute, report.joining.jumps), (20.0, 2));
     }
 

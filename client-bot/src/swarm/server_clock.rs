@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use obsp_proto::Tick;
 
-/// Relative drift between the clocks of two machines, by which the earliest arrival is
-/// moved towards later.
+/// Greatest relative drift between the clocks of two machines. The earliest arrival moves later at
+/// this rate, so that the estimate follows the drift.
 const DRIFT: f64 = 1e-4;
 
 /// If all snapshots arrive this much later than the earliest, for this long, while the
@@ -13,9 +13,9 @@ const DRIFT: f64 = 1e-4;
 const SKIP_THRESHOLD: Duration = Duration::from_millis(100);
 const SKIP_CONFIRMATION: Duration = Duration::from_secs(1);
 
-/// Estimates the server's current tick from the snapshots that arrived quickest, as it
-/// would be known over the connection at its best. An outage or a slow connection does
-/// not stop this clock.
+/// Estimates the server's current tick from the snapshots that arrived quickest. The estimate is
+/// late by the time that these snapshots took. An outage or a slow connection does not stop this
+/// clock.
 #[derive(Clone, Debug)]
 pub(super) struct ServerClock {
     tick_rate: f64,

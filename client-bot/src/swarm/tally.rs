@@ -24,9 +24,9 @@ pub(super) struct Tally {
 /// The live status of a swarm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Status {
-    /// Bots in all.
+    /// Number of bots of the swarm.
     pub bots: u32,
-    /// Bots that are in the match.
+    /// Number of bots that are in the match.
     pub playing: u32,
     /// Bots that could not join.
     pub failed: u32,

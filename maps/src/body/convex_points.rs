@@ -2,8 +2,8 @@ use glam::Vec3;
 
 use super::support::{BodyError, GREATEST_EXTENT, LEAST_EXTENT, Support};
 
-/// The hull of some points, grown by [`LEAST_EXTENT`] in every direction: so not even a flat
-/// hull slips through where cells meet.
+/// The hull of some points, grown by [`LEAST_EXTENT`] in every direction, so that even a flat hull
+/// does not slip through where cells meet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConvexPoints {
     points: Vec<Vec3>,
@@ -15,7 +15,7 @@ impl ConvexPoints {
     /// number.
     ///
     /// # Errors
-    /// [`BodyError`] if there are none, or one is too far out.
+    /// [`BodyError`] if there are no points, or one is too far from the reference point.
     pub fn new(points: Vec<Vec3>) -> Result<Self, BodyError> {
         if points.is_empty() {
             return Err(BodyError::Empty);

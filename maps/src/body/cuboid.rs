@@ -8,13 +8,13 @@ pub struct Cuboid {
     half_extents: Vec3,
 }
 
-/// Greatest difference of the square of a unit quaternion's length from one, by rounding.
+/// The square of a unit quaternion's length differs from one by at most this, because of rounding.
 const UNIT: f64 = 1e-5;
 
 /// A box rotated about its centre.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TurnedCuboid {
-    /// From the box's own axes to the world's, and its transpose.
+    /// The rotation from the box's axes to the world's. `back` is its transpose.
     turn: Mat3,
     back: Mat3,
     cuboid: Cuboid,
@@ -35,7 +35,7 @@ impl Cuboid {
     /// This box, turned by a quaternion of any length.
     ///
     /// # Errors
-    /// [`BodyError::Orientation`] if it has no length, or is not finite.
+    /// [`BodyError::Orientation`] if the quaternion's length is zero or not finite.
     pub fn turned(self, orientation: Quat) -> Result<TurnedCuboid, BodyError> {
         // In `f64` no square of an `f32` is too great or too small.
         let turn = orientation.as_dquat();

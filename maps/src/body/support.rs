@@ -3,10 +3,9 @@
 use glam::{Quat, Vec3};
 use thiserror::Error;
 
-/// Least extent of a body in every direction, in units. Between two
-/// solid cells that meet in a plane there is a crack as wide as the rounding of `f32`: a
-/// body of this size covers it anywhere within Quake's coordinates. The bare point is
-/// traced through the onion instead.
+/// Least extent of a body in every direction, in units. Between two solid cells that meet in a
+/// plane there is a crack as wide as the rounding of `f32`: a body of this size covers it anywhere
+/// within Quake's coordinates. The bare point is traced through the onion BSP instead.
 pub const LEAST_EXTENT: f32 = 1.0 / 64.0;
 
 /// Greatest extent of a body, in units: larger than any level.
@@ -53,10 +52,10 @@ pub trait Support {
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum BodyError {
     /// A radius or half extent out of range, or not a number.
-    #[error("an extent of {0} units; it must be from {LEAST_EXTENT} to {GREATEST_EXTENT}")]
+    #[error("an extent is {0} units; it must be from {LEAST_EXTENT} to {GREATEST_EXTENT}")]
     Extent(f32),
-    /// An orientation without a length, or with a number that is not finite.
-    #[error("{0} is no orientation: it has no length, or is not finite")]
+    /// An orientation whose length is zero or not finite.
+    #[error("{0} is no orientation: its length is zero or not finite")]
     Orientation(Quat),
     /// No points.
     #[error("a body needs at least one point")]

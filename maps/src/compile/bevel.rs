@@ -2,9 +2,9 @@
 //! section 5).
 //!
 //! Where two faces meet at an edge, a cell whose planes move outward by `r` reaches
-//! `r / cos(a / 2)` beyond the edge, where `a` is the angle between their normals. This has no
-//! bound as the edge gets sharper, and the same goes for corners. A bevel is one more plane
-//! that only touches the cell, with a normal in between.
+//! `r / cos(a / 2)` beyond the edge, where `a` is the angle between their normals. This distance
+//! grows without bound as the edge gets sharper. It does so at corners, too. A bevel is one more
+//! plane that only touches the cell, with a normal in between.
 //!
 //! All normals that support the cell at a corner make a patch of the sphere of directions. The
 //! corners of the patch are the normals of the planes that meet there, and its borders are the
@@ -23,8 +23,8 @@ use crate::geometry::Plane;
 /// Normals closer than this on the sphere of directions, half a degree, count as the same.
 const SAME: f64 = 0.01;
 
-/// A plane closer than this to a corner, in units, passes through it; far above
-/// rounding, and thinner than the thinnest cell.
+/// A plane closer than this to a corner, in units, counts as passing through it. The value is far
+/// above rounding, and below the thickness of the thinnest cell.
 const TOUCHES: f64 = 1e-4;
 
 /// Slack of comparisons between unit vectors: far above rounding.
@@ -33,8 +33,8 @@ const SLACK: f64 = 1e-6;
 /// Cosine of the steepest slope that counts as a level top, five degrees.
 const LEVEL: f64 = 0.996;
 
-/// Most bevels inside one corner. The round tip of a cell that was split very
-/// often might need more; it then stays sharper.
+/// Most bevels inside one corner. The round tip of a cell that was split very often might need
+/// more. Such a tip stays sharper.
 const MAX_AT_CORNER: usize = 32;
 
 /// More normals than this at one corner, as at the tip of a cone, are thinned out: the time
@@ -52,7 +52,7 @@ const SPARSE: f64 = 0.1;
 pub struct BevelAngle(f64);
 
 impl BevelAngle {
-    /// The least limit; at less than this the tree is mostly bevels.
+    /// The least limit. With a smaller one the tree would consist mostly of bevels.
     pub const LEAST: f64 = 30.0;
     /// No limit: no edge and no corner is ever bevelled.
     pub const NONE: Self = Self(180.0);
@@ -82,7 +82,7 @@ impl Default for BevelAngle {
     }
 }
 
-/// The bevels of one cell. Each touches the cell and has all of it behind.
+/// The bevels of one cell. Each touches the cell, and the whole cell is behind it.
 pub(super) fn bevels(cell: &Cell, limit: BevelAngle) -> Vec<Plane> {
     let mut corners: Vec<DVec3> = Vec::new();
     for vertex in cell.vertices() {
@@ -111,8 +111,8 @@ fn support(normal: DVec3, corners: &[DVec3]) -> Plane {
     Plane { normal, distance: reach }
 }
 
-/// Section 8: if every cell ends in a level plane, a body that walks on a ridge does not
-/// slide, and no grown cell protrudes from the floor.
+/// Adds a level plane at the top of a cell, unless it has one (Melax 2000, section 8). So a body
+/// that walks on a ridge does not slide, and no grown cell protrudes from the floor.
 fn level_top(planes: &mut Vec<Plane>, corners: &[DVec3]) {
     if !planes.iter().any(|plane| plane.normal.z >= LEVEL) {
         planes.push(support(DVec3::Z, corners));
@@ -125,7 +125,7 @@ fn normals_at(planes: &[Plane], corner: DVec3) -> Vec<DVec3> {
     touching.map(|p| p.normal).collect()
 }
 
-/// Bevels the edges between the `faces` first planes that end at `corner`.
+/// Bevels the edges that end at `corner`, between the first `faces` of the planes.
 fn bevel_edges(
     planes: &mut Vec<Plane>,
     faces: usize,
@@ -170,7 +170,8 @@ fn add(planes: &mut Vec<Plane>, corners: &[DVec3], normal: DVec3) {
 
 /// Bevels the inside of a corner, first in the direction that is farthest from all normals.
 fn bevel_corner(planes: &mut Vec<Plane>, corners: &[DVec3], corner: DVec3, limit: f64) {
-    // The middle of three directions that are the limit apart.
+    // The cosine of the angle between each of three directions that are `limit` apart and their
+    // middle.
     let nearest = (1.0 + 2.0 * libm::cos(limit)) / 3.0;
     if nearest <= 0.0 {
         return;
@@ -186,8 +187,8 @@ fn bevel_corner(planes: &mut Vec<Plane>, corners: &[DVec3], corner: DVec3, limit
     }
 }
 
-/// The normals; if there are very many, only some of them, at least [`SPARSE`] apart, because
-/// every triple of them is tried.
+/// The normals. If there are very many, only some of them are kept, at least [`SPARSE`] apart,
+/// because every triple of them is tried.
 fn thinned(normals: Vec<DVec3>) -> Vec<DVec3> {
     if normals.len() <= MANY_AT_CORNER {
         return normals;

@@ -12,13 +12,13 @@ use crate::world::MAX_FACES;
 /// farther out they would be coarser than 1/256 of a unit.
 pub const MAX_COORDINATE: f64 = 32_768.0;
 
-/// Least thickness of a static brush, in units: the distance between a face and the corner
-/// farthest behind it. A thinner brush is left out for everything that is cast.
+/// Least thickness of a static brush, in units: the distance between a face and the corner farthest
+/// behind it. A thinner brush is left out, so it stops neither boxes nor rays.
 ///
-/// At [`MAX_COORDINATE`] a point that `f32` cannot tell from a plane is up to half of this
-/// from it. So a thinner wall there has no inside: it would stop boxes, for which walls are
-/// grown, and let rays pass. The whole world has one limit, so that a map that is moved keeps
-/// its walls. A wall as thick as this has an inside that verification can judge.
+/// At [`MAX_COORDINATE`], `f32` cannot tell a point from a plane that is up to half of this away.
+/// So a thinner wall there has no inside: it would stop boxes, for which walls are grown, and let
+/// rays pass. The whole world has one limit, so that a map that is moved keeps its walls. A wall as
+/// thick as this has an inside that verification can judge.
 pub const MIN_THICKNESS: f64 = 1.0 / 32.0;
 
 /// Brushes are written in decimals, so a corner or a thickness may miss its limit by this much.
@@ -36,9 +36,9 @@ pub enum DegenerateBrush {
     NotFinite(usize),
     /// The points of a face do not determine its plane well enough.
     #[error(
-        "the points of face {face} lie so far from the brush that its plane is uncertain there by \
-         {error:.2e} units; at most {PLANE_ERROR} is allowed: write the face with points that \
-         are nearer"
+        "the points of face {face} lie so far from the brush that the plane of this face is \
+         uncertain by {error:.2e} units at the brush; at most {PLANE_ERROR} is allowed: write the \
+         face with points that are nearer"
     )]
     Imprecise {
         /// The face, counted from 1.
@@ -46,7 +46,7 @@ pub enum DegenerateBrush {
         /// The uncertainty, in units.
         error: f64,
     },
-    /// It is thinner than [`MIN_THICKNESS`].
+    /// The brush is thinner than [`MIN_THICKNESS`].
     #[error(
         "it is {0:.6} units thick; a brush thinner than {MIN_THICKNESS} units would not stop \
          every ray, so it stops nothing: make it thicker"
@@ -107,7 +107,7 @@ pub(super) fn solid(
                 && (known.plane.distance - new.plane.distance).abs() < 1e-6
         };
         if let Some(other) = written.iter().find(same) {
-            // The two are the same but for rounding, and the solid keeps one of them.
+            // The two planes are the same but for rounding, and the solid keeps one of them.
             redundant = redundant.or(Some(RedundantFace::Repeated(other.number, number)));
         }
         written.push(new);
@@ -136,8 +136,8 @@ pub(super) fn too_thin(solid: &ConvexSolid) -> Option<DegenerateBrush> {
     (thickness < MIN_THICKNESS - ROUNDED).then_some(DegenerateBrush::TooThin(thickness))
 }
 
-/// Planes that bound any solid at all bound one within the universe if their distances are
-/// multiplied by this.
+/// If planes bound a solid, they bound one within the universe when their distances are multiplied
+/// by this.
 const SHRUNK: f64 = 1.0 / (1 << 20) as f64;
 
 /// The reason for which planes do not bound a solid, when the attempt fails with `reason`.
@@ -222,7 +222,7 @@ mod tests {
             with[4] = [[0.0, 0.0, 0.0], [bad, 1.0, 1.0], [2.0, 2.0, 2.0]];
             assert_eq!(refused(&with), DegenerateBrush::NotFinite(5));
         }
-        // The last ones reach beyond the universe from which solids are cut.
+        // The largest brushes reach beyond the universe, the cube from which solids are cut.
         for size in [32_769.0, 40_000.0, 70_000.0, 200_000.0, 1e9] {
             let huge = WEDGE.map(|points| points.map(|p| p.map(|c| c * size)));
             assert_eq!(refused(&huge), DegenerateBrush::TooFar, "{size}");
@@ -230,9 +230,8 @@ mod tests {
         assert_eq!(refused(&[]), DegenerateBrush::TooFewFaces(0));
     }
 
-    /// A wall whose faces were written with points at 90,000, as QuArK does, was left out
-    /// "because it reaches beyond ±32768". The limit applied to points; it now applies to
-    /// corners.
+    /// Before, a wall whose faces were written with points at 90,000, as QuArK does, was left out
+    /// "because it reaches beyond ±32768". The limit applied to points; it now applies to corners.
     #[test]
     fn far_plane_points_are_no_corners() {
         let mut far = WEDGE;
@@ -251,8 +250,8 @@ mod tests {
         assert!(matches!(refused, DegenerateBrush::Imprecise { face: 4, .. }), "{refused}");
     }
 
-    /// A thin wall was absent for rays and solid for boxes. A wall of 0.00001 units was refused
-    /// because "its planes do not close".
+    /// Before, a thin wall was absent for rays and solid for boxes. A wall of 0.00001 units was
+    /// refused because "its planes do not close".
     #[test]
     fn what_is_thinner_than_the_limit_says_so() {
         let wall = |t: f64| {

@@ -20,9 +20,9 @@ use super::splitter::choose_splitter;
 use crate::spaces::SizeId;
 use crate::world::onion::{MAX_DEPTH, Solidity};
 
-/// Space is divided in one piece until no part has more than this fraction of the polygons, one
-/// in 64. The parts are then divided independently. The number is large enough to keep threads
-/// busy to the end. It does not affect the tree.
+/// Space is divided as a whole until no part has more than one in 64 of the polygons. The threads
+/// then divide the parts independently. The number is large enough to keep all threads busy to the
+/// end. It does not affect the tree.
 const PARTS: usize = 64;
 
 /// Builds trees from the polygons of surfaces.
@@ -55,15 +55,17 @@ struct Task {
     cell: Cell,
     polygons: Vec<Polygon>,
     /// Sizes whose solidity is known for the whole cell.
-    known: Known,
+    known: KnownSizes,
     depth: usize,
-    /// The child that the result becomes; `None` for the root.
+    /// The branch above the result, and the side of it; `None` for the root.
     parent: Option<(usize, usize)>,
 }
 
+/// The sizes whose solidity is known for the whole of a cell.
 #[derive(Clone, Copy, Default)]
-struct Known {
+struct KnownSizes {
     sizes: Solidity,
+    /// The sizes among them for which the cell is solid.
     solid: Solidity,
 }
 
@@ -80,7 +82,7 @@ impl Builder<'_> {
     ) -> Result<Draft, BuildError> {
         let part = polygons.len() / PARTS;
         let budget = AtomicUsize::new(0);
-        let first = Task { cell, polygons, known: Known::default(), depth: 0, parent: None };
+        let first = Task { cell, polygons, known: KnownSizes::default(), depth: 0, parent: None };
         let (mut draft, parts) = self.grow(space, first, part, self.threads, &budget)?;
         let parents: Vec<_> = parts.iter().map(|part| part.parent).collect();
         let mut done = 0;
@@ -165,7 +167,8 @@ impl Builder<'_> {
             // Both facings of a plane stand for one plane of the tree.
             let plane = PlaneId::from_index(plane.index());
             if task.cell.side(&self.planes.get(plane)) != Side::Both {
-                // The plane only grazes the cell, so polygons in it bound nothing here.
+                // The plane only grazes the cell, so polygons in the plane bound nothing within the
+                // cell.
                 task.polygons.retain(|p| p.plane.index() != plane.index());
                 continue;
             }
@@ -180,7 +183,8 @@ enum Divided {
 }
 
 impl Task {
-    /// The two sides of `plane`. Polygons in the plane are done.
+    /// The tasks in front of `plane` and behind it. Polygons in the plane need no further division
+    /// and are dropped.
     fn split(self, plane: PlaneId, planes: &PlaneTable) -> [Self; 2] {
         let cut = planes.get(plane);
         let (mut front, mut back) = (Vec::new(), Vec::new());
@@ -206,7 +210,7 @@ impl Task {
     }
 }
 
-impl Known {
+impl KnownSizes {
     fn with(self, size: SizeId, solid: bool) -> Self {
         let known = Self { sizes: self.sizes.with(size), ..self };
         if solid { Self { solid: self.solid.with(size), ..known } } else { known }

@@ -31,7 +31,7 @@ struct CellFace {
 pub(super) enum CellState {
     Empty,
     Solid,
-    /// Partly solid. This plane of a solid cuts the cell in two.
+    /// The cell is partly solid, and this plane of a solid cuts it in two.
     Mixed(PlaneId),
 }
 
@@ -42,7 +42,7 @@ pub(super) trait SolidSpace: Sync {
 }
 
 impl Cell {
-    /// The box `bounds`.
+    /// The cell in the shape of the box `bounds`; `None` if that is no solid.
     pub(super) fn from_box(bounds: &Aabb) -> Option<Self> {
         let solid = ConvexSolid::from_box(bounds).ok()?;
         let face = |f: &Face| CellFace { id: None, plane: f.plane, winding: solid.winding(f) };
@@ -85,8 +85,8 @@ impl Cell {
         self.faces.iter().any(thin)
     }
 
-    /// Whether a corner of one face is within `thickness` units of the plane of another face,
-    /// and the product of their normals is below `opposite`.
+    /// Whether a corner of one face is within `thickness` units of the plane of another face, and
+    /// the dot product of their normals is below `opposite`.
     pub(super) fn narrows_to(&self, thickness: f64, opposite: f64) -> bool {
         self.faces.iter().any(|face| {
             let near = |v: &DVec3| face.plane.signed_distance(*v) > -thickness;

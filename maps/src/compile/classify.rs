@@ -78,6 +78,6 @@ impl Cell {
 enum Within {
     None,
     All,
-    /// A part of the cell. This plane of the solid cuts the cell.
+    /// A part of the cell, which this plane of the solid cuts in two.
     Some(PlaneId),
 }

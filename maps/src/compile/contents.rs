@@ -1,9 +1,9 @@
 //! The contents of a brush, by the rules of the map's form.
 //!
 //! Each form has a file with its table, written from that form's own documentation: `quake`,
-//! `quake2`, `half_life` and `quake3`. A table has the meaning of a face, and the file decides
-//! which face counts if the faces of a brush differ. Names are compared without regard to case,
-//! and a backslash counts as a slash.
+//! `quake2`, `half_life` and `quake3`. A table gives the meaning of a face. The rest of the file
+//! decides which face counts if the faces of a brush differ. Names are compared without regard to
+//! case, and a backslash counts as a slash.
 //!
 //! A name that no table knows is solid. Some known names mean more in their game than in this
 //! world: nobody swims here, and bots have no clips of their own. Each such name is reported
@@ -28,8 +28,8 @@ pub(super) enum Contents {
     /// Solid for boxes and bodies, not for the bare point: Quake's clip brushes,
     /// which are in the hulls of boxes but not in the hull of points.
     Clip,
-    /// Part of the static world but not solid: a liquid, a hint. Or part of
-    /// nothing: an origin brush.
+    /// Not solid. A liquid or a hint is part of the static world; an origin brush is part of
+    /// nothing.
     Passable,
     /// Not part of the static world; kept with its entity.
     Entity,
@@ -41,7 +41,7 @@ enum Role {
     Solid,
     Clip,
     Passable,
-    /// It only marks a place for compilers, and is removed from its entity.
+    /// The brush only marks a place for compilers, and is removed from its entity.
     Removed,
 }
 
@@ -73,23 +73,24 @@ fn owner(form: GameForm, entity: &SourceEntity) -> Owner {
     }
 }
 
-/// The part of a name's or a flag's meaning that this world does not have, as a sentence.
-type Lack = &'static str;
+/// The part of a name's or a flag's meaning that this world lacks, as a sentence.
+type Reason = &'static str;
 
-const LIQUID: Lack = "a liquid is empty space here, in which nobody swims and which hurts nobody";
-const CURRENT: Lack = "no current moves anybody here";
-const BOTS: Lack =
-    "it is for bots and monsters only, which have no rules of their own here: it is left out";
-const LADDER: Lack = "nobody climbs ladders here";
-const SLICK: Lack = "no surface is slick here";
-const PORTAL: Lack = "areas are not divided here: it is always open";
-const ORIGIN: Lack = "an origin brush belongs to an entity that moves: in the world it is left out";
+const LIQUID: Reason = "a liquid is empty space here: nobody swims in it, and it hurts nobody";
+const CURRENT: Reason = "no current moves anybody here";
+const BOTS: Reason =
+    "it stops only bots and monsters, which have no rules of their own here, so it is left out";
+const LADDER: Reason = "nobody climbs ladders here";
+const SLICK: Reason = "no surface is slick here";
+const PORTAL: Reason = "this world is not divided into areas, so it is always open";
+const ORIGIN: Reason =
+    "it marks the axis of an entity that moves; in the static world it is left out";
 
 /// The answer of a table about a brush.
 struct Verdict {
     role: Role,
     /// Names and flags whose meaning is not supported in full, each with the missing part.
-    lacks: Vec<(String, Lack)>,
+    unsupported: Vec<(String, Reason)>,
 }
 
 /// The contents of `brush` of `entity`, and its names and flags whose meaning is not supported
@@ -106,7 +107,7 @@ pub(super) fn contents(
         GameForm::HalfLife => half_life::verdict,
         GameForm::Quake3 => quake3::verdict,
     };
-    let Verdict { role, lacks } = decide(owner, &brush.faces);
+    let Verdict { role, unsupported: found } = decide(owner, &brush.faces);
     let contents = match (role, owner) {
         (Role::Removed, _) => Contents::Passable,
         // The game decides what triggers and movers do.
@@ -119,9 +120,9 @@ pub(super) fn contents(
         return (contents, Vec::new());
     }
     let mut unsupported: Vec<Unsupported> = Vec::new();
-    for (name, lack) in lacks {
+    for (name, reason) in found {
         if !unsupported.iter().any(|known| known.name == name) {
-            unsupported.push(Unsupported { name, lack, line: brush.line, brushes: 1 });
+            unsupported.push(Unsupported { name, reason, line: brush.line, brushes: 1 });
         }
     }
     (contents, unsupported)

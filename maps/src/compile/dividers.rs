@@ -1,9 +1,9 @@
 //! Planes that divide brushes with very many faces before the planes of these faces do.
 //!
-//! All of a convex solid is behind each of its faces. So a tree of the faces' planes alone
-//! peels off one face at a time, and is as deep as the number of faces. Planes through the
-//! middle of the solid halve the faces first. Maps without such a brush have no dividers, and
-//! their trees are divided by the faces' planes alone.
+//! A convex solid lies behind the plane of each of its faces. So a tree of the faces' planes alone
+//! peels off one face at a time, and is as deep as the number of faces. Planes through the middle
+//! of the solid halve the faces first. Maps without such a brush have no dividers, and their trees
+//! are divided by the faces' planes alone.
 
 use glam::DVec3;
 

@@ -60,9 +60,9 @@ impl LeafId {
 /// Summary of the leaves below a branch.
 #[derive(Clone, Copy, Default)]
 struct Below {
-    /// Sizes that some leaf is solid for.
+    /// Sizes for which at least one leaf is solid.
     some: Solidity,
-    /// Sizes that every leaf is solid for.
+    /// Sizes for which every leaf is solid.
     all: Solidity,
 }
 
@@ -74,7 +74,7 @@ impl Branch {
 }
 
 impl Draft {
-    /// Sets the child on a side of a branch; `None` is the root.
+    /// Sets the child of the branch and on the side that `parent` names; `None` sets the root.
     pub(super) fn link(&mut self, parent: Option<(usize, usize)>, grown: DraftChild) {
         match parent {
             Some((branch, side)) => self.branches[branch].children[side] = grown,
@@ -82,7 +82,7 @@ impl Draft {
         }
     }
 
-    /// Replaces a child by another tree.
+    /// Replaces the child that `parent` names by another tree.
     pub(super) fn graft(&mut self, parent: Option<(usize, usize)>, other: Self) {
         let offset = self.branches.len();
         let moved = |child: DraftChild| match child {
@@ -126,7 +126,7 @@ impl Draft {
         self.branches.len() * 2
     }
 
-    /// The solidity of a leaf; `None` if it is a branch.
+    /// The solidity of a leaf; `None` if a branch is at this place.
     pub(super) fn leaf(&self, id: LeafId) -> Option<Solidity> {
         match self.branches[id.branch()].children[id.side()] {
             DraftChild::Leaf(solidity) => Some(solidity),
@@ -173,7 +173,7 @@ impl Draft {
         if let Some(solid) = self.uniform(child, size) {
             return if solid { CellState::Solid } else { CellState::Empty };
         }
-        // A leaf is uniform, so only a branch comes here.
+        // A leaf is uniform, so only a branch gets this far.
         let DraftChild::Branch(index) = child else { return CellState::Empty };
         let branch = &self.branches[index];
         let cut = planes.get(branch.plane);
@@ -202,7 +202,8 @@ impl Draft {
         }
     }
 
-    /// The onion BSP: in pre-order, front first, rounded to `f32`.
+    /// The draft as an onion BSP: the branches in pre-order, front first, and the planes rounded to
+    /// `f32`.
     pub(super) fn to_onion(&self, planes: &PlaneTable) -> Result<OnionTree, BuildError> {
         let mut nodes: Vec<Node> = Vec::new();
         let mut root = Child::leaf(Solidity::EMPTY);

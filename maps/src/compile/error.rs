@@ -12,17 +12,17 @@ use crate::world::onion::{InvalidTree, MAX_DEPTH};
 use crate::world::shift::InvalidShiftTree;
 use crate::world::surface::MAX_CORNERS;
 
-/// Most branches before pruning. The largest source that was measured, 20,000 brushes of rooms,
-/// needed half of them. They take two gigabytes while compiling.
+/// Most branches of a tree before pruning. The largest source that was measured, 20,000 brushes of
+/// rooms, needed half as many. This many take two gigabytes while compiling.
 pub(super) const MAX_BRANCHES: usize = 1 << 21;
 
 /// A fault of a brush.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum BrushFault {
-    /// It is left out.
+    /// The brush is left out.
     #[error("brush left out: {0}")]
     LeftOut(DegenerateBrush),
-    /// One of its faces does not change it, and is left out.
+    /// A face that does not change the brush is left out.
     #[error("redundant face left out of the brush: {0}")]
     Redundant(RedundantFace),
     /// The number of curves that [`Curves::LeftOut`](crate::Curves::LeftOut) leaves out. The
@@ -31,7 +31,7 @@ pub enum BrushFault {
     Curves(usize),
     /// The number of curves that could not be made solid. The warning has the line of the
     /// first one.
-    #[error("{0} curves (patchDef2) left out: not a grid of control points, or too large")]
+    #[error("{0} curves (patchDef2) left out: each is no grid of control points, or is too large")]
     UnreadableCurves(usize),
 }
 
@@ -63,15 +63,15 @@ impl BrushWarning {
     }
 }
 
-/// A name of a texture or a flag of a face whose meaning in the map's form this world does not
-/// have in full, and the number of brushes with it.
+/// A name of a texture or a flag of a face that this world does not support in full, and the number
+/// of brushes with it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{name}, on {brushes} {}: {lack}", if *.brushes == 1 { "brush" } else { "brushes" })]
+#[error("{name}, on {brushes} {}: {reason}", if *.brushes == 1 { "brush" } else { "brushes" })]
 pub struct Unsupported {
     /// The name of the texture, or of the flag.
     pub name: String,
-    /// The part of its meaning that is missing, and what happens instead.
-    pub lack: &'static str,
+    /// The part of its meaning that is missing, and the behaviour in its place.
+    pub reason: &'static str,
     /// Line of the first brush that has it.
     pub line: u64,
     /// The number of brushes that have it.
@@ -91,7 +91,7 @@ impl Unsupported {
 }
 
 fn first(left_out: &Option<BrushWarning>) -> String {
-    left_out.as_ref().map(|warning| format!("; the first: {warning}")).unwrap_or_default()
+    left_out.as_ref().map(|warning| format!("; the first warning: {warning}")).unwrap_or_default()
 }
 
 /// Reasons for which a map could not be compiled.
@@ -129,7 +129,7 @@ pub enum CompileError {
         left_out: Option<BrushWarning>,
     },
     /// A brush could not be expanded.
-    #[error("{path}:{line}: brush expanded for {size:?}: {reason}")]
+    #[error("{path}:{line}: the brush cannot be expanded for size {size:?}: {reason}")]
     Expansion {
         /// The file.
         path: PathBuf,
@@ -182,7 +182,8 @@ impl CompileError {
         };
         let faces = |brush: &StaticBrush| brush.solid.faces().len();
         let nearest = statics.iter().map(distance).fold(f64::INFINITY, f64::min);
-        // All brushes as near as the nearest: the place may lie in their expansion only.
+        // Every brush counts that is as near as the nearest, within a unit. The point may lie only
+        // in the expansion of a brush.
         let there = statics.iter().filter(|brush| distance(brush) <= nearest + 1.0);
         match there.max_by_key(|brush| faces(brush)) {
             Some(brush) => Self::TooDeep { path, line: brush.line, faces: faces(brush), at },
@@ -194,14 +195,14 @@ impl CompileError {
 /// Reasons for which no tree could be built.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum BuildError {
-    /// It has too many branches.
-    #[error("more than {MAX_BRANCHES} branches")]
+    /// The tree has too many branches.
+    #[error("it would have more than {MAX_BRANCHES} branches")]
     TooManyBranches,
     /// The surface has too many corners.
     #[error("the surface has more than {MAX_CORNERS} corners")]
     TooManyCorners,
-    /// It is too deep for queries.
-    #[error("deeper than {MAX_DEPTH} at {at:?}")]
+    /// The tree is too deep for queries.
+    #[error("it would be deeper than {MAX_DEPTH} at {at:?}")]
     TooDeep {
         /// A point in the cell that is too deep.
         at: [f64; 3],
@@ -210,7 +211,7 @@ pub enum BuildError {
     #[error(transparent)]
     Tree(#[from] InvalidTree),
     /// The tree of the shifted planes is not valid.
-    #[error("shifted planes: {0}")]
+    #[error("the tree of the shifted planes is not valid: {0}")]
     Shift(InvalidShiftTree),
 }
 

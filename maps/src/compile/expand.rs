@@ -8,8 +8,8 @@ use crate::geometry::{ConvexSolid, DegenerateSolid, Plane};
 /// parallel to an axis has no bevel about that axis.
 const PARALLEL: f64 = 1e-9;
 
-/// The centres of all boxes of these half extents that touch or overlap `solid`. The planes of
-/// this sum are the solid's own, moved outward; the box's (axial bevels); and one for every
+/// The centres of all boxes of these half extents that touch or overlap `solid`. The planes of this
+/// sum are those of the solid, moved outward; those of the box (axial bevels); and one for every
 /// pair of an edge of the solid and an edge of the box that meet on the sum's surface (edge
 /// bevels).
 pub(super) fn expanded(
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_wedge_gets_its_axial_bevels() {
         let sum = expanded(&wedge(32.0), DVec3::splat(8.0)).expect("a solid");
-        // The wedge's five faces, and the top and the low end of the box.
+        // The sum has the wedge's five faces, and the box's top and its low end.
         assert_eq!(sum.faces().len(), 7);
     }
 

@@ -48,7 +48,7 @@ struct Floods<'a> {
 #[derive(Clone, Copy)]
 struct Smaller {
     all: Solidity,
-    /// The sizes of these for which the map is sealed.
+    /// The sizes among them for which the map is sealed.
     sealed: Solidity,
 }
 
@@ -92,7 +92,7 @@ pub(super) fn fill(
     let none = vec![Solidity::EMPTY; draft.leaf_ids()];
     let (outside, inside) = (none.clone(), none);
     let mut floods = Floods { draft, portals, occupants, planes, outside, inside };
-    // A size comes after the sizes that fit into it.
+    // The sizes are ordered so that each comes after the sizes that fit into it.
     let mut order: Vec<(SizeId, Vec3)> =
         spaces.iter().map(|(id, size)| (id, size.half_extents)).collect();
     order.sort_by(|(_, a), (_, b)| a.element_sum().total_cmp(&b.element_sum()));

@@ -1,7 +1,7 @@
 //! The form of a map: the game whose rules decide the contents of its brushes.
 //!
-//! All games of the family write the same text, and mean different things by the names and
-//! flags in it. The first of these signs decides the form:
+//! All games of Quake's family use the same format of text, but the names and flags in it mean
+//! different things. The first of these signs decides the form:
 //!
 //! 1. the form that the caller gives, or else the key `_game_form` of worldspawn;
 //! 2. the editor's own words: TrenchBroom's comments `// Game:` and `// Format:` before the
@@ -81,7 +81,7 @@ impl fmt::Display for GameForm {
     }
 }
 
-/// No form has this name.
+/// The error for a name that no form has.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{name:?} is no form of maps; write quake, quake2, half-life or quake3")]
 pub struct UnknownForm {
@@ -120,15 +120,15 @@ impl Signs<'_> {
     /// The form of the map.
     ///
     /// # Errors
-    /// The key of the map names no form; with the line of the key's entity.
+    /// [`UnknownForm`] if the key of the map names no form, with the line of the key's entity.
     pub(super) fn form(&self) -> Result<RecognisedForm, (u64, UnknownForm)> {
-        let told = |(form, sign): (GameForm, String)| RecognisedForm { form, sign };
+        let recognised = |(form, sign): (GameForm, String)| RecognisedForm { form, sign };
         if let Some(form) = self.given {
-            return Ok(told((form, "it was given".to_owned())));
+            return Ok(recognised((form, "it was asked for".to_owned())));
         }
         if let Some((line, name)) = self.key(FORM_KEY) {
             let form = name.parse().map_err(|unknown| (line, unknown))?;
-            return Ok(told((form, format!("the key {FORM_KEY} of worldspawn"))));
+            return Ok(recognised((form, format!("the key {FORM_KEY} of worldspawn"))));
         }
         let sign = self
             .comment()
@@ -141,8 +141,8 @@ impl Signs<'_> {
             .or_else(|| self.folders())
             .or_else(|| self.half_life());
         Ok(sign.map_or_else(
-            || told((GameForm::Quake, "nothing in it is of another game".to_owned())),
-            told,
+            || recognised((GameForm::Quake, "the map has no sign of another game".to_owned())),
+            recognised,
         ))
     }
 

@@ -17,13 +17,13 @@ use super::source::Curves;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// A degenerate brush is an error instead of a warning.
+    /// Whether a degenerate brush is an error instead of a warning.
     pub strict: bool,
     /// Whether Quake III's curves become solid.
     pub curves: Curves,
     /// Greatest angle at the edges of the shift tree's cells that gets no bevel.
     pub bevel_angle: BevelAngle,
-    /// Leaves the outside empty even if the map is sealed, to inspect the bare brushes.
+    /// Whether the outside is left empty even if the map is sealed, to inspect the bare brushes.
     pub keep_outside: bool,
     /// The number of threads; by default the machine's. The result does not depend on it.
     pub threads: Option<NonZeroUsize>,

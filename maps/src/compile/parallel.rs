@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 use std::sync::mpsc;
 use std::sync::{Mutex, PoisonError};
 
-/// Does `work` on every item and returns the results in the order of the items,
-/// whichever thread did them and whenever. `done` is called on the caller's thread
-/// with each result as it arrives.
+/// Does `work` on every item and returns the results in the order of the items, no matter which
+/// thread finishes which item first. `done` is called on the caller's thread with each result as it
+/// arrives.
 pub(super) fn in_order<T: Send, R: Send>(
     threads: NonZeroUsize,
     items: Vec<T>,
@@ -33,7 +33,7 @@ pub(super) fn in_order<T: Send, R: Send>(
             let (sender, next, work) = (sender.clone(), &next, &work);
             scope.spawn(move || {
                 while let Some((index, item)) = next() {
-                    // The receiver outlives the threads.
+                    // This cannot fail, because the receiver outlives the threads.
                     let _ = sender.send((index, work(item)));
                 }
             });

@@ -27,7 +27,7 @@ pub(super) struct ParsedMap {
 /// A brush of the static world.
 pub(super) struct StaticBrush {
     pub(super) line: u64,
-    /// Not solid to the bare point.
+    /// Whether the brush is solid for boxes and bodies, but not for the bare point.
     pub(super) clip: bool,
     pub(super) solid: ConvexSolid,
 }

@@ -16,7 +16,7 @@ pub(super) const TOLERANCE: f64 = 1e-3;
 pub(super) struct PlaneId(u32);
 
 impl PlaneId {
-    /// The index of the plane; both its facings have the same.
+    /// The index of the plane. Both facings of a plane have the same index.
     pub(super) fn index(self) -> usize {
         (self.0 >> 1) as usize
     }
@@ -36,9 +36,8 @@ impl PlaneId {
     }
 }
 
-/// Normals of one plane that are computed from different points of it differ by far less than
-/// this. Two planes whose normals differ by less are the same if the vertices of the face lie
-/// on both.
+/// Two planes whose normals differ by less than this are the same if the vertices of the face lie
+/// on both. Normals of one plane that are computed from different points of it differ by far less.
 const NORMALS_AGREE: f64 = 1e-5;
 
 /// All planes of a map. Each is stored once, with its leading normal component
@@ -46,7 +45,8 @@ const NORMALS_AGREE: f64 = 1e-5;
 #[derive(Default)]
 pub(super) struct PlaneTable {
     planes: Vec<Plane>,
-    /// Indices by whole distance. The map is never iterated, so its order does not matter.
+    /// The indices of planes, by their distance rounded down. The map is never iterated, so its
+    /// order does not matter.
     by_distance: HashMap<i64, Vec<u32>>,
 }
 
@@ -55,8 +55,9 @@ impl PlaneTable {
     /// tolerance of all the face's `vertices`.
     pub(super) fn intern(&mut self, plane: &Plane, vertices: &[DVec3]) -> PlaneId {
         let plane = snapped(plane);
-        // The greatest component of a unit normal is at least 0.577, so one is above 0.4. That
-        // limit is far from zero and from the sines of common angles.
+        // The first component above 0.4 decides the facing. There is one, because the greatest
+        // component of a unit normal is at least 0.577. The limit is far from zero and from the
+        // sines of common angles.
         let leading = plane.normal.to_array().into_iter().find(|c| c.abs() > 0.4);
         let flip = leading.is_some_and(|c| c < 0.0);
         let canonical = if flip { plane.flipped() } else { plane };

@@ -10,7 +10,7 @@ use crate::world::World;
 pub struct Compiled {
     /// The world.
     pub world: World,
-    /// Warnings and counts.
+    /// Warnings and counts of the compilation.
     pub report: Report,
 }
 
@@ -21,8 +21,8 @@ pub struct Report {
     pub warnings: Vec<BrushWarning>,
     /// The form of the map, whose rules decide the contents of brushes.
     pub form: RecognisedForm,
-    /// Names and flags whose meaning in that form this world does not have in full, each once,
-    /// in the order of the map.
+    /// Names and flags of the map that this world does not support in full, each once, in the order
+    /// of the map.
     pub unsupported: Vec<Unsupported>,
     /// The number of brushes in the source and of solids that stand for curves.
     pub brushes: usize,

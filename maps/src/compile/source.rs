@@ -23,7 +23,7 @@ use map::SourceMap;
 use reader::Read;
 pub use summary::SourceSummary;
 
-/// Largest source that is read: ten times the largest known map.
+/// Largest source that is read, in bytes: ten times the largest known map.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The text of a map and its origin.
@@ -57,7 +57,9 @@ impl Source {
         let failed = |reason| CompileError::Read { path: path.to_owned(), reason };
         let length = std::fs::metadata(path).map_err(failed)?.len();
         if length > MAX_BYTES {
-            return Err(failed(std::io::Error::other(format!("larger than {MAX_BYTES} bytes"))));
+            return Err(failed(std::io::Error::other(format!(
+                "the file is larger than {MAX_BYTES} bytes"
+            ))));
         }
         let text = std::fs::read(path).map_err(failed)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -86,7 +88,7 @@ impl Source {
         &self.path
     }
 
-    /// Whether the text is that of a map, without compiling it.
+    /// Checks that the text is that of a map, without compiling it.
     ///
     /// # Errors
     /// [`CompileError::Syntax`] if it is not.
@@ -99,8 +101,8 @@ impl Source {
         String::from_utf8_lossy(&self.text).into_owned()
     }
 
-    /// Entities and brushes as written, with the lines of their opening braces. If curves are to
-    /// be solid, brushes take their place.
+    /// Entities and brushes as written, with the lines of their opening braces. If curves are to be
+    /// solid, brushes take the place of the curves.
     pub(super) fn parse(&self, curves: Curves) -> Result<SourceMap, CompileError> {
         let (form, read) = self.read_all()?;
         let mut map = SourceMap {
@@ -142,8 +144,8 @@ impl Source {
         let (entities, primitives) = (read.entities.as_slice(), read.primitives);
         let signs = Signs { given: self.form, text, entities, primitives };
         let form = signs.form().map_err(|(line, unknown)| {
-            let key = "the value of the key _game_form of the entity that begins here";
-            refused(line, 1, format!("{unknown}; it is {key}"))
+            let key = "the entity that begins here has a wrong value of the key _game_form";
+            refused(line, 1, format!("{key}: {unknown}"))
         })?;
         Ok((form, read))
     }
@@ -152,10 +154,10 @@ impl Source {
 /// Whether Quake III's curves (`patchDef2`) are solid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Curves {
-    /// They are left out, with one warning that counts them.
+    /// The curves are left out, with one warning that counts them.
     #[default]
     LeftOut,
-    /// They are replaced by solids 4 units thick. No point of a curve is farther than
+    /// The curves are replaced by solids 4 units thick. No point of a curve is farther than
     /// [`CURVE_BOUND`] from its solids.
     Solid,
 }

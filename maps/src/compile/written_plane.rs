@@ -27,7 +27,7 @@ const LOWEST: f64 = 1e-5;
 pub(super) struct WrittenPlane {
     pub(super) number: usize,
     pub(super) plane: Plane,
-    /// Set if a point is farther than [`NEAR`].
+    /// Bounds of the plane's error if a point is farther than [`NEAR`]. `None` if no point is.
     far: Option<Far>,
 }
 
@@ -62,7 +62,7 @@ impl WrittenPlane {
     }
 
     fn through_far(points: [DVec3; 3], most: f64, number: usize) -> Option<Self> {
-        // A power of two, so that nothing is rounded.
+        // The scale is a power of two, so that scaling rounds nothing.
         let scale = power_of_two_below(1.0 / most);
         let [a, b, c] = points.map(|point| point * scale);
         let (u, v) = (a - b, c - b);

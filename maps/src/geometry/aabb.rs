@@ -31,19 +31,19 @@ impl Aabb {
         Self { min: self.min.min(point), max: self.max.max(point) }
     }
 
-    /// The smallest box around both.
+    /// The smallest box around both boxes.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// Grown by `margin` on every side.
+    /// The box, grown by `margin` on every side.
     #[must_use]
     pub fn inflated(self, margin: f64) -> Self {
         Self { min: self.min - margin, max: self.max + margin }
     }
 
-    /// Whether the two share a point, touching included.
+    /// Whether the two boxes overlap or touch.
     #[inline]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.min.cmple(other.max).all() && other.min.cmple(self.max).all()

@@ -9,8 +9,8 @@ use thiserror::Error;
 use super::polyhedron::Polyhedron;
 use super::{Aabb, Plane, Winding};
 
-/// Half the side of the cube that solids are cut from: Quake's ±65,536 and room
-/// for expansion.
+/// Half the side of the cube that solids are cut from, in units: Quake's ±65,536 and room for
+/// expansion.
 pub(super) const UNIVERSE: f64 = 131_072.0;
 
 /// Corners of clipped faces closer than this may be one vertex: maps have no details
@@ -57,13 +57,13 @@ pub struct Face {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DegenerateSolid {
     /// A face extends to the end of the universe.
-    #[error("unbounded: its planes do not close")]
+    #[error("it is unbounded, because its planes do not close")]
     Unbounded,
     /// The planes leave fewer than four faces: inside out, or flat.
-    #[error("fewer than four faces are left: it is inside out or flat")]
+    #[error("fewer than four faces are left, so it is inside out or flat")]
     Flat,
     /// More vertices than an index can hold.
-    #[error("too complex: more than 65,535 vertices")]
+    #[error("it has more than 65,535 vertices")]
     TooComplex,
     /// Edges that do not have a face on both sides.
     #[error("its edges do not close")]
@@ -74,9 +74,8 @@ pub enum DegenerateSolid {
 }
 
 impl ConvexSolid {
-    /// The solid behind all `planes` (outward, unit normals). A plane that cuts
-    /// nothing off, since it only touches the solid or repeats another, carries
-    /// no face.
+    /// The solid behind all `planes` (outward, unit normals). A plane that cuts nothing off,
+    /// because it only touches the solid or repeats another plane, has no face.
     ///
     /// Each face is clipped on its own, which is exact but for rounding if planes meet at large
     /// angles and corners are far apart. The result is checked. If it is not closed, the solid
@@ -145,7 +144,7 @@ impl ConvexSolid {
         once && euler && sides.iter().all(twin)
     }
 
-    /// Whether no vertex is in front of a plane but for rounding.
+    /// Whether all vertices are on or behind a plane, but for rounding.
     fn is_behind(&self, plane: &Plane) -> bool {
         self.vertices.iter().all(|&v| plane.signed_distance(v) <= CERTAIN)
     }
@@ -153,8 +152,8 @@ impl ConvexSolid {
     /// The axis-aligned box `min..max`, which may reach to ±[`UNIVERSE`](crate::UNIVERSE).
     ///
     /// # Errors
-    /// [`DegenerateSolid`] if a side is shorter than a thousandth of a unit, reaches farther or is
-    /// no number.
+    /// [`DegenerateSolid`] if a side is shorter than a thousandth of a unit, reaches beyond
+    /// ±[`UNIVERSE`](crate::UNIVERSE), or is no number.
     pub fn from_box(bounds: &Aabb) -> Result<Self, DegenerateSolid> {
         let planes: Vec<Plane> = [DVec3::X, DVec3::Y, DVec3::Z]
             .into_iter()
@@ -224,8 +223,8 @@ impl ConvexSolid {
         Ok(Self::finished(vertices, faces))
     }
 
-    /// A solid with known faces and vertices, such as one that
-    /// was stored. Takes faces × vertices steps.
+    /// A solid with known faces and vertices, such as one that was stored. The check takes faces ×
+    /// vertices steps.
     ///
     /// # Errors
     /// [`DegenerateSolid`] if a number is not finite, a face names a vertex twice or one that
@@ -300,14 +299,15 @@ impl ConvexSolid {
     #[inline]
     pub fn extent(&self, direction: DVec3) -> f64 {
         if self.box_corners.is_some() {
-            // No vertex is farther along: rounding is monotonic.
+            // No vertex has a greater product than this sum, because rounding is monotonic.
             let (low, high) = (direction * self.bounds.min, direction * self.bounds.max);
             let greater = |low: f64, high: f64| if high > low { high } else { low };
             return greater(low.x, high.x) + greater(low.y, high.y) + greater(low.z, high.z);
         }
         let mut greatest = f64::NEG_INFINITY;
         for &v in &self.vertices {
-            // Unlike `f64::max` this is one instruction: no vertex is NaN.
+            // The comparison is one instruction. `f64::max` takes more, because it allows for NaN,
+            // which no vertex is.
             let along = direction.dot(v);
             greatest = if along > greatest { along } else { greatest };
         }
@@ -362,7 +362,7 @@ impl ConvexSolid {
     }
 }
 
-/// The vertex at each corner of `bounds`, if these are, but for rounding, the vertices of
+/// The vertex at each corner of `bounds`; `None` unless `vertices` are, but for rounding, those of
 /// a box along the axes.
 fn box_corners(vertices: &[DVec3], bounds: &Aabb) -> Option<[u16; 8]> {
     if vertices.len() != 8 {

@@ -39,8 +39,8 @@ pub enum Child {
     Solid(u32),
 }
 
-/// Cost of a split polygon, in polygons of imbalance: splits
-/// multiply into more leaves, imbalance only deepens the tree.
+/// Cost of a split polygon, in polygons of imbalance. It is high because splits multiply the
+/// leaves, while imbalance only deepens the tree.
 const SPLIT_COST: usize = 8;
 
 impl PolygonBsp {
@@ -90,7 +90,8 @@ impl PolygonBsp {
         self.fragments
     }
 
-    /// Whether `point` lies inside. Either answer is possible on the surface.
+    /// Whether `point` lies inside the surface. For a point on the surface either answer is
+    /// possible.
     pub fn is_solid(&self, point: DVec3) -> bool {
         let mut at = self.root;
         while let Child::Node(index) = at {

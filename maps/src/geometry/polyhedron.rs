@@ -16,9 +16,9 @@ use super::{Aabb, Plane};
 /// coordinates (1e-10), and far below the precision of a face. The values are tried in
 /// turn.
 ///
-/// A corner that counts as on a plane may protrude from it by as much. Where planes are that
-/// close to each other, cutting off the protruding part may leave two holes. With another
-/// tolerance the same corners are told apart, or become one.
+/// A corner that counts as on a plane may be in front of it by this much. Where planes are that
+/// close to each other, a cut may leave two holes instead of one. With another tolerance the
+/// corners there become distinct, or one.
 const ON_PLANE: [f64; 4] = [1e-6, 1e-8, 1e-5, 1e-9];
 
 /// A closed convex polyhedron.
@@ -29,7 +29,7 @@ pub(super) struct Polyhedron {
 
 /// A face: its corners, counter-clockwise from outside.
 struct Loop {
-    /// Position in the list of planes; `None` for the universe's.
+    /// Index of the face's plane in the list of planes; `None` for a face of the universe's cube.
     plane: Option<usize>,
     vertices: Vec<u32>,
 }

@@ -58,8 +58,8 @@ impl Winding {
         (vertices.len() >= 3).then_some(Self { vertices })
     }
 
-    /// The parts in front of and behind `plane`. A winding on the plane, or
-    /// without area on one side, is returned whole on the other.
+    /// The parts in front of and behind `plane`. A winding on the plane counts as on both sides. If
+    /// a side has no area, it is `None`.
     pub fn split(&self, plane: &Plane) -> (Option<Self>, Option<Self>) {
         (self.clipped_behind(&plane.flipped()), self.clipped_behind(plane))
     }

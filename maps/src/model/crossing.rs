@@ -7,8 +7,8 @@ use super::ModelError;
 use super::surface::FLATNESS;
 use crate::geometry::{Aabb, Winding};
 
-/// Two faces that share an edge and whose normals are this exactly opposite are
-/// folded flat: a sheet without thickness.
+/// Two faces that share an edge are folded flat, into a sheet without thickness, if the dot product
+/// of their normals is below this.
 const FOLDED: f64 = -1.0 + 1e-9;
 
 /// A face, prepared for the search.
@@ -64,8 +64,8 @@ fn meets(face: &Candidate, from: DVec3, to: DVec3, other: &Candidate) -> bool {
             !is_edge || face.normal.dot(other.normal) < FOLDED
         }
         (None, None) => touches(from, to, other, FLATNESS),
-        // They share a corner, which is on the plane: an edge that ends off the plane meets it
-        // nowhere else.
+        // The edge and the face share a corner, which is on the face's plane. If the edge's other
+        // end is off the plane, they meet nowhere else.
         _ => {
             let leaves = other.normal.dot(to - from).abs() > FLATNESS;
             !leaves && touches(from, to, other, -FLATNESS)

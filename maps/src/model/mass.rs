@@ -1,14 +1,13 @@
-//! Mass properties by volume integration: the solid is the signed sum of the
-//! tetrahedra that the origin makes with the surface's triangles, and each
-//! integral over a tetrahedron is a polynomial of its corners, so the result
-//! is exact for a polyhedron.
+//! Mass properties by volume integration. The solid is the signed sum of the tetrahedra that the
+//! origin makes with the surface's triangles. Each integral over a tetrahedron is a polynomial of
+//! its corners, so the result is exact for a polyhedron.
 
 use glam::{DMat3, DVec3};
 
 use crate::geometry::Winding;
 
 pub(super) struct MassProperties {
-    /// Cubic units; negative if the surface is inside out.
+    /// Volume in cubic units; negative if the surface is inside out.
     pub(super) volume: f64,
     /// Centre of mass.
     pub(super) centre: DVec3,

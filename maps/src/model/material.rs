@@ -46,7 +46,7 @@ impl Material {
     /// Greatest angular damping, per second: a body then loses its spin within a few ticks.
     pub const MAX_ANGULAR_DAMPING: f64 = 100.0;
 
-    /// The material with these coefficients, and the usual damping.
+    /// The material with these coefficients, and the default damping.
     ///
     /// # Errors
     /// One of them is negative, too great, or no number.

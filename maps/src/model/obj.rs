@@ -38,7 +38,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Vec<Winding>, ModelError> {
     for object in objects {
         let mesh = object.mesh;
         let mut indices = mesh.indices.iter();
-        // The reader omits the arities if all are three.
+        // The reader omits the numbers of corners if all faces are triangles.
         let triangles =
             vec![3; if mesh.face_arities.is_empty() { mesh.indices.len() / 3 } else { 0 }];
         for &arity in mesh.face_arities.iter().chain(&triangles) {

@@ -13,7 +13,7 @@ use crate::geometry::Winding;
 /// far larger.
 pub(super) const FLATNESS: f64 = 2e-4;
 
-/// Outward unit normals of all polygons, if they pass.
+/// Checks the polygons. Returns their outward unit normals.
 pub(super) fn check(model: &str, windings: &[Winding]) -> Result<Vec<DVec3>, ModelError> {
     let normals =
         windings.iter().map(|w| normal(model, w)).collect::<Result<Vec<_>, ModelError>>()?;

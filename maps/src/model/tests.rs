@@ -316,8 +316,8 @@ fn a_sheet_without_thickness_is_refused() {
 
 #[test]
 fn a_ball_with_quadrangles_that_are_hardly_flat_is_refused() {
-    // The corners are rounded to four decimals. The tree of the surface took the plane of
-    // such a quadrangle, found that its corners lie beside that plane, and took the plane
+    // The corners are rounded to four decimals. Before, the tree of the surface was divided by the
+    // plane of such a quadrangle, whose corners lie beside that plane. So the same plane was chosen
     // again until the memory was full.
     let (radius, around) = (13.0_f64, 10);
     let rounded = |x: f64| (x * 1e4).round() / 1e4;

@@ -1,6 +1,6 @@
 //! The extent of a world, and the part of a query that lies within it.
 //!
-//! Every query along a segment, of points, boxes, bodies and rays, is clipped by
+//! Every query along a segment, be it of points, boxes, bodies or rays, is clipped by
 //! [`clip_to_extent`] alone, so that no two of them disagree about a far end.
 
 use glam::{DVec3, Vec3};
@@ -8,12 +8,13 @@ use glam::{DVec3, Vec3};
 use super::{Hit, SURFACE_DISTANCE, Trace};
 use crate::geometry::Aabb;
 
-/// Farther from the origin than this, along any axis, everything is solid: a
+/// Everything that is farther from the origin than this, in units along any axis, is solid. So a
 /// body that runs away is stopped, and no query overflows.
 pub const UNIVERSE: f32 = 262_144.0;
 
-/// Longest distance along an axis that is traced at once, in units: twice the greatest
-/// coordinate of a map. So times of `f32` are as fine as on the longest way through a map.
+/// Longest distance along an axis that is traced at once, in units: twice the greatest coordinate
+/// of a map, which is the longest way through one. The time of a hit is an `f32` share of the
+/// traced piece, so it is never coarser than on that way.
 pub(crate) const LONGEST_PIECE: f32 = 65_536.0;
 
 /// The part of a segment that lies within the extent.
@@ -80,8 +81,8 @@ pub(crate) fn inside_universe(point: Vec3) -> bool {
     point.abs().cmple(Vec3::splat(UNIVERSE)).all()
 }
 
-/// Whether a segment can be traced in one piece: it lies within the extent and is short enough
-/// for times of `f32`.
+/// Whether a segment can be traced in one piece: whether it lies within the extent and is no longer
+/// than [`LONGEST_PIECE`] along any axis.
 #[inline]
 pub(crate) fn is_ordinary(start: Vec3, end: Vec3) -> bool {
     inside_universe(start)
@@ -89,9 +90,9 @@ pub(crate) fn is_ordinary(start: Vec3, end: Vec3) -> bool {
         && (end - start).abs().cmple(Vec3::splat(LONGEST_PIECE)).all()
 }
 
-/// Traces a segment of any length, piece by piece. An end beyond the extent is moved to its
-/// edge. A start beyond it is in solid, and so is a segment with a coordinate that is not
-/// finite. Times are fractions of the whole segment.
+/// Traces a segment of any length, piece by piece. An end beyond the extent is moved to the edge of
+/// the extent. A start beyond the extent is in solid, and so is a segment with a coordinate that is
+/// not finite. Times are fractions of the whole segment.
 #[cold]
 #[inline(never)]
 pub(crate) fn trace_in_pieces(
@@ -116,7 +117,8 @@ pub(crate) fn trace_in_pieces(
             Trace::Clear => (),
             Trace::Hit(hit) => return Trace::Hit(Hit { time: of_whole(piece, hit.time), ..hit }),
             Trace::StartSolid if index == 0 => return Trace::StartSolid,
-            // Rounding put the end of a free piece into solid: it ends there.
+            // Rounding put the end of the previous piece, which was free, into solid. The trace
+            // ends there.
             Trace::StartSolid => {
                 let (point, before) = (at(piece), at(piece - 1.0));
                 let back = (before - point).normalize_or_zero();

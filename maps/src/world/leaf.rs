@@ -3,15 +3,15 @@ use glam::Vec3;
 use super::extent::inside_universe;
 use super::onion::{OnionTree, Solidity, Target};
 
-/// Identifies a leaf of a world's onion BSP: equal for two points exactly if no plane
-/// divides them. It has no meaning in another world.
+/// Identifies a leaf of a world's onion BSP. The leaves of two points have the same id exactly if
+/// no plane of the tree divides the points. An id has no meaning in another world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LeafId(u32);
 
 /// A convex part of space that is uniform for every size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaf {
-    /// Identifies it among the leaves of its world.
+    /// Identifies the leaf among the leaves of its world.
     pub id: LeafId,
     /// The sizes for which it is solid.
     pub solidity: Solidity,
@@ -25,7 +25,7 @@ impl LeafId {
 }
 
 impl OnionTree {
-    /// The leaf that contains a point; for a point on a plane, the one in front.
+    /// The leaf that contains a point. For a point on a plane it is the leaf in front of the plane.
     pub(crate) fn leaf(&self, point: Vec3) -> Option<Leaf> {
         if !inside_universe(point) {
             return None;

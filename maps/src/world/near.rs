@@ -27,20 +27,21 @@ pub enum Clearance {
 }
 
 impl OnionTree {
-    /// Whether anything solid for `size` is within `radius` of `point`.
+    /// The surface nearest to `point` that is solid for `size` and within `radius`.
     ///
-    /// A solid leaf lies beyond every plane that is crossed on the path down to
-    /// it, so it is no nearer than the farthest of them; of all leaves within
-    /// the radius, the nearest counts.
+    /// A solid leaf lies beyond every plane that is crossed on the path down to it, so it is no
+    /// nearer than the farthest of these planes. Of all leaves within the radius, the nearest
+    /// counts.
     pub(crate) fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
         if self.is_solid(size, point) {
             return Clearance::Inside;
         }
         let rounding = rounding(point);
         let mut found = Clearance::Clear;
-        // Shrinks to the nearest leaf so far.
+        // The radius shrinks to the distance of the nearest leaf so far.
         let mut radius = radius;
-        // Children beyond planes, each with the farthest plane crossed on the path.
+        // The children beyond planes that are still to be searched, each with the farthest plane
+        // that is crossed on the path to it.
         let mut waiting: ArrayVec<(Child, Near), MAX_DEPTH> = ArrayVec::new();
         let (mut child, mut crossed) = (self.root(), None::<Near>);
         loop {
@@ -55,7 +56,7 @@ impl OnionTree {
                 }
                 let next = loop {
                     match waiting.pop() {
-                        // A nearer leaf may have been found since it was pushed.
+                        // A nearer leaf may have been found since this child was pushed.
                         Some((_, near)) if near.distance >= radius => (),
                         next => break next,
                     }

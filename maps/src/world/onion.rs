@@ -100,7 +100,7 @@ impl OnionTree {
             enter(node.front, Some(i), depth, &mut depths)?;
             enter(node.back, Some(i), depth, &mut depths)?;
         }
-        // Children come after their parents, so in reverse they are known first.
+        // Children come after their parents, so a walk in reverse visits children first.
         for i in (0..nodes.len()).rev() {
             let below = |child: Child| match child.target() {
                 Target::Leaf(solid) => Below { mixed: Solidity::EMPTY, solid },

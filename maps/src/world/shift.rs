@@ -30,7 +30,7 @@ const MAX_WAITING: usize = 256;
 /// needed 44. Clearing a longer stack takes as long as a short trace.
 const FEW_WAITING: usize = 48;
 
-/// Most branches of a tree: fifty megabytes, and far beyond any map that was
+/// Most branches of a tree. This many take fifty megabytes, far more than any map that was
 /// measured.
 const MAX_BRANCHES: usize = 1 << 21;
 
@@ -43,8 +43,7 @@ const MAX_BRANCHES: usize = 1 << 21;
 pub struct ShiftTree {
     root: Link,
     branches: Vec<Branch>,
-    /// The greatest number of branches on the way to a leaf for which a query has to search
-    /// both sides.
+    /// The greatest number of branches on the way to a leaf whose two sides a query has to search.
     waiting: usize,
 }
 
@@ -111,17 +110,17 @@ pub enum InvalidShiftTree {
     /// A branch refers to a child that does not exist.
     #[error("branches are missing")]
     Missing,
-    /// No other branch refers to a branch.
+    /// A branch to which no other branch refers.
     #[error("branch {0} has no parent")]
     Orphan(usize),
     /// A plane that is not finite, not of unit normal or out of the universe.
     #[error("branch {0} has no valid plane")]
     Plane(usize),
     /// More branches than a tree may have.
-    #[error("more than {MAX_BRANCHES} branches")]
+    #[error("it has more than {MAX_BRANCHES} branches")]
     TooMany,
     /// A query would need a longer stack than there is.
-    #[error("more than {MAX_WAITING} branches would wait in a query")]
+    #[error("a query would have to remember more than {MAX_WAITING} branches")]
     Waiting,
 }
 
@@ -197,7 +196,7 @@ fn leaf(kind: Kind) -> Link {
 fn most_waiting(root: Link, branches: &[Branch]) -> usize {
     let mut waiting: Vec<usize> = vec![0; branches.len()];
     let below = |link: Link, waiting: &[usize]| link.index().map_or(0, |index| waiting[index]);
-    // Children come after their parents, so in reverse they are counted first.
+    // Children come after their parents, so a walk in reverse counts children first.
     for (i, branch) in branches.iter().enumerate().rev() {
         let both = branch.front != Link::EMPTY && branch.back != Link::EMPTY;
         let most = below(branch.front, &waiting).max(below(branch.back, &waiting));

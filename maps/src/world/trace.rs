@@ -17,9 +17,9 @@ use super::onion::OnionTree;
 use crate::spaces::SizeId;
 use line::{Entry, Found, Query, Segment};
 
-/// Distance in units at which a hit leaves a mover in front of the surface,
-/// measured along its normal (or at the start, if that was nearer). Large
-/// against the rounding of `f32` positions, small against anything drawn.
+/// A hit leaves a mover this far in front of the surface, in units along its normal, or at the
+/// start if that was nearer. The distance is large against the rounding of `f32` positions, and
+/// small against anything drawn.
 pub const SURFACE_DISTANCE: f32 = 1.0 / 32.0;
 
 /// Planes that are crossed within this many units of each other along the segment meet in an
@@ -64,9 +64,9 @@ pub struct Hit {
 }
 
 impl OnionTree {
-    /// First transition from empty to solid for one size (Golodetz 2013,
-    /// Listing 5). Times stay on the given segment all the way down, so
-    /// nothing drifts. An end beyond the extent is moved to its edge.
+    /// First transition from empty to solid for one size (Golodetz 2013, Listing 5). Times are
+    /// fractions of the given segment at every depth of the tree, so rounding does not add up. An
+    /// end beyond the extent is moved to the edge of the extent.
     pub(crate) fn trace(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
         if is_ordinary(start, end) {
             return self.trace_piece(size, start, end);
@@ -74,7 +74,7 @@ impl OnionTree {
         trace_in_pieces(start, end, |from, to| self.trace_piece(size, from, to))
     }
 
-    /// As [`Self::trace`], for a segment within the extent.
+    /// [`Self::trace`] for a segment within the extent.
     #[inline]
     fn trace_piece(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
         let mut near_plane = false;
@@ -91,7 +91,7 @@ impl OnionTree {
         if !inside_universe(start) || !inside_universe(end) {
             return Trace::StartSolid;
         }
-        // The greatest component stands for the length: it is at least 0.57 of it, which is
+        // The greatest component stands for the length. It is at least 0.57 of the length, which is
         // close enough. A segment without length crosses nothing.
         let length = (end - start).abs().max_element();
         let segment = Segment::new(start, end);
@@ -172,7 +172,7 @@ impl OnionTree {
         if solid { self.retreat(size, segment, stop, near_plane) } else { Some(end) }
     }
 
-    /// As [`Self::free_end`], if the position at time `stop` is in solid.
+    /// [`Self::free_end`] for a position at time `stop` that is in solid.
     #[cold]
     #[inline(never)]
     fn retreat(

@@ -51,14 +51,14 @@ pub(crate) fn done(arguments: &[&str], input: &str) -> (String, String) {
     (out, errors)
 }
 
-/// The error with which a command fails.
+/// The message of a command that fails.
 pub(crate) fn refused(arguments: &[&str]) -> String {
     let output = mapc(arguments, "");
     assert_eq!(output.status.code(), Some(1), "{arguments:?}");
     String::from_utf8(output.stderr).expect("text")
 }
 
-/// The text of a face behind its points.
+/// The part of a face's text that follows the points.
 pub(crate) type Surface = String;
 
 pub(crate) fn standard(name: &str) -> Surface {
@@ -113,7 +113,7 @@ pub(crate) fn room(keys: &str, wall: &str, brushes: &[String]) -> String {
     text + "}\n{\n\"classname\" \"info_player_start\"\n\"origin\" \"-268 -268 28\"\n}\n"
 }
 
-/// Everything that is stopped in the middle of a brush.
+/// The queries that the middle of a brush stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stops {
     All,
@@ -152,7 +152,7 @@ pub(crate) fn judged(
             [true, true] => All,
             [false, true] => Players,
             [false, false] => Nothing,
-            [true, false] => panic!("{what} stops rays and no players"),
+            [true, false] => panic!("{what} stops rays but no players"),
         };
         assert_eq!(stops, *expected, "{what}");
     }

@@ -1,8 +1,8 @@
 //! Maps of other games and editors: `mapc` compiles, queries and verifies them.
 //!
-//! The oracle of `mapc verify` has its own tables of contents and recognises the form by itself.
-//! So each map here is judged by two readings of its form's documentation, and by the expected
-//! answers of these tests.
+//! The oracle of `mapc verify` has its own tables of contents and recognises the form by itself. So
+//! each map here is judged by two readings of its form's documentation, the compiler's and the
+//! oracle's, and by the expected answers of these tests.
 
 mod judge;
 mod names;
@@ -17,9 +17,9 @@ fn slab(surface: &str) -> String {
     brush([-20, -200, 0], [20, 200, 120], surface)
 }
 
-/// Case `q3-tool-textures`: Quake III's tool textures are in a folder. Names were compared as a
-/// whole, so brushes with these textures were solid blocks. The oracle did not notice: it used
-/// the compiler's own list.
+/// Case `q3-tool-textures`: Quake III's tool textures are in a folder. Before, names were compared
+/// as a whole, so brushes with these textures were solid blocks. The oracle did not notice, because
+/// it used the compiler's list.
 #[test]
 fn q3_tool_textures() {
     let folder = Folder::new("q3-tool-textures");
@@ -40,8 +40,8 @@ fn q3_tool_textures() {
     }
 }
 
-/// Case `q2-contents`: the flags of Quake II's faces were ignored, and so were the names of
-/// Half-Life.
+/// Case `q2-contents`: before, the flags of Quake II's faces were ignored, and so were the names of
+/// Half-Life's textures.
 #[test]
 fn q2_contents() {
     let folder = Folder::new("q2-contents");
@@ -63,7 +63,7 @@ fn q2_contents() {
     assert_eq!(report["form"], "half-life");
 }
 
-/// Case `trenchbroom-quote`: a quotation mark in a value, which TrenchBroom writes with a
+/// Case `trenchbroom-quote`: before, a quotation mark in a value, which TrenchBroom writes with a
 /// backslash before it, made the whole map unreadable.
 #[test]
 fn trenchbroom_quote() {
@@ -78,8 +78,8 @@ fn trenchbroom_quote() {
     assert_eq!(entity.get("path"), Some("C:\\quake\\"));
 }
 
-/// Case `byte-order-mark`: a map that was saved on Windows as UTF-8 was refused, with an error
-/// that named an invisible character.
+/// Case `byte-order-mark`: before, a map that was saved on Windows as UTF-8 was refused, with an
+/// error that named an invisible character.
 #[test]
 fn byte_order_mark() {
     let folder = Folder::new("byte-order-mark");
@@ -130,7 +130,7 @@ fn the_form_can_be_set_and_is_told() {
     assert!(sign.contains("common/clip") && sign.contains("line"), "{sign}");
     assert_eq!(info(&[&source, "--game-form", "half-life"])["clip_brushes"], 0);
     let text = done(&["info", &source], "").0;
-    assert!(text.contains("form      quake3, told by: the texture common/clip"), "{text}");
+    assert!(text.contains("form      quake3, recognised by: the texture common/clip"), "{text}");
     assert_eq!(mapc(&["info", &world, "--game-form", "quake"], "").status.code(), Some(2));
     assert_eq!(mapc(&["compile", &source, "--game-form", "doom"], "").status.code(), Some(2));
 

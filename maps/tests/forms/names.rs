@@ -207,7 +207,7 @@ fn every_name_of_quake_3_is_verified() {
         ("base_wall/clip", All),
         ("skies/hell", All),
     ];
-    // NetRadiant and J.A.C.K. write faces so if they do not use brush primitives.
+    // NetRadiant and J.A.C.K. write faces in this form if they do not use brush primitives.
     let legacy = grid(&rows, |name| with_flags(name, 0x800_0000, 160));
     let map = room("", &with_flags("common/caulk", 0, 0), &legacy.brushes);
     assert_eq!(judged(&folder, &map, &legacy.at, &[])["form"], "quake3");

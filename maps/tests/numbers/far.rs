@@ -1,7 +1,7 @@
 //! Segments with far ends.
 //!
-//! Before, a trace whose end was beyond 262,144 units answered that it started in solid,
-//! whatever was on its way.
+//! Before, a trace whose end was beyond 262,144 units answered that it started in solid, whatever
+//! the segment met.
 
 use glam::{DVec3, Quat, Vec3};
 use obsp::body::{ConvexPoints, Cuboid, Cylinder, Sphere};
@@ -9,7 +9,7 @@ use obsp::{Trace, UNIVERSE, World};
 
 use crate::room::{room, room_with};
 
-/// Traces of a segment by all kinds of bodies, each with how far it reaches along x.
+/// Traces of a segment by all kinds of bodies, each with the body's reach along x.
 fn traces(world: &World, start: Vec3, end: Vec3) -> Vec<(&'static str, f32, Trace)> {
     let size = |name: &str| world.size(name).expect("a default size");
     let cuboid = Cuboid::new(Vec3::new(16.0, 16.0, 8.0)).expect("within range");
@@ -45,16 +45,16 @@ fn a_trace_of_any_length_ends_at_the_same_wall() {
             let way = DVec3::new(1.0, rise, 0.0) * length;
             let end = (start.as_dvec3() + way).as_vec3();
             for (body, reach, trace) in traces(&world, start, end) {
-                let told = || format!("{body}, {length:e} units, {rise}: {trace:?}");
-                let Trace::Hit(hit) = trace else { panic!("{}", told()) };
-                assert_eq!(hit.normal, Vec3::NEG_X, "{}", told());
+                let context = || format!("{body}, {length:e} units, {rise}: {trace:?}");
+                let Trace::Hit(hit) = trace else { panic!("{}", context()) };
+                assert_eq!(hit.normal, Vec3::NEG_X, "{}", context());
                 let x = 512.0 - reach;
-                assert!((hit.point.x - x).abs() < 0.01, "{}", told());
+                assert!((hit.point.x - x).abs() < 0.01, "{}", context());
                 let y = start.y + (x - start.x) * rise as f32;
-                assert!((hit.point.y - y).abs() < 0.02, "{}", told());
-                assert!(x - hit.end.x > 0.01 && x - hit.end.x < 0.06, "{}", told());
+                assert!((hit.point.y - y).abs() < 0.02, "{}", context());
+                assert!(x - hit.end.x > 0.01 && x - hit.end.x < 0.06, "{}", context());
                 let time = f64::from(x - start.x) / length;
-                assert!((f64::from(hit.time) / time - 1.0).abs() < 1e-3, "{}", told());
+                assert!((f64::from(hit.time) / time - 1.0).abs() < 1e-3, "{}", context());
             }
         }
     }

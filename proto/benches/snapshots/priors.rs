@@ -21,7 +21,7 @@ use crate::{LIMIT, bounds, join};
 /// A decoder that counts the bits it reads.
 struct Counting<'a, 'b> {
     decoder: Decoder<'a, PROBABILITY_COUNT>,
-    /// Zeros and ones, by probability.
+    /// For each probability, how many zeros and ones it coded.
     counts: &'b mut [[u64; 2]; PROBABILITY_COUNT],
 }
 

@@ -6,7 +6,7 @@ use obsp_proto::download::{Download, Receiver};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&cut, stream)) = bytes.split_first() else { return };
-    // The rest may be a game's data as well.
+    // The stream is also tried as a game's data.
     let _ = obsp_proto::game_data::GameData::from_bytes(stream);
     let mut receiver = Receiver::new(Download::Map);
     for piece in stream.chunks(usize::from(cut).max(1)) {

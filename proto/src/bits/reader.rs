@@ -19,7 +19,7 @@ impl<'a> BitReader<'a> {
     /// Reads `width` bits, at most 32.
     ///
     /// # Errors
-    /// Fewer bits are left.
+    /// Fewer than `width` bits are left.
     pub fn read(&mut self, width: u32) -> Result<u32, DatagramError> {
         let end = self.position + width as usize;
         if end > self.bytes.len() * 8 {
@@ -46,7 +46,7 @@ impl<'a> BitReader<'a> {
     /// Checks that everything has been read.
     ///
     /// # Errors
-    /// More than the padding of the last byte is left, or it is not zero.
+    /// More bits are left than the padding of the last byte, or the padding is not zero.
     pub fn finish(mut self) -> Result<(), DatagramError> {
         let left = self.bytes.len() * 8 - self.position;
         if left >= 8 || self.read(left as u32)? != 0 {

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, Default)]
 pub struct BitWriter {
     bytes: Vec<u8>,
-    /// Bits of an unfinished byte, the first lowest.
+    /// The bits of the unfinished byte. The bit written first is the lowest.
     pending: u64,
     /// Number of pending bits; less than 8 between calls.
     pending_bits: u32,
@@ -21,7 +21,7 @@ impl BitWriter {
         Self { bytes: Vec::with_capacity(bytes), ..Self::default() }
     }
 
-    /// Writes the lowest `width` bits of `value`, at most 32; the others must
+    /// Writes the lowest `width` bits of `value`. The width is at most 32, and the higher bits must
     /// be zero.
     pub fn write(&mut self, value: u32, width: u32) {
         debug_assert!(width <= 32 && u64::from(value) < 1 << width, "{value} in {width} bits");
@@ -39,7 +39,7 @@ impl BitWriter {
         self.write(u32::from(bit), 1);
     }
 
-    /// The bytes; the last is filled up with zeros.
+    /// The bytes written. Zero bits fill up the last one.
     pub fn finish(mut self) -> Vec<u8> {
         if self.pending_bits > 0 {
             self.bytes.push(self.pending as u8);

@@ -1,4 +1,4 @@
-//! The client's clock: for which tick a command is due.
+//! The client's clock. It says for which tick a command is due.
 //!
 //! Call [`Clock::take_due`] at [`Clock::next_at`], and [`Clock::steer`] with every report of
 //! the server on how early commands arrive.
@@ -9,19 +9,19 @@ use std::time::Duration;
 use crate::snapshot::Lead;
 use crate::{Tick, Time};
 
-/// Target of the least lead of recent commands, in ticks: one, so that a command may come a
-/// whole tick later than usual, and the quarter that the server rounds away.
+/// Target of the least lead of recent commands, in ticks. One tick lets a command arrive a whole
+/// tick later than the others. The quarter makes up for the server, which rounds leads down.
 const TARGET: f64 = 1.25;
 
-/// Error, in ticks, that is tolerated: the measure is no finer.
+/// Error of the lead, in ticks, up to which the clock is left alone.
 const TOLERANCE: f64 = 0.5;
 
-/// Error, in ticks, beyond which the clock jumps instead of changing its speed.
+/// Error of the lead, in ticks, beyond which the clock jumps instead of changing its speed.
 const JUMP: f64 = 4.0;
 
-/// Change of the clock's speed per tick of error. At 60 ticks a second it corrects six
-/// tenths of an error each second: slower than the feedback, which takes a round trip
-/// and the server's window of half a second, so it does not oscillate.
+/// Change of the clock's speed per tick of error. At 60 ticks a second the clock corrects six
+/// tenths of an error in each second. The feedback takes only a round trip and the server's window
+/// of half a second. Because the correction is slower than that, the clock does not oscillate.
 const GAIN: f64 = 0.01;
 
 /// Greatest change of the clock's speed.
@@ -30,43 +30,44 @@ const MAX_SPEED_CHANGE: f64 = 0.05;
 /// Least time for which reports are ignored after a jump, or after the client was busy.
 const FEEDBACK_DELAY: Duration = Duration::from_secs(1);
 
-/// Most ticks for which the server's reports remember a command: two of its windows.
+/// Most ticks for which a command affects the server's reports: two windows of the server.
 const REPORT_MEMORY: f64 = 32.0;
 
-/// How long commands must be late before the clock jumps because of it. One bad moment, which
-/// the server's window remembers for a while, is not enough.
+/// How long commands must be late before the clock jumps for that reason. One bad moment, which the
+/// server's window remembers for a while, is not enough.
 const LATE_CONFIRMATION: Duration = Duration::from_secs(1);
 
-/// Least time for which the worst report is remembered; the greatest is twice as long. A
+/// The worst report is remembered for at least this time and at most twice as long, so that a
 /// connection that was bad a moment ago keeps the margin that it needed.
 const MEMORY: Duration = Duration::from_secs(4);
 
 /// Greatest margin, in ticks, that is kept for commands that were late for a moment only.
 const MAX_MARGIN: f64 = 3.0;
 
-/// Error, in ticks, beyond which commands are so early that the server must have skipped
-/// time: half the server's window, in which not one command came later. The client then
-/// sets its clock back at once and sends commands for the ticks in between again.
-/// Otherwise it would act a quarter of a second late for long.
+/// Error of the lead, in ticks, beyond which the server must have skipped time: not one command of
+/// its window came less than that much too early. The client then sets its clock back at once and
+/// sends commands for the ticks in between again. Otherwise its player would act a quarter of a
+/// second late for long.
 const SET_BACK: f64 = 16.0;
 
-/// Time, beyond a round trip, in which the server's reports may still describe commands sent
-/// before the clock was set back: a few ticks and their jitter.
+/// After the clock was set back, the server's reports may describe commands sent before for a round
+/// trip and this time: a few ticks and their jitter.
 const SET_BACK_MARGIN: Duration = Duration::from_millis(150);
 
-/// Time in which reports below the limit do not update the round trip after the clock got
-/// ahead of the snapshots by [`SET_BACK`] ticks at once. The server stood still then, and its
-/// first reports are measurements from before the stall.
+/// Time after a stall of the server in which reports do not update the round trip, because the
+/// first ones are measurements from before the stall. The sign of a stall is that the clock is
+/// suddenly [`SET_BACK`] ticks further ahead of the snapshots.
 const STALL_MEMORY: Duration = Duration::from_secs(1);
 
-/// Initial ticks ahead of what the round trip requires; the first reports correct it.
+/// Ticks by which a new clock is ahead of what the round trip requires. The first reports correct
+/// that.
 const INITIAL_LEAD: f64 = 2.0;
 
-/// Decides for which tick a command is due, steered so that commands reach the server a
+/// Decides for which tick a command is due. It is steered so that commands reach the server a
 /// little before they are needed.
 ///
-/// A late command is lost, an early one is only less fresh. So the clock follows the
-/// worst report of the last seconds: at once when it gets worse, slowly when it gets
+/// A command that arrives late is lost, and one that arrives early is only less fresh. So the clock
+/// follows the worst report of the last seconds: at once when it gets worse, slowly when it gets
 /// better.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
@@ -76,15 +77,16 @@ pub(super) struct Clock {
     since: Time,
     tick: f64,
     speed: f64,
-    /// Reports before this time describe the time before a jump, or a client that was busy.
+    /// Reports that arrive before this time describe the time before a jump, or a client that was
+    /// busy.
     ignore_until: Time,
-    /// Reports before this time may still describe the time before a jump: commands that they
-    /// call late need not be late any more.
+    /// Reports that arrive before this time may still describe the time before a jump. Commands
+    /// that they call late need not be late any more.
     jump_known_at: Time,
-    /// Reports before this time describe the time before the clock was set back.
+    /// Reports that arrive before this time describe the time before the clock was set back.
     outdated_until: Time,
-    /// Set after the clock was set back by an estimate, until a report confirms the estimate: the
-    /// number of ticks by which the clock was put forward since, because commands came too late.
+    /// The number of ticks by which the clock was put forward since it was set back by an estimate,
+    /// because commands came too late. `None` once reports have confirmed the estimate.
     estimate: Option<f64>,
     /// Ticks from sending a command to receiving the report about it, as measured by the
     /// latest report.
@@ -96,11 +98,11 @@ pub(super) struct Clock {
     /// Ticks by which the clock was ahead of the snapshot of the latest report; `None`
     /// after a jump.
     ahead: Option<f64>,
-    /// Reports before this time may be from before a stall of the server.
+    /// Reports that arrive before this time may be from before a stall of the server.
     stalled_until: Time,
     /// The time since which commands have arrived far too late.
     late_since: Option<Time>,
-    /// The worst and the best lead since `window_start`, and in the window before.
+    /// The worst lead since `window_start`, and in the window before. `best` has the best leads.
     worst: [f64; 2],
     best: [f64; 2],
     window_start: Time,
@@ -109,11 +111,12 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The clock of a client that learns at `now` that the server is at `tick`; the
-    /// answer took `elapsed` since the hello.
+    /// The clock of a client that learns at `now` that the server is at `tick`. The answer to the
+    /// client's hello took `elapsed`.
     pub(super) fn new(tick_rate: NonZeroU16, tick: Tick, elapsed: Duration, now: Time) -> Self {
         let tick_rate = f64::from(tick_rate.get());
-        // The answer may have waited a tick or two; too early is better than too late.
+        // The answer may have waited at the server for a tick or two, so the round trip may be
+        // shorter. Commands are then early, which is better than late.
         let round_trip = elapsed.as_secs_f64() * tick_rate;
         let tick = f64::from(tick.0) + round_trip + INITIAL_LEAD;
         Self {
@@ -142,12 +145,13 @@ impl Clock {
     pub(super) fn next_at(&self) -> Time {
         let ticks = f64::from(self.next.0) - self.tick;
         let seconds = (ticks / (self.tick_rate * self.speed)).max(0.0);
-        // Rounded up, so that the command is due at the moment returned.
+        // The time is rounded up, so that the command is due at the moment returned.
         let length = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         self.since + length + Duration::from_nanos(if seconds > 0.0 { 1_000 } else { 0 })
     }
 
-    /// Takes the tick that is due at `now`, if any; each is due once.
+    /// Takes the tick that is due at `now`, if any. It is due once more only if the clock is set
+    /// back.
     pub(super) fn take_due(&mut self, now: Time) -> Option<Tick> {
         let due = Tick(self.tick_at(now) as u32);
         if due < self.next {
@@ -168,8 +172,8 @@ impl Clock {
         Duration::try_from_secs_f64(self.round_trip / self.tick_rate).unwrap_or_default()
     }
 
-    /// Steers by the report, in the latest snapshot, of how early commands arrive;
-    /// `tick` is that snapshot's.
+    /// Steers by the report, in the latest snapshot, of how early commands arrive; `tick` is the
+    /// tick of that snapshot.
     pub(super) fn steer(&mut self, now: Time, tick: Tick, lead: Lead) {
         let ahead = self.tick_at(now) - f64::from(tick.0);
         if self.ahead.replace(ahead).is_some_and(|before| ahead - before > SET_BACK) {
@@ -177,8 +181,8 @@ impl Clock {
         }
         self.bound_round_trip(now);
         let lead = if lead.is_at_limit() {
-            // The report only says "at least"; how far off the clock is follows from the
-            // snapshot's own tick.
+            // The report says only that the lead is at least that great. The tick of the snapshot
+            // tells how far off the clock is.
             let (least, known) = (lead.ticks(), ahead - self.round_trip);
             if least > 0.0 { known.max(least) } else { least }
         } else {
@@ -209,7 +213,7 @@ impl Clock {
         self.rebase(now);
         self.record_lead(now, lead);
         let error = self.worst[0].min(self.worst[1]) - TARGET;
-        // Commands whose best lead is sufficient are not sent earlier.
+        // Commands are sent earlier only until the best lead has the greatest margin.
         let margin = (TARGET + MAX_MARGIN - self.best[0].max(self.best[1])).max(0.0);
         let error = error.max(-margin);
         self.speed = 1.0;
@@ -223,9 +227,8 @@ impl Clock {
     }
 
     /// Corrects the estimate by which the clock was set back, once many commands have been
-    /// measured, or at once if commands come too late. `added` is the correction so far.
-    /// Reports repeat the least lead for a while, so only the rest that is still missing is
-    /// added.
+    /// measured, or at once if commands come too late. `added` is the correction so far. Reports
+    /// repeat the least lead for a while, so only the part that is still missing is added.
     fn correct_estimate(&mut self, now: Time, lead: f64, added: f64) {
         let missing = TARGET - lead - added;
         let is_known = now >= self.outdated_until;
@@ -248,7 +251,7 @@ impl Clock {
         }
     }
 
-    /// Sets the clock back by this many ticks, all of which become due once more.
+    /// Sets the clock back by `error` ticks. These ticks become due once more.
     fn set_back(&mut self, now: Time, error: f64) {
         self.rebase(now);
         self.speed = 1.0;

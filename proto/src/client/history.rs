@@ -7,9 +7,9 @@ use crate::snapshot::BASELINES_KEPT;
 /// The latest values of one slot, by tick.
 #[derive(Clone, Debug)]
 pub(super) struct History<T = QuantisedEntity> {
-    /// In ascending order of tick; `None` where the slot was empty. Only the last
-    /// [`BASELINES_KEPT`] count. Older ones remain until enough have collected to be removed at
-    /// once.
+    /// The values in ascending order of tick; `None` where the slot was empty. Only the last
+    /// [`BASELINES_KEPT`] are used. Older ones stay until there are enough of them to be removed
+    /// together.
     values: Vec<(Tick, Option<T>)>,
 }
 
@@ -30,8 +30,8 @@ impl<T> History<T> {
         }
     }
 
-    /// The number of values of `tick` or before. The search begins at the end, because
-    /// queries are about recent ticks, and the rest is not in the processor's cache.
+    /// The number of values of `tick` or before. The search begins at the end, because queries are
+    /// about recent ticks, and older values are not in the processor's cache.
     pub(super) fn until_index(&self, tick: Tick) -> usize {
         let later = self.values().iter().rev().take_while(|&&(at, _)| at > tick);
         self.values().len() - later.count()

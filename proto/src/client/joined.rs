@@ -22,11 +22,12 @@ use crate::{DatagramError, Tick, Time};
 pub struct SnapshotReceived {
     /// Its tick.
     pub tick: Tick,
-    /// Time since the previous snapshot arrived; `None` for the first.
+    /// Time since the previous snapshot arrived; `None` for the first snapshot.
     pub gap: Option<Duration>,
     /// Whether its digest matched; `None` if it had none that could be checked.
     pub digest_agrees: Option<bool>,
-    /// The authoritative motion of the client's own player after this tick, if carried.
+    /// The authoritative motion of the client's own player after this tick, if the snapshot carries
+    /// it.
     pub own_motion: Option<AuthoritativeMotion>,
 }
 
@@ -37,8 +38,8 @@ pub struct CommandSent {
     pub tick: Tick,
     /// The command as it was sent, with its fields clamped.
     pub command: Command,
-    /// The command of the ticks, if any, that were skipped since the last one: the
-    /// previous command once more, as the server fills them too.
+    /// The command for ticks that were skipped since the previous command, if there are any. It is
+    /// the previous command, which the server repeats in such ticks too.
     pub held: Command,
     /// The datagram.
     pub datagram: Vec<u8>,
@@ -84,7 +85,7 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// The state when the server's hello arrives at `now`; the client's was sent at
+    /// The state when the server's hello arrives at `now`; the client's hello was sent at
     /// `hello_sent`.
     pub(super) fn new(hello: ServerHello, hello_sent: Time, now: Time) -> Self {
         Self {
@@ -132,7 +133,7 @@ impl Joined {
         }
         let decoded = self.codec.decode(bytes, near, &self.view);
         let snapshot = match decoded {
-            // Later snapshots may have displaced the baseline that it references.
+            // Later snapshots may have displaced the baseline that this one references.
             Err(DatagramError::UnknownBaseline { .. } | DatagramError::UnknownValues { .. })
                 if !in_order =>
             {
@@ -196,8 +197,8 @@ impl Joined {
         Some(CommandSent { tick, command, held, datagram })
     }
 
-    /// Discards the commands sent for `tick` and later: the clock was set back, and others
-    /// are sent for these ticks.
+    /// Discards the commands that were sent for `tick` and later ticks, because the clock was set
+    /// back and other commands are sent for these ticks.
     fn discard_from(&mut self, tick: Tick) {
         let (Some(before), outdated) = (tick.before(1), self.newest.distance(tick) + 1) else {
             return;
@@ -241,8 +242,8 @@ mod tests {
     use crate::server::{MatchInfo, OwnPlayer};
     use crate::{Tick, Time, client, server};
 
-    /// A server session and a client session that joined it, after forty ticks with forty
-    /// props of which all but the first rest.
+    /// A server session, and a client session that joined it forty ticks ago. There are forty
+    /// props, and all but the first are at rest.
     struct TestMatch {
         server: server::Session,
         client: client::Session,

@@ -25,36 +25,36 @@ const COVERED: [f64; 2] = [LEAD_WINDOW as f64 - 2.0, 2.0 * LEAD_WINDOW as f64 + 
 /// suggests.
 const MARGIN: f64 = 4.0;
 
-/// Greatest difference, in ticks, between the lateness of all commands that a report may cover
-/// and of those that it surely covers. Beyond it the report does not count, so the round trip is
-/// known to within a tick.
+/// Greatest difference, in ticks, between two values: the greatest lateness of all commands that a
+/// report may cover, and that of the commands that it surely covers. If the difference is greater,
+/// the report does not count, so the round trip is known to within a tick.
 const AMBIGUITY: f64 = 1.0;
 
-/// Average difference, in ticks, between a lead and its report: the server rounds down to
-/// quarters of a tick.
+/// Average difference, in ticks, between a lead and its report, because the server rounds leads
+/// down to quarters of a tick.
 const ROUNDED: f64 = 0.125;
 
-/// Least time for which a measurement counts. It counts on until clear ones have come for as long
-/// again. The least measurement is used, because a client that was busy handles snapshots late
-/// and measures too much.
+/// Least length of a window. The least measurement of this window and the one before is used,
+/// because a client that was busy handles snapshots late and measures too much. A window ends with
+/// the first report after this time that counts.
 const MEMORY: Duration = Duration::from_secs(1);
 
-/// Datagrams of commands that are remembered: two seconds at 60 ticks a second, so that a
-/// report finds its commands on the longest lines.
+/// Most datagrams of commands that are remembered: those of two seconds at 60 ticks a second, so
+/// that even on the longest lines a report finds its commands.
 const MAX_SENT: usize = 128;
 
 /// The round trip of one connection. Numbers are in ticks.
 #[derive(Clone, Debug)]
 pub(super) struct RoundTrip {
     tick_rate: f64,
-    /// When datagrams of commands were sent, and how much later that was than the tick of their
-    /// oldest new command, by a clock with an arbitrary origin.
+    /// For each datagram of commands: when it was sent, and how much later that was than the tick
+    /// of its oldest new command, by a clock with an arbitrary origin.
     sent: VecDeque<(f64, f64)>,
     /// The least round trip since `window_start`, and in the window before.
     least: [f64; 2],
     window_start: Time,
-    /// The round trip that is used until a report counts: at first the time that the answer to
-    /// the hello took, then a lower bound.
+    /// The round trip that is used until a report counts: at first the time that the answer to the
+    /// hello took, then the lower bound that follows from a report that does not count.
     assumed: f64,
 }
 

@@ -27,7 +27,7 @@ pub enum Event {
     /// The match continues in another world. Everything known so far is void. The session has
     /// said hello again, and [`Event::Joined`] follows.
     NewWorld {
-        /// The map of that world, which may be the same.
+        /// The map of the new world, which may be that of the old one.
         map: MapHash,
         /// The name of that map.
         name: MapName,
@@ -42,12 +42,11 @@ const MAX_UNWRITTEN: usize = 16 * 1024;
 /// A state of an entity that the client received, with its tick.
 pub type Observed = (Tick, EntityState);
 
-/// A client's end of one connection: bytes and a time in, bytes and events out.
+/// A client's end of one connection. It takes bytes and the time, and returns bytes and events.
 ///
-/// Pass on arriving bytes by [`Session::receive_stream`] and
-/// [`Session::receive_datagram`], send a [`Session::command`] at
-/// [`Session::next_command_at`], let time pass by [`Session::advance`], and write
-/// [`Session::stream_output`] after any of these. [`Session::leave`] ends it.
+/// Pass on arriving bytes by [`Session::receive_stream`] and [`Session::receive_datagram`], send a
+/// [`Session::command`] at [`Session::next_command_at`], let time pass by [`Session::advance`], and
+/// write [`Session::stream_output`] after any of these. [`Session::leave`] ends the session.
 #[derive(Debug)]
 pub struct Session {
     phase: Phase,
@@ -162,7 +161,8 @@ impl Session {
             (ServerMessage::NewWorld { map, name }, Phase::Joined(_)) => {
                 self.phase = Phase::Joining;
                 self.started = now;
-                // Any map: that world may be over too when the hello arrives.
+                // The hello accepts any map, because that world too may be over when the hello
+                // arrives.
                 let hello = ClientHello::new(MapHash::ANY, &self.name);
                 self.output.extend(encode_client_message(&ClientMessage::Hello(hello)));
                 Event::NewWorld { map, name }
@@ -174,17 +174,17 @@ impl Session {
         Ok(Some(Some(event)))
     }
 
-    /// Handles a datagram; `None` if it was a duplicate, stale, or arrived before the
+    /// Handles a datagram; `None` if it was a duplicate, stale, or arrived before the server's
     /// hello.
     ///
     /// # Errors
-    /// As [`Session::receive_stream`].
+    /// The errors are those of [`Session::receive_stream`].
     pub fn receive_datagram(
         &mut self,
         now: Time,
         bytes: &[u8],
     ) -> Result<Option<SnapshotReceived>, ProtocolError> {
-        // A datagram may overtake the hello; its content is sent again.
+        // A datagram may overtake the hello. The server sends its content again.
         let Phase::Joined(joined) = &mut self.phase else { return Ok(None) };
         let received = joined.receive(now, bytes, &mut self.stats);
         match &received {
@@ -200,8 +200,8 @@ impl Session {
         received.map_err(ProtocolError::from)
     }
 
-    /// Takes the next match event of a tick up to `render_tick`: the one that the caller
-    /// renders, or [`Session::latest_tick`].
+    /// Takes the next match event of a tick up to `render_tick`. Pass the tick that you render, or
+    /// [`Session::latest_tick`] if you render nothing.
     pub fn next_event(&mut self, render_tick: Tick) -> Option<(Tick, MatchEvent)> {
         match &mut self.phase {
             Phase::Joined(joined) => joined.events.pop(render_tick),
@@ -246,11 +246,11 @@ impl Session {
         self.joined().map(|joined| joined.clock.next_at())
     }
 
-    /// Sends the command for the tick that is due; `None` if none is due yet. Fields are
-    /// clamped to what can be encoded (a movement of -128, a view beyond the vertical).
-    /// `render_tick` is the moment of the match, in ticks, at which the player saw the
-    /// others when deciding: the server judges a shot by it. Without it, or without a
-    /// shot, the command's [`Command::view_age`] is 0.
+    /// Sends the command for the tick that is due; `None` if none is due yet. Fields that cannot be
+    /// encoded, such as a movement of -128 or a view beyond the vertical, are clamped.
+    /// `render_tick` is the moment of the match, in ticks, at which the player saw the others when
+    /// deciding: the server judges a shot by it. Without it, or without a shot, the command's
+    /// [`Command::view_age`] is 0.
     pub fn command(
         &mut self,
         now: Time,
@@ -284,10 +284,10 @@ impl Session {
         self.joined()?.received.map(|received| received.latest)
     }
 
-    /// The round trip of the line, to within a tick: the longest way of a command of the latest
-    /// half second, as the server reports it, and the shortest way back of the latest seconds.
-    /// The caller's own lateness is left out. Before the first report it is the time that the
-    /// answer to the hello took. `None` while the client has not joined.
+    /// The round trip of the line, to within a tick: the longest time that a command of the latest
+    /// half second took, as the server reports it, plus the shortest time that a snapshot of the
+    /// latest seconds took. The caller's own lateness is left out. Before the first report it is
+    /// the time that the answer to the hello took. `None` while the client has not joined.
     pub fn round_trip(&self) -> Option<Duration> {
         self.joined().map(|joined| joined.round_trip.get())
     }
@@ -309,8 +309,8 @@ impl Session {
         Some(entity.dequantise(id.slot, &joined.hello.bounds))
     }
 
-    /// The tick since which an entity is known to be out of the world. `None` while it is in
-    /// it, and before a snapshot has contained its slot.
+    /// The tick since which an entity is known to be out of the world. `None` while the entity is
+    /// in the world, and before a snapshot has contained its slot.
     pub fn gone_since(&self, id: EntityId) -> Option<Tick> {
         self.joined()?.view.gone_since(id)
     }
@@ -322,7 +322,7 @@ impl Session {
         joined.flat_map(move |joined| joined.view.near(position, reach, &joined.hello.bounds))
     }
 
-    /// The latest content of a slot, in the integers of the wire.
+    /// The latest content of a slot, in the integers that were sent.
     pub fn quantised(&self, slot: u16) -> Option<&QuantisedEntity> {
         self.joined()?.view.latest(slot)
     }
@@ -334,9 +334,9 @@ impl Session {
         joined.flat_map(move |joined| joined.view.history(id, &joined.hello.bounds))
     }
 
-    /// The state of an entity at `tick` or before, and the first one after it, for
-    /// interpolation. If no state that old is kept, the first one that is. `None` if the
-    /// entity does not exist at that tick.
+    /// The state of an entity at `tick` or before, and the first one after it, for interpolation.
+    /// If no state that old is kept, the first state is the oldest one kept, and there is no
+    /// second. `None` if the entity does not exist at that tick.
     pub fn states_around(&self, id: EntityId, tick: Tick) -> Option<(Observed, Option<Observed>)> {
         let joined = self.joined()?;
         joined.view.states_around(id, tick, &joined.hello.bounds)
@@ -349,14 +349,15 @@ impl Session {
         Some(self.joined()?.view.quantised_at(id, tick)?.values)
     }
 
-    /// The latest values of the fields of the match; the least ones until others arrive.
+    /// The latest values of the fields of the match. Every field has its least value until values
+    /// arrive.
     pub fn match_values(&self) -> FieldValues {
         let latest = self.joined().and_then(|joined| joined.view.of_match.latest());
         latest.copied().unwrap_or_default()
     }
 
-    /// The latest values of the own player's fields, which no other client is sent; the least
-    /// ones until others arrive.
+    /// The latest values of the own player's fields, which no other client is sent. Every field has
+    /// its least value until values arrive.
     pub fn own_values(&self) -> FieldValues {
         let latest = self.joined().and_then(|joined| joined.view.of_own_player.latest());
         latest.copied().unwrap_or_default()
@@ -384,5 +385,5 @@ impl Session {
 }
 
 fn unexpected(message: &'static str) -> ProtocolError {
-    ProtocolError::Unexpected { message, state: "it is not expected" }
+    ProtocolError::Unexpected { message, state: "the session does not allow it" }
 }

@@ -58,8 +58,8 @@ impl View {
         }
     }
 
-    /// Whether the server's digest in a snapshot, which is later than all before, matches
-    /// its decoded records and the sampled slots.
+    /// Whether the server's digest in a snapshot matches the decoded records and the sampled slots.
+    /// The snapshot must be later than all before.
     pub(super) fn agrees(
         &self,
         snapshot: &Snapshot,
@@ -161,8 +161,8 @@ impl View {
         }
     }
 
-    /// The entity in a slot at `tick`, in the integers of the wire: the latest state until
-    /// then, or the first one that is kept.
+    /// The entity in a slot at `tick`, in the integers that were sent: its latest state until then,
+    /// or the oldest one that is kept.
     pub(super) fn quantised_at(
         &self,
         id: obsp_sim::EntityId,

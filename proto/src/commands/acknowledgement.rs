@@ -2,7 +2,7 @@
 
 use crate::Tick;
 
-/// Ticks before the latest that an acknowledgement covers.
+/// Number of ticks before the latest one that an acknowledgement covers.
 pub const WINDOW: u32 = u32::BITS;
 
 /// The snapshots that a client has decoded. It is repeated with every command, so a snapshot

@@ -4,7 +4,7 @@ use obsp_sim::Command;
 
 use crate::Tick;
 
-/// Most commands of a datagram: seven datagrams in a row may be lost before a command is.
+/// Most commands of a datagram. A command is lost only if this many datagrams in a row are lost.
 pub const MAX_COMMANDS: usize = 8;
 
 /// Commands for consecutive ticks, 1 to [`MAX_COMMANDS`].
@@ -15,8 +15,8 @@ pub struct CommandBatch {
 }
 
 impl CommandBatch {
-    /// Commands for `oldest` and the ticks after it; `None` if there are none or too many, or
-    /// if their ticks are beyond the last one.
+    /// Commands for `oldest` and the ticks after it; `None` if there are no commands or too many,
+    /// or if their ticks go beyond 32 bits.
     pub fn new(oldest: Tick, commands: Vec<Command>) -> Option<Self> {
         let count = u32::try_from(commands.len()).ok()?;
         let possible = (1..=MAX_COMMANDS).contains(&commands.len())

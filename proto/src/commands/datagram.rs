@@ -10,7 +10,7 @@ use crate::{DatagramError, Tick};
 /// Greatest length of a command datagram, in bytes.
 pub const MAX_COMMAND_DATAGRAM: usize = 83;
 
-/// Bits of [`Command::view_age`]: two seconds of it at the highest rate.
+/// Bits of [`Command::view_age`], enough for two seconds at the highest tick rate.
 const VIEW_AGE_BITS: u32 = 12;
 
 /// Greatest [`Command::view_age`] that can be encoded.
@@ -31,15 +31,15 @@ pub const QUARTER_TURN: i16 = 1 << 14;
 ///     acknowledgement: Some(Acknowledgement::of(Tick(98))),
 ///     batch: CommandBatch::new(Tick(100), vec![run; 3]).unwrap(),
 /// };
-/// // Ticks are sent as 16 bits, so the receiver names one that is near.
+/// // Ticks are sent as 16 bits, so the receiver passes a tick that is near.
 /// assert_eq!(CommandDatagram::decode(&datagram.encode(), Tick(99))?, datagram);
 /// # Ok::<(), obsp_proto::DatagramError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandDatagram {
-    /// The snapshots that it has decoded; `None` before the first.
+    /// The snapshots that the client has decoded; `None` before the first.
     pub acknowledgement: Option<Acknowledgement>,
-    /// Its last commands.
+    /// The client's last commands.
     pub batch: CommandBatch,
 }
 
@@ -64,7 +64,7 @@ impl CommandDatagram {
         writer.finish()
     }
 
-    /// Decodes a datagram; `near` is a tick not far from its own.
+    /// Decodes a datagram. `near` is a tick near those of the datagram, such as the present one.
     ///
     /// # Errors
     /// The bytes violate the protocol.
@@ -103,8 +103,8 @@ fn read_tick(reader: &mut BitReader<'_>, near: Tick) -> Result<Tick, DatagramErr
     Tick::from_low_bits(low, near).ok_or(DatagramError::OutOfRange { field: "tick" })
 }
 
-/// Writes a command as its difference from the one of the next tick; the newest as its
-/// difference from the default.
+/// Writes a command as its difference from the command of the next tick. The newest command is
+/// written as its difference from the default one.
 fn write_command(writer: &mut BitWriter, command: &Command, newer: Option<&Command>) {
     if let Some(newer) = newer {
         writer.write_bit(command != newer);

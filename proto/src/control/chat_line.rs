@@ -75,7 +75,8 @@ impl fmt::Display for ChatLine {
 impl<Context> Decode<Context> for ChatLine {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
         let line = String::decode(decoder)?;
-        Self::new(&line).map_err(|_| DecodeError::Other("the chat line is not printable"))
+        Self::new(&line)
+            .map_err(|_| DecodeError::Other("the chat line is empty, too long or not printable"))
     }
 }
 

@@ -29,7 +29,7 @@ pub enum MatchEvent {
     Died {
         /// The entity that the player controls.
         player: EntityId,
-        /// The player who killed them, possibly themselves.
+        /// The player who killed `player`; the same one for a suicide.
         by: EntityId,
     },
     /// A player's health or score changed.
@@ -46,7 +46,7 @@ pub enum MatchEvent {
         /// The line.
         line: ChatLine,
     },
-    /// The server sends a line to everybody, such as when it will shut down.
+    /// The server sends a line to everybody, for example to announce a shutdown.
     Announced {
         /// The line.
         line: ChatLine,
@@ -55,11 +55,10 @@ pub enum MatchEvent {
     Round {
         /// The phase.
         phase: RoundPhase,
-        /// The tick in which the phase ends by time; `None` if it does not end, or ends only
-        /// when something happens.
+        /// The tick in which the time of the phase is over; `None` if the phase has no time limit.
         ends: Option<Tick>,
     },
-    /// An event of the game's own.
+    /// An event that the game defines.
     Game(GameEvent),
 }
 
@@ -102,7 +101,8 @@ impl Encode for MatchEvent {
                 EventFields::Vitals(fields(player), vitals.health, vitals.score)
             }
             Self::Announced { line } => EventFields::Announced(line.clone()),
-            // The match begins after tick 0, so no phase ends in it.
+            // 0 stands for `None`, because the match begins after tick 0 and no phase ends in tick
+            // 0.
             Self::Round { phase, ends } => {
                 EventFields::Round(*phase, ends.map_or(0, |tick| tick.0))
             }

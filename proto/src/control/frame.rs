@@ -15,7 +15,7 @@ const LENGTH_BYTES: usize = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// A frame is longer than any message.
-    #[error("frame of {length} bytes, above the limit of {limit}")]
+    #[error("a frame has {length} bytes, more than the limit of {limit}")]
     TooLong {
         /// The claimed length.
         length: usize,
@@ -23,7 +23,7 @@ pub enum FrameError {
         limit: usize,
     },
     /// A frame has no content.
-    #[error("empty frame")]
+    #[error("a frame is empty")]
     Empty,
 }
 
@@ -103,7 +103,7 @@ impl Framer {
 /// [`MAX_SERVER_FRAME`].
 ///
 /// # Errors
-/// The content is empty or longer than that.
+/// The content is empty or longer than `limit`.
 pub fn frame(content: &[u8], limit: usize) -> Result<Vec<u8>, FrameError> {
     if content.is_empty() {
         return Err(FrameError::Empty);

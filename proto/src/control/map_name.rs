@@ -9,7 +9,7 @@ use bincode::{Decode, Encode};
 /// Most bytes of a map's name.
 pub const MAX_MAP_NAME: usize = 64;
 
-/// A map's name, for people; the [`super::MapHash`] decides which map it is.
+/// A map's name for people to read. The [`super::MapHash`] identifies the map.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode)]
 pub struct MapName(String);
 

@@ -21,8 +21,8 @@ pub struct MatchName(String);
 /// The text is no match's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} cannot be the name of a match: 1 to {MAX_MATCH_NAME} letters and digits, hyphens and \
-     underscores can"
+    "{0:?} cannot be the name of a match: a name has 1 to {MAX_MATCH_NAME} letters and digits of \
+     ASCII, hyphens and underscores"
 )]
 pub struct MatchNameError(String);
 

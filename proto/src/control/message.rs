@@ -24,7 +24,7 @@ use crate::{PROTOCOL_VERSION, Tick};
 pub struct MapHash(pub [u8; 32]);
 
 impl MapHash {
-    /// In a client's hello: any map that the server plays.
+    /// In a client's hello, this stands for any map that the server plays.
     pub const ANY: Self = Self([0; 32]);
 }
 
@@ -102,12 +102,12 @@ impl ClientHello {
         self.map
     }
 
-    /// The name that the client asks for; unchecked if it was received.
+    /// The name that the client asks for. The name in a received hello has not been checked.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The connect token; empty if there is none, unchecked in any case.
+    /// The connect token, which has not been checked; empty if there is none.
     pub fn token(&self) -> &[u8] {
         &self.token
     }
@@ -138,11 +138,12 @@ impl ClientHello {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum ClientMessage {
-    /// The request to join; always and only the first message.
+    /// The request to join: the first message, and the answer to [`ServerMessage::NewWorld`].
     Hello(ClientHello),
     /// A regular goodbye.
     Leave,
-    /// A digest did not match what was decoded: one of the two ends has a defect.
+    /// The digest of a snapshot did not match the decoded state, so one of the two ends has a
+    /// defect.
     Mismatch {
         /// The tick of the snapshot, its lowest 32 bits.
         tick: u32,
@@ -160,7 +161,7 @@ pub struct ServerHello {
     pub tick_rate: NonZeroU16,
     /// Snapshots per second that the client may expect.
     pub snapshot_rate: NonZeroU16,
-    /// The last tick simulated when this was encoded.
+    /// The last tick that was simulated before this hello was encoded.
     pub tick: Tick,
     /// The map that is played.
     pub map: MapHash,
@@ -173,7 +174,7 @@ pub struct ServerHello {
     /// The ticket to rejoin with after a lost connection; [`Ticket::NONE`] for a
     /// spectator.
     pub ticket: Ticket,
-    /// Seconds after the loss for which the ticket is valid.
+    /// Seconds for which the ticket is valid after the connection was lost.
     pub rejoin_seconds: u16,
     /// The models, fields and events of the game that is played.
     pub schema: Arc<Schema>,
@@ -186,7 +187,11 @@ pub struct ServerHello {
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, thiserror::Error)]
 pub enum RefusalReason {
     /// The client speaks another version of the protocol.
-    #[error("the server speaks protocol version {server}")]
+    #[error(
+        "the server speaks protocol version {server}, this client version {own}: update the older \
+         of the two",
+        own = PROTOCOL_VERSION
+    )]
     WrongVersion {
         /// The server's version.
         server: u32,
@@ -206,8 +211,8 @@ pub enum RefusalReason {
         /// The name of that map.
         name: MapName,
     },
-    /// The name is not printable.
-    #[error("the name is not printable")]
+    /// The name is empty, too long, not printable, or has blanks at an end.
+    #[error("the name is empty, too long, not printable, or has blanks at an end")]
     BadName,
     /// The server is starting or stopping.
     #[error("the server is not ready to take players")]
@@ -242,7 +247,7 @@ pub enum ClosingReason {
     #[error("nothing was received for too long")]
     TimedOut,
     /// An operator or a rule removed the player.
-    #[error("removed from the match: {0}")]
+    #[error("the player was removed from the match: {0}")]
     Removed(ChatLine),
     /// The player has connected again.
     #[error("the same player has connected again")]
@@ -252,9 +257,9 @@ pub enum ClosingReason {
 /// A message from a server.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum ServerMessage {
-    /// The client is accepted; always and only the first message to it.
+    /// The client is accepted: the answer to its hello.
     Hello(ServerHello),
-    /// The client is refused; the first and last message to it.
+    /// The client is refused: the last message to it.
     Refused(RefusalReason),
     /// The last message to a client that had joined.
     Closing(ClosingReason),
@@ -268,7 +273,7 @@ pub enum ServerMessage {
     /// The match continues in another world: the client says hello again, and everything
     /// it knows of the old world is void.
     NewWorld {
-        /// The map of that world, which may be the same.
+        /// The map of the new world, which may be that of the old one.
         map: MapHash,
         /// The name of that map.
         name: MapName,
@@ -278,22 +283,22 @@ pub enum ServerMessage {
 /// Why a frame holds no valid message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// It cannot be decoded as any message.
-    #[error("undecodable: {reason}")]
+    /// The content of the frame cannot be decoded as a message.
+    #[error("cannot be decoded ({reason})")]
     Undecodable {
         /// The reason as the decoder gives it.
         reason: String,
     },
     /// Bytes follow the message.
-    #[error("{count} bytes after the message")]
+    #[error("has {count} bytes too many")]
     Trailing {
         /// The number of bytes.
         count: usize,
     },
 }
 
-/// The encoding of a client's control messages: bincode 2, little endian, variable-length
-/// integers, and no more memory than a frame has bytes.
+/// The encoding of a client's control messages: bincode 2, little endian, variable-length integers.
+/// The decoder takes no more memory than a frame has bytes.
 fn of_clients() -> impl Config {
     bincode::config::standard().with_limit::<MAX_CLIENT_FRAME>()
 }
@@ -323,8 +328,8 @@ pub fn decode_server_message(content: &[u8]) -> Result<ServerMessage, MessageErr
     decode(content, of_servers())
 }
 
-/// The version in a hello of any version, whose first two fields never change place.
-/// `None` if the content is no hello.
+/// The protocol version in a hello, whose first two fields are the same in every version. `None` if
+/// the content is no hello.
 pub fn hello_version(content: &[u8]) -> Option<u32> {
     let ((tag, version), _) =
         bincode::decode_from_slice::<(u32, u32), _>(content, of_clients()).ok()?;
@@ -347,8 +352,7 @@ fn decode<M: Decode<()>>(content: &[u8], configuration: impl Config) -> Result<M
     }
 }
 
-/// Slot and generation in a hello to a spectator, who has no player: a slot after the
-/// last one.
+/// Slot and generation in a hello to a spectator, who has no player. No entity can have this slot.
 const NO_PLAYER: (u16, u16) = (crate::MAX_ENTITIES as u16, 0);
 
 /// The fields of a [`ServerHello`] in their encoding.

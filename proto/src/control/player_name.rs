@@ -97,7 +97,11 @@ impl fmt::Display for PlayerName {
 impl<Context> Decode<Context> for PlayerName {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
         let name = String::decode(decoder)?;
-        Self::new(&name).map_err(|_| DecodeError::Other("the name is not printable"))
+        Self::new(&name).map_err(|_| {
+            DecodeError::Other(
+                "the name is empty, too long, not printable, or has blanks at an end",
+            )
+        })
     }
 }
 

@@ -48,9 +48,9 @@ macro_rules! reasons {
 /// When a reason can end a connection.
 #[derive(PartialEq, Eq)]
 enum Stage {
-    /// Before the client is in the match.
+    /// Only before the client is in the match.
     Joining,
-    /// Once the client is in the match.
+    /// Only once the client is in the match.
     Joined,
     /// At any time.
     Any,
@@ -63,8 +63,9 @@ reasons! {
     Full = "full", Any, "no place is left";
     /// The client has another map.
     WrongMap = "wrong_map", Any, "the client has another map";
-    /// The name is not printable.
-    BadName = "bad_name", Any, "the name is not printable";
+    /// The name is empty, too long, not printable, or has blanks at an end.
+    BadName = "bad_name", Any,
+        "the name is empty, too long, not printable, or has blanks at an end";
     /// The match did not answer in time, or the server is draining.
     NotReady = "not_ready", Any, "the match did not answer in time, or the server is draining";
     /// The operator has banned the address.
@@ -114,12 +115,12 @@ reasons! {
 }
 
 impl Reason {
-    /// Whether a client that has not joined can be refused for it.
+    /// Whether a client that has not joined can be refused for this reason.
     pub fn refuses(self) -> bool {
         self.stage() != Stage::Joined
     }
 
-    /// Whether a client that has joined can be disconnected for it.
+    /// Whether a client that has joined can be disconnected for this reason.
     pub fn disconnects(self) -> bool {
         self.stage() != Stage::Joining
     }

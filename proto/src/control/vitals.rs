@@ -1,8 +1,8 @@
-/// Health and score of a player, as the game sets them. All clients are sent them.
+/// Health and score of a player, as the game sets them. The server sends them to all clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vitals {
     /// Health left; zero while dead.
     pub health: u16,
-    /// Kills of others, less suicides.
+    /// Number of other players killed, less the number of suicides.
     pub score: i16,
 }

@@ -13,16 +13,16 @@ use super::{GameFileError, MAX_GAME_DATA};
 /// Most models that a file may name.
 const MAX_MODELS: usize = 64;
 
-/// The `[models]` as they are written: paths by name.
-pub(super) type Written = BTreeMap<String, Spanned<String>>;
+/// The table `[models]` as it is written: the path of each model by its name.
+pub(super) type RawModels = BTreeMap<String, Spanned<String>>;
 
-/// The `[materials.NAME]` as they are written, by the names of models.
-pub(super) type Materials = BTreeMap<String, Spanned<WrittenMaterial>>;
+/// The tables `[materials.NAME]` as they are written, by the names of their models.
+pub(super) type Materials = BTreeMap<String, Spanned<RawMaterial>>;
 
 /// A material as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WrittenMaterial {
+pub(super) struct RawMaterial {
     friction: Option<Spanned<f64>>,
     restitution: Option<Spanned<f64>>,
     angular_damping: Option<Spanned<f64>>,
@@ -34,7 +34,7 @@ pub(super) struct WrittenMaterial {
     missile: bool,
 }
 
-impl WrittenMaterial {
+impl RawMaterial {
     fn material(&self, text: &str) -> Result<Material, GameFileError> {
         let usual = Material::USUAL;
         let set = [
@@ -51,22 +51,21 @@ impl WrittenMaterial {
     }
 }
 
-/// Reads the models that are `written` in the `text` of a file, in the order of their names;
+/// Reads the `raw` models of the `text` of a file, in the order of their names;
 /// `read` gives the text of each by its name and path.
 pub(super) fn read(
-    written: &Written,
+    raw: &RawModels,
     materials: &Materials,
     text: &str,
     read: &mut dyn FnMut(&str, &str) -> Result<String, String>,
 ) -> Result<Vec<Model>, GameFileError> {
-    if let Some((name, material)) = materials.iter().find(|(name, _)| !written.contains_key(*name))
-    {
+    if let Some((name, material)) = materials.iter().find(|(name, _)| !raw.contains_key(*name)) {
         let message = format!("materials.{name}: there is no {name} in [models]");
         return Err(GameFileError::at(text, material.span().start, message));
     }
     let mut models = Vec::new();
     let mut bytes = text.len();
-    for (name, path) in written {
+    for (name, path) in raw {
         let refused = |message| GameFileError::at(text, path.span().start, message);
         if models.len() == MAX_MODELS {
             return Err(refused(format!("there are more than {MAX_MODELS} models")));
@@ -76,7 +75,7 @@ pub(super) fn read(
             return Err(refused(format!("{path} is not within the folder of the map")));
         }
         let source = read(name, path).map_err(|reason| refused(format!("{path}: {reason}")))?;
-        // Checked first, so that a model that is too long costs no work.
+        // The length is checked first, so that a model that is too long costs no work.
         bytes += source.len();
         if bytes > MAX_GAME_DATA {
             return Err(refused(format!("{path}: the models so far exceed {MAX_GAME_DATA} bytes")));
@@ -87,9 +86,9 @@ pub(super) fn read(
             models.push(model);
             continue;
         };
-        let written = material.get_ref();
-        let model = model.with_material(written.material(text)?);
-        models.push(match (written.kinematic, written.missile) {
+        let raw_material = material.get_ref();
+        let model = model.with_material(raw_material.material(text)?);
+        models.push(match (raw_material.kinematic, raw_material.missile) {
             (false, false) => model,
             (true, false) => model.as_kinematic(),
             (false, true) => model.as_missile(),

@@ -9,7 +9,7 @@ use super::GameFileError;
 /// The table as it is written: the names are those of [`MovementParameters::RANGES`].
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Written {
+pub(super) struct RawMovement {
     run_speed: Option<Spanned<f64>>,
     slow_share: Option<Spanned<f64>>,
     friction: Option<Spanned<f64>>,
@@ -21,7 +21,7 @@ pub(super) struct Written {
     step_height: Option<Spanned<f64>>,
 }
 
-impl Written {
+impl RawMovement {
     pub(super) fn parameters(self, text: &str) -> Result<MovementParameters, GameFileError> {
         let mut numbers = MovementParameters::default().to_array();
         let written = [
@@ -41,7 +41,7 @@ impl Written {
             MovementParameters::from_array(numbers)
                 .map_err(|error| GameFileError::at(text, value.span().start, error.to_string()))?;
         }
-        // Each of them has been checked.
+        // Each number has been checked, so the default is never used.
         Ok(MovementParameters::from_array(numbers).unwrap_or_default())
     }
 }

@@ -1,4 +1,4 @@
-//! One entity in integers.
+//! One entity, with all its fields rounded to integers.
 
 use glam::{DQuat, DVec3};
 use obsp_sim::{EntityId, EntityState, Kind, ModelId, Posture};
@@ -17,7 +17,7 @@ pub const VELOCITY_LIMIT: i16 = 511;
 /// Bits of a quantised heading: 4096 steps a turn, finer than other players can see.
 pub const YAW_BITS: u32 = 12;
 
-/// One entity in integers.
+/// One entity, with all its fields rounded to integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct QuantisedEntity {
     /// The generation of the slot.
@@ -62,7 +62,7 @@ impl QuantisedEntity {
         (squared as f32).sqrt() * VELOCITY_STEP as f32
     }
 
-    /// Rounds an entity without values of a game.
+    /// Rounds an entity that has no values of the game.
     pub fn quantise(entity: &EntityState, bounds: &WorldBounds) -> Self {
         let body = match entity.kind {
             Kind::Player { posture } => {
@@ -88,7 +88,7 @@ impl QuantisedEntity {
         }
     }
 
-    /// The entity in `slot`, as clients see it.
+    /// The entity in `slot` as clients decode it.
     pub fn dequantise(&self, slot: u16, bounds: &WorldBounds) -> EntityState {
         let (kind, orientation) = match self.body {
             QuantisedBody::Player { posture, yaw } => {

@@ -92,7 +92,7 @@ mod tests {
             );
             let orientation = DQuat::from_axis_angle(axis.normalize(), angle);
             let back = QuantisedOrientation::quantise(orientation).orientation();
-            // Not `angle_between`, whose arc cosine is imprecise near zero.
+            // The test does not use `angle_between`, whose arc cosine is imprecise near zero.
             let turn = (orientation.inverse() * back).xyz().length();
             worst = worst.max(2.0 * turn.asin());
         }

@@ -22,7 +22,9 @@ pub struct Quantised {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuantiseError {
     /// An entity's slot is beyond [`MAX_ENTITIES`].
-    #[error("an entity in slot {slot}, but the wire has {MAX_ENTITIES} slots: run fewer entities")]
+    #[error(
+        "an entity has slot {slot}, but there are only {MAX_ENTITIES} slots: run fewer entities"
+    )]
     SlotOutOfRange {
         /// The slot.
         slot: u16,
@@ -56,7 +58,7 @@ impl Quantiser {
         &self.bounds
     }
 
-    /// Rounds the next state of a game without values of its own. Ticks may be skipped.
+    /// Rounds the next state of a game that has no values of its own. Ticks may be skipped.
     ///
     /// # Errors
     /// A slot or the tick cannot be encoded; the quantiser is unchanged then.
@@ -67,7 +69,7 @@ impl Quantiser {
     /// Rounds the next state, with the values that the game gives to it.
     ///
     /// # Errors
-    /// As [`Quantiser::quantise`].
+    /// The errors are those of [`Quantiser::quantise`].
     pub fn quantise_with(
         &mut self,
         state: &State,

@@ -36,7 +36,9 @@ pub struct WorldBounds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BoundsError {
     /// A corner is not a number, not in order, or too far from zero.
-    #[error("world bounds on axis {axis} are empty or beyond {MAX_ORIGIN} units")]
+    #[error(
+        "the world bounds on axis {axis} are empty, or farther than {MAX_ORIGIN} units from zero"
+    )]
     Corner {
         /// 0, 1, 2 for x, y, z.
         axis: usize,
@@ -81,7 +83,7 @@ impl WorldBounds {
         let (mut origin, mut bits) = ([0; 3], [0; 3]);
         for axis in 0..3 {
             let extent = greatest[axis] - least[axis].floor();
-            // Negated, so that a NaN fails too.
+            // The comparison is negated, so that a NaN fails too.
             if !(extent >= 0.0 && least[axis].abs() <= limit && greatest[axis].abs() <= limit) {
                 return Err(BoundsError::Corner { axis });
             }

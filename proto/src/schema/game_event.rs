@@ -55,13 +55,13 @@ pub enum EventError {
         name: String,
     },
     /// Its encoding is too long.
-    #[error("an event of {bytes} bytes; at most {MAX_EVENT_DATA} are allowed")]
+    #[error("the event has {bytes} bytes; at most {MAX_EVENT_DATA} are allowed")]
     TooLong {
         /// The length.
         bytes: usize,
     },
     /// The game has sent too many in this tick.
-    #[error("more than {most} events in a tick")]
+    #[error("the game sends more than {most} events in a tick")]
     TooMany {
         /// The most that a tick may have.
         most: usize,
@@ -69,14 +69,13 @@ pub enum EventError {
     /// The value has no encoding.
     #[error("the event cannot be encoded: {0}")]
     Encode(EncodeError),
-    /// The bytes are no such value.
+    /// The content is no value of the wanted type.
     #[error("the event is not of this type: {0}")]
     Decode(DecodeError),
 }
 
 impl GameEvent {
-    /// An event of the kind with this number, with a value as its content, which bincode
-    /// encodes.
+    /// An event of the kind with this number. Its content is `value`, which bincode encodes.
     ///
     /// # Errors
     /// The value cannot be encoded, or its encoding is longer than [`MAX_EVENT_DATA`].
@@ -89,20 +88,20 @@ impl GameEvent {
         Ok(Self { kind, data })
     }
 
-    /// The number of its kind.
+    /// The number of the event's kind.
     pub fn kind(&self) -> u8 {
         self.kind
     }
 
-    /// Its content.
+    /// The encoded content.
     pub fn data(&self) -> &[u8] {
         &self.data
     }
 
-    /// Its content as the value that the game encoded.
+    /// Decodes the content as the value that the game encoded.
     ///
     /// # Errors
-    /// The content is not a `T` and nothing else.
+    /// The content is no `T`, or bytes follow the `T`.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, EventError> {
         let limited = bincode::config::standard().with_limit::<MAX_EVENT_DATA>();
         let (value, used) =

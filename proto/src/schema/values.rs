@@ -8,23 +8,23 @@ use super::{Field, MAX_FIELDS};
 pub struct FieldValues([u16; MAX_FIELDS]);
 
 impl FieldValues {
-    /// All fields at their least.
+    /// Every field has its least value.
     pub const NONE: Self = Self([0; MAX_FIELDS]);
 
-    /// Sets the value of `field`, which is one of `fields`, clamped to its range; false if it is
-    /// none of them.
+    /// Sets the value of `field`, clamped to its range. Returns false if `field` is not one of
+    /// `fields`.
     pub fn set(&mut self, fields: &[Field], field: &Field, value: i64) -> bool {
         let Some(index) = fields.iter().position(|of| of.name() == field.name()) else {
             return false;
         };
         let field = &fields[index];
         let value = value.clamp(field.least().into(), field.most().into());
-        // Within the span after clamping.
+        // The difference fits into 16 bits, because the value has been clamped.
         self.0[index] = (value - i64::from(field.least())) as u16;
         true
     }
 
-    /// The value of the field `name` of these `fields`; `None` if there is none.
+    /// The value of the field `name`; `None` if `fields` has no such field.
     pub fn get(&self, fields: &[Field], name: &str) -> Option<i32> {
         let index = fields.iter().position(|field| field.name() == name)?;
         Some(fields[index].least() + i32::from(self.0[index]))

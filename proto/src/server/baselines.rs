@@ -33,17 +33,17 @@ const SENT_TICKS: usize = 16;
 /// has twice as much.
 const DUE: u64 = 256;
 
-/// The content of each slot that one client is known to have, and the content on its way.
+/// For each slot, the content that one client is known to have, and the content that is on its way.
 ///
-/// Contents are dated by the revisions of the quantiser; 0 means never. So comparing three
-/// numbers per slot decides whether it needs to be sent.
+/// Contents are dated by the revisions of the quantiser; 0 means never. So a comparison of three
+/// numbers per slot decides whether the slot needs to be sent.
 #[derive(Debug)]
 pub(super) struct Baselines {
     codec: SnapshotCodec,
     /// The client's own entity; `None` for a spectator.
     player: Option<EntityId>,
     joined: Tick,
-    /// Kept apart from `slots` because all of them are read in each tick.
+    /// The revisions are kept apart from `slots`, because all of them are read in each tick.
     revisions: Vec<SlotRevisions>,
     slots: Vec<SlotState>,
     /// The latest ticks in which each slot was sent, by send number modulo
@@ -60,7 +60,7 @@ pub(super) struct Baselines {
     next_sample: usize,
     /// Scratch space: slots to send, with their urgency in the higher bits.
     urgent: Vec<u64>,
-    /// The tick that `urgent` was computed for, if it has not been used.
+    /// The tick that `urgent` was computed for, if no snapshot has used it yet.
     prioritized: Option<Tick>,
     /// Scratch space: slots that the snapshot carries.
     carried: Vec<u16>,
@@ -105,7 +105,7 @@ struct SentSnapshot {
     /// Whether it carried the values of the match, and those of the own player.
     has_match_values: bool,
     has_own_values: bool,
-    /// Each slot carried, ascending, with its send number.
+    /// The slots that it carried, in ascending order, each with its send number.
     carried: Vec<(u16, u32)>,
 }
 
@@ -139,7 +139,7 @@ impl Baselines {
         }
     }
 
-    /// The tick of the last snapshot, or that of joining.
+    /// The tick of the last snapshot, or that of joining if no snapshot was sent.
     pub(super) fn latest_tick(&self) -> Tick {
         self.history.back().map_or(self.joined, |sent| sent.state.tick())
     }
@@ -156,7 +156,7 @@ impl Baselines {
             if tick <= self.joined {
                 break;
             }
-            // A state older than the history may or may not have been sent.
+            // Whether a state older than the history was sent is no longer known.
             if self.history.front().is_some_and(|sent| tick < sent.state.tick()) {
                 break;
             }
@@ -169,8 +169,8 @@ impl Baselines {
         Ok(new)
     }
 
-    /// Makes the content of a snapshot the baseline of its slots, unless a later one is
-    /// already; returns whether the snapshot was not acknowledged before.
+    /// Makes the content of a snapshot the baseline of each of its slots that has no later
+    /// baseline. Returns whether the snapshot was not acknowledged before.
     fn acknowledge_snapshot(&mut self, index: usize) -> bool {
         let sent = &mut self.history[index];
         if std::mem::replace(&mut sent.acknowledged, true) {
@@ -250,7 +250,8 @@ impl Baselines {
             let header = Header { records: count as u8, ..header };
             match self.write(state, &header, &extras, &slots, limit) {
                 Ok(datagram) => break datagram,
-                // Other records may be longer, so try a few less than fitted.
+                // `fit` records fitted, but the most urgent ones may be longer, so a few less are
+                // tried.
                 Err(fit) => count = (fit * 15 / 16).min(count.saturating_sub(1)),
             }
         };
@@ -287,7 +288,7 @@ impl Baselines {
                 extras.own_values = self.own_values.take_due(tick, values, acknowledged, rate);
             }
         }
-        // Where both may not fit, the motion waits: values are never due twice in a row.
+        // If the limit may not have room for both, the motion waits for a snapshot without values.
         let has_values = extras.match_values.is_some() || extras.own_values.is_some();
         if !has_values || limit >= MIN_SNAPSHOT + VALUE_BLOCKS_BYTES {
             extras.motion = self.motion.take_due(tick, own, rate);
@@ -321,7 +322,7 @@ impl Baselines {
         slot.sends
     }
 
-    /// Encodes these slots; the error is how many of them fit.
+    /// Encodes these slots. The error is the number of slots that fit.
     fn write(
         &self,
         state: &Quantised,
@@ -340,8 +341,8 @@ impl Baselines {
         self.codec.encode(header, &Extras { digest, ..*extras }, records, limit)
     }
 
-    /// Lists the slots that are due, the most urgent first: urgency is the time since the
-    /// slot was last sent over its interval, so a waiting slot rises until it is sent.
+    /// Lists the slots that are due, the most urgent first. Urgency is the time since the slot was
+    /// last sent, divided by the slot's interval, so it grows until the slot is sent.
     fn rank(&mut self, state: &Quantised) {
         self.urgent.clear();
         let own = self.player.map(|player| usize::from(player.slot));
@@ -349,8 +350,8 @@ impl Baselines {
         let longest = i64::from(relevance::longest(self.codec.tick_rate));
         for (index, revisions) in self.revisions.iter().enumerate() {
             let slot = &self.slots[index];
-            // An entity that has a velocity but does not move, such as a player running
-            // against a wall, is sent regularly: the client cannot know that otherwise.
+            // An entity that has a velocity but does not move, such as a player running against a
+            // wall, is sent regularly, because the client would otherwise expect it to move.
             let lingers =
                 || state.speed(index) > 0.0 && state.tick().distance(slot.sent_tick) >= longest;
             if !revisions.may_lack(state.changed(index), self.arrived) && !lingers() {
@@ -471,8 +472,8 @@ impl SlotState {
     }
 }
 
-/// A slot with its urgency: the greater number is more urgent, and of two with the same
-/// urgency the lower slot.
+/// A number that contains the slot and ranks it: a more urgent slot has a greater number, and of
+/// two equally urgent slots the lower one has.
 fn ranked(urgency: u64, slot: usize) -> u64 {
     urgency.min(u32::MAX.into()) << 32 | (MAX_ENTITIES - 1 - slot) as u64
 }

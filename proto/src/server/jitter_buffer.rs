@@ -17,8 +17,8 @@ const CAPACITY: u32 = 64;
 /// burst of losses unnoticed, short enough that no player runs far unintentionally.
 const MAX_REPEATS: u32 = 8;
 
-/// Ticks after which a measured lead is forgotten (at most twice as many): long enough to
-/// see the worst of a jittery connection, short enough for the client to steer by.
+/// A measured lead is remembered for at least this many ticks and at most twice as many: long
+/// enough to see the worst of a jittery connection, short enough for the client to steer by.
 pub(crate) const LEAD_WINDOW: u32 = 16;
 
 /// Ticks after skipped time during which arrivals are not measured: commands that waited
@@ -28,10 +28,10 @@ const BACKLOG: u32 = 3;
 /// Holds one command per tick for one player, so that each tick finds exactly one. A
 /// client gains nothing by sending faster, slower, twice or from the future.
 ///
-/// Call [`JitterBuffer::receive`] for every datagram that arrives, and [`JitterBuffer::take`]
-/// once per tick. A command is measured, usable or not, if it arrives for the first time or if
-/// the client has made it again. Otherwise a client whose clock is far off would not learn so,
-/// and none of its commands would ever be used.
+/// Call [`JitterBuffer::receive`] for every datagram that arrives, and [`JitterBuffer::take`] once
+/// per tick. A command is measured, usable or not, if it arrives for the first time or if the
+/// client has made it again. If unusable commands were not measured, a client whose clock is far
+/// off would not learn that it is, and none of its commands would ever be used.
 ///
 /// ```
 /// use std::num::NonZeroU16;
@@ -56,7 +56,7 @@ pub struct JitterBuffer {
     /// The entry of a tick is at its number modulo the capacity.
     entries: [Option<Entry>; CAPACITY as usize],
     last_tick: Tick,
-    /// When that tick was simulated.
+    /// When `last_tick` was simulated.
     last_time: Time,
     /// Arrivals before this time are not measured.
     backlog_until: Time,
@@ -78,11 +78,11 @@ struct Entry {
 /// The source of a tick's command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandSource {
-    /// The client sent it for this tick.
+    /// The client sent the command for this tick.
     Client,
-    /// None had arrived: the previous one is repeated.
+    /// No command for this tick had arrived, so the previous one is repeated.
     Repeated,
-    /// None had arrived for so long that all buttons are released.
+    /// No command had arrived for so long that all keys are released.
     Neutral,
 }
 
@@ -129,21 +129,21 @@ impl JitterBuffer {
         }
     }
 
-    /// Stores the commands of a datagram that arrived at `arrival`, or counts why not. Of two
-    /// commands for a future tick, the one with the later acknowledgement is used, so that a
+    /// Stores the commands of a datagram that arrived at `arrival`, and counts those that it drops.
+    /// Of two commands for a future tick, the one with the later acknowledgement is used, so that a
     /// client may set its clock back.
     pub fn receive(&mut self, datagram: &CommandDatagram, arrival: Time) {
         let CommandDatagram { acknowledgement, batch } = datagram;
         let acknowledged = acknowledgement.map(|snapshots| snapshots.latest);
         let newest = batch.newest();
         for (tick, command) in batch.iter() {
-            // The client has just made the newest one; the others are mostly copies.
+            // The client has just made the newest command. The others are mostly copies.
             self.insert(Entry { tick, command, acknowledged }, tick == newest, arrival);
         }
     }
 
-    /// Stores a command that arrived at `arrival`, or counts why not. `is_newest` tells
-    /// whether it is the last of its datagram.
+    /// Stores a command that arrived at `arrival`, or counts why it is dropped. `is_newest` tells
+    /// whether it is the last one of its datagram.
     fn insert(&mut self, new: Entry, is_newest: bool, arrival: Time) {
         let Entry { tick, command, acknowledged } = new;
         let ahead = tick.distance(self.last_tick);
@@ -189,19 +189,19 @@ impl JitterBuffer {
         self.observe_lead(ahead, arrival);
     }
 
-    /// Measures how early a command arrived that is for `ahead` ticks after the last one
+    /// Measures how early a command arrived. Its tick is `ahead` ticks after the last one
     /// simulated.
     fn observe_lead(&mut self, ahead: i64, arrival: Time) {
         if arrival < self.backlog_until {
             return;
         }
-        // One of the two is zero, as a difference of times is never negative.
+        // Either `after` or `before` is zero, because a difference of times is never negative.
         let (after, before) = (arrival - self.last_time, self.last_time - arrival);
         self.leads.observe(ahead as f64 - self.in_ticks(after) + self.in_ticks(before));
     }
 
-    /// Records that the match, having fallen behind, skipped this many ticks' worth of
-    /// time at `now`: leads measured before are wrong from now on.
+    /// Records that the match fell behind and skipped the time of this many ticks at `now`. Leads
+    /// measured before are wrong from then on.
     pub fn skip_time(&mut self, ticks: u64, now: Time) {
         if ticks > 0 {
             let ticks = u32::try_from(ticks).unwrap_or(u32::MAX);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     impl JitterBuffer {
-        /// A datagram of one command arrives.
+        /// Receives a datagram of one command.
         fn receive_one(&mut self, tick: u32, command: Command, latest: Option<u32>, now: Time) {
             let acknowledgement = latest.map(|tick| Acknowledgement::of(Tick(tick)));
             let batch = CommandBatch::new(Tick(tick), vec![command]).unwrap();
@@ -465,7 +465,7 @@ mod tests {
         buffer.receive(&datagram(124, 90), at(115.0));
         assert_eq!(buffer.lead(), Some(Lead::from_ticks(14.5)));
         assert_eq!(buffer.stats().conflicting, 0);
-        // Another command, which is too late to be used.
+        // The client sends another command, which is too late to be used.
         buffer.receive_one(109, command(0), Some(90), at(109.6));
         buffer.receive_one(109, command(1), Some(101), at(110.5));
         assert_eq!(buffer.lead(), Some(Lead::from_ticks(-1.5)));

@@ -44,8 +44,8 @@ impl MotionSchedule {
     ) -> Option<AuthoritativeMotion> {
         let motion = own.motion?;
         if let Some((sent, last)) = self.sent {
-            // A body that is no longer touched need not be reported. The state of a touched body
-            // must be.
+            // The client need not know that a body is no longer touched, but must know the state of
+            // each body that is touched.
             let is_sent = |body: &TouchedBody| last.touched.contains(&Some(*body));
             let known = self.arrived == Some(sent)
                 && last.motion == motion.motion

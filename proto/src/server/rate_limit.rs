@@ -12,10 +12,11 @@ const CHAT_BURST: u32 = 5;
 /// Time after which one more chat line is accepted.
 const CHAT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Mismatch reports that are accepted at once: as many as an outage of the network delays.
+/// Mismatch reports that are accepted at once: as many as may arrive together after an outage of
+/// the network.
 const MISMATCH_BURST: u64 = 8;
 
-/// Messages beyond a limit after which a client is flooding.
+/// Number of messages beyond a limit from which on a client counts as flooding.
 const MAX_EXCESS: u64 = 100;
 
 /// The decision of a limit about a message.
@@ -53,11 +54,11 @@ impl ChatLimit {
     }
 }
 
-/// Limits the mismatch reports of one client to the digests that it was sent, of which
-/// only a few may be saved up.
+/// Limits the mismatch reports of one client: one for each digest that it was sent. Only a few
+/// reports may be saved up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MismatchLimit {
-    /// Digests for which a report was accepted, or which may no longer be saved up.
+    /// Digests for which a report was accepted, or can no longer be saved up.
     used: u64,
     excess: Excess,
 }
@@ -104,7 +105,7 @@ mod tests {
         assert!((0..200).any(|_| limit.check(at(100)) == Verdict::Flooding));
     }
 
-    /// The number of these reports at once that are accepted.
+    /// How many of `reports` reports are accepted if they arrive at once.
     fn accepted(limit: &mut MismatchLimit, snapshots: u64, reports: u64) -> usize {
         (0..reports).filter(|_| limit.check(snapshots) == Verdict::Accepted).count()
     }

@@ -10,22 +10,23 @@ use crate::quantise::{QuantisedBody, QuantisedEntity, STEPS_PER_UNIT, YAW_BITS, 
 /// than 200 ms plus the network's delay.
 const MAX_INTERVAL: f32 = 100.0;
 
-/// Milliseconds of interval for each unit of distance: every tick at 60 Hz at a hundred
-/// units, the longest interval from 600 on. An entity at twice the distance moves half as much
-/// on the screen.
+/// Milliseconds of interval for each unit of distance, because an entity at twice the distance
+/// moves half as much on the screen. At 60 Hz an entity a hundred units away is sent in every tick,
+/// and one from 625 units on at the longest interval.
 const PER_UNIT: f32 = 0.16;
 
-/// Factor of the interval behind the viewer's back.
+/// Factor of the interval of entities behind the viewer's back.
 const BEHIND: f32 = 1.6;
 
 /// Factor of the interval of props: players matter most in a fight.
 const PROP: f32 = 1.4;
 
-/// Speed, in units per second, from which on the interval depends on the distance alone;
-/// an entity that creeps is sent half as often.
+/// Speed, in units per second, from which on an entity has the shortest interval for its distance.
+/// An entity that creeps has almost twice that interval.
 const FAST: f32 = 160.0;
 
-/// Interval, in milliseconds, of the client's own entity: its motion is sent separately.
+/// Interval, in milliseconds, of the client's own entity. It may be long, because the player's
+/// motion is sent separately.
 const OWN: f32 = 100.0;
 
 /// Interval, in milliseconds, of the vehicle that the client's own player drives: the client
@@ -51,7 +52,7 @@ pub(super) struct Viewer {
 }
 
 impl Viewer {
-    /// The view of a player.
+    /// The viewer at a player's position, with the player's heading.
     pub(super) fn of(player: &QuantisedEntity) -> Self {
         let angle = match player.body {
             QuantisedBody::Player { yaw, .. } => {
@@ -75,7 +76,8 @@ pub(super) fn interval(
         _ if own && matches!(entity.body, QuantisedBody::Prop { .. }) => OWN_VEHICLE,
         _ if own => OWN,
         Some(viewer) => interval_of(viewer, entity, speed),
-        // A spectator sees everything equally well.
+        // Without a body in the world, as for a spectator, nothing is near: every entity has the
+        // longest interval.
         None => MAX_INTERVAL,
     };
     ticks(milliseconds, tick_rate)

@@ -58,15 +58,15 @@ pub enum Event {
         token: Vec<u8>,
         /// The ticket of an earlier connection, or [`Ticket::NONE`].
         ticket: Ticket,
-        /// The match that it asks for, if it names one: before anything else, call
-        /// [`Session::enter_match`], or [`Session::refuse`].
+        /// The match that it asks for, if it names one. Then call [`Session::enter_match`] or
+        /// [`Session::refuse`] before anything else.
         match_name: Option<MatchName>,
     },
     /// The client's hello was invalid, and the client has been told why: write
     /// [`Session::stream_output`], finish the stream and drop the session.
     Refused(RefusalReason),
-    /// The client's digest did not match at this tick: a defect in either codec, to be
-    /// counted.
+    /// The client reports that the digest of the snapshot of this tick did not match. One of the
+    /// two ends has a defect, so count these events.
     Mismatch(Tick),
     /// The client sends a chat line to everybody.
     Said(ChatLine),
@@ -100,14 +100,13 @@ pub struct SessionStats {
     pub excess_lines: u64,
 }
 
-/// The server's end of one connection: bytes and a time in, bytes and events out.
+/// The server's end of one connection. It takes bytes and the time, and returns bytes and events.
 ///
-/// Pass on arriving bytes by [`Session::receive_stream`] and
-/// [`Session::receive_datagram`]. Answer [`Event::Hello`] by [`Session::accept`],
-/// [`Session::accept_spectator`] or [`Session::refuse`]. From then on send
-/// [`Session::encode_snapshot`] for every state and [`Session::send_event`] for every
-/// match event. Let time pass by [`Session::advance`], and write
-/// [`Session::stream_output`] after any of these. [`Session::close`] ends it.
+/// Pass on arriving bytes by [`Session::receive_stream`] and [`Session::receive_datagram`]. Answer
+/// [`Event::Hello`] by [`Session::accept`], [`Session::accept_spectator`] or [`Session::refuse`].
+/// From then on send [`Session::encode_snapshot`] for every state and [`Session::send_event`] for
+/// every match event. Let time pass by [`Session::advance`], and write [`Session::stream_output`]
+/// after any of these. [`Session::close`] ends the session.
 #[derive(Debug)]
 pub struct Session {
     match_info: Arc<MatchInfo>,
@@ -123,7 +122,7 @@ pub struct Session {
     /// The tick of the last event sent.
     last_event: Tick,
     chat_limit: ChatLimit,
-    /// The ticket for the next hello, and the seconds for which it is valid.
+    /// The ticket that the answer to the next hello carries, and the seconds for which it is valid.
     ticket: (Ticket, u16),
     mismatch_limit: MismatchLimit,
     stats: SessionStats,
@@ -200,7 +199,7 @@ impl Session {
         }
         let message = decode_client_message(&content)?;
         let event = match (message, &self.phase) {
-            // A client that is in a match stays in it.
+            // A client that is in a match may not ask for another one.
             (ClientMessage::Hello(hello), Phase::AwaitingHelloAgain(_))
                 if hello.match_name().is_some() =>
             {
@@ -256,7 +255,7 @@ impl Session {
     /// joined.
     ///
     /// # Errors
-    /// As [`Session::receive_stream`].
+    /// The errors are those of [`Session::receive_stream`].
     pub fn receive_datagram(
         &mut self,
         now: Time,
@@ -295,14 +294,14 @@ impl Session {
         Some(Event::TimedOut)
     }
 
-    /// When silence, or an unfinished frame, ends the session; `None` if it is over or the
-    /// caller has to answer a hello.
+    /// When the session ends because of silence or of an unfinished frame; `None` if it is over or
+    /// the caller has to answer a hello.
     pub fn next_timeout(&self) -> Option<Time> {
         match self.phase {
             // The time runs from the start, not from the last byte. Otherwise a client could
             // hold its place by a byte now and then.
             Phase::AwaitingHello => Some(self.started + HANDSHAKE_TIMEOUT),
-            // Longer than for the first hello, because the network may have an outage.
+            // The limit is longer than for the first hello, because the network may have an outage.
             Phase::AwaitingHelloAgain(since) => Some(since + IDLE_TIMEOUT),
             Phase::Joined { .. } => {
                 let since = self.unfinished_since.unwrap_or(self.last_received);
@@ -322,15 +321,15 @@ impl Session {
         std::mem::take(&mut self.output)
     }
 
-    /// Sets the ticket that the next accepted hello gives to the client, to rejoin with
-    /// within this many seconds after a lost connection.
+    /// Sets the ticket that the answer to the next accepted hello carries. If the connection is
+    /// lost, the client can rejoin with it within so many seconds.
     pub fn set_ticket(&mut self, ticket: Ticket, seconds: u16) {
         self.ticket = (ticket, seconds);
     }
 
-    /// Continues in another world, with this `match_info`. A client that has joined is told,
-    /// and [`Event::Hello`] follows once it answers. A client whose hello has not arrived, or
-    /// has not been answered yet, joins that world instead.
+    /// Continues in another world, with this `match_info`. A client that has joined is told so, and
+    /// [`Event::Hello`] follows once it has answered. A client whose hello has not arrived, or has
+    /// not been answered yet, joins that world instead.
     pub fn change_world(&mut self, now: Time, match_info: Arc<MatchInfo>) {
         if let Phase::Joined { .. } = self.phase {
             let (map, name) = (match_info.map, match_info.map_name.clone());
@@ -346,7 +345,8 @@ impl Session {
         self.admit(Some(player), tick);
     }
 
-    /// Accepts the client as a spectator, who has no player; else as [`Session::accept`].
+    /// Accepts the client as a spectator, who has no player. Apart from that it does the same as
+    /// [`Session::accept`].
     pub fn accept_spectator(&mut self, tick: Tick) {
         self.admit(None, tick);
     }
@@ -436,7 +436,8 @@ impl Session {
     }
 
     /// Computes which entities the snapshot of `state` is to carry: the first half of
-    /// [`Session::encode_snapshot`], for callers that measure the two halves. Optional.
+    /// [`Session::encode_snapshot`], for callers that measure the two halves. Other callers need
+    /// not call it.
     pub fn prioritize(&mut self, state: &Quantised) {
         if let Phase::Joined { baselines, .. } = &mut self.phase {
             baselines.prioritize(state);

@@ -17,7 +17,7 @@ pub(super) struct ValueSchedule {
     sent: Option<(Tick, FieldValues)>,
     /// The latest values known to have arrived, with their tick.
     arrived: Option<(Tick, FieldValues)>,
-    /// How often values were sent since the latest that arrived, at most.
+    /// Upper bound for how often values were sent since the latest ones that arrived.
     sends: usize,
 }
 
@@ -31,7 +31,7 @@ impl ValueSchedule {
         acknowledged: Option<Tick>,
         tick_rate: NonZeroU16,
     ) -> Option<ValueBlock> {
-        // A client that was sent no values takes each for its least.
+        // A client that was sent no values yet takes every field to have its least value.
         let last = self.sent.map_or(FieldValues::NONE, |(_, values)| values);
         let is_lost = self.sent.is_some_and(|(sent, _)| {
             acknowledged.is_some_and(|acknowledged| sent <= acknowledged)
@@ -56,7 +56,7 @@ impl ValueSchedule {
     pub(super) fn on_arrival(&mut self, tick: Tick, values: FieldValues) {
         if self.arrived.is_none_or(|(arrived, _)| arrived < tick) {
             self.arrived = Some((tick, values));
-            // Later values may be under way. They are no more than `sends`, which is kept.
+            // If later values are under way, they are no more than `sends`, which stays as it is.
             self.sends =
                 if self.sent.is_some_and(|(sent, _)| sent == tick) { 0 } else { self.sends };
         }

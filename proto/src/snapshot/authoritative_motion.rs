@@ -65,25 +65,26 @@ impl TouchedBody {
 /// The motion of the client's own player as the server simulated it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AuthoritativeMotion {
-    /// The motion after the tick of the snapshot, in every bit: a client predicts from it.
+    /// The motion after the tick of the snapshot, exact to the bit, because a client predicts from
+    /// it.
     pub motion: PlayerMotion,
-    /// How many ticks before that the player was last pushed, that is, moved by something
-    /// that its client cannot predict; [`AuthoritativeMotion::NOT_RECENT`] if that is
-    /// longer ago or never was.
+    /// How many ticks before that tick the player was last pushed, that is, moved by something that
+    /// its client cannot predict; [`AuthoritativeMotion::NOT_RECENT`] if that is longer ago or
+    /// never was.
     pub since_pushed: u8,
-    /// The bodies that the player has touched lately, the last one first.
+    /// The bodies that the player has touched lately. The one touched last comes first.
     pub touched: [Option<TouchedBody>; AuthoritativeMotion::MAX_TOUCHED],
 }
 
 impl AuthoritativeMotion {
-    /// Stands for this many ticks or more, in [`AuthoritativeMotion::since_pushed`]: longer than
-    /// the interval of several motions.
+    /// In [`AuthoritativeMotion::since_pushed`], this number stands for so many ticks or more. It
+    /// is longer than the interval of several motions.
     pub const NOT_RECENT: u8 = (1 << PUSHED_BITS) - 1;
 
     /// Most bodies that are sent with a motion.
     pub const MAX_TOUCHED: usize = 2;
 
-    /// Adds the first of these bodies, as many as fit.
+    /// Adds the first of these bodies, [`AuthoritativeMotion::MAX_TOUCHED`] at most.
     pub fn with_touched(mut self, bodies: impl Iterator<Item = Moving>) -> Self {
         for (place, body) in self.touched.iter_mut().zip(bodies) {
             *place = Some(TouchedBody::new(&body));
@@ -221,7 +222,7 @@ mod tests {
     /// Writes a motion and reads it back.
     fn round_trip(motion: &AuthoritativeMotion) -> Result<AuthoritativeMotion, DatagramError> {
         let mut encoder = Encoder::new(&[128], Vec::new());
-        // The writer checks too, but after writing.
+        // The writer too fails on an impossible number, but only after writing it.
         let _ = code_motion(&mut encoder, motion);
         let bytes = encoder.finish();
         code_motion(&mut Decoder::new(&[128], &bytes), &UNKNOWN_MOTION)

@@ -61,7 +61,8 @@ pub struct RecordToWrite<'a> {
     pub slot: u16,
     /// The entity in it; `None` if it is empty.
     pub entity: Option<&'a QuantisedEntity>,
-    /// The value that the reader is known to have; used if it serves the entity.
+    /// A value that the reader is known to have. It is used if it [serves](Baseline::serves) the
+    /// entity.
     pub baseline: Option<Baseline<'a>>,
 }
 
@@ -207,7 +208,8 @@ impl SnapshotCodec {
         }
     }
 
-    /// Decodes a snapshot. `near` is a tick not far from its own.
+    /// Decodes a snapshot. `near` is a tick near that of the snapshot, such as the latest one
+    /// received.
     ///
     /// # Errors
     /// The bytes violate the protocol; but [`DatagramError::UnknownBaseline`] and
@@ -230,7 +232,7 @@ impl SnapshotCodec {
     /// benchmarks; [`SnapshotCodec::decode`] decodes a datagram.
     ///
     /// # Errors
-    /// As [`SnapshotCodec::decode`].
+    /// The errors are those of [`SnapshotCodec::decode`].
     pub fn read<'b>(
         &self,
         decoder: &mut impl Coder,
@@ -297,7 +299,7 @@ impl SnapshotCodec {
     }
 }
 
-/// Bytes allocated at once for a datagram; most need less, few need more.
+/// Most bytes that are allocated in advance for a datagram. Few datagrams need more.
 const MAX_EARNED: usize = 1500;
 
 /// Most bytes that a digest adds.

@@ -1,4 +1,4 @@
-//! Codes the values of a game's fields: those of an entity within its record, those of the
+//! Codes the values of a game's fields. The values of an entity are in its record, those of the
 //! match and of the client's own player in blocks of their own.
 
 use super::probabilities::{LEAPS, STEP, VALUE_CHANGES};
@@ -20,10 +20,10 @@ const AGE_BITS: u32 = 8;
 pub struct ValueBlock {
     /// The values.
     pub values: FieldValues,
-    /// How many ticks before the snapshot the baseline was sent; 0 if the baseline are the least
-    /// values.
+    /// How many ticks before the snapshot the baseline was sent; 0 if the baseline is the least
+    /// value of every field.
     pub age: u8,
-    /// The values that these are coded as changes from: earlier ones, or the least ones.
+    /// The baseline, from which the values are coded as changes: earlier values, or the least ones.
     pub baseline: FieldValues,
 }
 
@@ -79,7 +79,8 @@ pub(super) fn change_values(
     Ok(())
 }
 
-/// Codes a block. `baseline` returns the reader's values of a number of ticks before.
+/// Codes a block. `baseline` is given a number of ticks and returns the values that the reader got
+/// so many ticks before.
 ///
 /// # Errors
 /// The reader gets a value that is out of range, or lacks the baseline.

@@ -8,9 +8,9 @@ use crate::{DatagramError, Tick};
 /// The kind of a datagram: its lowest two bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatagramKind {
-    /// From the server.
+    /// A snapshot, from the server.
     Snapshot = 0,
-    /// From a client.
+    /// Commands, from a client.
     Commands = 1,
 }
 
@@ -30,7 +30,7 @@ const HAS_MATCH_VALUES: u8 = 1 << 4;
 const HAS_OWN_VALUES: u8 = 1 << 5;
 const KIND: u8 = 0b11;
 
-/// The usual lead, in quarters of a tick: the one that clients steer for, rounded down.
+/// The lead that clients steer for, in quarters of a tick. Leads are coded as differences from it.
 const USUAL_LEAD: i32 = 5;
 
 /// The header of a snapshot.
@@ -67,8 +67,7 @@ impl Header {
         [DatagramKind::Snapshot as u8 | flags, low, high]
     }
 
-    /// Decodes the bytes that are not range coded; `near` is a tick not far from the
-    /// snapshot's.
+    /// Decodes the bytes that are not range coded. `near` is a tick near that of the snapshot.
     ///
     /// # Errors
     /// The bytes end too early, or have an impossible value.
@@ -95,7 +94,7 @@ impl Header {
         })
     }
 
-    /// Codes the other fields.
+    /// Codes the fields that the plain bytes do not hold.
     ///
     /// # Errors
     /// The reader gets a lead that is out of range.

@@ -1,17 +1,18 @@
 //! How early commands arrive.
 
-/// How long before their ticks a player's commands arrive: the least of the latest ones,
-/// in quarters of a tick. Negative if they arrive too late.
+/// How long before their ticks a player's commands arrive: the least lead of the latest commands,
+/// in quarters of a tick. It is negative if a command arrives too late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lead(i8);
 
-/// Greatest magnitude that is distinguished, in quarters of a tick: 32 ticks.
+/// Greatest magnitude of a lead, in quarters of a tick. It also stands for everything beyond.
 const LIMIT: f64 = 127.0;
 
 impl Lead {
     /// The lead nearest to this many ticks, clamped to ±31.75.
     pub fn from_ticks(ticks: f64) -> Self {
-        // `as` turns NaN into 0. Rounded down: too late is the safer assumption.
+        // `as` turns NaN into 0. The lead is rounded down, because too late is the safer
+        // assumption.
         Self((ticks * 4.0).floor().clamp(-LIMIT, LIMIT) as i8)
     }
 

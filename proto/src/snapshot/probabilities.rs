@@ -1,5 +1,5 @@
-//! The table of initial probabilities of a snapshot's range coder, and the entries of each kind
-//! of decision.
+//! The table of initial probabilities of a snapshot's range coder, and the entries of each kind of
+//! decision. "Whether A, by B" means: B selects one of several entries for the decision whether A.
 
 use crate::range::Number;
 use crate::schema::MAX_FIELDS;
@@ -78,10 +78,10 @@ pub(super) const GAP: Number = after(RECORDS, 12);
 pub(super) const IS_SPECIAL: usize = GAP.at + GAP.width;
 /// Whether such a record is a change from an older value.
 pub(super) const IS_AGED: usize = IS_SPECIAL + 1;
-/// Whether a record that is no change at all is an empty slot.
+/// Whether a record that is coded without a baseline stands for an empty slot.
 pub(super) const IS_EMPTY: usize = IS_AGED + 1;
 
-/// A whole entity.
+/// The parts of an entity that is coded whole.
 pub(super) const GENERATION: Number = Number { at: IS_EMPTY + 1, width: 16 };
 pub(super) const IS_PROP: usize = GENERATION.at + GENERATION.width;
 pub(super) const RESTS: usize = IS_PROP + 1;
@@ -89,9 +89,9 @@ pub(super) const MOVES: usize = RESTS + 1;
 pub(super) const SPEED: Number = Number { at: MOVES + 1, width: 9 };
 pub(super) const TILT: Number = after(SPEED, 10);
 
-/// Whether an entity is asleep: for each kind, by whether the baseline was.
+/// Whether an entity is asleep: for each kind, by whether the baseline was asleep.
 pub(super) const ASLEEP: usize = TILT.at + TILT.width;
-/// Whether a player crouches, by whether the baseline did.
+/// Whether a player crouches, by whether the baseline crouched.
 pub(super) const CROUCHES: usize = ASLEEP + 4;
 /// Whether an entity falls: for each kind, by whether the baseline moved up or down.
 pub(super) const FALLS: usize = CROUCHES + 2;
@@ -104,17 +104,18 @@ pub(super) const RELOCATED: usize = VELOCITY.end();
 pub(super) const POSITION: Family = Family { at: RELOCATED + 1, width: 12, count: 2 * 3 * 2 * 3 };
 /// Changes of heading, by whether the velocity changed.
 pub(super) const YAW: Family = Family { at: POSITION.end(), width: 12, count: 2 };
-/// Whether the orientation changed, by whether the entity moves, and whether the largest
-/// component is another one.
+/// `TURNS`: whether the orientation changed, by whether the entity moves. `FLIPS`: whether another
+/// component of the orientation is the largest.
 pub(super) const TURNS: usize = YAW.end();
 pub(super) const FLIPS: usize = TURNS + 2;
 /// Changes of components: the first one, then the others by the size of the changes before.
 pub(super) const TURN: Family = Family { at: FLIPS + 1, width: 11, count: 1 + 6 };
 
-/// Whether any value of an entity's fields changed, and for each field whether its value did.
+/// `VALUES_CHANGE`: whether any value of an entity's fields changed. `VALUE_CHANGES`: for each
+/// field, whether its value changed.
 pub(super) const VALUES_CHANGE: usize = TURN.end();
 pub(super) const VALUE_CHANGES: usize = VALUES_CHANGE + 1;
-/// Whether a value changed by more than a step can code, and the step otherwise.
+/// `LEAPS`: whether a value changed by more than a step can code. `STEP`: the step, if not.
 pub(super) const LEAPS: usize = VALUE_CHANGES + MAX_FIELDS;
 pub(super) const STEP: Number = Number { at: LEAPS + 1, width: 5 };
 

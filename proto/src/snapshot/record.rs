@@ -36,10 +36,10 @@ pub(super) const UNKNOWN_ENTITY: QuantisedEntity = QuantisedEntity {
     values: NO_VALUES,
 };
 
-/// Bits of a model's number, of which there are [`obsp_sim::MAX_MODELS`].
+/// Bits of a model's number, which is below [`obsp_sim::MAX_MODELS`].
 const MODEL_BITS: u32 = 7;
 
-/// Ticks beyond which a velocity says nothing about the present position.
+/// Most ticks for which a velocity predicts the position. Later it says nothing about it.
 const LONGEST_PREDICTION: u32 = 16;
 
 impl Baseline<'_> {
@@ -126,7 +126,7 @@ impl SnapshotCodec {
             (QuantisedBody::Player { posture: old, yaw: old_yaw }, new) => {
                 let (posture, yaw) = match new {
                     QuantisedBody::Player { posture, yaw } => (posture, yaw),
-                    // The caller has checked `serves`.
+                    // This does not happen, because the caller has checked `serves`.
                     QuantisedBody::Prop { .. } => (old, old_yaw),
                 };
                 let old = usize::from(is_crouching(old));
@@ -158,8 +158,8 @@ impl SnapshotCodec {
         Ok(QuantisedEntity { generation, position, velocity, asleep, body, values })
     }
 
-    /// The velocity from which the difference is coded: none if asleep, else the
-    /// baseline's, changed by gravity if the entity falls.
+    /// The velocity from which the difference is coded: zero if the entity is asleep, else the
+    /// velocity of the baseline, changed by gravity if the entity falls.
     fn expected_velocity(
         &self,
         coder: &mut impl Coder,
@@ -214,7 +214,7 @@ impl SnapshotCodec {
 
     /// The position that follows if the velocity changed at a steady rate. It is exact for an
     /// entity that runs, slides or falls, and is computed in integers, so that both ends get the
-    /// same.
+    /// same result.
     fn predict(&self, baseline: Baseline<'_>, now: [i16; 3]) -> [i32; 3] {
         let QuantisedEntity { position, velocity, .. } = *baseline.entity;
         let age = i32::try_from(baseline.age.min(LONGEST_PREDICTION)).unwrap_or(0);
@@ -237,7 +237,7 @@ const LATTICE_VELOCITY: i32 =
 /// the velocity in a second.
 const GRAVITY: u32 = 200;
 
-/// The size class of a number, which predicts that of the next.
+/// The size class of a number, which predicts the class of the next number.
 fn size(magnitude: u32) -> usize {
     match magnitude {
         0 => 0,
@@ -246,7 +246,7 @@ fn size(magnitude: u32) -> usize {
     }
 }
 
-/// As [`size`], but finer, for the components of an orientation.
+/// The size class of a component of an orientation. These classes are finer than those of [`size`].
 fn turn_size(magnitude: u32) -> usize {
     match magnitude {
         0 => 0,

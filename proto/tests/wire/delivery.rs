@@ -21,7 +21,8 @@ const LONGEST_HEADER: usize = 7;
 /// Greatest length of a motion, in bytes: 226 bits, and 429 for each of two bodies.
 const LONGEST_MOTION: usize = 136;
 
-/// The seeds of a test: `few`, or as many as `PROTO_SEEDS=1000 cargo test -p obsp-proto` says.
+/// The seeds of a test: `few` of them, or as many as the environment says, such as in
+/// `PROTO_SEEDS=1000 cargo test -p obsp-proto`.
 pub(crate) fn seeds(few: u64) -> std::ops::Range<u64> {
     let asked = std::env::var("PROTO_SEEDS").ok().and_then(|seeds| seeds.parse().ok());
     0..asked.unwrap_or(few)

@@ -25,7 +25,7 @@ fn outages_heal_and_shrinking_paths_are_followed() {
         let mut game = Match::new(seed, scene, impairments);
         for _ in 0..4 {
             game.run(20 + random.below(60) as u32);
-            // Shorter than what ends a session; sometimes in one direction only.
+            // The outage is too short to end the session, and sometimes in one direction only.
             let length = Duration::from_secs_f64(random.within(0.1, 6.0));
             let (up, down) = [(true, true), (true, false), (false, true)][random.below(3)];
             game.cut(length, up, down);

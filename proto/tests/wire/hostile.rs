@@ -28,7 +28,7 @@ fn played() -> Match {
 fn next_snapshot(game: &mut Match) -> Vec<u8> {
     game.scene.step();
     let mut quantiser = Quantiser::new(Scene::bounds());
-    // Revisions only have to be later than all before.
+    // The revision has to be later than all before.
     let mut state = quantiser.quantise(game.scene.state()).unwrap();
     for _ in 0..100 {
         state = quantiser.quantise(game.scene.state()).unwrap();

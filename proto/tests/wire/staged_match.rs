@@ -37,7 +37,7 @@ pub(crate) fn match_info() -> Arc<MatchInfo> {
     })
 }
 
-/// A distinctive motion for the player of a state, with moving props as touched bodies: at least
+/// A distinctive motion for the player of a state. The touched bodies are moving props: at least
 /// `least_touched` if so many props move, at most two, each for a while.
 fn motion_in(state: &Quantised, least_touched: usize) -> Option<AuthoritativeMotion> {
     let player = state.entity(0)?;
@@ -118,7 +118,7 @@ impl Match {
         Self::of_game(Schema::default(), seed, scene, impairments)
     }
 
-    /// A match, which the client has just joined, of a game with these fields. All fields have
+    /// A match of a game with these fields, which the client has just joined. All fields have
     /// values.
     pub(crate) fn of_game(
         schema: Schema,
@@ -129,7 +129,8 @@ impl Match {
         Self::joined_after(Duration::ZERO, schema, seed, scene, impairments)
     }
 
-    /// A match as of [`Match::of_game`], whose client's hello was under way for this long.
+    /// A match as [`Match::of_game`] returns it, but the client's hello was under way for this
+    /// long.
     pub(crate) fn joined_after(
         waited: Duration,
         schema: Schema,
@@ -241,7 +242,7 @@ impl Match {
                 self.check_view();
             }
         }
-        // A command carries the latest tick, so that it can be checked.
+        // The yaw of a command is the client's latest tick, so that the test can check it.
         let due = self.client.next_command_at().unwrap();
         if due <= self.now {
             let latest = self.client.latest_tick().map_or(0, |tick| tick.0 as u16);

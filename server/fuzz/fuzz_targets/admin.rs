@@ -1,6 +1,6 @@
-//! Bodies of requests to the admin interface. Any bytes are read or refused. A body that is read
-//! can be written and read again, and a ban applies to the subject that it names and to nobody
-//! else.
+//! Bodies of requests to the admin interface. The parser reads or refuses any bytes. A body that
+//! can be read can be written and read again, and a ban applies to the subject that it names and to
+//! nobody else.
 #![no_main]
 
 #[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]

@@ -1,6 +1,6 @@
-//! Recordings. Any bytes are refused, or read up to where they are damaged. A recording takes no
-//! more memory than its file has bytes, and the body of a frame is safe to read even if an attacker
-//! made its hash.
+//! Recordings. The reader refuses bytes that are no recording, and reads a damaged one up to the
+//! damage. A recording takes no more memory than its file has bytes, and the body of a frame is
+//! safe to read even if an attacker made its hash.
 //!
 //! The input is read as the body of a frame. It is also read as a byte that chooses a keyframe,
 //! followed by changes of four bytes each to the recording of a short match. The changes are made
@@ -23,8 +23,9 @@ use obsp_sim::{Buttons, Command, Config};
 const TICKS: u64 = 60;
 const INTERVAL: u64 = 12;
 
-/// Most ticks that are played, most bodies of a match that is set up, and the greatest choice of a
-/// keyframe that plays. Greater choices only read, because playing takes ten times as long.
+/// Most ticks that are played, most bodies of a match that is set up, and the greatest `choice`
+/// with which the match is played. With a greater one the target only reads, because playing takes
+/// ten times as long.
 const PLAYED: usize = 4;
 const BODIES: u64 = 64;
 const PLAYS: u8 = u8::MAX / 8;
@@ -71,7 +72,8 @@ static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
         }
         let kind = |id| game.world().player_kind(id).unwrap_or_default();
         writer.tick(recorder.tick(&commands, kind, game.digest())).expect("memory");
-        // There are enough keyframes for one that is packed by the first again, and one more.
+        // The recording has five keyframes. So it holds one that is packed with the first as
+        // reference, as each fourth one is, and another after it.
         if tick % INTERVAL == 0 {
             writer.keyframe(&game.save()).expect("memory");
         }

@@ -1,4 +1,4 @@
-//! Saved matches. Any bytes are refused, or loaded into a world that plays on and in which no two
+//! Saved matches. The loader refuses any bytes, or loads a world that plays on and in which no two
 //! bodies overlap. A match that is loaded is saved again with the same digest.
 //!
 //! The input is a list of changes of three bytes each: a place in a saved match, and a number to

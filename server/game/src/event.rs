@@ -48,14 +48,14 @@ pub enum Event {
     Ray {
         /// The shooter.
         player: EntityId,
-        /// Start.
+        /// Start of the ray.
         from: DVec3,
-        /// End.
+        /// End of the ray.
         to: DVec3,
     },
     /// Something exploded.
     Blast {
-        /// Position.
+        /// Centre of the explosion.
         at: DVec3,
         /// Radius in units.
         radius: f64,
@@ -69,7 +69,7 @@ pub enum Event {
         /// Health lost.
         damage: u16,
     },
-    /// A player died, or is out for a while.
+    /// A player died, or is out of the game for a while.
     Died {
         /// The player.
         player: EntityId,
@@ -92,9 +92,9 @@ pub enum Event {
         /// The line; a server shortens it to what its protocol carries.
         line: String,
     },
-    /// An event of the game's own, for all clients.
+    /// An event that the game defines, for all clients.
     Game(GameEvent),
-    /// An event of the game's own, for the client of one player alone.
+    /// An event that the game defines, for the client of one player alone.
     Private {
         /// The player.
         player: EntityId,

@@ -70,9 +70,8 @@ pub enum Respawn {
 /// 6. [`Game::tick`];
 /// 7. for each player outside of the world: [`Game::respawn`].
 ///
-/// Every method is called with the same arguments on every machine, and must do the same
-/// there: no clock, no I/O, no iteration over hash maps, no randomness but
-/// [`WorldMut::random`].
+/// Every method is called with the same arguments on every machine, and must have the same results
+/// there: no clock, no I/O, no iteration over hash maps, no randomness but [`WorldMut::random`].
 pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// Everything that the game changes during a match, as plain data: it is part of the match's
     /// digest.
@@ -142,7 +141,7 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     ) {
         let _ = state;
         if !flies {
-            // The missile is there: it has just moved.
+            // This cannot fail: the missile has just moved.
             let _ = world.remove(missile);
         }
     }
@@ -196,7 +195,7 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world, entity, by);
     }
 
-    /// The rest of a tick, after all have moved.
+    /// The game's own work in a tick, after everything has moved.
     fn tick(&self, state: &mut Self::State, world: &mut WorldMut<'_>) {
         let _ = (state, world);
     }
@@ -225,7 +224,8 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world, of, values);
     }
 
-    /// Health and score, as all players are shown them. `None` if there is no such player.
+    /// Health and score of a player, which are shown to all players. `None` if there is no such
+    /// player.
     fn vitals(&self, state: &Self::State, player: EntityId) -> Option<Vitals> {
         let _ = (state, player);
         None

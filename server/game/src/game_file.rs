@@ -5,8 +5,8 @@ mod binary;
 mod model_places;
 mod number;
 mod player;
+mod raw_weapon;
 mod weapons;
-mod written_weapon;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,13 +50,13 @@ pub struct GameFile {
 /// The file as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RawGameFile {
     #[serde(default)]
     classes: EntityClasses,
-    player: Option<player::Written>,
+    player: Option<player::RawPlayer>,
     #[serde(default)]
-    weapons: BTreeMap<String, Spanned<written_weapon::WrittenWeapon>>,
-    /// [`GameData`] reads these three tables, here as in clients.
+    weapons: BTreeMap<String, Spanned<raw_weapon::RawWeapon>>,
+    /// [`GameData`] reads these three tables, on servers and in clients.
     #[serde(rename = "movement")]
     _movement: Option<IgnoredAny>,
     #[serde(rename = "models")]
@@ -102,14 +102,14 @@ impl GameFile {
     /// Reads the parts of a file that clients do not need.
     fn of(data: GameData) -> Result<Self, GameFileError> {
         let text = data.text();
-        let written: Written =
+        let raw: RawGameFile =
             toml::from_str(text).map_err(|error| GameFileError::of(text, &error))?;
-        let player = written.player.map(|player| player.parameters(text)).transpose()?;
+        let player = raw.player.map(|player| player.parameters(text)).transpose()?;
         Ok(Self {
-            classes: Arc::new(written.classes),
+            classes: Arc::new(raw.classes),
             player: player.unwrap_or_default(),
             size: PlayerSize::parse(text)?,
-            weapons: Arc::new(Weapons::read(written.weapons, data.models(), text)?),
+            weapons: Arc::new(Weapons::read(raw.weapons, data.models(), text)?),
             places: Arc::new(ModelPlaces::read(text)),
             data,
         })
@@ -146,7 +146,10 @@ impl GameFile {
         let mut models = data.models().iter();
         let read = GameData::read(data.text(), &mut |name, _| match models.next() {
             Some(model) if model.name() == name => Ok(model.source().to_owned()),
-            _ => Err(format!("the bundle does not have the model {name} here")),
+            _ => Err(format!(
+                "the next model of the bundle is not {name}; it must have the models that its \
+                 game.toml names, in their order"
+            )),
         });
         if read? != data {
             return Err(GameDataError::OtherText);
@@ -195,17 +198,17 @@ impl GameFile {
         &self.weapons
     }
 
-    /// The message about a fault of a model of the file, with its place.
+    /// The message about a fault of one of the file's models, with its place in the file.
     pub(crate) fn fault_of_model(&self, name: &str, message: String) -> String {
         self.fault(self.places.of_model(name), message)
     }
 
-    /// The message about a fault of the model of a class, with its place.
+    /// The message about a fault of a class's model, with its place in the file.
     pub(crate) fn fault_of_class(&self, class: &str, message: String) -> String {
         self.fault(self.places.of_class(class), message)
     }
 
-    /// The message about a fault of the model that a weapon throws, with its place.
+    /// The message about a fault of the model that a weapon throws, with its place in the file.
     pub(crate) fn fault_of_weapon(&self, thrown: &str, message: String) -> String {
         self.fault(self.places.of_weapon(thrown), message)
     }
@@ -295,7 +298,10 @@ mod tests {
             ("[weapons.rocket]\nspede = 9", "line 2, column 1: unknown field `spede`"),
             ("[weapons.laser]\nreach = 9", "weapons.laser needs a kind"),
             ("[weapons.ray]\nkind = 'laser'", "line 2, column 8: unknown variant `laser`"),
-            ("[weapons.a]\nkind = 'ray'\n[weapons.ray]", "weapons.a has the key of weapons.ray"),
+            (
+                "[weapons.a]\nkind = 'ray'\n[weapons.ray]",
+                "weapons.a and weapons.ray have the same key",
+            ),
             ("[weapons.grenade]\nmodel = 'rocket'", "two weapons throw the model rocket"),
         ] {
             let found = refused(text);
@@ -304,7 +310,7 @@ mod tests {
         }
     }
 
-    /// A body that a game drives cannot fly.
+    /// A weapon cannot throw a model whose bodies are kinematic.
     #[test]
     fn a_kinematic_model_comes_along_in_the_bundle_and_is_no_missile() {
         let cube = include_str!("../../../maps/models/crate.obj");
@@ -348,7 +354,7 @@ mod tests {
         let gem = Model::from_obj("gem", cube).unwrap();
         let with_gem = file.data().with_models(&[gem]).unwrap();
         let refused = GameFile::from_bundle(with_gem.bytes()).unwrap_err().to_string();
-        assert!(refused.contains("what its text says"), "{refused}");
+        assert!(refused.contains("contradict the game.toml"), "{refused}");
         assert!(GameFile::from_bundle(b"\xff").is_err());
     }
 
@@ -378,7 +384,9 @@ mod tests {
         let file = GameFile::parse(&longest).unwrap();
         assert_eq!((file.text(), file.hash() == [0; 32]), (&*longest, false));
         assert_eq!(GameFile::default().hash(), [0; 32]);
-        assert!(refused(&(longest + "#")).starts_with("line 1, column 1: 65537 bytes"));
+        assert!(
+            refused(&(longest + "#")).starts_with("line 1, column 1: the file has 65537 bytes")
+        );
     }
 
     #[test]

@@ -27,8 +27,8 @@ impl<T> Default for PerEntity<T> {
 }
 
 impl<T> PerEntity<T> {
-    /// Attaches a value to an entity. It replaces the value that this entity, or an earlier one in
-    /// its slot, had.
+    /// Attaches a value to an entity. The value replaces that of this entity, or of an earlier
+    /// entity in its slot.
     pub fn insert(&mut self, id: EntityId, value: T) {
         match self.place(id) {
             Ok(index) => self.0[index] = (id, value),

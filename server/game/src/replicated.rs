@@ -57,7 +57,8 @@ pub enum Subject {
     Body(EntityId),
 }
 
-/// The values of a subject, for a game to set. A value that is not set is the least of its range.
+/// The values of a subject, for a game to set. A value that is not set is the least value of its
+/// field's range.
 #[derive(Debug)]
 pub struct Values<'a> {
     fields: &'a [Field],
@@ -83,7 +84,7 @@ impl<'a> Values<'a> {
 /// The schema of a game with these models.
 ///
 /// # Errors
-/// The declaration cannot be sent, or names a model that the match does not have.
+/// The declaration cannot be sent, or it names a model that the match does not have.
 pub(crate) fn schema(replicated: Replicated, models: &[Model]) -> Result<Schema, SchemaError> {
     let Replicated { of_match, of_own_player, of_players, of_bodies, events } = replicated;
     let no_model = |name: &str| !models.iter().any(|model| model.name() == name);

@@ -52,24 +52,24 @@ pub trait RunningMatch: Debug + Send {
     /// The world, to change its settings.
     fn world_mut(&mut self) -> &mut World;
 
-    /// Adds a player. [`Game::respawn`] says where the player comes into the world, or that they
-    /// wait.
+    /// Adds a player. [`Game::respawn`] says where the player comes into the world, or that the
+    /// player waits.
     ///
     /// # Errors
     /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
     fn join_as(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError>;
 
-    /// Removes a player; an id that is no longer there is ignored.
+    /// Removes a player. The id of a player who is no longer there is ignored.
     fn leave(&mut self, player: EntityId);
 
-    /// Advances by one tick. Commands count as in [`World::step`].
+    /// Advances by one tick. `commands` are treated as by [`World::step`].
     fn step(&mut self, commands: &[(EntityId, Command)]);
 
     /// The events of the last tick, in order.
     fn events(&self) -> &[Event];
 
-    /// Health and score of a player, also outside of the world; `None` if the game counts
-    /// none, or there is no such player.
+    /// Health and score of a player, who may be out of the world. `None` if the game counts
+    /// neither, or if there is no such player.
     fn vitals(&self, player: EntityId) -> Option<Vitals>;
 
     /// The values of the game's own fields. `state` says which entities are in the world.
@@ -100,7 +100,7 @@ pub trait RunningMatch: Debug + Send {
     fn restore(&mut self, saved: &[u8]) -> Result<(), LoadError>;
 }
 
-/// A game without the type of its state: a server holds any game as this, and makes matches of it.
+/// A game whose type is hidden. A server holds any game in this form, and makes matches of it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -143,13 +143,13 @@ pub trait AnyGame: Debug + Send + Sync {
         GameData::default().with_models(&self.models())
     }
 
-    /// The same game, with the numbers of `file` instead of the defaults.
+    /// This game with the numbers of `file` instead of the defaults.
     fn with_file(&self, file: &GameFile) -> Arc<dyn AnyGame>;
 
     /// A new match on `map`.
     ///
     /// # Errors
-    /// [`SetupError`] if the map or the configuration cannot carry a match.
+    /// [`SetupError`] if no match is possible with the map or the configuration.
     fn new_match(
         &self,
         map: Arc<obsp::World>,
@@ -230,15 +230,15 @@ pub struct Match<G: Game> {
     pub(crate) shared: Shared,
 }
 
-/// Changes the seed for the game: its random numbers are another stream than those that scatter the
-/// props.
+/// Changes the match's seed for the game, so that the game's random numbers are another stream than
+/// those that scatter the props.
 const GAME_STREAM: u64 = 0x6761_6d65;
 
 impl<G: Game> Match<G> {
     /// Sets a match of `game` up on `map`.
     ///
     /// # Errors
-    /// [`SetupError`] if the map or the configuration cannot carry a match.
+    /// [`SetupError`] if no match is possible with the map or the configuration.
     pub fn new(game: G, map: Arc<obsp::World>, config: Config) -> Result<Self, SetupError> {
         Self::with_file(game, map, config, &GameFile::default())
     }
@@ -267,7 +267,7 @@ impl<G: Game> Match<G> {
             schema: Arc::new(schema),
             random: Random::new(config.seed ^ GAME_STREAM),
             events: Vec::new(),
-            told: 0,
+            delivered: 0,
             volumes: Volumes::default(),
             agents: Vec::new(),
             watched: Vec::new(),
@@ -283,7 +283,7 @@ impl<G: Game> Match<G> {
 
     /// The state of the game as bytes, for [`Match::load_state`].
     pub fn save_state(&self) -> Vec<u8> {
-        // Plain data always has an encoding; an empty one is refused when it is loaded.
+        // Plain data always has an encoding. An empty one would be refused when it is loaded.
         encode_to_vec(&self.state, wire()).unwrap_or_default()
     }
 
@@ -342,8 +342,8 @@ impl<G: Game> Match<G> {
         }
     }
 
-    /// Brings back all that waits outside of the world: players as the game says, bodies
-    /// where there is room.
+    /// Brings back the players and bodies that wait outside of the world: players where the game
+    /// says, bodies where there is room.
     fn bring_back(&mut self) {
         for id in self.world.waiting() {
             self.bring_one_back(id);
@@ -394,8 +394,8 @@ impl<G: Game> RunningMatch for Match<G> {
     }
 
     fn step(&mut self, commands: &[(EntityId, Command)]) {
-        self.shared.events.drain(..self.shared.told);
-        self.shared.told = 0;
+        self.shared.events.drain(..self.shared.delivered);
+        self.shared.delivered = 0;
         let mut tick = self.world.begin_tick();
         let mut moves = Vec::new();
         for player in self.world.players() {
@@ -419,12 +419,12 @@ impl<G: Game> RunningMatch for Match<G> {
         self.act(|game, state, world| game.tick(state, world));
         self.bring_back();
         self.collect_events();
-        self.shared.told = self.shared.events.len();
+        self.shared.delivered = self.shared.events.len();
         self.world.end_tick(tick);
     }
 
     fn events(&self) -> &[Event] {
-        &self.shared.events[..self.shared.told]
+        &self.shared.events[..self.shared.delivered]
     }
 
     fn vitals(&self, player: EntityId) -> Option<Vitals> {
@@ -444,7 +444,7 @@ impl<G: Game> RunningMatch for Match<G> {
             }
             values
         };
-        let mut told =
+        let mut match_values =
             MatchValues { of_match: of(Subject::Match, schema.of_match()), ..Default::default() };
         for EntityState { id, kind, .. } in &state.entities {
             let fields = schema.of_kind(*kind);
@@ -452,13 +452,13 @@ impl<G: Game> RunningMatch for Match<G> {
                 continue;
             }
             let subject = if kind.is_player() { Subject::Player(*id) } else { Subject::Body(*id) };
-            told.of_entities.push((*id, of(subject, fields)));
+            match_values.of_entities.push((*id, of(subject, fields)));
         }
         if !schema.of_own_player().is_empty() {
             let own = |id| (id, of(Subject::OwnPlayer(id), schema.of_own_player()));
-            told.of_own_players.extend(self.world.players().into_iter().map(own));
+            match_values.of_own_players.extend(self.world.players().into_iter().map(own));
         }
-        told
+        match_values
     }
 
     fn digest(&self) -> u64 {

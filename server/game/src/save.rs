@@ -1,4 +1,4 @@
-//! A match of a game as bytes, and back: the world, the game's state, and what the match
+//! A match of a game as bytes, and back: the world, the game's state, and the data that the match
 //! keeps beside both.
 
 use std::sync::Arc;
@@ -22,11 +22,11 @@ use crate::world_mut::Shared;
 /// Most bytes of a saved match that are read.
 const MAX_BYTES: usize = 1 << 26;
 
-/// Why a match cannot be loaded from saved bytes.
+/// Reasons for which a match cannot be loaded from saved bytes.
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// The bytes are not a saved match, are damaged, or hold the state of another game.
-    #[error("the saved match cannot be decoded: it may be damaged, or of another game: {0}")]
+    #[error("the saved match cannot be decoded ({0}); it may be damaged, or of another game")]
     Decode(#[from] DecodeError),
     /// The world cannot be loaded.
     #[error(transparent)]
@@ -41,7 +41,7 @@ pub enum LoadError {
 struct SavedShared {
     random: u64,
     events: Vec<Event>,
-    told: u32,
+    delivered: u32,
     volumes: Vec<SavedVolume>,
     agents: Vec<EntityId>,
     watched: Vec<(EntityId, Vec<EntityId>)>,
@@ -56,29 +56,30 @@ pub(crate) fn wire() -> Wire {
 impl<G: Game> Match<G> {
     /// The whole match as bytes: [`Match::restored`] goes on as this one does.
     pub(crate) fn saved(&self) -> Vec<u8> {
-        let Shared { random, events, told, volumes, agents, watched, .. } = &self.shared;
+        let Shared { random, events, delivered, volumes, agents, watched, .. } = &self.shared;
         let shared = SavedShared {
             random: random.state(),
             events: events.clone(),
-            told: *told as u32,
+            delivered: *delivered as u32,
             volumes: volumes.saved(),
             agents: agents.clone(),
             watched: watched.clone(),
         };
-        // Plain data always has an encoding; an empty one is refused when it is loaded. The world's
-        // bytes are encoded without serde, which takes them one by one: that would take longer than
-        // saving the world.
+        // Plain data always has an encoding. An empty one would be refused when it is loaded. The
+        // world's bytes are encoded without serde, which would encode them one by one and take
+        // longer than saving the world.
         let mut bytes = bincode::encode_to_vec(self.world.save(), wire()).unwrap_or_default();
         bytes.extend(encode_to_vec(shared, wire()).unwrap_or_default());
         bytes.extend(self.save_state());
         bytes
     }
 
-    /// Loads a saved match of `game` with `file`. `world` makes the world of its part of the bytes.
+    /// Loads a saved match of `game` with `file`. `world` makes the world from its part of the
+    /// bytes.
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are not what [`Match::saved`] makes of a match of this game with
-    /// this file.
+    /// [`LoadError`] if the bytes are no match of this game with this file, as [`Match::saved`]
+    /// returns it.
     pub(crate) fn restored(
         game: G,
         file: GameFile,
@@ -97,21 +98,21 @@ impl<G: Game> Match<G> {
         if world.movement() != file.movement() {
             return Err(LoadError::Damaged("its players move by the numbers of another game.toml"));
         }
-        let SavedShared { random, events, told, volumes, agents, watched } = shared;
-        let told = told as usize;
-        if told > events.len() {
-            return Err(LoadError::Damaged("more events were told than have happened"));
+        let SavedShared { random, events, delivered, volumes, agents, watched } = shared;
+        let delivered = delivered as usize;
+        if delivered > events.len() {
+            return Err(LoadError::Damaged("it says that more events were told than happened"));
         }
         if !watched.is_sorted_by_key(|(id, _)| *id) {
             return Err(LoadError::Damaged("the watched entities are not in order"));
         }
         let volumes = Volumes::restored(volumes, world.map())
-            .ok_or(LoadError::Damaged("a volume is not one of its map"))?;
+            .ok_or(LoadError::Damaged("one of its volumes is not in its map"))?;
         let random = Random::new(random);
         let schema = schema(game.replicated(), &all_models(&game, &file));
         let schema = schema.map_err(|error| SetupError::Game(error.to_string()));
         let schema = Arc::new(schema.map_err(obsp_sim::LoadError::Setup)?);
-        let shared = Shared { file, schema, random, events, told, volumes, agents, watched };
+        let shared = Shared { file, schema, random, events, delivered, volumes, agents, watched };
         Ok(Self { game, world, state, shared })
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Volumes(Vec<Volume>);
 #[derive(Clone, Debug)]
 struct Volume {
     source: Source,
-    /// Their union is the volume.
+    /// The solids whose union is the volume.
     solids: Vec<ConvexSolid>,
     inside: Vec<EntityId>,
 }
@@ -60,17 +60,18 @@ pub(crate) struct SavedVolume {
 pub(crate) struct Crossing {
     pub(crate) volume: VolumeId,
     pub(crate) entity: EntityId,
-    /// Whether it is inside now.
+    /// Whether the entity is inside now.
     pub(crate) inside: bool,
 }
 
 impl Volumes {
-    /// Adds a box; `None` if it has no volume.
+    /// Adds a box as a volume; `None` if the box is empty.
     pub(crate) fn add_box(&mut self, map: &obsp::World, bounds: &Aabb) -> Option<VolumeId> {
         self.add(map, Source::Box(*bounds), Vec::new())
     }
 
-    /// Adds the brushes of an entity of `map`; `None` if it has none, or is not of this map.
+    /// Adds the brushes of an entity of `map` as a volume; `None` if the entity has no brushes, or
+    /// is not of this map.
     pub(crate) fn add_brushes(
         &mut self,
         map: &obsp::World,
@@ -103,7 +104,7 @@ impl Volumes {
         self.0.iter().map(saved).collect()
     }
 
-    /// The volumes that were saved; `None` if one of them cannot be made of `map`.
+    /// The volumes that were saved; `None` if one of them has no solids on `map`.
     pub(crate) fn restored(saved: Vec<SavedVolume>, map: &obsp::World) -> Option<Self> {
         let mut volumes = Self::default();
         for SavedVolume { source, inside } in saved {

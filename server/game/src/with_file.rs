@@ -1,4 +1,4 @@
-//! A game together with a `game.toml`: servers and replays make matches of it.
+//! A game together with a `game.toml`. Servers and replays make matches of the two.
 
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -92,17 +92,23 @@ pub(crate) fn check(file: &GameFile, models: &[Model]) -> Result<(), SetupError>
             return refused(file.fault_of_class(class, fault));
         }
         if !names().any(|name| name == model) {
-            let fault = format!("classes.{class}: no model {model}; there are {}", known());
+            let fault = format!(
+                "classes.{class} has the model {model}, which does not exist; there are {}",
+                known()
+            );
             return refused(file.fault_of_class(class, fault));
         }
     }
     if let Some(model) = file.weapons().missing_model(names()) {
-        let fault = format!("no model {model} can be thrown; there are {}", known());
+        let fault = format!(
+            "a weapon throws the model {model}, which does not exist; there are {}",
+            known()
+        );
         return refused(file.fault_of_weapon(model, fault));
     }
     if let Some(model) = file.weapons().kinematic_model(models) {
         let fault = format!(
-            "a weapon throws the model {model}, whose bodies are kinematic; give it another"
+            "a weapon throws the model {model}, whose bodies are kinematic; give it another model"
         );
         return refused(file.fault_of_weapon(model, fault));
     }
@@ -118,9 +124,9 @@ pub(crate) fn check_size(file: &GameFile, map: &obsp::World) -> Result<(), Setup
     }
     let compiled = compiled.map_or("others".to_owned(), |size| format!("players {size}"));
     Err(SetupError::Game(format!(
-        "game.toml asks for players {asked}, and the map was compiled for {compiled}: compile it \
-         by `mapc compile {}.map --game game.toml`, or leave width, height and crouched_height \
-         out of [player]",
+        "game.toml asks for players {asked}, but the map was compiled for {compiled}: compile the \
+         map with `mapc compile {}.map --game game.toml`, or leave width, height and \
+         crouched_height out of [player]",
         map.name()
     )))
 }

@@ -18,9 +18,9 @@ use crate::volumes::{VolumeId, Volumes};
 /// The world as a game may change it. It dereferences to [`World`], which answers questions:
 /// where an entity is, what a ray or a swept shape meets, what overlaps a box.
 ///
-/// A call that places something asks the guard first. An error says that the place is taken: after
-/// [`PlaceError::NoRoom`] nothing has changed. Velocities and impulses act when the bodies move,
-/// under the same guard. No call can make two bodies overlap.
+/// A call that places something asks the guard first. [`PlaceError::NoRoom`] says that the place is
+/// taken; nothing has changed then. Velocities and impulses act when the bodies move, under the
+/// same guard. No call can make two bodies overlap.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -57,7 +57,7 @@ pub struct WorldMut<'a> {
     pub(crate) shared: &'a mut Shared,
 }
 
-/// Most events of a game's own in a tick. A client that is sent more, tick after tick, falls
+/// Most events that a game may send in a tick. A client that is sent more, tick after tick, falls
 /// behind.
 const MAX_EVENTS: usize = 32;
 
@@ -69,9 +69,9 @@ pub(crate) struct Shared {
     pub(crate) schema: Arc<Schema>,
     pub(crate) random: Random,
     pub(crate) events: Vec<Event>,
-    /// Number of events, from the first, that were told with the last tick. Later ones, such as
-    /// those of a player who joins, are told with the next.
-    pub(crate) told: usize,
+    /// The number of events at the beginning of the list that were delivered with the last tick.
+    /// Later events, such as those of a player who joins, are delivered with the next tick.
+    pub(crate) delivered: usize,
     pub(crate) volumes: Volumes,
     /// Players without a client.
     pub(crate) agents: Vec<EntityId>,
@@ -104,9 +104,9 @@ impl WorldMut<'_> {
         self.shared.events.push(event);
     }
 
-    /// Sends all clients an event of the game's own, reliably and in order: the name of its
-    /// kind, which the game declares in [`Replicated`](crate::Replicated), and a value that
-    /// serde encodes, within 256 bytes.
+    /// Sends all clients an event that the game defines, reliably and in order: the name of its
+    /// kind, which the game declares in [`Replicated`](crate::Replicated), and a value that serde
+    /// encodes, within 256 bytes.
     ///
     /// # Errors
     /// The game declares no such kind, the value cannot be encoded or is too long, or there
@@ -117,8 +117,8 @@ impl WorldMut<'_> {
         Ok(())
     }
 
-    /// Like [`WorldMut::send`], to the client of one player alone: neither other players nor
-    /// spectators receive it. Nothing happens if the player is not there.
+    /// Like [`WorldMut::send`], but sends the event to the client of one player alone. Neither
+    /// other players nor spectators receive it. Nothing happens if the player is not there.
     ///
     /// # Errors
     /// As [`WorldMut::send`].
@@ -137,7 +137,7 @@ impl WorldMut<'_> {
         let unknown = || EventError::UnknownKind { name: kind.to_owned() };
         let kind = self.shared.schema.event_kind(kind).ok_or_else(unknown)?;
         let event = GameEvent::new(kind, value)?;
-        let pending = &self.shared.events[self.shared.told.min(self.shared.events.len())..];
+        let pending = &self.shared.events[self.shared.delivered.min(self.shared.events.len())..];
         let is_own = |event: &&Event| matches!(event, Event::Game(_) | Event::Private { .. });
         if pending.iter().filter(is_own).count() >= MAX_EVENTS {
             return Err(EventError::TooMany { most: MAX_EVENTS });
@@ -180,8 +180,8 @@ impl WorldMut<'_> {
     /// places for players. It waits outside of the world; the game lets it in as any other player
     /// in [`Game::respawn`](crate::Game::respawn), and writes its commands in
     /// [`Game::command`](crate::Game::command). Neither [`Game::joined`](crate::Game::joined) nor
-    /// [`Game::left`](crate::Game::left) is called for an agent: the game that adds or
-    /// [removes](WorldMut::remove) one does what these would do.
+    /// [`Game::left`](crate::Game::left) is called for an agent: a game that adds or
+    /// [removes](WorldMut::remove) an agent does the work of these methods itself.
     ///
     /// # Errors
     /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.

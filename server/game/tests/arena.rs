@@ -27,7 +27,7 @@ impl Play {
         Self::by("")
     }
 
-    /// A match by a `game.toml`.
+    /// A match with the text of a `game.toml`.
     fn by(game_file: &str) -> Self {
         let map = room();
         let gem = || Ok(include_str!("../../../maps/models/star.obj").to_owned());
@@ -135,10 +135,16 @@ fn models_and_classes_fit_the_game() {
         ),
         (
             "[classes.item_gem]\nsize = [[-8, -8, -8], [8, 8, 8]]\nmodel = 'gem'\n",
-            "line 3, column 9: classes.item_gem: no model gem; there are crate",
+            "line 3, column 9: classes.item_gem has the model gem, which does not exist; there",
         ),
-        ("\n[weapons.rocket]\nmodel = 'pin'\n", "line 3, column 9: no model pin can be thrown"),
-        ("[weapons.gem]\nkind = 'grenade'\nkey = 'fire'\nmodel = 'pin'", "line 4, column 9: no"),
+        (
+            "\n[weapons.rocket]\nmodel = 'pin'\n",
+            "line 3, column 9: a weapon throws the model pin, which",
+        ),
+        (
+            "[weapons.gem]\nkind = 'grenade'\nkey = 'fire'\nmodel = 'pin'",
+            "line 4, column 9: a weapon",
+        ),
     ] {
         let model = include_str!("../../../maps/models/crate.obj");
         let file = GameFile::read(text, &mut |_| Ok(model.to_owned())).expect("a game file");
@@ -177,7 +183,10 @@ fn a_match_is_fought_by_the_numbers_of_its_game_file() {
     let known = GameFile::parse("[weapons.rocket]\nmodel = 'pin'\n").expect("a game file");
     let config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 8 };
     let error = Match::with_file(Arena, room(), config, &known).unwrap_err().to_string();
-    assert!(error.contains("no model pin can be thrown; there are crate, "), "{error}");
+    assert!(
+        error.contains("a weapon throws the model pin, which does not exist; there are crate, "),
+        "{error}"
+    );
 }
 
 #[test]

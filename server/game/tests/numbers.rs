@@ -40,7 +40,7 @@ fn turn(n: &mut Numbers) -> DQuat {
     DQuat::from_xyzw(x, y, z, w)
 }
 
-/// Calls the function of this name, with a crate that is there.
+/// Calls the function of this name. `id` is a crate in the world.
 fn call(name: &str, world: &mut WorldMut<'_>, id: EntityId, n: &mut Numbers) {
     let model = world.model("crate").expect("it ships");
     match name {

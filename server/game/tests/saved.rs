@@ -84,8 +84,8 @@ impl Crowd {
     }
 }
 
-/// Counts what the matches contained when they were saved: a test without missiles or sleeping
-/// bodies would prove nothing about them.
+/// Counts of things that the matches contained when they were saved: a test without missiles or
+/// sleeping bodies would prove nothing about them.
 #[derive(Debug, Default)]
 struct Seen {
     asleep: usize,
@@ -96,7 +96,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn look(&mut self, game: &dyn RunningMatch) {
+    fn count(&mut self, game: &dyn RunningMatch) {
         let world = game.world();
         let state = world.state();
         let names = world.model_names();
@@ -130,7 +130,7 @@ fn play(map: &Arc<obsp::World>, objects: u32, players: u16, seed: u64, seen: &mu
             let deaths = game.events().iter().filter(|event| matches!(event, Event::Died { .. }));
             seen.deaths += deaths.count();
         }
-        seen.look(&*game);
+        seen.count(&*game);
         let saved = game.save();
         let loaded = Arena.load_match(Arc::clone(map), &saved);
         let mut loaded = loaded

@@ -68,7 +68,7 @@ fn a_small_player_walks_upright_where_the_usual_one_has_to_crouch() {
     // The small player reaches the wall beyond the beam.
     assert!((walks_to(&mut low, Buttons::default()) - 494.0).abs() < 1.0);
     let usual = PlayerSize::default();
-    // A player of the default size stops at the beam, with its front half of the width ahead.
+    // A player of the default size stops at the beam: the centre is half of the width before it.
     let mut high = play("", &usual).unwrap();
     assert!((walks_to(&mut high, Buttons::default()) + 16.0).abs() < 1.0);
     let mut crouched = play("", &usual).unwrap();
@@ -110,7 +110,7 @@ fn a_map_that_was_compiled_for_players_of_another_size_is_refused() {
     ] {
         assert!(refused.contains(part), "{refused}");
     }
-    // A file that asks for no size takes every map.
+    // A file that asks for no size fits every map.
     let small = *file(SMALL).size().unwrap();
     assert!(play("[player]\nhealth = 5\n", &small).is_ok());
     let flat = |size: &obsp::Size| obsp::Size {

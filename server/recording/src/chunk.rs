@@ -17,17 +17,17 @@ pub(crate) const MAX_TICKS: usize = 128;
 /// Most players of a match.
 const MAX_PLAYERS: usize = 1024;
 
-/// Widths of an angle's latest difference in bits, from 0 to 16. The next difference is coded by
-/// this width.
+/// Number of widths that an angle's difference may have, from 0 to 16 bits. Each width of the
+/// latest difference has probabilities of its own for the next one.
 const WIDTHS: usize = 17;
 
-/// Whether players come or go, and how many.
+/// Index of the probability that players come or go. [`COUNT`] codes how many.
 const CHANGES: usize = 0;
 const COUNT: Number = Number { at: 1, width: 11 };
-/// Whether a command changes: one probability if it did not change in the tick before, and one if
-/// it did.
+/// Index of the probabilities that a command changes: the first if it did not change in the tick
+/// before, the second if it did.
 const COMMAND: usize = COUNT.at + COUNT.width;
-/// Whether each field of a command changes.
+/// Index of the probabilities that the fields of a command change.
 const FIELDS: usize = COMMAND + 2;
 const FORWARD: usize = FIELDS + 6;
 const RIGHT: usize = FORWARD + 256;
@@ -39,13 +39,13 @@ const PROBABILITIES: usize = VIEW_AGE.at + VIEW_AGE.width;
 
 /// The players and their commands, between two chunks.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Commands(BTreeMap<EntityId, Known>);
+pub(crate) struct Commands(BTreeMap<EntityId, LatestCommand>);
 
 /// The latest command of a player, as the next chunk's differences refer to it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+struct LatestCommand {
     command: Command,
-    /// Whether it changed in the tick before.
+    /// Whether the command changed in the tick before.
     changed: bool,
     /// The widths of the latest differences of yaw and pitch, in bits.
     widths: [usize; 2],
@@ -54,25 +54,26 @@ struct Known {
 impl Commands {
     /// The players and commands of a keyframe.
     pub(crate) fn of(commands: &[(EntityId, Command)]) -> Self {
-        let known = |&(id, command): &_| (id, Known { command, ..Known::default() });
-        Self(commands.iter().map(known).collect())
+        let latest =
+            |&(id, command): &_| (id, LatestCommand { command, ..LatestCommand::default() });
+        Self(commands.iter().map(latest).collect())
     }
 
     /// The players and commands in the form of a keyframe.
     pub(crate) fn list(&self) -> Vec<(EntityId, Command)> {
-        self.0.iter().map(|(id, known)| (*id, known.command)).collect()
+        self.0.iter().map(|(id, latest)| (*id, latest.command)).collect()
     }
 
     /// Resets everything but the commands, so that reading can begin here.
     fn forget(&mut self) {
-        for known in self.0.values_mut() {
-            *known = Known { command: known.command, ..Known::default() };
+        for latest in self.0.values_mut() {
+            *latest = LatestCommand { command: latest.command, ..LatestCommand::default() };
         }
     }
 }
 
-/// Encodes at most [`MAX_TICKS`] ticks as a body. `commands` are those before the first tick, and
-/// become those after the last.
+/// Encodes at most [`MAX_TICKS`] ticks as a body. `commands` holds the commands before the first
+/// tick, and afterwards those after the last.
 pub(crate) fn encode(ticks: &[Tick], commands: &mut Commands) -> Vec<u8> {
     let mut encoder = Box::new(Encoder::new(&PRIORS, vec![ticks.len() as u8]));
     commands.forget();
@@ -87,7 +88,7 @@ pub(crate) fn encode(ticks: &[Tick], commands: &mut Commands) -> Vec<u8> {
 pub(crate) fn count(body: &[u8]) -> Result<usize, String> {
     match body.first() {
         Some(&count) if usize::from(count) <= MAX_TICKS => Ok(count.into()),
-        _ => Err("a chunk has more ticks than any that is written".into()),
+        _ => Err("a chunk has more ticks than a recorder writes".into()),
     }
 }
 
@@ -122,7 +123,7 @@ fn code(
             let joined = id(coder, own.as_ref());
             let drives = coder.raw(u32::from(kind == Some(PlayerKind::Hovertank)), 1) == 1;
             let kind = if drives { PlayerKind::Hovertank } else { PlayerKind::Box };
-            commands.0.insert(joined, Known::default());
+            commands.0.insert(joined, LatestCommand::default());
             out.joined.push((joined, kind));
         }
         if commands.0.len() > MAX_PLAYERS {
@@ -130,11 +131,11 @@ fn code(
         }
     }
     let mut changes = tick.commands.iter().peekable();
-    for (player, known) in &mut commands.0 {
+    for (player, latest) in &mut commands.0 {
         // Both lists are in ascending order.
         while changes.next_if(|(id, _)| id < player).is_some() {}
         let own = changes.next_if(|(id, _)| id == player).map(|(_, command)| *command);
-        if let Some(changed) = code_command(coder, known, own.unwrap_or(known.command))? {
+        if let Some(changed) = code_command(coder, latest, own.unwrap_or(latest.command))? {
             out.commands.push((*player, changed));
         }
     }
@@ -145,7 +146,7 @@ fn code(
 
 fn counted(coder: &mut impl Coder, count: usize) -> Result<usize, &'static str> {
     let count = coder.number(COUNT, count as u32) as usize;
-    if count > MAX_PLAYERS { Err("more players come or go than there can be") } else { Ok(count) }
+    if count > MAX_PLAYERS { Err("more players come or go than a match has") } else { Ok(count) }
 }
 
 fn id(coder: &mut impl Coder, own: Option<&EntityId>) -> EntityId {
@@ -158,14 +159,14 @@ fn id(coder: &mut impl Coder, own: Option<&EntityId>) -> EntityId {
 /// changed.
 fn code_command(
     coder: &mut impl Coder,
-    known: &mut Known,
+    latest: &mut LatestCommand,
     own: Command,
 ) -> Result<Option<Command>, &'static str> {
-    let before = known.command;
-    let changed = coder.bit(COMMAND + usize::from(known.changed), own != before);
-    known.changed = changed;
+    let before = latest.command;
+    let changed = coder.bit(COMMAND + usize::from(latest.changed), own != before);
+    latest.changed = changed;
     if !changed {
-        known.widths = [0; 2];
+        latest.widths = [0; 2];
         return Ok(None);
     }
     let mut now = before;
@@ -181,17 +182,17 @@ fn code_command(
             Buttons::from_recorded_bits(bits).ok_or("a command holds keys that do not exist")?;
     }
     let turned = own.yaw.wrapping_sub(before.yaw) as i16;
-    let turned = angle(coder, YAW, &mut known.widths[0], turned);
+    let turned = angle(coder, YAW, &mut latest.widths[0], turned);
     now.yaw = before.yaw.wrapping_add_signed(turned);
     let raised = own.pitch.wrapping_sub(before.pitch);
-    let raised = angle(coder, PITCH, &mut known.widths[1], raised);
+    let raised = angle(coder, PITCH, &mut latest.widths[1], raised);
     now.pitch = before.pitch.wrapping_add(raised);
     if coder.bit(FIELDS + 3, own.view_age != before.view_age) {
         let older = own.view_age.wrapping_sub(before.view_age) as i16;
         let older = coder.signed(VIEW_AGE, older.into()) as i16;
         now.view_age = before.view_age.wrapping_add_signed(older);
     }
-    known.command = now;
+    latest.command = now;
     Ok(Some(now))
 }
 

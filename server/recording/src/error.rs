@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::format::{MAGIC, VERSION};
 
-/// Why a recording could not be written or read.
+/// Reasons for which a recording could not be written or read.
 #[derive(Debug, Error)]
 pub enum RecordingError {
     /// The file could not be made or written.
@@ -55,7 +55,7 @@ pub enum RecordingError {
     /// The file ends before its end mark: its writer was cut off.
     #[error(
         "{path} breaks off after tick {tick}: the server still records it, or was killed, or its \
-         disk was full or too slow; what comes before can be trusted"
+         disk was full or too slow; everything up to that tick can be trusted"
     )]
     Truncated {
         /// The path of the file.

@@ -16,11 +16,11 @@ pub(crate) const VERSION: u16 = 7;
 /// Most bytes of the body of a frame.
 pub(crate) const MAX_BODY: usize = 1 << 24;
 
-/// Most keyframes in a row that are packed by the one before: to read the last, all of them are
-/// read.
+/// Most keyframes in a row that are packed by the keyframe before. To read the last, a reader reads
+/// all of them.
 pub(crate) const MAX_DELTAS: usize = 3;
 
-/// Ticks a second of servers and soaks.
+/// Tick rates of servers and soak tests, in ticks per second.
 const TICK_RATES: RangeInclusive<u32> = 10..=128;
 
 /// The set-up of a match.
@@ -49,13 +49,13 @@ pub struct Header {
 pub struct Beginning {
     pub(crate) header: Header,
     pub(crate) game_file: GameFile,
-    /// The match, as [`RunningMatch::save`] gives it.
+    /// The match, as [`RunningMatch::save`] returned it.
     pub(crate) saved: Vec<u8>,
 }
 
 impl Beginning {
-    /// The beginning of an excerpt: the same match at a later moment. `saved` is what
-    /// [`RunningMatch::save`] returned then.
+    /// The beginning of an excerpt: the same match at a later moment. `saved` is the match at that
+    /// moment, as [`RunningMatch::save`] returned it.
     #[must_use]
     pub fn later(&self, saved: Vec<u8>) -> Self {
         Self { header: self.header.clone(), game_file: self.game_file.clone(), saved }
@@ -97,21 +97,21 @@ impl Header {
 /// The input of one tick, as changes from the tick before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tick {
-    /// The players who left before it, in that order.
+    /// The players who left before the tick, in the order in which they left.
     pub left: Vec<EntityId>,
-    /// The players who joined after those had left, in that order, and their kinds.
+    /// The players who joined after that, in the order in which they joined, and their kinds.
     pub joined: Vec<(EntityId, PlayerKind)>,
     /// Players whose command differs from that of the tick before, in ascending order of id. A
     /// player who has just joined stands idle until there is a command.
     pub commands: Vec<(EntityId, Command)>,
-    /// Digest of the match after it.
+    /// Digest of the match after the tick.
     pub digest: u64,
 }
 
 /// The whole match after a tick. A playback can go on from here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keyframe {
-    /// The tick; 0 is the match before its first.
+    /// The tick; 0 stands for the match before its first tick.
     pub tick: u64,
     /// The players in the match and their latest commands, in ascending order of id.
     pub commands: Vec<(EntityId, Command)>,
@@ -123,7 +123,7 @@ pub struct Keyframe {
 /// from notes.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Note {
-    /// The tick that it belongs to.
+    /// The tick that the note belongs to.
     pub tick: u64,
     /// The content of the note.
     pub what: Said,
@@ -134,10 +134,10 @@ pub struct Note {
 pub enum Said {
     /// A player has this name from now on.
     Name(u16, String),
-    /// A player, or the server, has said a line.
+    /// A player, or with `None` the server, has said a line.
     Chat(Option<u16>, String),
-    /// A player, the first, was killed by another, the second. Both are the same for a player who
-    /// killed themself.
+    /// The first player was killed by the second. Both are the same if a player died by their own
+    /// hand.
     Died(u16, u16),
 }
 
@@ -201,21 +201,23 @@ pub(crate) fn decode_header(body: &[u8]) -> Result<Header, String> {
     // The numbers are checked before memory is taken for them, because a file may come from anyone.
     if objects as usize + usize::from(max_players) > MAX_ENTITIES {
         return Err(format!(
-            "{objects} objects and {max_players} players, of which a match holds {MAX_ENTITIES} at most"
+            "it has {objects} objects and {max_players} players; a match has at most {MAX_ENTITIES}"
         ));
     }
     if !TICK_RATES.contains(&tick_rate) {
-        return Err(format!("{tick_rate} ticks a second, outside {TICK_RATES:?}"));
+        return Err(format!("it has {tick_rate} ticks a second, which is outside {TICK_RATES:?}"));
     }
     Ok(header)
 }
 
-/// The body of a `game.toml`: its texts, and its numbers for a reader without a TOML parser.
+/// Encodes a `game.toml` as the body of a frame: its texts, and its numbers for a reader without a
+/// TOML parser.
 pub(crate) fn encode_game_file(file: &GameFile) -> Option<Vec<u8>> {
     encode(&(file.bundle(), file.to_binary()))
 }
 
-/// The `game.toml` and its models, from a body. The header has announced the hash of their bundle.
+/// Decodes the `game.toml` and its models from a body. `hash` is the hash of their bundle, which
+/// the header names.
 pub(crate) fn decode_game_file(body: &[u8], hash: [u8; 32]) -> Result<GameFile, String> {
     let (bundle, numbers): (Vec<u8>, Vec<u8>) = decode(body)?;
     let refused = |error| format!("its game.toml: {error}");
@@ -225,7 +227,7 @@ pub(crate) fn decode_game_file(body: &[u8], hash: [u8; 32]) -> Result<GameFile, 
     let file = GameFile::from_bundle(&bundle).map_err(refused)?;
     #[cfg(feature = "text")]
     if file.to_binary() != numbers {
-        return Err("its game.toml has other numbers than those that are played by".into());
+        return Err("its game.toml has other numbers than those that its match is played by".into());
     }
     if file.hash() != hash {
         return Err("its game.toml is not the one that its header names".into());
@@ -233,7 +235,7 @@ pub(crate) fn decode_game_file(body: &[u8], hash: [u8; 32]) -> Result<GameFile, 
     Ok(file)
 }
 
-/// The body of a keyframe. `packed` is the packed match.
+/// Encodes a keyframe as the body of a frame. `packed` is the packed match.
 pub(crate) fn encode_keyframe(
     tick: u64,
     commands: &[(EntityId, Command)],

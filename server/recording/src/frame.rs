@@ -51,7 +51,7 @@ impl Kind {
     }
 }
 
-/// The hash of everything so far.
+/// The hash of all frames so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Chain(blake3::Hasher);
 
@@ -80,7 +80,7 @@ fn start_of(kind: Kind, length: u32) -> [u8; 5] {
     start
 }
 
-/// Writes a frame. Returns how many bytes it takes.
+/// Writes a frame. Returns the number of bytes that it takes.
 pub(crate) fn write(
     file: &mut impl Write,
     chain: &mut Chain,
@@ -111,9 +111,11 @@ pub(crate) fn read(file: &mut impl Read, chain: &mut Chain) -> io::Result<Found>
     }
     let [byte, length @ ..] = start;
     let length = u32::from_le_bytes(length) as usize;
-    let Some(kind) = Kind::of(byte) else { return Ok(Found::Damaged("unknown kind of frame")) };
+    let Some(kind) = Kind::of(byte) else {
+        return Ok(Found::Damaged("a frame has an unknown kind"));
+    };
     if length > MAX_BODY {
-        return Ok(Found::Damaged("a frame is longer than any that is written"));
+        return Ok(Found::Damaged("a frame is longer than a recorder writes"));
     }
     let mut body = Vec::new();
     if file.by_ref().take(length as u64).read_to_end(&mut body)? < length {
@@ -129,7 +131,7 @@ pub(crate) fn read(file: &mut impl Read, chain: &mut Chain) -> io::Result<Found>
     Ok(Found::Frame(kind, body))
 }
 
-/// False if the file ends too early.
+/// Fills `bytes` from the file. Returns false if the file ends too early.
 pub(crate) fn read_exact(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
     match file.read_exact(bytes) {
         Ok(()) => Ok(true),

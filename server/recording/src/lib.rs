@@ -36,8 +36,8 @@ pub fn read_as_bodies(bytes: &[u8]) {
 }
 
 /// A recording with other bodies, and hashes that fit them. `change` gets the number and the body
-/// of each frame, and returns the bodies of the frames that take its place; none removes it. For
-/// the fuzz target.
+/// of each frame, and returns the bodies of the frames that take its place. An empty list removes
+/// the frame. For the fuzz target.
 #[doc(hidden)]
 pub fn with_bodies(
     mut bytes: &[u8],

@@ -2,10 +2,10 @@
 //! probability.
 //!
 //! A prediction is the byte that followed when the same eight bytes occurred last, in the bytes so
-//! far or in a reference, which is another keyframe (Bloom's LZP, 1996). The prediction goes on
-//! behind a byte that it got wrong. A body that moves has other numbers than before, but numbers of
-//! about the same size, and the bytes that follow them are the same. A body that sleeps is the same
-//! bytes in every keyframe.
+//! far or in a reference, which is another keyframe (Bloom's LZP, 1996). After a byte that was
+//! predicted wrongly the prediction goes on. In a keyframe only the numbers of moving bodies differ
+//! from the reference, and only in some of their bytes. A body that sleeps is the same bytes in
+//! every keyframe.
 
 use obsp_proto::range::{Coder, Decoder, Encoder};
 
@@ -19,21 +19,21 @@ const CONTEXT: usize = 8;
 const PLACES: usize = 1 << 17;
 
 /// A run of right predictions is counted exactly up to `TOLD_APART`, and beyond by powers of two up
-/// to `MOST_RIGHT`. Wrong ones are counted up to `MOST_WRONG`; after so many there is no prediction
-/// any more.
+/// to `MOST_RIGHT`. Wrong predictions are counted up to `MOST_WRONG`. After so many, the predictor
+/// gives up its place.
 const TOLD_APART: usize = 15;
 const MOST_RIGHT: usize = 1 << 10;
 const RIGHT: usize = TOLD_APART + 8;
 const MOST_WRONG: usize = 24;
 
-/// Probabilities that a prediction is right: by the run of predictions before it, and by the kind
-/// of the predicted byte.
+/// The number of probabilities that a prediction is right: one for each run of predictions before
+/// it and each kind of the predicted byte.
 const RUNS: usize = RIGHT + MOST_WRONG;
 const KINDS: usize = 4;
 const HITS: usize = RUNS * KINDS;
 
-/// Sets of probabilities of a byte: 32 by the prediction, and 32 by the byte before if there is no
-/// prediction.
+/// The number of sets of probabilities for a byte: 32 are chosen by the predicted byte, and 32 by
+/// the byte before if there is no prediction.
 const CLASSES: usize = 2 * 32;
 
 const PROBABILITIES: usize = HITS + CLASSES * 256;
@@ -42,13 +42,13 @@ static PRIORS: [u8; PROBABILITIES] = [128; PROBABILITIES];
 
 /// Predicts the next byte of a buffer.
 struct Predictor {
-    /// For each hash, the place behind the last bytes that have it.
+    /// For each hash, the place behind the latest bytes with this hash.
     places: Vec<u32>,
-    /// The place of the prediction.
+    /// The place of the predicted byte.
     next: Option<usize>,
     /// Right predictions in a row.
     right: usize,
-    /// Wrong predictions since then.
+    /// Wrong predictions since the last right one.
     wrong: usize,
 }
 
@@ -75,7 +75,8 @@ impl Predictor {
         }
     }
 
-    /// Takes note of a byte that was added to the end of `bytes`, predicted or not.
+    /// Updates the predictor after a byte was added to the end of `bytes`. `predicted` says whether
+    /// the byte was the predicted one.
     fn added(&mut self, bytes: &[u8], predicted: bool) {
         if predicted {
             (self.right, self.wrong) = ((self.right + 1).min(MOST_RIGHT), 0);
@@ -106,8 +107,8 @@ fn hash(bytes: &[u8]) -> usize {
     (mixed >> 40) as usize % PLACES
 }
 
-/// The kind of a predicted byte: zero, the last byte of a usual `f64`, the first of a number of
-/// eight bytes, or any other.
+/// The kind of a predicted byte: zero, the last byte of a common `f64`, the first byte of a number
+/// of two bytes or more, or any other.
 fn kind(byte: u8) -> usize {
     match byte & 127 {
         _ if byte == 0 => 0,

@@ -1,5 +1,5 @@
-//! Playback of a recording: the match is run again with the recorded commands and compared, up to
-//! the first tick that differs.
+//! Playback of a recording: the match is run again with the recorded commands, and compared with
+//! the recorded digests up to the first tick that differs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub struct Playback {
 /// The first tick after which the match differs from the recorded one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The tick; 0 is the match before its first.
+    /// The tick; 0 stands for the match before its first tick.
     pub tick: u64,
     /// The last tick known to be equal, if any is.
     pub equal_at: Option<u64>,
@@ -69,7 +69,7 @@ impl fmt::Display for Difference {
         write!(f, "tick {} differs: {}", self.tick, self.what)?;
         match self.equal_at {
             Some(tick) => write!(f, "; equal up to tick {tick}"),
-            None => write!(f, "; it was set up differently"),
+            None => write!(f, "; the match was set up differently"),
         }
     }
 }
@@ -78,7 +78,7 @@ impl Playback {
     /// Sets up the match of a recording on `map`, as the server did.
     ///
     /// # Errors
-    /// The map cannot carry the match.
+    /// [`SetupError`] if the match is not possible on `map`.
     pub fn new(
         recording: &Recording,
         map: Arc<obsp::World>,
@@ -163,11 +163,13 @@ impl Playback {
             match self.game.join_as(kind) {
                 Ok(joined) if joined == id => {}
                 Ok(EntityId { slot: now, generation: of }) => self.differs(format!(
-                    "a player joined in slot {slot}, generation {generation}, and now in slot \
+                    "a player joined in slot {slot}, generation {generation}, but now in slot \
                      {now}, generation {of}"
                 )),
                 Err(error) => {
-                    self.differs(format!("a player joined in slot {slot}, and now not: {error}"));
+                    self.differs(format!(
+                        "a player joined in slot {slot}, and now cannot: {error}"
+                    ));
                 }
             }
             self.commands.push((id, Command::default()));

@@ -53,7 +53,7 @@ const LAST_BEGINNING: u64 = u32::MAX as u64;
 /// assert_eq!(recording.ticks(), 60);
 /// assert!(recording.incomplete().is_none());
 ///
-/// // One without its last byte plays as well, and says that it was cut off.
+/// // A recording without its last byte plays as well, and says that it was cut off.
 /// let cut = Recording::read("cut.obsr".as_ref(), &bytes[..bytes.len() - 1])?;
 /// assert_eq!(cut.ticks(), 60);
 /// assert!(matches!(cut.incomplete(), Some(RecordingError::Truncated { tick: 60, .. })));
@@ -69,7 +69,7 @@ pub struct Recording {
     keyframes: Vec<usize>,
     notes: Vec<Note>,
     ticks: u64,
-    /// The match at the first keyframe, by which others are packed.
+    /// The match at the first keyframe, by which other keyframes are packed.
     reference: Arc<[u8]>,
     incomplete: Option<Arc<RecordingError>>,
 }
@@ -203,7 +203,7 @@ impl Recording {
     ///
     /// # Errors
     /// [`RecordingError::Damaged`] if its body is no keyframe. Its hash was right, so its writer
-    /// made it so on purpose.
+    /// made the wrong body on purpose.
     pub fn keyframe(&self, number: usize) -> Result<Keyframe, RecordingError> {
         let last = number.min(self.keyframes.len() - 1);
         let is_whole = |&number: &usize| self.parts[self.part_of(number)].kind == Kind::Keyframe;
@@ -291,7 +291,7 @@ struct Reading<'a, R> {
     path: &'a Path,
     file: &'a mut R,
     chain: Chain,
-    /// Ticks so far.
+    /// The number of ticks so far.
     ticks: u64,
 }
 
@@ -344,9 +344,11 @@ impl<R: Read> Reading<'_, R> {
                         return Err(self
                             .damaged("too many keyframes in a row are packed by the one before"));
                     }
-                    let told = decode_keyframe(&body).map_err(|reason| self.damaged(reason))?.tick;
-                    if told != tick {
-                        return Err(self.damaged(format!("a keyframe names tick {told}")));
+                    let named = decode_keyframe(&body).map_err(|reason| self.damaged(reason))?.tick;
+                    if named != tick {
+                        return Err(self.damaged(format!(
+                            "a keyframe names tick {named} instead of the tick before it"
+                        )));
                     }
                     parts.push(Part { kind, tick, body });
                 }
@@ -370,7 +372,9 @@ impl<R: Read> Reading<'_, R> {
     fn end(&mut self, body: &[u8]) -> Result<(), RecordingError> {
         let ticks: u64 = decode(body).map_err(|reason| self.damaged(reason))?;
         if ticks != self.ticks {
-            return Err(self.damaged(format!("its end says that it has {ticks} ticks")));
+            return Err(self.damaged(format!(
+                "its end says that it has {ticks} ticks, which is another number"
+            )));
         }
         match self.file.read(&mut [0]) {
             Ok(0) => Ok(()),

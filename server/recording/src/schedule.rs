@@ -1,20 +1,21 @@
 //! The schedule of keyframes. To show a tick, a reader plays all ticks from the keyframe before it.
-//! So the cost of these ticks is bounded, and not only their number: a heap that falls together
-//! costs several times as much as one that lies. The cost is estimated and never measured, so a
-//! match is recorded alike on every machine.
+//! So the cost of these ticks is bounded, and not only their number: a heap that collapses costs
+//! several times as much as a heap at rest. The cost is estimated and never measured, so a match is
+//! recorded alike on every machine.
 
 use obsp_sim::{Config, World};
 
-/// Most cost of the ticks between two keyframes. A player costs as much as a body that moves, as
-/// two that touch ([`obsp_sim::Counters::bodies_cost`]), or as [`INTERVALS`] intervals of motions.
-/// This cost is some 0.15 s in the WebAssembly of the page, of which a seek may take 0.2 s.
+/// Most cost of the ticks between two keyframes. A player, a body that moves and two bodies that
+/// touch cost the same ([`obsp_sim::Counters::bodies_cost`]), and [`INTERVALS`] intervals of
+/// motions cost as much. Ticks of this cost take some 0.15 s in the WebAssembly of the page, where
+/// a seek may take 0.2 s.
 const MAX_COST: u64 = 37_000;
 
-/// Intervals of motions that are examined for a time of impact
-/// ([`obsp_sim::Counters::impact_iterations`]) and together cost as much as a body. The number was
-/// fitted to the times of 36,000 ticks with 32 players on arena and dm4. With it the cost predicted
-/// the time of 200 ticks to 5 %. That was before most motions were decided by one plane, which is
-/// one interval.
+/// The number of intervals of motions, examined for a time of impact
+/// ([`obsp_sim::Counters::impact_iterations`]), that together cost as much as a body. The number
+/// was fitted to the times of 36,000 ticks with 32 players on arena and dm4. With it the cost
+/// predicted the time of 200 ticks to 5 %. The fit is older than the change by which one plane,
+/// which is one interval, decides most motions.
 const INTERVALS: u64 = 4;
 
 /// Seconds between two keyframes. They are at most `MAX_SECONDS`, however little the ticks cost.
@@ -49,7 +50,7 @@ const MIN_SECONDS: u32 = 2;
 #[derive(Clone, Debug)]
 pub struct Schedule {
     tick_rate: u32,
-    /// Ticks since the last keyframe, and their cost.
+    /// The number of ticks since the last keyframe, and their cost.
     ticks: u32,
     cost: u64,
     /// The world's count of examined intervals after the last tick, if there was one.
@@ -88,7 +89,7 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    /// Ticks after which keyframes are due, of `count` that cost so much.
+    /// The ticks after which keyframes are due, among `count` ticks of which each has its `cost`.
     fn due(count: u64, cost: impl Fn(u64) -> u64) -> Vec<u64> {
         let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 8 };
         let mut schedule = Schedule::new(config);

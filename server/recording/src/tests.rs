@@ -261,8 +261,8 @@ fn another_game_file_than_the_header_names_is_refused() {
     let frail = GameFile::parse("[player]\nhealth = 1\n").expect("a game file");
     for (frame, expected) in [
         (of(lighter.bundle(), &lighter), "not the one that its header names"),
-        (of(file.bundle(), &frail), "other numbers than those that are played by"),
-        (of(&saying(b"301"), &file), "not those of the game.toml"),
+        (of(file.bundle(), &frail), "other numbers than those that its match is played by"),
+        (of(&saying(b"301"), &file), "contradict the game.toml"),
         (of(&saying(b"9e9"), &file), "line 2, column 11: gravity is 9000000000"),
         (of(&[], &GameFile::default()), "not the one"),
     ] {
@@ -331,7 +331,7 @@ fn one_flipped_bit_is_refused_or_named_at_its_tick() {
     assert!(named > flips / 10, "{named} of {flips} are named");
 }
 
-/// An attacker has made the hashes of these frames anew.
+/// The hashes of these hostile frames fit, as an attacker would make them.
 #[test]
 fn hostile_frames_are_refused_and_cost_nothing() {
     use crate::frame::{Chain, Found, Kind};

@@ -10,7 +10,7 @@ use crate::frame::{self, Chain, Kind};
 use crate::packing::pack;
 use crate::{Beginning, Note, RecordingError, Tick};
 
-/// Ticks of a chunk, unless it is flushed before. It is a second at 60 ticks a second.
+/// Ticks of a chunk, unless the chunk is flushed before. They last a second at 60 ticks a second.
 const CHUNK: usize = 60;
 
 /// Writes a recording. A writer that is dropped before [`Writer::finish`] leaves a recording that
@@ -85,9 +85,9 @@ impl<W: Write> Writer<W> {
         Self::excerpt(path, file, beginning, (0, &[]))
     }
 
-    /// Writes the beginning of an excerpt, which begins later. `from` is the tick before its first,
-    /// and the players of the match after that tick with their commands; `beginning` has the match
-    /// after that tick.
+    /// Writes the beginning of an excerpt, which begins later than its match. `from` is the tick
+    /// before the excerpt's first, and the players after that tick with their commands. `beginning`
+    /// has the match after that tick.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -137,8 +137,8 @@ impl<W: Write> Writer<W> {
 
     /// Adds a keyframe: the whole match after the last tick, as
     /// [`RunningMatch::save`](obsp_game::RunningMatch::save) returns it. It is packed by the
-    /// keyframe before it. Each fourth one is packed by the first keyframe of the recording alone,
-    /// so that none takes long to read.
+    /// keyframe before it. Each fourth keyframe is packed by the first keyframe of the recording
+    /// alone, so that no keyframe takes long to read.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -22,8 +22,8 @@ use crate::state::{ModelId, Posture};
 /// not sealed.
 const FALLEN: f64 = 1024.0;
 
-/// A body this far outside of the bounds of the map in any other direction, in units, has left
-/// it as well. It is four times as far as the fastest body flies before it has fallen.
+/// A body this far outside the bounds of the map in any other direction, in units, has left the map
+/// as well. The fastest body flies a quarter of this distance before it has fallen out.
 pub(crate) const LEFT: f64 = 65_536.0;
 
 /// Everything about a match that never changes.
@@ -44,7 +44,8 @@ pub(crate) struct Arena {
     pub(crate) space: Aabb,
     /// The parameters of the players' movement.
     pub(crate) movement: MovementParameters,
-    /// Computed when they are first needed: a predicting client never needs them.
+    /// The places that players can reach. They are computed when first needed, because a predicting
+    /// client never needs them.
     places: OnceLock<Places>,
 }
 

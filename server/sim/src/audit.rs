@@ -1,4 +1,5 @@
-//! The audit tests by brute force whether the promise was kept.
+//! The audit tests by brute force whether the simulation has kept its promise that nothing ever
+//! passes into anything else.
 //!
 //! [`Audit`] tests every pair of bodies, and every body with every solid of the map, for a
 //! common point. [`Passages`] tests whether a body came through something from one tick to the

@@ -7,11 +7,10 @@
 //! randomness but its seed, so the same map, seed and commands give the same
 //! digests everywhere.
 //!
-//! One rule holds inside: a pose is only a proposal until the *guard* has
-//! shown that it, and the way to it, is free. Walking proposes the poses of
-//! players, and the contact solver those of props. Both go through Blow's filter
-//! cascade and a bisection over time. Only the placement that comes out can be
-//! committed.
+//! One rule holds inside: a pose is only a proposal until the *guard* has shown that it, and the
+//! way to it, is free. Walking proposes the poses of players, and the contact solver proposes the
+//! poses of props. Both go through Blow's filter cascade and a bisection over time. Only the
+//! placement that comes out can be committed.
 //!
 //! The modules, each depending only on the ones before it:
 //! - `collision`: poses, shapes, distances, the grid, the filter cascade and
@@ -53,7 +52,7 @@ pub use command::{Buttons, Command};
 pub use counters::{Clock, Counters, Stage, StageCounter, Stages};
 pub use event::Event;
 pub use players::movement::{MovementError, MovementParameters, PlayerMotion};
-pub use players::prediction::{DrivenTank, Moving, Pile, Predicted, Predictor};
+pub use players::prediction::{DrivenTank, Moving, Predicted, PredictedBodies, Predictor};
 pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};

@@ -25,7 +25,7 @@ pub(crate) struct Missiles<'a> {
 impl Missiles<'_> {
     /// Moves the missile in `slot` by a tick. Returns whether it flies on. A missile that flies
     /// straight ends where it is stopped. Any missile ends if it is outside of the world, or
-    /// overlaps something, which is counted.
+    /// overlaps something. Overlaps are counted.
     pub(crate) fn advance(&mut self, slot: u16) -> bool {
         match self.entities.get(slot).and_then(|entity| entity.missile()) {
             Some(MissileMotion::Straight) => straight::fly(self, slot),
@@ -34,8 +34,8 @@ impl Missiles<'_> {
         }
     }
 
-    /// Moves a missile towards `target` as far as it is free; `None` if it is not in the
-    /// world, or overlaps something, which is counted.
+    /// Moves a missile towards `target` as far as it is free; `None` if it is not in the world, or
+    /// overlaps something. Overlaps are counted.
     fn send(&mut self, slot: u16, target: Pose) -> Option<Flight> {
         let (map, shapes) = (&self.arena.map, &self.arena.shapes);
         let space = Space { map, shapes, entities: self.entities };

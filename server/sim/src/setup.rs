@@ -63,7 +63,7 @@ pub enum SetupError {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SetupWarning {
     /// An entity that needs a position has none.
-    #[error("{classname}: it has no origin of three numbers, so it is left out")]
+    #[error("an entity of class {classname} has no origin of three numbers, so it is left out")]
     NoOrigin {
         /// Class of the entity.
         classname: String,

@@ -19,7 +19,7 @@ pub(crate) use stages::Stages;
 const SHARES_A_THREAD: usize = 8;
 
 /// How often a thread checks whether it may go on before it yields: some fifty microseconds. On a
-/// busy machine a thread that yields waits for the time slice of another process, which is
+/// busy machine a thread that yields waits for the time slice of another process, and that takes
 /// milliseconds.
 const SPINS_BEFORE_YIELD: u32 = 4000;
 
@@ -58,9 +58,9 @@ thread_local! {
     static GATHERED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The pool of the calling thread. The caller is a member of the first pool that it starts,
-/// because of how the system places threads. A thread that is woken gets an idle processor. But
-/// two threads that wake each other while the caller falls asleep get the same one.
+/// The pool of the calling thread. The caller is a member of the first pool that it starts, because
+/// of how the system places threads. A thread that is woken gets an idle processor. But two threads
+/// that wake each other while the caller falls asleep get the same processor.
 ///
 /// A pool is started by the first caller that has work for it, because threads inherit the
 /// priority of the thread that starts them, and worlds are set up at the lowest priority.

@@ -303,12 +303,12 @@ impl World {
         digest::digest(self.tick, &self.entities, &self.pairs, &self.history)
     }
 
-    /// The whole motion state of a player on foot, for a client to predict
-    /// from; `None` if there is no such player, or they wait in limbo.
+    /// The whole motion state of a player on foot, for a client to predict from; `None` if there is
+    /// no such player, or the player waits in limbo.
     pub fn player_motion(&self, id: EntityId) -> Option<PlayerMotion> {
         let entity = self.entities.find(id)?;
         Some(PlayerMotion {
-            // Exact: a player's position and velocity are always values of `f32`.
+            // The conversion is exact: a player's position and velocity are always values of `f32`.
             position: entity.placement()?.pose().position.as_vec3(),
             velocity: entity.velocity.as_vec3(),
             walker: *entity.walker()?,
@@ -437,9 +437,9 @@ impl World {
         }
     }
 
-    /// Moves the props. Then puts back the bodies that overlap something, those found before
-    /// (`overlapping`) and those found now, and the bodies that fell out of the map. Players who
-    /// fell wait from then on.
+    /// Moves the props. Then puts back the bodies that overlap something and the bodies that fell
+    /// out of the map. `overlapping` contains the overlapping bodies that were found before.
+    /// Players who fell wait from then on.
     fn advance_props(&mut self, mut overlapping: Vec<u16>) {
         overlapping.extend(dynamics::step(
             &self.arena.map,

@@ -9,11 +9,12 @@ use ring::rand::SystemRandom;
 
 use crate::token_bucket::{Rate, TokenBucket};
 
-/// The shortest token that is accepted, in characters: 96 bits in hexadecimal.
+/// Characters of the shortest token that is accepted. As hexadecimal digits they hold 96 bits.
 const SHORTEST: usize = 24;
 
-/// Limits wrong tokens. Beyond this rate, a request with a wrong token is told to wait. A right
-/// token is always accepted: no lifetime is enough to try all tokens of [`SHORTEST`] characters.
+/// The rate of wrong tokens that is allowed. Beyond it, a request with a wrong token is told to
+/// wait. A right token is accepted even then. That does not help to guess one: 96 bits are too many
+/// to be tried.
 const FAILURES: Rate = Rate { per_second: 1.0, burst: 10.0 };
 
 /// The administrators, who may use the admin interface.
@@ -35,7 +36,7 @@ struct Administrator {
 pub(super) enum Denied {
     /// The request has no token, or a wrong one.
     Unknown,
-    /// Too many wrong tokens came lately.
+    /// Wrong tokens have come faster than [`FAILURES`] allows.
     TooMany,
 }
 
@@ -58,14 +59,14 @@ impl Access {
             let words: Vec<&str> = line.split_whitespace().collect();
             let [name, token] = words[..] else {
                 return Err(format!(
-                    "line {}: not a name and a token, separated by a space",
+                    "line {}: expected a name and a token, separated by a space",
                     index + 1
                 ));
             };
             if token.len() < SHORTEST {
                 return Err(format!(
-                    "line {}: a token of fewer than {SHORTEST} characters can be guessed; \
-                     `openssl rand -hex 16` makes one",
+                    "line {}: the token has fewer than {SHORTEST} characters and could be guessed; \
+                     `openssl rand -hex 16` makes a longer one",
                     index + 1
                 ));
             }
@@ -73,7 +74,7 @@ impl Access {
             administrators.push(Administrator { name: name.to_owned(), tag });
         }
         if administrators.is_empty() {
-            return Err("there is no token in it; give each line a name and a token".to_owned());
+            return Err("the file holds no token; write a name and a token on each line".to_owned());
         }
         Ok(Self { key, administrators, failures: Mutex::new(TokenBucket::full(now)) })
     }
@@ -83,7 +84,8 @@ impl Access {
         let token = header.and_then(|header| header.strip_prefix(b"Bearer "));
         let mut known = None;
         for administrator in &self.administrators {
-            // All tokens are compared, each in the same time whatever the outcome.
+            // All tokens are compared, and each comparison takes the same time whatever its
+            // outcome, so that the time of an answer reveals nothing.
             let tag = administrator.tag.as_ref();
             if hmac::verify(&self.key, token.unwrap_or_default(), tag).is_ok() {
                 known = Some(administrator.name.as_str());
@@ -136,8 +138,8 @@ mod tests {
     fn a_file_that_cannot_be_used_says_why() {
         for (text, says) in [
             ("", "no token"),
-            ("ann", "line 1: not a name"),
-            ("\nann short", "line 2: a token of fewer"),
+            ("ann", "line 1: expected a name"),
+            ("\nann short", "line 2: the token has fewer"),
         ] {
             let error = Access::parse(text, Instant::now()).err().unwrap();
             assert!(error.contains(says), "{error}");

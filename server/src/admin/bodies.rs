@@ -1,4 +1,4 @@
-//! The bodies of requests.
+//! The bodies of requests to the admin interface.
 
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ pub(crate) struct Drain {
     pub(crate) seconds: Option<u64>,
 }
 
-/// The log filter, in the syntax of `RUST_LOG`.
+/// The body of a request to change the log filter, which has the syntax of `RUST_LOG`.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogFilter {
@@ -72,7 +72,7 @@ pub(crate) struct LogFilter {
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
-    /// How long rounds last; 0 for no limit.
+    /// Seconds that rounds last; 0 for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) round_seconds: Option<u64>,
     /// The score that ends a round; 0 for no limit.
@@ -80,7 +80,7 @@ pub(crate) struct Settings {
     pub(crate) score_limit: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) intermission_seconds: Option<u64>,
-    /// How long players may be idle before they are removed; 0 for no limit.
+    /// Seconds that players may be idle before they are removed; 0 for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) idle_seconds: Option<u64>,
 }
@@ -91,8 +91,8 @@ pub(crate) const LONGEST: u64 = 366 * 24 * 3600;
 /// Parses the body of a request. An empty body is read as `{}`, so it is valid for a request whose
 /// fields are all optional.
 ///
-/// # Errors
-/// The body is not JSON, or not that of such a request. The error is the parser's message.
+/// # Errors The body is not JSON, or its fields are not those of `T`. The error is the parser's
+///   message.
 pub(crate) fn read<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T, String> {
     let body = if body.is_empty() { b"{}" } else { body };
     serde_json::from_slice(body).map_err(|error| error.to_string())
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Parses a body as each kind of request. Whatever is read must be the same after it was
+    /// Parses a body as each kind of request. A body that can be read must be equal after it is
     /// written and read again.
     fn read_as_all(body: &[u8]) {
         fn again<T: for<'a> Deserialize<'a> + Serialize + PartialEq + std::fmt::Debug>(

@@ -17,7 +17,7 @@ use crate::options::parse_address;
 /// How long the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Bytes of an answer that are read at most: more than any answer has.
+/// Most bytes of an answer that are read. Every answer of a server is shorter.
 const LONGEST_ANSWER: u64 = 4 << 20;
 
 /// A command for the admin interface of a server.
@@ -31,8 +31,7 @@ pub struct AdminCommand {
     #[arg(long, value_name = "FILE", env = "ARENA_ADMIN_TOKENS")]
     pub admin_tokens: PathBuf,
 
-    /// Match that the command is for, on a server with several; without it the first match, or all
-    /// of them for `say`
+    /// Match that the command is for; by default the server's first, or for `say` all matches
     #[arg(long = "match", value_name = "NAME")]
     pub match_name: Option<MatchName>,
 
@@ -52,7 +51,7 @@ pub enum AdminAction {
     Kick {
         /// The number of the connection
         number: u64,
-        /// Reason that the player is told
+        /// Reason that is shown to the player
         #[arg(long, default_value = "")]
         reason: String,
     },
@@ -72,7 +71,7 @@ pub enum AdminAction {
     Ban {
         /// Player, address or prefix
         subject: String,
-        /// Reason that is recorded
+        /// Reason that is recorded with the ban
         #[arg(long, default_value = "")]
         reason: String,
         /// Duration, such as `2h`; without it, the ban is permanent
@@ -91,12 +90,12 @@ pub enum AdminAction {
     },
     /// Change to another map
     Map {
-        /// Name of a map of the rotation, or any map in a form that `--map` takes
+        /// Name of a map of the rotation, or any other map, named as for `--map`
         map: String,
     },
     /// Restart the round
     Restart,
-    /// Change values while the server runs, or show them
+    /// Change settings while the server runs; without options, show them
     Settings {
         /// How long rounds last; 0 for no limit
         #[arg(long, value_name = "D", value_parser = parse_duration)]
@@ -113,8 +112,8 @@ pub enum AdminAction {
     },
     /// Refuse new clients, and end the server after this round or when the last player has left
     Drain {
-        /// Longest time that players have left; without it 10m, or the server's `--drain` if that
-        /// is longer
+        /// Longest time for which players may still play; by default 10m, or the server's `--drain`
+        /// if that is longer
         #[arg(long, value_name = "D", value_parser = parse_duration)]
         time: Option<Duration>,
     },
@@ -144,8 +143,8 @@ pub enum AdminError {
         /// The system's error.
         source: io::Error,
     },
-    /// The answer is not one of an admin interface.
-    #[error("{address} does not answer as an admin interface: {answer:?}; check --admin")]
+    /// The answer does not come from an admin interface.
+    #[error("{address} answers unlike an admin interface: {answer:?}; check --admin")]
     Strange {
         /// The server's address.
         address: SocketAddr,
@@ -192,13 +191,14 @@ fn first_token(path: &Path) -> Result<String, String> {
     tokens
         .next()
         .map(str::to_owned)
-        .ok_or_else(|| "no line of it has a name and a token".to_owned())
+        .ok_or_else(|| "the file has no line with a name and a token".to_owned())
 }
 
 /// The method, path and body of the request for a command.
 fn request(action: &AdminAction) -> (&'static str, String, String) {
     fn post(target: impl Into<String>, body: impl Serialize) -> (&'static str, String, String) {
-        // Structures of strings and numbers can always be written as JSON.
+        // Structures of strings and numbers can always be written as JSON, so the default is never
+        // used.
         ("POST", target.into(), serde_json::to_string(&body).unwrap_or_default())
     }
     let get = |target: &str| ("GET", target.to_owned(), String::new());
@@ -251,7 +251,8 @@ fn ask(
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    // In HTTP 1.0, an answer ends when its connection is closed.
+    // The request uses HTTP 1.0, in which an answer ends when the connection closes, so that all
+    // bytes up to there can be read as the answer.
     let head = format!(
         "{method} {target} HTTP/1.0\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",

@@ -1,4 +1,4 @@
-//! The routes of the admin interface and what each of them does to the match.
+//! The routes of the admin interface and their handlers.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -27,8 +27,8 @@ use crate::unix_time::unix_time;
 /// Bytes of the longest body that is read.
 const LONGEST_BODY: usize = 16 * 1024;
 
-/// The time of a drain whose request names none: ten minutes, as long as a round by default. If
-/// `--drain` is longer, it is used instead.
+/// The time of a drain whose request names none: ten minutes, which is also the default time of a
+/// round. A longer `--drain` is used instead.
 const DRAIN: Duration = Duration::from_secs(600);
 
 /// The description of the interface, as `/openapi.json` serves it.
@@ -62,7 +62,7 @@ struct Who(String);
 /// The answer to a request that was not carried out: its status and the reason.
 struct Refusal(StatusCode, String);
 
-/// The match that a request names by `?match=`, or the first.
+/// The match that a request names by `?match=`, or the server's first match.
 struct Game(Arc<MatchHandle>);
 
 impl FromRequestParts<Arc<Context>> for Game {
@@ -73,7 +73,7 @@ impl FromRequestParts<Arc<Context>> for Game {
         context: &Arc<Context>,
     ) -> Result<Self, Refusal> {
         let missing = |names| {
-            Refusal(StatusCode::NOT_FOUND, format!("there is no such match; there are: {names}"))
+            Refusal(StatusCode::NOT_FOUND, format!("no such match; the matches are: {names}"))
         };
         context.games.asked(parts.uri.query()).map(|game| Self(Arc::clone(game))).map_err(missing)
     }
@@ -128,7 +128,7 @@ pub(super) fn router(context: Context, access: Access) -> Router {
         .with_state(Arc::new(context))
 }
 
-/// The name under which a request is counted and logged. `None` if it is for no route.
+/// The name under which a request is counted and logged. `None` if no route fits the request.
 fn name_of(method: &Method, path: &str) -> Option<&'static str> {
     let fits = |pattern: &str| {
         let (mut pattern, mut path) = (pattern.split('/'), path.split('/'));
@@ -164,7 +164,7 @@ async fn authorise(
                     let error = if header.is_none() {
                         "a bearer token is needed"
                     } else {
-                        "this token is in no line of the server's --admin-tokens file"
+                        "the server's --admin-tokens file does not hold this token"
                     };
                     let error = error.to_owned();
                     Refusal(StatusCode::UNAUTHORIZED, error).into_response()
@@ -212,7 +212,7 @@ async fn openapi() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], OPENAPI)
 }
 
-/// The client of this connection, in whichever match it is.
+/// Finds the client of this connection among the clients of all matches.
 fn find(context: &Context, number: u64) -> Result<Arc<crate::clients::Client>, Refusal> {
     let missing = || Refusal(StatusCode::NOT_FOUND, format!("there is no connection {number}"));
     context.games.iter().find_map(|game| game.clients.find(number)).ok_or_else(missing)
@@ -248,7 +248,7 @@ async fn ban(
     let subject: Subject = subject.parse().map_err(wrong)?;
     let now = unix_time();
     let expires = seconds.map(|seconds| now.saturating_add(seconds.min(LONGEST)));
-    let (told, why) = (subject.to_string(), reason.clone());
+    let (name, why) = (subject.to_string(), reason.clone());
     let ban = Ban { subject: subject.clone(), reason, by, since: now, expires };
     let kept = context.games.first().access.bans.add(ban, now);
     for client in context.games.iter().flat_map(|game| game.clients.list()) {
@@ -260,7 +260,7 @@ async fn ban(
         }
     }
     kept.map_err(|error| Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
-    done(format!("{told} is banned"))
+    done(format!("{name} is banned"))
 }
 
 async fn unban(State(context): Here, body: Bytes) -> Outcome<views::Done> {

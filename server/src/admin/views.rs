@@ -1,4 +1,4 @@
-//! The bodies of responses.
+//! The bodies of responses of the admin interface.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) struct Status {
     /// The match that the answer describes.
     #[serde(rename = "match")]
     pub(super) match_name: String,
-    /// The names of all matches. A request that names no match is for the first.
+    /// The names of all matches. A request that names no match goes to the first.
     pub(super) matches: Vec<String>,
     pub(super) map: String,
     pub(super) map_hash: String,
@@ -30,7 +30,7 @@ pub(super) struct Status {
     pub(super) reserved_slots: u16,
     pub(super) spectators: usize,
     pub(super) phase: &'static str,
-    /// Seconds until the phase ends, if it ends by time.
+    /// Seconds until the phase ends; `None` if no time is set for its end.
     pub(super) phase_seconds: Option<f64>,
     pub(super) next_map: Option<String>,
     pub(super) maps: Vec<String>,

@@ -6,8 +6,8 @@ use crate::options::Advertised;
 const PORT: &str = "players";
 
 /// The address at which clients reach this server, from the sidecar's answer to `GET /gameserver`.
-/// It is the node's address with the node's port that is mapped to the players' port, or to the
-/// only port. `None` until the fleet has assigned them.
+/// It is the address of the node, with the node's port that leads to the port named [`PORT`], or to
+/// the only port. `None` until the fleet has assigned address and port.
 pub(super) fn of(game_server: &Value) -> Option<Advertised> {
     let status = &game_server["status"];
     let host = status["address"].as_str().filter(|address| !address.is_empty())?;

@@ -1,5 +1,5 @@
-//! The state machine of a server in an Agones fleet. From the state of the match it decides what
-//! the sidecar is told next. It reads no clock.
+//! The state machine of a server in an Agones fleet. It decides from the state of the match which
+//! report the sidecar gets next. It reads no clock.
 
 use std::time::Duration;
 
@@ -20,18 +20,18 @@ const CERTIFICATE: &str = "certificate-sha256";
 /// The input of the state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MatchStatus {
-    /// Most ticks are done when they are due.
+    /// Whether most ticks finish on time.
     pub(super) on_time: bool,
-    /// The last tick is not long ago.
+    /// Whether the last tick finished a short time ago.
     pub(super) fresh: bool,
     /// Players in the match.
     pub(super) players: u32,
     /// The fingerprint of the certificate that new connections are shown. An allocator passes it on
     /// to players.
     pub(super) certificate: Fingerprint,
-    /// Nobody may join any more.
+    /// Whether the server drains: nobody may join any more.
     pub(super) draining: bool,
-    /// The server has been told to stop.
+    /// Whether the server has been told to stop.
     pub(super) stopping: bool,
     pub(super) fleet: Fleet,
 }
@@ -41,9 +41,9 @@ pub(super) struct MatchStatus {
 pub(super) struct Fleet {
     /// How many answers the sidecar has given.
     pub(super) answers: u64,
-    /// An allocator has given the match to players.
+    /// Whether an allocator has given the match to players.
     pub(super) is_allocated: bool,
-    /// Places that are counted as taken, if the fleet counts them.
+    /// Places that the fleet counts as taken; `None` if the sidecar gives no count.
     pub(super) counted: Option<u32>,
 }
 
@@ -72,9 +72,9 @@ pub(super) enum Step {
 /// The outcome of a report to the sidecar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReportOutcome {
-    /// The sidecar has accepted it.
+    /// The sidecar has accepted the report.
     Accepted,
-    /// The sidecar does not know such a request. It is not sent again.
+    /// The sidecar does not know such a request. The report is not sent again.
     Unknown,
     /// The sidecar refuses the request, for example to count more places than there are.
     Rejected,
@@ -88,24 +88,24 @@ pub(super) enum ReportOutcome {
 /// | --- | --- |
 /// | the server starts | labels, annotations, capacity, the places that are taken |
 /// | ticks are on time for the first time | *Ready* |
-/// | a tick is fresh | *Health*, every so often |
+/// | a tick is fresh | *Health*, at regular intervals |
 /// | a player joins or leaves | one place more or less, unless it was reserved |
 /// | an allocation reserves places | nothing; places not taken are given back after a while |
 /// | a player joins without an allocation | one place more; the state does not change |
 /// | all players of an allocation have gone for a while, or none ever came | *Ready* again |
 /// | the certificate is renewed | the annotation with its hash |
-/// | the server drains | a capacity of only the players who still play |
+/// | the server drains | a capacity equal to the number of players who still play |
 /// | the server ends | *Shutdown* |
 pub(super) struct Lifecycle {
-    /// The rest of the introduction; its last entry is reported first.
+    /// The part of the introduction that is not reported yet. Its last entry is reported first.
     introduction: Vec<Step>,
     capacity: u32,
     health_interval: Duration,
     empty_after: Duration,
     is_ready: bool,
     places: Places,
-    /// The capacity that the sidecar was last told.
-    told_capacity: Option<u32>,
+    /// The capacity that was last reported to the sidecar.
+    reported_capacity: Option<u32>,
     /// Whether the fleet counts places.
     counts: bool,
     /// How many answers of the sidecar have been read.
@@ -115,7 +115,8 @@ pub(super) struct Lifecycle {
     next_health: Duration,
     /// The time since which an allocated match has been empty.
     empty_since: Option<Duration>,
-    /// Whether the match was offered again, while the sidecar still says that it is allocated.
+    /// Whether the server has offered the match again, but the sidecar still says that it is
+    /// allocated.
     is_offered: bool,
 }
 
@@ -136,7 +137,7 @@ impl Lifecycle {
             empty_after,
             is_ready: false,
             places: Places::new(reservation),
-            told_capacity: None,
+            reported_capacity: None,
             counts: true,
             answers: 0,
             certificate: None,
@@ -151,7 +152,7 @@ impl Lifecycle {
         if seen.stopping {
             return Some(Step::Shutdown);
         }
-        // A match whose tick is stuck reports no *Health*. That is how Agones learns of it.
+        // A match whose tick is stuck reports no *Health*, so Agones notices that it is stuck.
         if seen.fresh && now >= self.next_health {
             return Some(Step::Health);
         }
@@ -176,7 +177,7 @@ impl Lifecycle {
         self.is_over(now, seen).then_some(Step::Ready)
     }
 
-    /// Takes over the sidecar's last answer, if it was not read before.
+    /// Reads the sidecar's last answer, unless it was read before.
     fn read(&mut self, now: Duration, fleet: &Fleet) {
         if fleet.answers == self.answers {
             return;
@@ -188,15 +189,16 @@ impl Lifecycle {
         }
     }
 
-    /// The step that is due about the capacity or the taken places.
+    /// The report of the capacity or of the taken places, if one is due.
     fn count(&mut self, now: Duration, seen: &MatchStatus) -> Option<Step> {
         if !self.counts {
             return None;
         }
-        // A server that drains has no free places. An allocation that found one would send a player
-        // who is then turned away.
+        // A draining server reports only as much capacity as it has players, so that no place is
+        // free. An allocation that found a free place would send a player whom the server turns
+        // away.
         let capacity = if seen.draining { seen.players } else { self.capacity };
-        if self.told_capacity != Some(capacity) {
+        if self.reported_capacity != Some(capacity) {
             return Some(Step::Capacity(capacity));
         }
         self.places.change(now, seen.players).map(Step::Places)
@@ -227,7 +229,7 @@ impl Lifecycle {
             Step::Capacity(_) | Step::Places(_) if answer == ReportOutcome::Unknown => {
                 self.counts = false;
             }
-            Step::Capacity(capacity) if !is_lost => self.told_capacity = Some(*capacity),
+            Step::Capacity(capacity) if !is_lost => self.reported_capacity = Some(*capacity),
             // A rejected change is noted as made. The next answers of the sidecar correct the
             // count.
             Step::Places(change) if !is_lost => self.places.made(*change),
@@ -302,7 +304,7 @@ mod tests {
 
     /// All steps that are due at a time, if the sidecar accepts each. *Health* is left out, and a
     /// change of the taken places is shown as its amount.
-    fn told(lifecycle: &mut Lifecycle, seconds: u64, seen: MatchStatus) -> Vec<String> {
+    fn due_steps(lifecycle: &mut Lifecycle, seconds: u64, seen: MatchStatus) -> Vec<String> {
         let now = Duration::from_secs(seconds);
         let mut steps = Vec::new();
         while let Some(step) = lifecycle.next(now, &seen) {
@@ -320,7 +322,7 @@ mod tests {
         steps
     }
 
-    /// The status `seen`, where the sidecar also says that the match is allocated and how many
+    /// The status `seen` with an answer of the sidecar: the match is allocated, and `counted`
     /// places are taken.
     fn allocated(answers: u64, counted: u32, seen: MatchStatus) -> MatchStatus {
         MatchStatus { fleet: Fleet { answers, is_allocated: true, counted: Some(counted) }, ..seen }
@@ -331,12 +333,12 @@ mod tests {
         let mut lifecycle = lifecycle();
         let starting = MatchStatus { on_time: false, ..EMPTY };
         let introduction = ["Label", "Annotation", "Certificate", "of 8"];
-        assert_eq!(told(&mut lifecycle, 0, starting), introduction);
-        assert_eq!(told(&mut lifecycle, 1, EMPTY), ["Ready"]);
-        assert_eq!(told(&mut lifecycle, 3, PLAYING), ["+1"]);
-        assert_eq!(told(&mut lifecycle, 4, EMPTY), ["-1"]);
+        assert_eq!(due_steps(&mut lifecycle, 0, starting), introduction);
+        assert_eq!(due_steps(&mut lifecycle, 1, EMPTY), ["Ready"]);
+        assert_eq!(due_steps(&mut lifecycle, 3, PLAYING), ["+1"]);
+        assert_eq!(due_steps(&mut lifecycle, 4, EMPTY), ["-1"]);
         let stopping = MatchStatus { stopping: true, ..EMPTY };
-        assert_eq!(told(&mut lifecycle, 5, stopping), ["Shutdown"]);
+        assert_eq!(due_steps(&mut lifecycle, 5, stopping), ["Shutdown"]);
     }
 
     /// A join must not allocate the server, and a leave must not end it. Otherwise a stranger who
@@ -344,9 +346,9 @@ mod tests {
     #[test]
     fn a_join_and_a_leave_cost_no_server() {
         let mut lifecycle = lifecycle();
-        told(&mut lifecycle, 0, EMPTY);
+        due_steps(&mut lifecycle, 0, EMPTY);
         for (second, seen) in [(1, PLAYING), (2, EMPTY), (1_000, EMPTY)] {
-            let steps = told(&mut lifecycle, second, seen);
+            let steps = due_steps(&mut lifecycle, second, seen);
             assert!(steps.iter().all(|step| step.ends_with('1')), "{steps:?}");
         }
     }
@@ -354,38 +356,45 @@ mod tests {
     #[test]
     fn an_allocated_match_is_offered_again_when_its_players_have_gone() {
         let mut lifecycle = lifecycle();
-        told(&mut lifecycle, 0, EMPTY);
+        due_steps(&mut lifecycle, 0, EMPTY);
         let reserved = [(1, 4), (2, 4)].map(|(answers, count)| allocated(answers, count, EMPTY));
         for (second, seen) in (1..).zip(reserved) {
-            assert_eq!(told(&mut lifecycle, second, seen), [""; 0]);
+            assert_eq!(due_steps(&mut lifecycle, second, seen), [""; 0]);
         }
         let four = allocated(3, 4, MatchStatus { players: 4, ..EMPTY });
-        assert_eq!(told(&mut lifecycle, 10, four), [""; 0], "reserved places were counted already");
+        assert_eq!(
+            due_steps(&mut lifecycle, 10, four),
+            [""; 0],
+            "reserved places were counted already"
+        );
         let gone = allocated(4, 4, EMPTY);
-        assert_eq!(told(&mut lifecycle, 100, gone), ["-4"]);
+        assert_eq!(due_steps(&mut lifecycle, 100, gone), ["-4"]);
         let gone = allocated(5, 0, EMPTY);
-        assert_eq!(told(&mut lifecycle, 159, gone), [""; 0]);
-        assert_eq!(told(&mut lifecycle, 160, gone), ["Ready"]);
-        assert_eq!(told(&mut lifecycle, 400, gone), [""; 0], "Ready is reported only once");
+        assert_eq!(due_steps(&mut lifecycle, 159, gone), [""; 0]);
+        assert_eq!(due_steps(&mut lifecycle, 160, gone), ["Ready"]);
+        assert_eq!(due_steps(&mut lifecycle, 400, gone), [""; 0], "Ready is reported only once");
         // A second allocation, whose players never come.
         let ready = Fleet { answers: 6, is_allocated: false, counted: Some(0) };
-        assert_eq!(told(&mut lifecycle, 401, MatchStatus { fleet: ready, ..EMPTY }), [""; 0]);
-        assert_eq!(told(&mut lifecycle, 402, allocated(7, 2, EMPTY)), [""; 0]);
-        assert_eq!(told(&mut lifecycle, 403, allocated(8, 2, EMPTY)), [""; 0]);
-        assert_eq!(told(&mut lifecycle, 432, allocated(9, 2, EMPTY)), [""; 0]);
-        assert_eq!(told(&mut lifecycle, 433, allocated(10, 2, EMPTY)), ["-2"]);
-        assert_eq!(told(&mut lifecycle, 493, allocated(11, 0, EMPTY)), ["Ready"]);
+        assert_eq!(due_steps(&mut lifecycle, 401, MatchStatus { fleet: ready, ..EMPTY }), [""; 0]);
+        assert_eq!(due_steps(&mut lifecycle, 402, allocated(7, 2, EMPTY)), [""; 0]);
+        assert_eq!(due_steps(&mut lifecycle, 403, allocated(8, 2, EMPTY)), [""; 0]);
+        assert_eq!(due_steps(&mut lifecycle, 432, allocated(9, 2, EMPTY)), [""; 0]);
+        assert_eq!(due_steps(&mut lifecycle, 433, allocated(10, 2, EMPTY)), ["-2"]);
+        assert_eq!(due_steps(&mut lifecycle, 493, allocated(11, 0, EMPTY)), ["Ready"]);
     }
 
     #[test]
     fn nobody_is_sent_to_a_match_that_drains() {
         let mut lifecycle = lifecycle();
-        told(&mut lifecycle, 0, PLAYING);
+        due_steps(&mut lifecycle, 0, PLAYING);
         let draining = MatchStatus { draining: true, ..PLAYING };
-        assert_eq!(told(&mut lifecycle, 1, draining), ["of 1"]);
-        assert_eq!(told(&mut lifecycle, 2, MatchStatus { players: 0, ..draining }), ["of 0", "-1"]);
+        assert_eq!(due_steps(&mut lifecycle, 1, draining), ["of 1"]);
         assert_eq!(
-            told(&mut lifecycle, 3, allocated(1, 0, MatchStatus { players: 0, ..draining })),
+            due_steps(&mut lifecycle, 2, MatchStatus { players: 0, ..draining }),
+            ["of 0", "-1"]
+        );
+        assert_eq!(
+            due_steps(&mut lifecycle, 3, allocated(1, 0, MatchStatus { players: 0, ..draining })),
             [""; 0]
         );
     }
@@ -395,7 +404,7 @@ mod tests {
     #[test]
     fn a_renewed_certificate_is_told_again_until_it_is_heard() {
         let mut lifecycle = lifecycle();
-        told(&mut lifecycle, 0, EMPTY);
+        due_steps(&mut lifecycle, 0, EMPTY);
         let renewed = MatchStatus { certificate: NEW, ..EMPTY };
         let now = Duration::from_secs(1);
         for answer in [ReportOutcome::Lost, ReportOutcome::Lost, ReportOutcome::Accepted] {
@@ -409,7 +418,7 @@ mod tests {
     #[test]
     fn a_stuck_tick_is_silent() {
         let mut lifecycle = lifecycle();
-        told(&mut lifecycle, 0, PLAYING);
+        due_steps(&mut lifecycle, 0, PLAYING);
         let stuck = MatchStatus { fresh: false, ..PLAYING };
         assert_eq!(lifecycle.next(Duration::from_secs(10), &stuck), None);
         assert_eq!(lifecycle.next(Duration::from_secs(11), &PLAYING), Some(Step::Health));
@@ -441,6 +450,6 @@ mod tests {
             last = Some(step);
         }
         assert_eq!(last, Some(Step::Ready));
-        assert_eq!(told(&mut lifecycle, 1, PLAYING), [""; 0]);
+        assert_eq!(due_steps(&mut lifecycle, 1, PLAYING), [""; 0]);
     }
 }

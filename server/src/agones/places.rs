@@ -7,7 +7,7 @@ use std::time::Duration;
 /// allocation has reserved for players who are still to come.
 ///
 /// The count is shared. An allocation raises it (`action: Increment`), and this server only reports
-/// differences. Whatever is counted beyond the players must be reservations. A player who joins
+/// differences. Places that are counted beyond the players must be reservations. A player who joins
 /// takes a reserved place if there is one. A player who leaves gives a place back. Reservations
 /// that nobody takes lapse.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Places {
     reservation: Duration,
     /// The time at which the reserved places lapse.
     lapse_at: Duration,
-    /// The count that was last read, less the players and the reserved places.
+    /// The count that was read last, minus the players and the reserved places.
     difference: i64,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Change {
 }
 
 impl Places {
-    /// No place is taken or reserved yet.
+    /// The places of a match in which no place is taken or reserved yet.
     pub(super) fn new(reservation: Duration) -> Self {
         let lapse_at = Duration::ZERO;
         Self { players: 0, reserved: 0, reservation, lapse_at, difference: 0 }
@@ -57,7 +57,7 @@ impl Places {
         self.reserved = count - self.players;
     }
 
-    /// The change that is due with this many `players` in the match.
+    /// The change of the count to report while this many `players` are in the match.
     pub(super) fn change(&mut self, now: Duration, players: u32) -> Option<Change> {
         let joined = players.saturating_sub(self.players);
         let left = self.players.saturating_sub(players);
@@ -78,7 +78,7 @@ impl Places {
         (self.players, self.reserved) = (change.players, change.reserved);
     }
 
-    /// Whether players may still come: places are reserved, or a first reading suggests it.
+    /// Whether players may still come: places are reserved, or the count was read once as higher.
     pub(super) fn is_reserved(&self) -> bool {
         self.reserved > 0 || self.difference > 0
     }
@@ -99,8 +99,8 @@ mod tests {
             Self { places: Places::new(Duration::from_secs(60)), count: 0 }
         }
 
-        /// Looks at the match at `second`, with this many players. Returns the count after that.
-        fn look(&mut self, second: u64, players: u32) -> i64 {
+        /// Polls the match at `second`, with this many players. Returns the count after that.
+        fn poll(&mut self, second: u64, players: u32) -> i64 {
             let now = Duration::from_secs(second);
             self.places.counted(now, u32::try_from(self.count).unwrap());
             if let Some(change) = self.places.change(now, players) {
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn players_without_an_allocation_are_counted() {
         let mut fleet = Fleet::new();
-        let counted = [0, 1, 5, 5, 2, 0].map(|players| fleet.look(1, players));
+        let counted = [0, 1, 5, 5, 2, 0].map(|players| fleet.poll(1, players));
         assert_eq!(counted, [0, 1, 5, 5, 2, 0]);
     }
 
@@ -124,10 +124,10 @@ mod tests {
     #[test]
     fn reserved_places_are_kept_until_their_players_come() {
         let mut fleet = Fleet::new();
-        fleet.look(0, 1);
+        fleet.poll(0, 1);
         fleet.count += 4;
         let seen = [(1, 1), (2, 1), (3, 2), (4, 5), (5, 6), (6, 4), (200, 4)];
-        let counted = seen.map(|(second, players)| fleet.look(second, players));
+        let counted = seen.map(|(second, players)| fleet.poll(second, players));
         assert_eq!(counted, [5, 5, 5, 5, 6, 4, 4]);
     }
 
@@ -136,7 +136,7 @@ mod tests {
         let mut fleet = Fleet::new();
         fleet.count += 4;
         let seen = [(0, 0), (1, 0), (20, 1), (60, 1), (61, 1), (62, 0)];
-        let counted = seen.map(|(second, players)| fleet.look(second, players));
+        let counted = seen.map(|(second, players)| fleet.poll(second, players));
         assert_eq!(counted, [4, 4, 4, 4, 1, 0]);
         assert!(!fleet.places.is_reserved());
     }
@@ -144,22 +144,23 @@ mod tests {
     #[test]
     fn what_a_server_before_this_one_left_behind_lapses() {
         let mut fleet = Fleet { count: 7, ..Fleet::new() };
-        fleet.look(0, 0);
-        fleet.look(1, 0);
-        assert_eq!(fleet.look(70, 0), 0);
+        fleet.poll(0, 0);
+        fleet.poll(1, 0);
+        assert_eq!(fleet.poll(70, 0), 0);
     }
 
     #[test]
     fn a_count_that_lags_for_a_moment_is_not_believed() {
         let mut fleet = Fleet::new();
-        fleet.look(1, 3);
+        fleet.poll(1, 3);
         fleet.count -= 3;
-        assert_eq!(fleet.look(2, 3), 0);
+        assert_eq!(fleet.poll(2, 3), 0);
         fleet.count += 3;
-        assert_eq!([3, 4].map(|second| fleet.look(second, 3)), [3, 3]);
-        // A count that someone else has lowered for good is corrected.
+        assert_eq!([3, 4].map(|second| fleet.poll(second, 3)), [3, 3]);
+        // Somebody else lowers the count. The server corrects it after it has read the lower count
+        // twice.
         fleet.count -= 2;
-        assert_eq!([5, 6].map(|second| fleet.look(second, 3)), [1, 3]);
+        assert_eq!([5, 6].map(|second| fleet.poll(second, 3)), [1, 3]);
     }
 
     /// Random allocations, joins and leaves. The count is never below the number of players, and
@@ -181,11 +182,11 @@ mod tests {
                     1 => players = draw(9) as u32,
                     _ => {}
                 }
-                let count = fleet.look(second, players);
+                let count = fleet.poll(second, players);
                 assert!(count >= i64::from(players), "seed {seed}: {count} of {players}");
             }
             for second in [101, 102, 200, 201] {
-                fleet.look(second, players);
+                fleet.poll(second, players);
             }
             assert_eq!(fleet.count, i64::from(players), "seed {seed}");
         }

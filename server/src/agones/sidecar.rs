@@ -18,7 +18,7 @@ use super::lifecycle::{ReportOutcome, count_request};
 /// How long the sidecar, a process on this host, may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Bytes of an answer that are read at most. A description of this server takes a few thousand.
+/// Most bytes of an answer that are read. A description of this server has a few thousand.
 const LONGEST_ANSWER: usize = 256 * 1024;
 
 /// The REST interface of an Agones sidecar.
@@ -67,8 +67,8 @@ impl Sidecar {
         Self { address }
     }
 
-    /// Sends the sidecar a report, on a connection of its own. A few small requests a second need
-    /// no pool of connections, and a broken connection leaves no state behind.
+    /// Sends the sidecar a report on a new connection. A few small requests a second need no pool
+    /// of connections, and a broken connection leaves no state behind.
     pub(super) async fn tell(&self, report: &Report) -> Result<(), Error> {
         self.answer(report).await.map(|_| ())
     }
@@ -134,7 +134,7 @@ impl Sidecar {
         });
         let ended = tokio::select! {
             answer = &mut answer => return answer,
-            // The connection drives the exchange.
+            // Polling the connection drives the exchange.
             ended = connection => ended,
         };
         // An answer counts even if the sidecar closes the connection after it.

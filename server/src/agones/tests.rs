@@ -16,7 +16,7 @@ use super::*;
 const HEALTH: Duration = Duration::from_millis(100);
 const EMPTY: Duration = Duration::from_millis(400);
 
-/// Far longer than anything here takes.
+/// A time far longer than any step of these tests takes.
 const HANG: Duration = Duration::from_secs(20);
 
 /// A stand-in for the sidecar. It serves real HTTP, remembers each request with its time, and
@@ -96,8 +96,8 @@ impl Stage {
             capacity: 8,
         };
         let lifecycle = Lifecycle::new(introduction, HEALTH, EMPTY, EMPTY);
-        let look = || MatchStatus { stopping: self.stop.is_requested(), ..self.seen.get() };
-        report(&Sidecar::new(self.address), lifecycle, look, &self.stop).await;
+        let status = || MatchStatus { stopping: self.stop.is_requested(), ..self.seen.get() };
+        report(&Sidecar::new(self.address), lifecycle, status, &self.stop).await;
     }
 
     fn players(&self, players: u32) {
@@ -156,9 +156,9 @@ async fn health_comes_on_time_and_stops_with_the_tick() {
     let play = async {
         stand_in.is_told("POST /health", 4).await;
         stage.fresh(false);
-        tokio::time::sleep(LOOK * 2).await;
+        tokio::time::sleep(POLL_INTERVAL * 2).await;
         let silent = stand_in.times("POST /health").len();
-        tokio::time::sleep(HEALTH * 5 + LOOK).await;
+        tokio::time::sleep(HEALTH * 5 + POLL_INTERVAL).await;
         assert_eq!(stand_in.times("POST /health").len(), silent, "a stuck tick was called healthy");
         stage.fresh(true);
         stand_in.is_told("POST /health", silent + 1).await;
@@ -180,7 +180,7 @@ async fn a_sidecar_that_comes_late_hears_everything() {
     let stand_in = StandIn::new();
     let stage = Stage::new(address);
     let late = async {
-        tokio::time::sleep(LOOK * 3).await;
+        tokio::time::sleep(POLL_INTERVAL * 3).await;
         let listener = TcpListener::bind(address).await.unwrap();
         stand_in.clone().serve(listener).await;
     };
@@ -220,7 +220,7 @@ async fn a_sidecar_that_is_gone_keeps_nobody_from_ending() {
     drop(taken);
     let stage = Stage::new(address);
     let play = async {
-        tokio::time::sleep(LOOK * 2).await;
+        tokio::time::sleep(POLL_INTERVAL * 2).await;
         stage.stop.request();
     };
     timeout(HANG, async { tokio::join!(stage.report(), play) }).await.unwrap();

@@ -1,6 +1,6 @@
-//! Connections to the pages, and their limits. No visitor is refused, and none has to wait for
-//! others. If all places are taken, or all places of one address, a new connection closes the one
-//! whose last answer is longest ago. So slow readers cannot keep a probe out.
+//! Connections to the pages, and their limits. No visitor is refused, and no visitor has to wait
+//! for others. If all places are taken, or all places of one address, a new connection closes the
+//! one whose last answer is longest ago. So slow readers cannot keep a probe out.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -83,7 +83,7 @@ pub(super) async fn serve(listener: TcpListener, pages: Router, gatekeeper: Gate
         }
     }
     let finished = async { while connections.join_next().await.is_some() {} };
-    // A visitor that does not read its answer is not waited for.
+    // The wait is limited, because a visitor may not read its answer.
     let _ = timeout(GOODBYE, finished).await;
 }
 
@@ -176,7 +176,7 @@ async fn answer(
     }
 }
 
-/// How long a request has to wait because of the earlier ones of its connection.
+/// How long a request has to wait because of earlier requests on its connection.
 fn turn(requests: &Mutex<TokenBucket>) -> Duration {
     let now = std::time::Instant::now();
     let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
@@ -208,16 +208,16 @@ mod tests {
 
     const ASK: &[u8] = b"GET / HTTP/1.0\r\n\r\n";
 
-    /// Long enough to be measured, short enough to wait for.
+    /// A time that is long enough to be measured and short enough for a test.
     const SHORT: Duration = Duration::from_millis(400);
 
-    /// Longer than anything here takes, unless it hangs.
+    /// A time after which a step of a test counts as hanging.
     const HANG: Duration = Duration::from_secs(20);
 
     async fn pages(limits: Limits) -> (SocketAddr, Stop) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let (address, stop) = (listener.local_addr().unwrap(), Stop::new());
-        // More than the buffers of both ends hold.
+        // This answer is longer than the buffers of both ends.
         let long = "long ".repeat(10_000_000);
         let pages = Router::new()
             .route("/", get(async || "here"))
@@ -240,7 +240,7 @@ mod tests {
     /// Reads all that the server sends until it closes the connection.
     async fn hear(stream: &mut TcpStream) -> String {
         let mut heard = Vec::new();
-        // A reset ends the connection as well as a close does.
+        // The result is ignored: the connection may end by a reset instead of a close.
         let _ = timeout(HANG, stream.read_to_end(&mut heard)).await.expect("never closed");
         String::from_utf8(heard).unwrap()
     }
@@ -251,7 +251,7 @@ mod tests {
         let begin = Instant::now();
         let mut slow = say(address, b"GET / HT").await;
         let mut silent = say(address, b"").await;
-        // Other visitors do not wait for these two.
+        // Other visitors do not wait for these two, whose requests are incomplete.
         assert!(hear(&mut say(address, ASK).await).await.ends_with("here"));
         assert!(!hear(&mut slow).await.contains("here"));
         assert!(!hear(&mut silent).await.contains("here"));

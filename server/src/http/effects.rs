@@ -13,7 +13,8 @@ use tokio::sync::broadcast::error::RecvError;
 use super::Pages;
 use crate::published::PublishedStates;
 
-/// How many effects are kept: those of some seconds of a full match in which everybody shoots.
+/// Most effects that are kept: as many as happen in some seconds of a full match in which everybody
+/// shoots.
 const REMEMBERED: usize = 2048;
 
 /// An event that a page shows for a moment. Snapshots do not contain it.
@@ -56,7 +57,7 @@ impl Effect {
                 Some(Self::Hurt { player: player.slot, by: by.slot, damage })
             }
             Event::Replaced { entity } => Some(Self::Replaced { entity: entity.slot }),
-            // Snapshots and the control stream carry these.
+            // These events are no effects: pages get them from snapshots and the control stream.
             Event::Spawned { .. }
             | Event::Teleported { .. }
             | Event::Died { .. }
@@ -75,7 +76,8 @@ impl Effects {
             let published = match states.recv().await {
                 Ok(published) => published,
                 Err(RecvError::Lagged(_)) => continue,
-                // The match is over; its last effects may still be asked for.
+                // The match is over. Pages may still ask for its last effects, so the recorder only
+                // waits.
                 Err(RecvError::Closed) => pending().await,
             };
             let mut effects = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -15,7 +15,7 @@ pub(super) struct Info {
     /// The match that the answer describes.
     #[serde(rename = "match")]
     match_name: String,
-    /// All matches of the server. A request that names no match is for the first.
+    /// All matches of the server. A request that names no match goes to the first.
     matches: Vec<Match>,
     map: String,
     map_hash: String,
@@ -37,13 +37,13 @@ pub(super) struct Info {
     uptime_seconds: f64,
     /// Time until the server shuts down, if it is draining.
     draining_seconds: Option<f64>,
-    /// Whether this listener also serves what is for operators, such as `/figures`.
+    /// Whether this listener also serves the pages for operators, such as `/figures`.
     for_operators: bool,
     /// The recording of the match, if there is one. Only operators get it.
     recording: Option<Recording>,
 }
 
-/// A match in the list of all.
+/// A match in the list of all matches.
 #[derive(Serialize)]
 struct Match {
     /// The name by which clients ask for the match.
@@ -51,7 +51,7 @@ struct Match {
     map: String,
     players: usize,
     max_players: u16,
-    /// Whether the match has failed while others go on. Nobody may join it then.
+    /// Whether the match has failed while others go on. Nobody may join a failed match.
     failed: bool,
 }
 
@@ -71,12 +71,12 @@ impl Match {
 /// The state of the recording.
 #[derive(Serialize)]
 struct Recording {
-    /// The name of the recording's file. The folder is nobody else's business.
+    /// The name of the recording's file, without its folder, which stays private.
     file: String,
-    /// How many ticks it holds.
+    /// How many ticks the recording holds.
     ticks: u64,
     bytes: u64,
-    /// The reason why it ended before the match, if it did.
+    /// The reason why the recording ended before the match, if it did.
     failure: Option<String>,
 }
 

@@ -1,6 +1,5 @@
-//! The part of a level that pages show besides its snapshots. It is computed when a page
-//! first asks for it, on a thread that neither the tick nor the network waits for, one
-//! request at a time.
+//! The part of a level that pages show besides its snapshots. It is computed when a page first asks
+//! for it, one request at a time, on a thread for which neither the tick nor the network waits.
 
 use std::sync::Arc;
 
@@ -35,7 +34,7 @@ impl LevelView {
     }
 }
 
-/// The view of the level that was asked for last. The work on a request holds the lock.
+/// The view of the level that was asked for last. A request holds the lock while it computes.
 #[derive(Default)]
 pub(super) struct LevelViews(Arc<Mutex<Option<LevelView>>>);
 

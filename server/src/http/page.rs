@@ -1,5 +1,5 @@
-//! The files of the web page, compiled into the binary, and the headers that they are
-//! served with.
+//! The files of the web page, compiled into the binary, and the headers of the responses that serve
+//! them.
 
 use axum::extract::Path;
 use axum::http::{StatusCode, header};
@@ -146,7 +146,8 @@ fn serve(path: &str) -> Response {
     };
     let headers = [
         (header::CONTENT_TYPE, kind(file.path)),
-        // Another server may run at this address next, with a page of its own.
+        // Browsers must not keep the file unasked: the next server at this address may have another
+        // page.
         (header::CACHE_CONTROL, "no-cache"),
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

@@ -1,5 +1,5 @@
-//! The files that the page needs to play a recording: the recordings of `--replay-dir`, and the
-//! maps that they were made on.
+//! The files that the page needs to play a recording: the recordings in `--replay-dir`, and the
+//! maps on which they were made.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -23,13 +23,13 @@ use crate::map_file;
 /// The first bytes of every recording.
 const RECORDING: [u8; 4] = *b"OBSR";
 
-/// How many recordings are listed at most, the newest first.
+/// Most recordings that are listed, the newest first.
 const LISTED: usize = 200;
 
 /// Bytes of the largest recording that is served. Ten minutes with 32 players take some 6 MB.
 const LARGEST: u64 = 64 << 20;
 
-/// How many files of a folder are searched at most for a recording or a map.
+/// Most files of a folder that a search for a recording or a map looks at.
 const LOOKED_AT: usize = 4096;
 
 /// Bytes of a recording that are read at once.
@@ -70,14 +70,15 @@ pub(super) async fn map(Pages(pages): Pages, Path(hash): Path<String>) -> Respon
     answer(pages.other_maps.look_up(hash, |map| Some(map.bytes.clone())).await)
 }
 
-/// `/games/HASH`: the data that a client needs of the game that is played, if it has this hash.
+/// `/games/HASH`: the data that clients need of the game that is played, if the data have this
+/// hash.
 pub(super) async fn game(Pages(pages): Pages, Path(hash): Path<String>) -> Response {
     let level = pages.game.level();
     let is_played = level.match_info.game.is_some_and(|played| played.to_string() == hash);
     answer(is_played.then(|| level.game_data.clone()))
 }
 
-/// `/scene/HASH`: the scene of `/scene`, but of the map that has this hash.
+/// `/scene/HASH`: the same as `/scene`, but for the map that has this hash.
 pub(super) async fn scene_of(Pages(pages): Pages, Path(hash): Path<String>) -> Response {
     let level = pages.game.level();
     if MapHash(level.world_map.hash()).to_string() == hash {
@@ -89,8 +90,8 @@ pub(super) async fn scene_of(Pages(pages): Pages, Path(hash): Path<String>) -> R
     }
 }
 
-/// The map that was asked for last among those that are not played. The work on a request
-/// holds the lock: maps are read, and scenes computed, one at a time.
+/// The last map that was asked for, other than the map that is played. A request holds the lock
+/// while it works, so maps are read, and scenes computed, one at a time.
 #[derive(Default)]
 pub(super) struct OtherMaps(Arc<Mutex<Option<OtherMap>>>);
 
@@ -216,8 +217,8 @@ fn map_bytes(hash: &str) -> Option<Vec<u8>> {
     let compiled = paths.filter(|path| path.extension().is_some_and(|suffix| suffix == "obsp"));
     let is_wanted = |path: &PathBuf| {
         let start: Option<[u8; obsp::World::START]> = begins_with(path);
-        let told = start.and_then(|start| obsp::World::hash_at_start(&start));
-        told.is_some_and(|told| MapHash(told).to_string() == hash)
+        let found = start.and_then(|start| obsp::World::hash_at_start(&start));
+        found.is_some_and(|found| MapHash(found).to_string() == hash)
     };
     std::fs::read(compiled.into_iter().find(is_wanted)?).ok()
 }
@@ -237,7 +238,7 @@ mod tests {
         fs::write(folder.join("short"), b"OB").unwrap();
         let names: Vec<_> = recordings(&folder).into_iter().map(|listed| listed.name).collect();
         assert_eq!(names, ["match.rec"]);
-        // The recording is found by its plain name. Nothing else is found, by any name.
+        // The recording is found by its plain name. No other file is found, whatever the name.
         assert_eq!(recording(&folder, "match.rec").map(|(_, bytes)| bytes), Some(13));
         let elsewhere = folder.join("match.rec");
         for name in ["secret", "short", "folder", "../match.rec", "folder/../match.rec", "."]

@@ -1,4 +1,4 @@
-//! `/rewind`: the last half minute of the match as a recording, for a page that watches it.
+//! `/rewind`: the last half minute of the match as a recording, for a page that shows it again.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use tokio::sync::Mutex;
 use super::level_view::in_turn;
 use super::{Audience, Pages};
 
-/// The recording that was asked for last. The work on a request holds the lock, and the replay
-/// buffer grows once a second. So at most one recording a second is written, however many visitors
-/// ask.
+/// The recording that was written last. A request holds the lock while it writes one, and the
+/// replay buffer grows only once a second. So at most one recording a second is written, however
+/// many visitors ask.
 #[derive(Default)]
 pub(super) struct Excerpts(Arc<Mutex<Option<Excerpt>>>);
 

@@ -8,14 +8,15 @@ use obsp::model::Model;
 use obsp_proto::control::MapHash;
 use serde::Serialize;
 
-/// Units by which a point is moved off a surface, to test the space in front of it.
+/// Units by which a point is moved off a surface, to test whether the space in front of the surface
+/// is free.
 const IN_FRONT: f64 = 0.5;
 
 /// Share of the way from a corner to the middle of its polygon by which a tested point is moved,
 /// because the corner itself may touch a wall.
 const INWARD: f64 = 0.1;
 
-/// The static part of what a page draws.
+/// The part of the picture that never changes, as a page draws it.
 #[derive(Serialize)]
 struct Scene<'a> {
     map: &'a str,

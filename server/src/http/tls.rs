@@ -15,10 +15,10 @@ use tokio_rustls::server::TlsStream;
 /// The TLS configuration, which changes when the certificate is renewed.
 pub(super) type Tls = watch::Receiver<Arc<rustls::ServerConfig>>;
 
-/// The first byte of a TLS connection: a record of the handshake (RFC 8446, 5.1).
+/// The first byte of a TLS connection: the type of a handshake record (RFC 8446, 5.1).
 const HANDSHAKE: u8 = 22;
 
-/// A connection, told apart by its first byte.
+/// A connection whose kind is known from its first byte.
 pub(super) enum Opened {
     /// A TLS connection after its handshake.
     Encrypted(Box<TlsStream<TcpStream>>),
@@ -46,7 +46,7 @@ pub(super) fn redirect() -> Router {
     Router::new().fallback(async |headers: HeaderMap, uri: Uri| -> Response {
         match headers.get(header::HOST).and_then(|host| host.to_str().ok()) {
             Some(host) => Redirect::permanent(&format!("https://{host}{uri}")).into_response(),
-            None => (StatusCode::BAD_REQUEST, "this port speaks HTTPS\n").into_response(),
+            None => (StatusCode::BAD_REQUEST, "this port serves only HTTPS\n").into_response(),
         }
     })
 }

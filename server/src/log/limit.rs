@@ -1,5 +1,5 @@
-//! Limits on repeated log lines: each place in the code has an allowance, and what
-//! exceeds it is counted.
+//! Limits on repeated log lines: each place in the code has an allowance, and further lines are
+//! only counted.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,12 +15,13 @@ use super::lost::LostLine;
 /// join or leave at once.
 const BURST: f64 = 300.0;
 
-/// Lines a second that one place in the code may log in the long run: no more
-/// than 40 MB of them in an hour, whatever peers do.
+/// Lines a second that one place in the code may log in the long run. So a peer can cause at most
+/// 40 MB of them in an hour.
 const PER_SECOND: f64 = 10.0;
 
-/// Holds back places in the code that log too often. A peer can cause lines, and must not fill the
-/// disk with them. Debugging lines are not held back, because somebody has asked for them.
+/// Holds back the lines of places in the code that log too often, because a peer that causes lines
+/// must not fill the disk with them. Debugging lines are not held back: somebody has asked for
+/// them.
 #[derive(Clone, Default)]
 pub(super) struct SiteLimit(Arc<Mutex<HashMap<Identifier, Site>>>);
 
@@ -70,13 +71,13 @@ impl SiteLimit {
     /// The lines held back since the last call.
     pub(super) fn take_held_back(&self) -> Vec<HeldBack> {
         let mut sites = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = sites.values_mut().filter(|site| site.held_back > 0).map(|site| HeldBack {
+        let held_back = sites.values_mut().filter(|site| site.held_back > 0).map(|site| HeldBack {
             site: place(site.metadata),
             lines: std::mem::take(&mut site.held_back),
         });
-        let mut told: Vec<_> = told.collect();
-        told.sort_unstable_by(|a, b| a.site.cmp(&b.site));
-        told
+        let mut held_back: Vec<_> = held_back.collect();
+        held_back.sort_unstable_by(|a, b| a.site.cmp(&b.site));
+        held_back
     }
 }
 
@@ -117,7 +118,7 @@ mod tests {
             }
         });
         let mut batch = Vec::new();
-        queue.take(&mut batch);
+        queue.drain(&mut batch);
         let written = String::from_utf8(batch).unwrap();
         let count = |word: &str| written.lines().filter(|line| line.ends_with(word)).count();
         // On a slow machine, the place regains some allowance meanwhile.

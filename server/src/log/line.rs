@@ -56,7 +56,7 @@ mod tests {
             tracing::warn!(lines = 3, reason = "full", "lost");
         });
         let mut batch = Vec::new();
-        queue.take(&mut batch);
+        queue.drain(&mut batch);
         String::from_utf8(batch).unwrap()
     }
 

@@ -7,18 +7,18 @@ pub(crate) enum LostLine {
     QueueFull,
     /// Writing it failed.
     Unwritable,
-    /// The place that logs it had logged too often.
+    /// The place in the code had logged too often.
     RateLimited,
 }
 
-/// Lines lost since the process began. They belong to the process, as the log does, and not to one
-/// of its servers.
+/// Lines lost since the process began. The counters belong to the process, not to one of its
+/// servers, because the log does, too.
 static LOST: [AtomicU64; LostLine::ALL.len()] = [const { AtomicU64::new(0) }; LostLine::ALL.len()];
 
 impl LostLine {
     pub(crate) const ALL: [Self; 3] = [Self::QueueFull, Self::Unwritable, Self::RateLimited];
 
-    /// The label of its metric.
+    /// The label of this reason in the metrics.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::QueueFull => "queue_full",

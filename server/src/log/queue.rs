@@ -11,12 +11,12 @@ use super::lost::LostLine;
 /// server.
 pub(super) const CAPACITY: usize = 1 << 20;
 
-/// How long the writer waits for lines at most. After that, it checks whether there are lost lines
+/// Longest time that the writer waits for lines. After that, it checks whether there are lost lines
 /// to report.
-const LOOK: Duration = Duration::from_secs(1);
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// Lines that wait to be written. Appending never waits for the writer: the lock
-/// is held for a copy of a line or a swap of two buffers.
+/// Lines that wait to be written. Appending never waits for a write: the lock is held only while a
+/// line is copied or two buffers are swapped.
 pub(super) struct Queue {
     waiting: Mutex<Waiting>,
     /// Wakes the writer.
@@ -30,13 +30,13 @@ struct Waiting {
     lines: Vec<u8>,
     /// Lines dropped since the writer last took some.
     dropped: u64,
-    /// Flushes asked for, and those that are done.
+    /// Number of the last flush that was asked for, and number of the last one that is done.
     flushes: [u64; 2],
 }
 
-/// The result of [`Queue::take`] besides the lines.
-pub(super) struct Taken {
-    /// Lines that were dropped after the lines taken.
+/// The result of [`Queue::drain`] besides the lines.
+pub(super) struct Drained {
+    /// Lines that were dropped after the drained lines.
     pub(super) dropped: u64,
     /// The flush to report once the lines are written, if one was asked for.
     pub(super) flush: Option<u64>,
@@ -62,15 +62,15 @@ impl Queue {
     }
 
     /// Moves the lines that wait into `batch`, which must be empty. Waits up to a second for some.
-    pub(super) fn take(&self, batch: &mut Vec<u8>) -> Taken {
+    pub(super) fn drain(&self, batch: &mut Vec<u8>) -> Drained {
         let idle = |waiting: &mut Waiting| {
             waiting.lines.is_empty() && waiting.dropped == 0 && !waiting.is_flush_due()
         };
-        let waited = self.filled.wait_timeout_while(self.lock(), LOOK, idle);
+        let waited = self.filled.wait_timeout_while(self.lock(), MAX_WAIT, idle);
         let (mut waiting, _) = waited.unwrap_or_else(PoisonError::into_inner);
         std::mem::swap(&mut waiting.lines, batch);
         let flush = waiting.is_flush_due().then_some(waiting.flushes[0]);
-        Taken { dropped: std::mem::take(&mut waiting.dropped), flush }
+        Drained { dropped: std::mem::take(&mut waiting.dropped), flush }
     }
 
     /// Reports that a flush is done.
@@ -86,7 +86,7 @@ impl Queue {
         waiting.flushes[0] += 1;
         let own = waiting.flushes[0];
         self.filled.notify_one();
-        // The result is not needed: flushed or not, the wait is over.
+        // The result is not needed: the wait is over, whether the flush is done or not.
         let _ = self.flushed.wait_timeout_while(waiting, limit, |waiting| waiting.flushes[1] < own);
     }
 
@@ -133,13 +133,13 @@ mod tests {
             queue.push(&long);
         }
         let mut batch = Vec::new();
-        let taken = queue.take(&mut batch);
-        assert_eq!((batch.len(), taken.dropped), (CAPACITY, 2));
-        assert!(taken.flush.is_none());
+        let drained = queue.drain(&mut batch);
+        assert_eq!((batch.len(), drained.dropped), (CAPACITY, 2));
+        assert!(drained.flush.is_none());
         queue.push(b"one\n");
         queue.push(b"two\n");
         batch.clear();
-        assert_eq!(queue.take(&mut batch).dropped, 0);
+        assert_eq!(queue.drain(&mut batch).dropped, 0);
         assert_eq!(batch, b"one\ntwo\n");
     }
 }

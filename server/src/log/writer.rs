@@ -13,18 +13,17 @@ use super::lost::LostLine;
 use super::queue::Queue;
 use crate::options::LogFormat;
 
-/// Time between two reports of places that were held back.
+/// Time between two reports of places whose lines were held back.
 const HELD_BACK_EVERY: Duration = Duration::from_secs(10);
 
-/// How long to wait if a write would block. Standard error only refuses to block if another process
-/// that shares it has changed that.
+/// How long to wait if a write would block. Standard error is non-blocking only if another process
+/// that shares it has made it so.
 const RETRY: Duration = Duration::from_millis(20);
 
 /// Bytes of a buffer that are kept allocated for the next lines.
 const KEPT: usize = 64 * 1024;
 
-/// Starts the thread that writes what waits in `queue` to `output`. It ends with
-/// the process.
+/// Starts the thread that writes the lines in `queue` to `output`. It ends with the process.
 pub(super) fn start(
     queue: Arc<Queue>,
     output: impl Write + Send + 'static,
@@ -35,11 +34,11 @@ pub(super) fn start(
     let run = move || {
         let mut batch = Vec::new();
         loop {
-            let taken = queue.take(&mut batch);
-            writer.write(&batch, taken.dropped, taken.flush.is_some(), Instant::now());
+            let drained = queue.drain(&mut batch);
+            writer.write(&batch, drained.dropped, drained.flush.is_some(), Instant::now());
             batch.clear();
             batch.shrink_to(KEPT);
-            if let Some(flush) = taken.flush {
+            if let Some(flush) = drained.flush {
                 queue.flushed(flush);
             }
         }
@@ -48,13 +47,13 @@ pub(super) fn start(
     Ok(())
 }
 
-/// Writes lines, and tells of those that are lost.
+/// Writes lines, and reports how many are lost.
 struct LogWriter<W> {
     output: W,
     format: LogFormat,
     limit: SiteLimit,
-    /// Lost lines that no line has reported yet: those dropped, and those that could not be
-    /// written.
+    /// Numbers of lost lines that no line has reported yet: dropped lines, and lines that could not
+    /// be written.
     untold: [u64; 2],
     /// Whether the last line written lacks its end.
     torn: bool,
@@ -66,8 +65,8 @@ impl<W: Write> LogWriter<W> {
         Self { output, format, limit, untold: [0; 2], torn: false, told_held_back: Instant::now() }
     }
 
-    /// Writes the lines in `batch`, after which `dropped` more were lost. Lost lines are reported
-    /// by the next call, or by this one `at_the_end`.
+    /// Writes the lines in `batch`, after which `dropped` more were lost. The next call reports
+    /// lost lines, or this call if `at_the_end` is set.
     fn write(&mut self, batch: &[u8], dropped: u64, at_the_end: bool, now: Instant) {
         self.tell_lost();
         self.untold[1] += self.write_lines(batch);

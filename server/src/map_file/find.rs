@@ -45,7 +45,7 @@ fn has_suffix(path: &Path) -> bool {
     SUFFIXES.iter().any(|suffix| path.extension().is_some_and(|own| own == *suffix))
 }
 
-/// All maps in `folders`, sorted by name. A name that two folders have is listed once.
+/// All maps in `folders`, sorted by name. A name that occurs in two folders is listed once.
 fn known(folders: &[PathBuf]) -> Vec<PathBuf> {
     let mut known: Vec<PathBuf> = folders
         .iter()
@@ -102,9 +102,9 @@ mod tests {
         let message = find("c", std::slice::from_ref(&folder.0)).unwrap_err().to_string();
         assert_eq!(
             message,
-            "there is no map c in this folder or in maps/; there are a.obsp, b.map"
+            "there is no map c in this folder or in maps/; known maps: a.obsp, b.map"
         );
-        assert!(find("c", &[]).unwrap_err().to_string().contains("path of a .obsp"));
+        assert!(find("c", &[]).unwrap_err().to_string().contains("path of an .obsp"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use tracing::{info, warn};
 
 use crate::error::StartError;
 
-/// This many of the compiler's warnings are logged one by one; the rest are only counted.
+/// Warnings of the compiler that are logged one by one; further ones are only counted.
 const WARNINGS: usize = 5;
 
 /// Loads the map in the file at `path`. A drawn map (`.map`) is compiled first, for players of the
@@ -34,7 +34,8 @@ pub(crate) fn load_with_file(path: &Path) -> Result<(World, GameFile), StartErro
     Ok((map, file))
 }
 
-/// Reads the `game.toml` in the folder of the map at `path`. Without one, the default applies.
+/// Reads the `game.toml` in the folder of the map at `path`. Without such a file, the defaults
+/// apply.
 pub(crate) fn game_file(path: &Path) -> Result<GameFile, StartError> {
     let path = path.with_file_name(GAME_FILE);
     let unread = |reason: String| StartError::GameFile { path: path.clone(), reason };
@@ -48,8 +49,8 @@ pub(crate) fn game_file(path: &Path) -> Result<GameFile, StartError> {
     }
 }
 
-/// Reads the drawn map (`.map`) at `path`. `None` if the file's suffix is another one, as a
-/// compiled map's is.
+/// Reads the drawn map (`.map`) at `path`. `None` if the file has another suffix than `.map`, as a
+/// compiled map has.
 pub(crate) fn read_source(path: &Path) -> Option<Result<Source, StartError>> {
     let is_source = path.extension().is_some_and(|suffix| suffix == "map");
     is_source.then(|| Ok(Source::read(path)?))
@@ -82,9 +83,9 @@ fn compile(path: &Path, source: &Source, file: &GameFile) -> Result<World, Start
         form.form,
         form.sign
     );
-    let lacks =
-        report.unsupported.iter().map(|lack| format!("{}:{}: {lack}", path.display(), lack.line));
-    let warnings = report.warnings.iter().map(ToString::to_string).chain(lacks);
+    let unsupported =
+        report.unsupported.iter().map(|one| format!("{}:{}: {one}", path.display(), one.line));
+    let warnings = report.warnings.iter().map(ToString::to_string).chain(unsupported);
     for warning in warnings.clone().take(WARNINGS) {
         warn!("{warning}");
     }

@@ -1,13 +1,15 @@
-//! Limits what one address can take. A table of addresses is asked before a handshake is accepted,
-//! and wherever a connection takes something that others want, too.
+//! Limits what the connections of one address may use together. The table of addresses decides
+//! before a handshake is accepted, and again whenever a connection takes something that is limited:
+//! a place, or a budget of bytes.
 //!
-//! Connections that have not joined yet, or have left, are in one queue. A newcomer whose address
-//! has its share of the queue pushes out the oldest connection of its own address. A newcomer to a
-//! full queue pushes out the oldest connection of the address that has most in it. A handshake
-//! takes an honest client milliseconds, so connections that only occupy places are the ones that
-//! are closed, and no newcomer is refused because of them. Everything else (players, spectators,
-//! handshakes, joins, chat, bytes) is refused once the address has used up its share. A used share
-//! is remembered until it has refilled, so leaving and coming back gains nothing.
+//! Connections that have not joined yet, or have left, are in one queue. If an address has used up
+//! its share of the queue, its next connection pushes out its oldest one. If the queue is full, a
+//! new connection pushes out the oldest one of the address that has most connections in it. An
+//! honest client needs milliseconds for its handshake. So the connections that are pushed out are
+//! those that only occupy places, and no newcomer is refused because of them. Everything else
+//! (players, spectators, handshakes, joins, chat, bytes) is refused once the address has used up
+//! its share. A used share is remembered until it has refilled, so leaving and coming back gains
+//! nothing.
 
 mod permit;
 mod shares;
@@ -54,11 +56,11 @@ struct Table {
     unfinished: VecDeque<Unfinished>,
     /// Connections accepted so far.
     connections: u64,
-    /// Chat of the whole match.
+    /// The budget of the whole match for chat.
     chat: TokenBucket,
-    /// Map downloads of all addresses.
+    /// The budget of all addresses for map downloads.
     maps: TokenBucket,
-    /// Handshakes, of all addresses, that began without a proof of the address.
+    /// The budget of all addresses for handshakes that begin without a proof of the address.
     unproven: TokenBucket,
 }
 
@@ -172,8 +174,8 @@ impl Table {
         }
     }
 
-    /// The address with the most unfinished connections; of several, the one with
-    /// the oldest.
+    /// The address with the most unfinished connections. Of addresses with equally many, it is the
+    /// one with the oldest connection.
     fn most_unfinished(&self) -> Option<AddressKey> {
         let mut counts: Vec<(AddressKey, usize)> = Vec::new();
         for Unfinished { address, .. } in &self.unfinished {
@@ -182,7 +184,7 @@ impl Table {
                 None => counts.push((*address, 1)),
             }
         }
-        // Of equals, `max_by_key` takes the last.
+        // `max_by_key` takes the last of equals, so the order is reversed.
         counts.iter().rev().max_by_key(|(_, count)| *count).map(|(address, _)| *address)
     }
 

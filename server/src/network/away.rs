@@ -14,11 +14,11 @@ use crate::clients::Registration;
 use crate::seats::Seat;
 
 /// Time between two checks for players whose time to come back is over.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The body, score and places of a player who is away. [`release`] gives them up.
 #[derive(Debug)]
-pub(crate) struct Away {
+pub(crate) struct AwayPlayer {
     pub(super) name: PlayerName,
     pub(super) player_id: Option<u64>,
     /// The player's place among the clients.
@@ -37,8 +37,8 @@ pub(super) fn may_come_back(reason: Reason) -> bool {
 
 /// Gives up everything that was kept for a player, and announces to the others that the player
 /// left.
-pub(super) fn release(away: Away, lobby: &Lobby) {
-    let Away { registration, seat, .. } = away;
+pub(super) fn release(away: AwayPlayer, lobby: &Lobby) {
+    let AwayPlayer { registration, seat, .. } = away;
     if let Some(seat) = seat {
         let player = seat.player;
         seat.level.roster.remove(player);
@@ -52,7 +52,7 @@ pub(super) fn release(away: Away, lobby: &Lobby) {
 /// for as long as it is polled.
 pub(crate) async fn expire(lobby: Arc<Lobby>) {
     loop {
-        sleep(LOOK).await;
+        sleep(POLL_INTERVAL).await;
         for away in lobby.tickets.expired(Instant::now()) {
             info!(
                 connection = away.registration.number,

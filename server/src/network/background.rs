@@ -27,17 +27,18 @@ const GAIN: f64 = 0.25;
 /// the window would otherwise shrink many times before the first change has an effect.
 const HELD: f64 = 0.9;
 
-/// Least time between two changes of the window. Sooner, the effect of the first does not show in
-/// the recent round trips.
+/// Least time between two changes of the window. If the second came sooner, the recent round trips
+/// would not show the effect of the first yet.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Bytes after which the share of losses is judged. The share of fewer bytes says little.
+/// Losses are judged whenever so many more bytes have been acknowledged or lost. The losses among
+/// fewer bytes say little.
 const JUDGED: u64 = 32 * 1024;
 
-/// From this share of losses on, the window does not grow. A line that loses a twentieth at random
-/// stays below it.
+/// If more than this share of bytes is lost, the window does not grow. A line that loses a
+/// twentieth at random stays below it.
 const LOSSY: f64 = 0.15;
-/// From this share of losses on, the window is halved.
+/// If more than this share of bytes is lost, the window is halved.
 const CONGESTED: f64 = 0.25;
 
 /// After so many round trips without an acknowledgement, the transfer pauses.
@@ -85,7 +86,7 @@ pub(super) struct Background {
     tokens: f64,
     /// Bytes that [`FLOOR_RATE`] allows now.
     floor_tokens: f64,
-    /// When both were last counted.
+    /// When `tokens` and `floor_tokens` were last updated.
     paced: Instant,
 }
 
@@ -139,7 +140,7 @@ impl Background {
         }
     }
 
-    /// Takes bytes that were sent off the allowance.
+    /// Subtracts bytes that were sent from the allowance.
     pub(super) fn sent(&mut self, bytes: usize) {
         self.tokens -= bytes as f64;
         self.floor_tokens = (self.floor_tokens - bytes as f64).max(0.0);
@@ -165,8 +166,8 @@ impl Background {
         let Some(queueing) = path.queueing(now) else { return };
         let above = queueing.as_secs_f64() / TARGET.as_secs_f64();
         if self.is_starting && above > 0.5 {
-            // The packets that fill the queue were sent a round trip ago; since then the
-            // window has doubled.
+            // The packets that fill the queue were sent a round trip ago. Since then the window has
+            // doubled, so it is halved.
             self.is_starting = false;
             self.window = (self.window / 2.0).max(LEAST);
             (self.changed, self.acknowledged) = (now, path.acknowledged());

@@ -31,7 +31,7 @@ const POLL: Duration = Duration::from_millis(2);
 /// The measurements of a transfer.
 #[derive(Debug)]
 struct Outcome {
-    /// How long it took.
+    /// How long the transfer took.
     time: Duration,
     /// Snapshots a second that arrived during the transfer.
     snapshots: f64,
@@ -157,8 +157,8 @@ fn assert_decent(name: &str, outcome: &Outcome, most: Duration) {
     assert!(outcome.time < most, "{name}: {outcome:?}");
     // Twenty snapshots a second arrive, less a few that wait while a queue drains.
     assert!(outcome.snapshots > 19.0, "{name}: {outcome:?}");
-    // The delay is the line's own 20 ms, at most 200 ms of queue, and the time of a packet in
-    // front.
+    // The delay is the line's own 20 ms, at most 200 ms of queue, and the time that the packet in
+    // front of it takes.
     assert!(outcome.delay < Duration::from_millis(250), "{name}: {outcome:?}");
     assert!(outcome.gap < Duration::from_millis(400), "{name}: {outcome:?}");
 }
@@ -234,8 +234,8 @@ fn a_short_way_through_a_narrow_line_brings_the_map_in_time() {
     assert_decent("2 ms, 192 kbit/s", &outcome, Duration::from_secs(60));
 }
 
-/// Guards against a past fault. The window shrank each round trip while the queue drained, to next
-/// to nothing. The longer the path, the worse it was.
+/// Guards against a past fault. While the queue drained, the window shrank in each round trip,
+/// until it was next to nothing. It shrank more often on longer paths.
 #[test]
 fn a_long_way_through_a_narrow_line_brings_the_map_in_time() {
     let delay = Duration::from_millis(300);

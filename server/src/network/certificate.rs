@@ -19,8 +19,8 @@ use thiserror::Error;
 /// How long a self-signed certificate is valid. Browsers accept a pinned certificate only if it
 /// lives for at most 14 days; one day is left for wrong clocks.
 const VALIDITY: Duration = Duration::from_secs(13 * 24 * 3600);
-/// How far the certificate's beginning is put back, for clients whose clock is
-/// a little slow. It is part of [`VALIDITY`].
+/// The certificate's validity begins this long before the certificate is made, for clients whose
+/// clock is a little slow. This time is part of [`VALIDITY`].
 const CLOCK_SLACK: Duration = Duration::from_secs(3600);
 
 /// Why there is no certificate.
@@ -54,8 +54,8 @@ pub enum CertificateError {
     },
 }
 
-/// A certificate that ends within this time is warned of. Automatic renewal happens weeks before
-/// the end.
+/// The server warns of a certificate that ends within this time. Automatic renewal happens weeks
+/// before the end.
 const ENDING: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// A certificate of the server, and its key.
@@ -152,8 +152,8 @@ impl Certificate {
     }
 }
 
-/// Checks that the certificate belongs to the key. The error names the two files that they come
-/// from. Any other fault of them shows when they are used.
+/// Checks that the certificate belongs to the key. The error names the two files. Other faults of
+/// the certificate or the key show when they are used.
 fn check_pair(
     chain: &[CertificateDer<'static>],
     key: &PrivateKeyDer<'static>,
@@ -210,7 +210,7 @@ mod tests {
         let now = SystemTime::now();
         let certificate = Certificate::self_signed(now).unwrap();
         let warning = |hours: u64| certificate.warning(now + Duration::from_secs(hours * 3600));
-        // It began an hour ago and lives for thirteen days.
+        // The certificate's validity began an hour ago, and lasts for thirteen days.
         assert_eq!(warning(6 * 24 - 2), None);
         assert_eq!(warning(6 * 24).unwrap(), "the certificate expires in 6 days");
         assert_eq!(warning(12 * 24).unwrap(), "the certificate expires in 23 hours");

@@ -19,7 +19,7 @@ const OVERHEAD: usize = 16;
 /// Share of a listener's budget that chat may take.
 const SHARE: f64 = 0.25;
 
-/// Chat may take the share of so many seconds at once.
+/// Chat may use up its share of so many seconds at once.
 const BURST: f64 = 2.0;
 
 /// The chat lines that one listener has not been sent yet. If the listener's line or budget does
@@ -108,7 +108,7 @@ mod tests {
             let now = begin + Duration::from_secs(second);
             lines += std::iter::from_fn(|| queue.pop(now)).count();
         }
-        // 250 bytes a second for a minute, and half a kilobyte at once.
+        // The budget carries 250 bytes a second for a minute, and half a kilobyte at once.
         assert!((145..=155).contains(&lines), "{lines}");
     }
 

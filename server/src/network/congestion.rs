@@ -17,7 +17,7 @@ use super::snapshot_pace::{PROBE_BYTES, PROBE_RATE, UNHEARD};
 const PACKET_OVERHEAD: u64 = 64;
 
 /// Bytes left for traffic that is neither snapshots nor the map: the handshake and the control
-/// stream, whose rate is that of the match's events.
+/// stream, whose rate depends on the match's events.
 const CONTROL_RESERVE: u64 = 64 * 1024;
 
 /// A congestion controller with a constant window. A line that is gone for less than the idle

@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 use super::admission::Permit;
-use super::away::{self, Away};
+use super::away::{self, AwayPlayer};
 use super::end::{Client, End};
 use super::feed::{CHUNK, Feed, next_event};
 use super::idleness::{Idleness, Verdict};
@@ -36,7 +36,7 @@ use super::web;
 use crate::clients::{self, Registration, Removal};
 use crate::seats::Seat;
 use crate::telemetry::{Connected, ConnectionState, DroppedDatagram};
-use crate::view_limit::{Known, ViewLimit};
+use crate::view_limit::{ClientTiming, ViewLimit};
 pub(super) use opening::interruption;
 use opening::{ClosesWhenDropped, Opened, open, shake_hands};
 
@@ -117,8 +117,8 @@ struct PlayerConnection<'a, P: Path> {
     permit: Permit,
     /// The client's name. Until the client is let in, the name that its hello asks for.
     name: Option<PlayerName>,
-    /// The client's place among the players, from when it is let in. It keeps the place between two
-    /// worlds.
+    /// The client's place among the players, once it is let in. The client keeps the place between
+    /// two worlds.
     registration: Option<Registration>,
     /// The ticket with which the client can come back.
     ticket: Ticket,
@@ -127,7 +127,7 @@ struct PlayerConnection<'a, P: Path> {
     idleness: Idleness,
     /// How long the handshake took.
     handshake: Duration,
-    /// The span of the joining.
+    /// The tracing span of the client's join.
     join: Option<SpanContext>,
     /// The connection's place in the statistics.
     connected: Connected,
@@ -300,20 +300,21 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         Ok(())
     }
 
-    /// The limit on the age of the view by which the shots of commands that arrive now are judged.
+    /// The shots of commands that arrive now are judged by a view that is at most as old as this
+    /// limit.
     fn view_limit(&self) -> ViewLimit {
-        let known = Known {
+        let timing = ClientTiming {
             tick: self.lobby.game.last_tick(),
             acknowledged: self.feed.session.acknowledged_tick(),
             interval: self.feed.session.snapshot_interval(),
             round_trip: self.feed.path.connection().rtt(),
         };
-        ViewLimit::new(self.feed.level.match_info.tick_rate, &known)
+        ViewLimit::new(self.feed.level.match_info.tick_rate, &timing)
     }
 
     /// Sends the latest state. Returns true if the match has moved on to another world.
     fn tell(&mut self, update: Option<SnapshotJob>) -> Result<bool, End> {
-        self.feed.look()?;
+        self.feed.check()?;
         let slot = self.player.as_ref().map(|player| player.seat.player.slot);
         if let Some(client) = self.registration.as_deref() {
             self.feed.note_stats(client, slot);
@@ -383,7 +384,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         let player = seat.as_ref().map(|seat| seat.player);
         let (name, player_id) = (registration.name.clone(), registration.player_id);
         let place = self.permit.keep_place(std::time::Instant::now());
-        let away = Away { name, player_id, registration, place, seat };
+        let away = AwayPlayer { name, player_id, registration, place, seat };
         let left = if away::may_come_back(end.reason) {
             away.registration.goes_away();
             self.lobby.tickets.lose(self.ticket, away, std::time::Instant::now())

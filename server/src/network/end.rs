@@ -27,7 +27,7 @@ pub(super) struct End {
     pub(super) reason: Reason,
     /// A detail beyond the reason, for the log.
     pub(super) detail: Option<String>,
-    /// Whether the client can still be told why.
+    /// Whether the reason can still be sent to the client.
     pub(super) is_heard: bool,
     /// Code to close the connection with.
     pub(super) code: VarInt,
@@ -138,13 +138,13 @@ impl From<&ReadError> for End {
 
 /// The client of a connection, for the log.
 pub(super) struct Client<'a> {
-    /// Its role: `player`, `spectator`, or none yet.
+    /// The client's role: `player`, `spectator`, or none yet.
     pub(super) role: Option<&'static str>,
     /// The entity of a player.
     pub(super) player: Option<EntityId>,
-    /// The name that its hello asked for, if it sent one.
+    /// The name that the client's hello asked for, if it sent one.
     pub(super) name: Option<&'a PlayerName>,
-    /// Its connection.
+    /// The client's connection.
     pub(super) connected: &'a Connected,
 }
 

@@ -22,7 +22,7 @@ use crate::options::Options;
 /// ticks. A longer queue would only delay newer snapshots.
 const SNAPSHOTS_IN_FLIGHT: usize = 3;
 
-/// More than any datagram of a usual path (Ethernet's 1500 bytes).
+/// No datagram of a usual path has more bytes: Ethernet carries packets of 1500.
 const LARGEST_DATAGRAM: usize = 1500;
 
 /// Bytes of the send buffer for datagrams of one connection.
@@ -118,7 +118,7 @@ fn raise_buffers(socket: &Socket, bytes: usize) {
     }
 }
 
-/// The QUIC endpoint on `socket`. Needs a tokio runtime around it.
+/// The QUIC endpoint on `socket`. It must be called within a tokio runtime.
 pub(crate) fn open(
     socket: UdpSocket,
     certificate: Certificate,

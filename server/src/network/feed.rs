@@ -47,7 +47,7 @@ pub(super) struct Feed<'a, P: Path> {
     pub(super) level: Arc<Level>,
     /// Whether the client is a spectator.
     spectates: bool,
-    /// Room in the send buffer for datagrams while none waits to be sent.
+    /// Bytes that the send buffer for datagrams has free while no datagram waits in it.
     empty: usize,
     pub(super) budget: Budget,
     /// Chat lines that the client has not been sent.
@@ -229,7 +229,7 @@ impl<'a, P: Path> Feed<'a, P> {
     ///
     /// # Errors
     /// [`Broken::Silent`], [`Broken::Unread`].
-    pub(super) fn look(&mut self) -> Result<(), Broken> {
+    pub(super) fn check(&mut self) -> Result<(), Broken> {
         let now = self.lobby.game.now();
         self.path_stats.observe(
             self.path.connection(),
@@ -332,7 +332,7 @@ impl<'a, P: Path> Feed<'a, P> {
             generation = player.map(|player| player.generation),
             tick = tick.0,
             mismatches = self.session.stats().mismatches,
-            "digest mismatch at this tick, reported by the client; please report it",
+            "the client decoded the snapshot of this tick to another digest; please report it",
         );
     }
 

@@ -9,22 +9,25 @@ use crate::token_bucket::{Rate, TokenBucket};
 
 /// Time between two checks of a connection. A flood is stopped within this time once its burst is
 /// used up.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Datagrams of commands that a client may send for each tick. Clients send one.
 const COMMANDS_PER_TICK: f64 = 4.0;
 
-/// A slower tick rate counts as this one: clients do not send fewer acknowledgements then.
+/// A slower tick rate counts as this one, because clients do not send fewer acknowledgements then.
 const LEAST_RATE: u16 = 30;
 
-/// Seconds of that rate that a client may send at once. After a stall of the server, or over a line
-/// that held them back, commands of up to the idle time-out arrive together.
+/// A client may send the commands of so many seconds at [`COMMANDS_PER_TICK`] at once. After a
+/// stall of the server, or of the line, all commands since then arrive together: those of the idle
+/// time-out at most.
 const BURST: f64 = 5.0;
 
-/// UDP datagrams beyond one for each that the server sends, because a client acknowledges those.
+/// UDP datagrams that a client may send in addition to one for each of the server's, by which it
+/// acknowledges them.
 const PACKETS: Rate = Rate { per_second: 512.0, burst: 2048.0 };
 
-/// Bytes of UDP datagrams beyond [`ACKNOWLEDGEMENT`] for each that the server sends.
+/// Bytes of UDP datagrams that a client may send in addition to [`ACKNOWLEDGEMENT`] for each of the
+/// server's datagrams.
 const BYTES: Rate = Rate { per_second: 64.0 * 1024.0, burst: 256.0 * 1024.0 };
 
 /// Bytes of a datagram that acknowledges one of the server's.
@@ -108,7 +111,7 @@ pub(super) async fn detect(connection: &Connection, tick_rate: u16) -> Limit {
     // farewell.
     meter.last = connection.stats().into();
     loop {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         if let Some(limit) = meter.note(connection.stats().into(), Instant::now()) {
             return limit;
         }
@@ -132,7 +135,7 @@ mod tests {
                 stream_frames: scaled(each_second.stream_frames),
                 received: scaled(each_second.received),
             };
-            meter.note(sent, begin + LOOK * look as u32)
+            meter.note(sent, begin + POLL_INTERVAL * look as u32)
         })
     }
 

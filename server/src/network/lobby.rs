@@ -4,7 +4,7 @@ use std::sync::mpsc::SyncSender;
 use tokio::sync::broadcast;
 
 use super::admission::Admission;
-use super::away::Away;
+use super::away::AwayPlayer;
 use super::endpoint::Limits;
 use super::send_groups::{Cadence, SendGroups};
 use crate::clients::Client;
@@ -23,7 +23,7 @@ pub(crate) struct Lobby {
     /// Where connections receive the state of each tick.
     pub(crate) send_groups: Arc<SendGroups>,
     /// Tickets of players, and the bodies and places of players who are away.
-    pub(crate) tickets: Tickets<Away, Client>,
+    pub(crate) tickets: Tickets<AwayPlayer, Client>,
     /// Whether a player whose connection is lost cannot be hurt.
     pub(crate) protects_away: bool,
     /// The whole server's table of addresses and their shares.

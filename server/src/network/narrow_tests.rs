@@ -18,9 +18,9 @@ const LIMITS: Limits = Limits { players: 32, budget: 16_000, snapshot_rate: TICK
 /// Bytes of a datagram of commands, one of which comes each tick.
 const COMMANDS: usize = 50;
 
-/// Seconds at the start in which hardly anything moves.
+/// How long hardly anything moves at the start, in seconds.
 const QUIET: u64 = 5;
-/// Seconds after that in which everything moves.
+/// How long everything moves after that, in seconds.
 const BUSY: u64 = 30;
 
 /// Bytes of a snapshot while hardly anything moves.

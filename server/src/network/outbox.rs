@@ -23,7 +23,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 pub(super) struct Outbox<S> {
     stream: S,
     waiting: BytesMut,
-    /// Since when messages wait and none was taken.
+    /// Since when messages have waited without QUIC taking any.
     waiting_since: Option<Instant>,
 }
 

@@ -39,7 +39,7 @@ pub(super) trait Path: Clone + Send + Sync {
     /// The next stream that the client opens for the map. Waits forever on a path that has no such
     /// streams.
     fn map_stream(&self) -> impl Future<Output = Result<MapStream, End>> + Send;
-    /// Closes the path. A page closes the connection once it has read the close.
+    /// Closes the path. A page then closes the connection, once it has read the reason.
     fn close(&self, code: VarInt, phrase: &[u8]);
     /// Waits until either end has closed the path.
     fn closed(&self) -> impl Future<Output = ()> + Send;

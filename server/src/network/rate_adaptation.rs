@@ -27,8 +27,8 @@ const FLOOR: f64 = LEAST_SNAPSHOTS * (32.0 + PACKET_OVERHEAD);
 
 /// A longer delay of the queue counts as congestion.
 const CONGESTED: Duration = Duration::from_millis(50);
-/// A shorter delay of the queue counts as no queue. A larger snapshot takes that much longer than a
-/// small packet (200 bytes at 64 kbit/s).
+/// A shorter delay of the queue counts as no queue. At 64 kbit/s, a packet with 200 bytes more
+/// takes so much longer.
 const CLEAR: Duration = Duration::from_millis(25);
 
 /// A longer delay of the queue counts as congestion at once. A shorter one has to be seen at two
@@ -36,8 +36,8 @@ const CLEAR: Duration = Duration::from_millis(25);
 /// decision are so long about once an hour.
 const SURELY_CONGESTED: Duration = Duration::from_millis(80);
 
-/// From this share of lost packets on, a line without a queue counts as too narrow. It is more than
-/// any radio link that can be played over loses by chance.
+/// If at least this share of packets is lost, a line counts as too narrow even without a queue. No
+/// radio link that can be played over loses so much by chance.
 const HEAVY_LOSS: f64 = 0.25;
 
 /// Heavy loss counts after so many decisions in a row. A short outage has fewer.
@@ -53,8 +53,8 @@ const MOST_CUT: f64 = 0.5;
 
 /// Growth of the rate at a decision while the line is clear: a fifth a second.
 const GROWTH: f64 = 1.05;
-/// Growth near a rate at which the line was congested twice: a hundredth a second. So that rate is
-/// tried again only once in half a minute.
+/// Growth near a rate at which the line was congested twice: a hundredth a second. After a cut to
+/// [`CUT`] of that rate or less, it takes some 14 s or more to reach the rate again.
 const CAREFUL_GROWTH: f64 = 1.003;
 
 /// Weight of one snapshot in the average length. The average covers the last second or so.
@@ -72,9 +72,9 @@ pub(super) struct PathSample {
 }
 
 impl PathSample {
-    /// The sample from QUIC's counters and from the estimate of the path. The queue is taken from
-    /// the estimate. QUIC's smoothed round trip takes jitter for a queue, and is never short for a
-    /// client whose joining filled the queue.
+    /// The sample from QUIC's counters and from the estimate of the path. The queue comes from the
+    /// estimate, because QUIC's smoothed round trip takes jitter for a queue, and is never short
+    /// for a client whose joining filled the queue.
     pub(super) fn new(stats: &ConnectionStats, path: &PathEstimate) -> Self {
         let (packets, lost) = (stats.path.sent_packets, stats.path.lost_packets);
         let (queue, delivered) = (path.standing_queue(), path.acknowledged());
@@ -111,7 +111,7 @@ pub(super) struct RateAdaptation {
 }
 
 impl RateAdaptation {
-    /// For a client that is sent so many snapshots a second at most.
+    /// The adaptation for a client that is sent so many snapshots a second at most.
     pub(super) fn new(snapshot_rate: u32) -> Self {
         Self {
             snapshot_rate: snapshot_rate.into(),

@@ -12,7 +12,7 @@ use super::reset_key::ResetKey;
 /// A self-signed certificate is replaced at this age: a day before it ends.
 const SELF_SIGNED_AGE: Duration = Duration::from_secs(12 * 24 * 3600);
 
-/// Time after which certificate files are read again. They are renewed days before the old ones
+/// Time after which certificate files are read again. Operators renew them days before the old ones
 /// end.
 const FILE_AGE: Duration = Duration::from_secs(3600);
 
@@ -25,7 +25,7 @@ pub(crate) enum Credentials {
     Files {
         /// The chain, in PEM.
         certificate: PathBuf,
-        /// Its key, in PEM.
+        /// The certificate's private key, in PEM.
         key: PathBuf,
     },
 }
@@ -40,7 +40,7 @@ impl Credentials {
     }
 
     /// The key for the server's stateless resets ([`ResetKey`]), which has to outlast a restart. It
-    /// comes from `certificate`'s key, unless that is a new one at each start.
+    /// comes from `certificate`'s key, unless the server makes a new one at each start.
     pub(crate) fn reset_key(&self, certificate: &Certificate, state: Option<&Path>) -> ResetKey {
         match self {
             Self::SelfSigned => ResetKey::kept_in(state),

@@ -46,8 +46,8 @@ impl ResetKey {
         Self::derive(key.secret_der())
     }
 
-    /// The key that is kept in this directory. It is made if there is none. Without a directory, or
-    /// if it cannot be used, the key is lost when this process ends.
+    /// The key that is kept in this directory. A new one is made if there is none. Without a
+    /// directory, or if it cannot be used, the key is lost when this process ends.
     pub(crate) fn kept_in(directory: Option<&Path>) -> Self {
         let kept = directory.map(|directory| (directory, kept_secret(directory)));
         let secret = match kept {

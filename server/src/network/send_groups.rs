@@ -13,8 +13,8 @@ use crate::published::{PublishedState, PublishedStates};
 use crate::telemetry::{Part, RoundMetrics};
 
 /// Players whose snapshots leave together. A default socket buffer (200 KiB), the server's or a
-/// client machine's, holds their datagrams several times over. It does not hold all those of a tick
-/// of 256 players.
+/// client machine's, holds their datagrams several times over. It does not hold all datagrams that
+/// a tick sends to 256 players.
 const PLAYERS_PER_GROUP: usize = 16;
 
 /// Time between two groups: the shortest that tokio's timer can wait.
@@ -23,7 +23,8 @@ const GROUP_SPACING: Duration = Duration::from_millis(1);
 /// Share of a tick within which all groups must have left.
 const SPREAD: u32 = 4;
 
-/// A state older than this is left out if there is a later one. It is most of a tick at 60 Hz.
+/// A state older than this is left out if there is a later one. The time is most of a tick at 60
+/// Hz.
 const OLD: Duration = Duration::from_millis(12);
 
 /// A state to send: rounded to integers, and as it was published.
@@ -38,7 +39,7 @@ pub(crate) struct SnapshotJob {
 pub(crate) struct SendGroups(Vec<watch::Sender<Option<SnapshotJob>>>);
 
 impl SendGroups {
-    /// As many groups as `max_players` need and a tick has time for.
+    /// Makes as many groups as `max_players` need, but no more than a tick has time for.
     pub(crate) fn new(max_players: u16, tick_rate: u32) -> Self {
         let room = Duration::from_secs(1).div_f64(f64::from(tick_rate * SPREAD));
         let most = (room.as_millis() / GROUP_SPACING.as_millis()).max(1) as usize;
@@ -100,7 +101,7 @@ impl SendGroups {
     }
 }
 
-/// Decides of which ticks clients are sent a snapshot, if not of all.
+/// Decides which ticks clients are sent a snapshot of, if not all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cadence {
     snapshot_rate: u64,

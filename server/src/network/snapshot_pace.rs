@@ -20,9 +20,9 @@ pub(super) const PROBE_RATE: u32 = 10;
 /// Most bytes of a probing snapshot. It holds the most urgent records.
 pub(super) const PROBE_BYTES: usize = 400;
 
-/// If the recent round trip is longer than usual by more than this, few and small snapshots are
-/// sent at once. A fight that begins fills the queue of a narrow line sooner than the adaptation
-/// notices.
+/// If the recent round trip is longer than usual by more than this, snapshots become few and small
+/// at once. The adaptation would be too late: a fight that begins fills the queue of a narrow line
+/// before the adaptation notices.
 const QUEUE_LIMIT: Duration = Duration::from_millis(60);
 
 /// Snapshots a second until that queue is gone.
@@ -30,15 +30,16 @@ const DRAINING_RATE: u32 = 10;
 /// Most bytes of each snapshot until that queue is gone.
 const DRAINING_BYTES: usize = MIN_SNAPSHOT;
 
-/// A narrow line may have in flight what it carries in a round trip and this time: two ticks, in
-/// which the client acknowledges, and the next snapshot.
+/// A narrow line may have as many bytes in flight as it carries in a round trip plus this time:
+/// three ticks at 60 Hz. Two are for the client to acknowledge, one for the next snapshot.
 const FILLING: Duration = Duration::from_millis(50);
 
 /// Snapshots a second while more than that is in flight. The rate is no lower, because the bytes
 /// may belong to a map.
 const FILLING_RATE: u32 = 20;
 
-/// A queue that is still there after this many seconds must come from somebody else's traffic.
+/// A queue that is still there after this many seconds must come from other traffic, so sending
+/// less does not drain it.
 const DRAINING_SECONDS: u32 = 1;
 
 /// Bytes that a newcomer is sent before any are acknowledged. Each acknowledged byte makes room for
@@ -48,7 +49,7 @@ const INITIAL_WINDOW: u64 = 1500;
 /// Snapshots a second, of the smallest kind, while the slow start has no room.
 const STARTING_RATE: u32 = 20;
 
-/// Decides of which ticks a client is sent a snapshot, and how large it may be: as much as the
+/// Decides which ticks a client is sent a snapshot of, and how large each may be, by what the
 /// client's line carries.
 ///
 /// A silent client is sent few and small snapshots. So a line that is gone for seconds has little
@@ -64,7 +65,7 @@ pub(super) struct SnapshotPace {
     handshake: Option<u64>,
     /// Bytes of all snapshots so far.
     bytes: u64,
-    /// Bytes that had been acknowledged when the pace was last asked.
+    /// Bytes that had been acknowledged when the pace last decided on a snapshot.
     acknowledged: u64,
     /// Whether snapshots only probed the path at some time since the last decision on the rate.
     is_probing: bool,

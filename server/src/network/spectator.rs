@@ -248,7 +248,7 @@ impl Show<'_> {
 
     /// Sends a snapshot of the latest state, if one is due.
     fn tell(&mut self, update: Option<SnapshotJob>) -> Result<(), End> {
-        self.feed.look()?;
+        self.feed.check()?;
         let Some(update) = update else { return Ok(()) };
         if update.published.level.number > self.feed.level.number {
             self.events = None;

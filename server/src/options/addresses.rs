@@ -2,13 +2,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use clap::Args;
 
-/// Players of one address unless asked otherwise: a household, and an eighth of a
-/// full match.
+/// The default of `--address-players`: enough for a household, and an eighth of a full match.
 const DEFAULT_PLAYERS: u16 = 4;
-/// Spectators of one address unless asked otherwise: a quarter of all places.
+/// The default of `--address-spectators`: a quarter of all places for spectators.
 const DEFAULT_SPECTATORS: u16 = 4;
 
-/// The addresses from which swarms on this machine come, unless they are told to use another.
+/// The default of `--address-exempt`: load tests on this machine come from these addresses.
 const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
 
 /// The limits of one address. An IPv6 address stands for its /64 prefix.

@@ -4,20 +4,19 @@ use clap::Args;
 
 use super::duration::parse_duration;
 
-/// TCP port of the sidecar unless Agones names another.
+/// The default of `--agones-port`. Agones names another port in `AGONES_SDK_HTTP_PORT`.
 const DEFAULT_PORT: u16 = 9358;
-/// Time between two signs of health unless asked otherwise: one may be lost within the five seconds
-/// that Agones waits by default.
+/// The default of `--agones-health`. One sign of health may be lost within the five seconds that
+/// Agones waits by default.
 const DEFAULT_HEALTH: Duration = Duration::from_secs(2);
-/// Time that a match may stand empty unless asked otherwise: long enough for everybody to lose the
-/// line and come back.
+/// The default of `--agones-empty`: long enough for everybody to lose the connection and come back.
 const DEFAULT_EMPTY: Duration = Duration::from_secs(60);
 
-/// Time for which places are reserved unless asked otherwise: long enough for a slow machine to
-/// load the game and fetch the map.
+/// The default of `--agones-reservation`: long enough for a slow machine to load the game and fetch
+/// the map.
 const DEFAULT_RESERVATION: Duration = Duration::from_secs(60);
 
-/// How the server takes its place in an Agones fleet.
+/// Whether and how the server reports to an Agones fleet.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct AgonesOptions {
     /// Report to the Agones sidecar of this pod: ready, health, players, shutdown

@@ -30,7 +30,8 @@ fn check_all(variables: impl Iterator<Item = (OsString, OsString)>) -> Result<()
         let is_ours = name.starts_with(PREFIX) && !name.starts_with(TESTS);
         if is_ours && !known.contains(&&*name) && !is_of_a_service(&name, &value) {
             let way_out = did_you_mean(&name, &known);
-            let message = format!("no option has the environment variable {name}; {way_out}\n");
+            let message =
+                format!("the environment variable {name} belongs to no option; {way_out}\n");
             return Err(Error::raw(ErrorKind::UnknownArgument, message));
         }
     }

@@ -58,7 +58,7 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
             continue;
         }
         let value = written(value).ok_or_else(|| {
-            wrong(format!("{key} must be a number, a text in quotes, or a list of such"))
+            wrong(format!("{key} must be a number, a text in quotes, or a list of these"))
         })?;
         all.push(format!("--{key}={value}").into());
     }

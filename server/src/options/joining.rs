@@ -4,7 +4,7 @@ use std::time::Duration;
 use super::duration::parse_duration;
 use clap::Args;
 
-/// How long a player whose connection is lost may come back unless asked otherwise.
+/// The default of `--rejoin`.
 const DEFAULT_REJOIN: &str = "30s";
 
 /// The rules by which players join, come back and stay.
@@ -15,7 +15,7 @@ pub struct JoiningOptions {
     #[arg(long, value_name = "FILE", env = "ARENA_JOIN_KEY")]
     pub join_key: Option<PathBuf>,
 
-    /// Slots for players whose token claims a reserved one
+    /// Places that only players may take whose token claims a reserved place
     #[arg(
         long,
         value_name = "N",
@@ -31,8 +31,8 @@ pub struct JoiningOptions {
           default_value = DEFAULT_REJOIN)]
     pub rejoin: Duration,
 
-    /// Protect players from harm while their connection is lost. Without it, a player
-    /// gains nothing by dropping the line
+    /// Protect players from harm while their connection is lost. Without it they can be hurt, so
+    /// that nobody gains by dropping the line
     #[arg(long, env = "ARENA_REJOIN_PROTECT")]
     pub rejoin_protect: bool,
 

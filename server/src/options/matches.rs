@@ -8,9 +8,9 @@ use super::Options;
 /// A further match of a server, as `--match NAME=MAP` gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MatchOption {
-    /// The name that clients ask for it by.
+    /// The name by which clients ask for the match.
     pub name: MatchName,
-    /// The map that it is played on.
+    /// The map on which the match is played.
     pub map: String,
 }
 

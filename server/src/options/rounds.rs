@@ -11,7 +11,7 @@ use crate::rounds::Rules;
 
 /// How long a round lasts if maps rotate and no other limit is given.
 const DEFAULT_ROUND: Duration = Duration::from_secs(600);
-/// Time between two rounds unless asked otherwise: long enough to read who has won.
+/// The default of `--intermission`: long enough to read who has won.
 const DEFAULT_INTERMISSION: &str = "10s";
 
 /// The rotation of maps, and the rules of the rounds.
@@ -31,7 +31,8 @@ pub struct RoundOptions {
           value_parser = clap::value_parser!(i16).range(1..))]
     pub score_limit: Option<i16>,
 
-    /// Warm-up before the first round, from the first player on; its scores do not count
+    /// Length of the warm-up before the first round, which begins with the first player; its scores
+    /// do not count
     #[arg(long, value_name = "D", env = "ARENA_WARM_UP", value_parser = parse_duration,
           default_value = "0")]
     pub warm_up: Duration,
@@ -93,8 +94,8 @@ impl RoundOptions {
     }
 }
 
-/// The maps in a folder, sorted by name; if a map is there compiled and as source, the compiled
-/// one. A path that is not a folder stands for itself.
+/// The maps in a folder, sorted by name. If a map is there both compiled and as source, the
+/// compiled one is taken. A path that is not a folder stands for itself.
 fn in_folder(map: &str) -> Vec<String> {
     let Ok(entries) = Path::new(map).read_dir() else { return vec![map.to_owned()] };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));

@@ -1,10 +1,10 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 
 /// The address that `text` means, such as `127.0.0.1:4433`, `[::1]:4433` or `localhost:4433`. If a
-/// name has several addresses, the first IPv4 one is taken, because the default addresses are IPv4,
-/// too. An IPv6 one is taken if there is no other.
+/// name has several addresses, the result is the first IPv4 one, because the default addresses are
+/// IPv4, too. The result is an IPv6 one only if there is no other.
 pub(crate) fn parse_address(text: &str) -> Result<SocketAddr, String> {
-    let example = "an address and a port, such as 127.0.0.1:4433 or localhost:4433, is wanted";
+    let example = "write an address and a port, such as 127.0.0.1:4433 or localhost:4433";
     let found = text.to_socket_addrs().map_err(|error| format!("{error}; {example}"))?;
     let found: Vec<SocketAddr> = found.collect();
     let first = found.iter().find(|address| address.is_ipv4()).or_else(|| found.first());

@@ -7,8 +7,8 @@ pub(super) fn did_you_mean(word: &str, known: &[&str]) -> String {
     let like = known.iter().map(|known| (strsim::jaro(word, known), known));
     match like.max_by(|(a, _), (b, _)| a.total_cmp(b)) {
         Some((likeness, known)) if likeness > LIKE => {
-            format!("did you mean {known}? --help lists all")
+            format!("did you mean {known}? --help lists all options")
         }
-        _ => "--help lists all".to_owned(),
+        _ => "--help lists all options".to_owned(),
     }
 }

@@ -15,8 +15,8 @@ use crate::threads::join_until;
 /// The name of the thread that writes a recording, for messages.
 const PART: &str = "recording thread";
 
-/// Time that the disk has at the end for the ticks that still wait. They are at most
-/// [`LiveRecorder`]'s queue, so a disk that takes longer has failed.
+/// Time that the disk gets at the end of a match to write the ticks that still wait. These are at
+/// most as many as [`LiveRecorder`]'s queue holds, so a disk that takes longer has failed.
 const WRITE_LIMIT: Duration = Duration::from_secs(5);
 
 /// Records each level to a file of its own, if the match is recorded.
@@ -50,7 +50,7 @@ impl LevelRecordings {
     /// a server that cannot record says so instead of starting.
     ///
     /// # Errors
-    /// The file cannot be created, or the thread that writes it.
+    /// The file, or the thread that writes it, cannot be created.
     pub(crate) fn begin_first(&self, first: &Prepared) -> Result<Option<LiveRecorder>, StartError> {
         let Some((recorder, thread)) = self.prepare(first) else { return Ok(None) };
         self.spawn(thread.create()?)?;

@@ -23,7 +23,7 @@ use crate::level::News;
 /// Ticks that may wait for the disk: some four seconds at 60 Hz.
 const WAITING_TICKS: usize = 256;
 
-/// Time between two flushes: the most of its recording that a killed server loses.
+/// Time between two flushes. A server that is killed loses at most this much of its recording.
 const FLUSH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A receiver of the events that players are sent.
@@ -74,7 +74,8 @@ pub(crate) struct RecordingThread {
     /// The file that was asked for.
     path: PathBuf,
     beginning: Beginning,
-    /// The writer of the file, or why there is none. `None` until the file has been tried.
+    /// The writer of the file, or why there is none. `None` until the thread has tried to create
+    /// the file.
     writer: Option<Result<Writer, RecordingError>>,
     items: Receiver<Item>,
     status: Arc<Status>,
@@ -144,7 +145,9 @@ impl LiveRecorder {
         let Some(items) = &self.items else { return };
         let outcome = items.try_send(item);
         if let Err(TrySendError::Full(_)) = outcome {
-            self.status.fail(format!("the disk is more than {WAITING_TICKS} ticks behind"));
+            self.status.fail(format!(
+                "the disk is more than {WAITING_TICKS} ticks behind; record to a faster one"
+            ));
         }
         // A writer that failed has reported it already.
         if outcome.is_err() {

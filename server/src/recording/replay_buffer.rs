@@ -12,11 +12,12 @@ use obsp_sim::{Command, Config, EntityId};
 use super::live::{NewsReceiver, next_said};
 use super::{Beginning, Note, Recorder, RecordingError, Said, Tick, Writer, beginning_of, kind_in};
 
-/// Least seconds that are kept, once the level has lasted that long.
+/// At least so many seconds are kept, once the level has lasted that long.
 const KEPT_SECONDS: u64 = 30;
 
-/// Seconds between two keyframes. At most so much more than [`KEPT_SECONDS`] is kept. A page that
-/// jumps to a tick plays at most so much before it, in less than 200 ms.
+/// Seconds between two keyframes. At most so many seconds more than [`KEPT_SECONDS`] are kept,
+/// because what is kept begins with a keyframe. A page that jumps to a tick has to play at most so
+/// many seconds before it, which takes less than 200 ms.
 const KEYFRAME_SECONDS: u64 = 3;
 
 /// Most bytes of keyframes that are kept. A keyframe of 32 players and 200 bodies takes some 80 kB.
@@ -27,8 +28,8 @@ const MAX_BYTES: usize = 32 << 20;
 /// memory: 128 of the longest are 90 kB.
 const MAX_LINES: usize = 128;
 
-/// The last seconds of a level. The tick thread adds to them. It shares a lock with the pages,
-/// which is held only to add a piece, or to clone the references to all pieces.
+/// The last seconds of a level. The tick thread adds to them. The lock that it shares with the
+/// pages is held only to add a piece, or to clone the references to all pieces.
 pub(crate) struct ReplayBuffer {
     beginning: Beginning,
     tick_rate: u64,
@@ -156,9 +157,9 @@ impl ReplayBuffer {
             + pieces.iter().map(|piece| piece.ticks.len() as u64).sum::<u64>()
     }
 
-    /// The pieces as a recording of their own, which ends up to a second ago. It has the names and
-    /// the chat of its ticks. For players whose names did not come in, `introductions` has the
-    /// names. `None` in the first second.
+    /// A recording of the kept pieces. It ends up to a second ago, and has the names and the chat
+    /// of its ticks. If a player's name did not come in, it is taken from `introductions`. `None`
+    /// in the first second.
     ///
     /// # Errors
     /// A keyframe is longer than a recording can hold.
@@ -208,7 +209,8 @@ impl ReplayBuffer {
     }
 }
 
-/// Drops pieces that are older than has to be kept, up to a keyframe.
+/// Drops the oldest pieces, up to a keyframe, for as long as the rest is enough or the keyframes
+/// are too many bytes.
 fn trim(pieces: &mut VecDeque<Arc<Piece>>) {
     loop {
         let is_keyframe = |piece: &Arc<Piece>| piece.keyframe.is_some();

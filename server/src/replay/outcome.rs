@@ -21,10 +21,10 @@ pub struct Outcome {
     /// The first tick in which the audit found something, and what it found.
     pub finding: Option<(u64, String)>,
     /// Where the match first differs from the recording.
-    #[serde(serialize_with = "told")]
+    #[serde(serialize_with = "serialize_difference")]
     pub difference: Option<Difference>,
-    /// Why the recording could not be read to its end, if that is so: it was cut off, or is
-    /// damaged. The ticks before that were verified.
+    /// Why the recording could not be read to its end: it was cut off, or is damaged. The ticks
+    /// before that place were verified. `None` if it was read to its end.
     pub incomplete: Option<String>,
     /// The build that recorded the match; empty if the recording does not say.
     pub recorded_by: String,
@@ -32,23 +32,23 @@ pub struct Outcome {
 
 /// A difference as the JSON report shows it.
 #[derive(Serialize)]
-struct Told<'a> {
+struct DifferenceReport<'a> {
     tick: u64,
     equal_at: Option<u64>,
     what: &'a str,
 }
 
-impl<'a> From<&'a Difference> for Told<'a> {
+impl<'a> From<&'a Difference> for DifferenceReport<'a> {
     fn from(Difference { tick, equal_at, what }: &'a Difference) -> Self {
         Self { tick: *tick, equal_at: *equal_at, what }
     }
 }
 
-fn told<S: serde::Serializer>(
+fn serialize_difference<S: serde::Serializer>(
     difference: &Option<Difference>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    difference.as_ref().map(Told::from).serialize(serializer)
+    difference.as_ref().map(DifferenceReport::from).serialize(serializer)
 }
 
 impl Outcome {
@@ -72,7 +72,7 @@ impl fmt::Display for Outcome {
             Some(difference) => write!(f, "{difference}\n{}", advice(recorded_by))?,
         }
         match &self.finding {
-            Some((tick, what)) => write!(f, "\naudit: tick {tick}: {what}")?,
+            Some((tick, what)) => write!(f, "\naudit, tick {tick}: {what}")?,
             None if *audited > 0 => write!(f, "\n{audited} ticks audited, nothing found")?,
             None => {}
         }
@@ -90,7 +90,7 @@ fn advice(recorded_by: &str) -> String {
         return format!("recorded by this build, {own}: please report it with the recording");
     }
     let by = match recorded_by {
-        "" => "by a build that it does not name".to_owned(),
+        "" => "by a build that the recording does not name".to_owned(),
         // The name is escaped, because a file may come from anyone.
         build => format!("by build {}", build.escape_debug()),
     };

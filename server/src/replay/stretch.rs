@@ -83,8 +83,8 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Loads the match of a keyframe. The match before the first tick is also set up as the server
-    /// did, and compared.
+    /// Loads the match of a keyframe. For the keyframe before the first tick, the match is also set
+    /// up as the server did, and both are compared.
     fn begin(&self, keyframe: &Keyframe) -> Result<Playback, Stop> {
         let map = Arc::clone(self.map);
         let loaded = Playback::at(self.recording, keyframe, Arc::clone(&map), self.game);
@@ -113,7 +113,7 @@ impl Runner<'_> {
     }
 
     fn names(&self, tick: u64, error: obsp_game::LoadError) -> String {
-        format!("the keyframe at tick {tick}: {error}")
+        format!("the keyframe at tick {tick} cannot be loaded: {error}")
     }
 
     fn judges(&self) -> Result<Judges, SetupError> {
@@ -162,7 +162,8 @@ impl Judges {
         let fault = fault.map(|fault| fault.to_string());
         let tunnelled = tunnelled
             .map(|found| format!("entity {} came through {:?}", found.body.slot, found.through));
-        let misplaced = misplaced.map(|found| format!("not where it was put: {found:?}"));
+        let misplaced = misplaced
+            .map(|found| format!("an entity is not where the match has put it: {found:?}"));
         if let Some(what) = fault.or(tunnelled).or(misplaced) {
             found.finding.get_or_insert((tick, what));
         }

@@ -61,7 +61,8 @@ pub fn verify(
     Ok(outcome)
 }
 
-/// Runs the stretches, and returns their outcomes in order, up to the first that ends a recording.
+/// Runs the stretches, and returns their outcomes in order, up to the first that found a difference
+/// or damage.
 fn run_all(
     runner: &Runner,
     stretches: std::ops::Range<usize>,

@@ -21,7 +21,8 @@ use crate::tick_thread::NextWorld;
 /// Time between two updates of the state machine.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The parts that the director gets worlds from, and hands them on to.
+/// The parts through which worlds pass. The loader makes them, the tick thread plays them, and the
+/// recordings record them.
 pub(crate) struct LevelPipeline {
     pub(crate) loader: Loader,
     /// Worlds for the tick thread.
@@ -94,11 +95,11 @@ impl Schedule {
         let players: Vec<u64> = players.map(|client| client.number).collect();
         let Some(outcome) = game.rounds.close_vote(&players, game.now()) else { return };
         info!(?outcome, "a vote is closed");
-        let (told, motion) = match outcome {
+        let (text, motion) = match outcome {
             Outcome::Carried(motion) => ("The vote is carried", Some(motion)),
             Outcome::Rejected(_) => ("The vote is not carried", None),
         };
-        if let Ok(line) = ChatLine::new(told) {
+        if let Ok(line) = ChatLine::new(text) {
             game.announce(MatchEvent::Announced { line });
         }
         match motion {
@@ -170,7 +171,7 @@ fn conclude(level: &Level, next: Option<&str>, game: &MatchHandle) {
     let next = next.map(|map| format!(". Next map: {}", short(map)));
     info!("{won}");
     // A line with both names could be too long, or a map's name could hold characters that cannot
-    // be shown. Then the line goes without the map.
+    // be shown. Then the line is sent without the map.
     for line in [won.clone() + &next.unwrap_or_default(), won] {
         if let Ok(line) = ChatLine::new(&line) {
             return game.announce_in(level, MatchEvent::Announced { line });

@@ -52,7 +52,7 @@ pub(crate) enum FlowAction {
         /// The map of the next round.
         next: Option<String>,
     },
-    /// The match is in this phase, for so long if it ends by time.
+    /// The match is in this phase, for this long if the phase ends by time.
     Phase(RoundPhase, Option<Duration>),
 }
 
@@ -114,7 +114,7 @@ impl Flow {
     }
 
     /// Plays by other rules from now on. If they change the time of a round, the current round's
-    /// time is counted anew.
+    /// time starts again.
     pub(crate) fn change_rules(&mut self, rules: Rules) {
         if rules.round != self.rules.round && self.phase == RoundPhase::Playing {
             self.ends = None;
@@ -159,8 +159,8 @@ impl Flow {
         self.retry = now + RETRY;
     }
 
-    /// Returns the actions that are due, in order. After [`FlowAction::Enter`], the input must be
-    /// of the new world.
+    /// Returns the actions that are due, in order. After [`FlowAction::Enter`], the next input must
+    /// be of the new world.
     pub(crate) fn update(&mut self, input: &RoundInput) -> Vec<FlowAction> {
         let mut actions = Vec::new();
         if input.now >= self.retry {
@@ -231,7 +231,7 @@ impl Flow {
         }
     }
 
-    /// The map that follows in the rotation; the same again if no other can be loaded.
+    /// The map that follows in the rotation; the current one again if no other can be loaded.
     fn follower(&self) -> Option<String> {
         let rotation = (1..=self.maps.len()).map(|step| (self.place + step) % self.maps.len());
         let mut playable = rotation.map(|place| &self.maps[place]);
@@ -239,8 +239,8 @@ impl Flow {
     }
 
     fn enter(&mut self, map: String) {
-        // The place is searched from the current one on, because a map may be in the rotation
-        // twice.
+        // The search for the map's place begins after the current place, because a map may be in
+        // the rotation twice.
         let mut rotation = (1..=self.maps.len()).map(|step| (self.place + step) % self.maps.len());
         let place = rotation.find(|&place| self.maps[place] == map);
         let again = self.maps.get(self.place) == Some(&map) && self.wanted.is_some();
@@ -359,7 +359,7 @@ mod tests {
         flow.failed("c", seen(1, 1, 0).now);
         assert_eq!(flow.update(&seen(2, 1, 0)), [prepare("a")], "the same map again");
         flow.prepared("a");
-        // After a while, the map whose turn it is is tried again.
+        // After a while, the next map of the rotation is tried again.
         assert_eq!(flow.update(&seen(40, 1, 0)), [prepare("b")]);
         // A request for a map that cannot be loaded is forgotten.
         flow.change_map("none".into());
@@ -379,9 +379,9 @@ mod tests {
         assert_eq!(flow.update(&seen(91, 1, 0))[0], FlowAction::Enter);
     }
 
-    /// Random operations in any order: a world is entered only if it was prepared and nothing
-    /// else was asked for since, nobody is frozen but at the end of a round, and the match
-    /// never stands still for good.
+    /// Random operations in any order: a world is entered only if it was prepared and nothing else
+    /// was asked for since, players are frozen only at the end of a round, and the match never
+    /// stands still for good.
     #[test]
     fn a_hundred_thousand_operations_never_enter_what_is_not_there() {
         let seed = 7;

@@ -94,7 +94,7 @@ impl Votes {
         let count = |voice| ballot.said.values().filter(|&&said| said == voice).count();
         let (yes, no) = (count(true), count(false));
         let carried = yes * 2 > players.len();
-        // The ballots that are still missing can no longer carry it.
+        // Even if all players who have not voted yet said yes, they would be too few.
         let hopeless = (players.len() - no) * 2 <= players.len();
         if !carried && !hopeless && now < ballot.closes {
             return None;

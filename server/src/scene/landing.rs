@@ -50,14 +50,14 @@ const OFF: f64 = 320.0;
 /// How high above the pad the tank comes back, in units: well over the rim.
 const APPROACH: f64 = 90.0;
 
-/// Nearer than this to a place, in units, a tank has reached it.
+/// A tank that is nearer than this to a place, in units, has reached it.
 const THERE: f64 = 8.0;
 
-/// Slower than this, in units per second, a tank rests.
+/// A tank that is slower than this, in units per second, rests.
 const RESTS: f64 = 2.0;
 
-/// A tank is in the pad's hollow if its centre is less than this above the pad's, in units: the
-/// height of the rim above the pad's underside, less what a tilted tank may stand out.
+/// A tank is in the pad's hollow if its centre is less than this above the pad's, in units. The
+/// centre of a tank is some 10 units above on the floor of the hollow, and some 28 on the rim.
 const IN_THE_HOLLOW: f64 = 18.0;
 
 /// How long the tank stays in the pad, in ticks.

@@ -30,15 +30,15 @@ impl HeapModels {
     }
 }
 
-/// Side of the square of floor for each body, in units. So heaps are about equally high, whatever
-/// their number of bodies.
+/// Each body adds a square of floor with this side, in units. So all heaps are about equally high,
+/// however many bodies they have.
 const ROOM: f64 = 16.0;
 
 /// Distance of two bodies in the grid that they are dropped in, in units. Every other layer lies in
 /// the gaps of the one below, so that no towers form.
 const SPACING: i32 = 56;
 
-/// Most distance of a body from its place in the grid, in units.
+/// A body is at most this far from its place in the grid, in units.
 const OFF: f64 = 4.0;
 
 /// Thickness of the walls, in units.
@@ -86,8 +86,8 @@ pub fn pen(objects: u32, models: HeapModels, seed: u64) -> Result<obsp::World, C
     heap_over(&brushes, objects, models, seed, 0)
 }
 
-/// The bodies of [`pen`], higher by `lift` units, over level ground. The map has no pen: a pen that
-/// is shaken is a body.
+/// A map of level ground, with the bodies of [`pen`] higher by `lift` units. The map has no pen,
+/// because a pen that is shaken is a body.
 ///
 /// # Errors
 /// [`CompileError`] if the map does not compile, which would be a defect.

@@ -1,7 +1,7 @@
 use glam::{DQuat, DVec2, DVec3};
 use obsp_sim::{Buttons, Command, EntityState};
 
-/// Nearer than this to its goal, in units, a pilot brakes to a stop.
+/// A pilot that is nearer than this to its goal, in units, brakes to a stop.
 const THERE: f64 = 3.0;
 
 /// A pilot flies at this many units per second for each unit of distance that is left: slow enough

@@ -17,27 +17,28 @@ const NAME: &str = "shaken_pen";
 const FLOOR: i32 = 16;
 
 /// How far the pen is driven to each side and up and down, in units. With three times as much, 500
-/// bodies stop it in most ticks, and it does not shake them.
+/// bodies stop it in most ticks, so it does not shake them.
 const AMPLITUDE: f64 = 8.0;
 
-/// How often a second the pen goes to and fro along each axis. Its vertical acceleration is up to a
-/// fifth of gravity, and its speed up to 47 units a second.
+/// How often a second the pen goes to and fro along each axis. Its vertical acceleration is up to
+/// 0.23 of gravity, and its speed up to 47 units a second.
 const FREQUENCIES_HZ: [f64; 3] = [0.5, 0.25, 0.75];
 
-/// Most height of the pen's walls, in units, because no corner of a model may be farther from its
-/// origin than 1,024 units. Heaps are lower. A body that falls beside the pen lies on the ground.
+/// Greatest height of the pen's walls, in units. It is bounded because no corner of a model may be
+/// farther from its origin than 1,024 units. Heaps are lower. A body that falls beside the pen lies
+/// on the ground.
 const MAX_WALL: i32 = 960;
 
 /// Height of the underside of the pen's floor in the middle of its course, in units. The pen comes
 /// near the ground, but does not touch it.
 const HEIGHT: i32 = AMPLITUDE as i32 + 8;
 
-/// How much higher bodies are dropped over such a pen than over one that stands on the ground, in
+/// How much higher bodies are dropped over a shaken pen than over one that stands on the ground, in
 /// units.
 pub(super) const LIFT: i32 = HEIGHT + FLOOR;
 
-/// Most speed of the pen, in units per second. It catches up with its course at this speed after
-/// something stopped it.
+/// Greatest speed of the pen, in units per second. It catches up with its course at this speed
+/// after something stopped it.
 const MAX_SPEED: f64 = 300.0;
 
 /// The pen of a match.

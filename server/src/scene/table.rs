@@ -21,7 +21,8 @@ pub struct Row {
     pub tests: u64,
     /// Pairs it decided.
     pub definitive: u64,
-    /// Its share of all pairs that were decided. The grid is not counted, and has none.
+    /// The stage's share of all pairs that were decided. The grid is not counted, so it has no
+    /// share.
     pub share: Option<f64>,
     /// Mean time of a test in nanoseconds. `None` if stages were not timed.
     pub mean_ns: Option<f64>,
@@ -36,7 +37,7 @@ pub struct Paper {
     pub test: &'static str,
     /// Pairs it decided.
     pub definitive: u64,
-    /// Its share of all pairs that were decided.
+    /// The filter's share of all pairs that were decided.
     pub share: f64,
     /// Mean time in microseconds on a Pentium 166. `None` where the paper says "tiny".
     pub mean_us: Option<f64>,

@@ -39,48 +39,48 @@ impl Default for ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// The map: a path, or a name found in `maps/`. A `.map` is compiled first. Without it, the
+    /// The map: a path, or a name found in `maps/`. A `.map` is compiled first. The default is the
     /// arena that comes with the server.
     pub fn map(mut self, map: impl AsRef<Path>) -> Self {
         self.options.map = map.as_ref().to_string_lossy().into_owned();
         self
     }
 
-    /// The game. Without it, the arena game.
+    /// The game; by default the arena game.
     pub fn game(mut self, game: impl AnyGame + 'static) -> Self {
         self.game = Arc::new(game);
         self
     }
 
-    /// The UDP address on which players join; port 0 takes any that is free. Without it, port 4433
-    /// of all IPv4 interfaces.
+    /// The UDP address on which players join; port 0 takes any that is free. The default is port
+    /// 4433 of all IPv4 interfaces.
     pub fn listen(mut self, address: SocketAddr) -> Self {
         self.options.listen = address;
         self
     }
 
-    /// The TCP address of the page and the metrics; port 0 takes any that is free. Without
-    /// it, port 8080 of the loopback interface.
+    /// The TCP address of the page and the metrics; port 0 takes any that is free. The default is
+    /// port 8080 of the loopback interface.
     pub fn http(mut self, address: SocketAddr) -> Self {
         self.options.http = address;
         self
     }
 
-    /// Most players at a time. Without it, 32.
+    /// Most players at a time; by default 32.
     pub fn max_players(mut self, players: u16) -> Self {
         self.options.max_players = players;
         self
     }
 
-    /// Props that are scattered in addition to those of the map and the game. Without it, none.
+    /// Props that are scattered in addition to those of the map and the game; by default none.
     pub fn objects(mut self, objects: u32) -> Self {
         self.options.objects = objects;
         self
     }
 
-    /// Adds a match on the same port, which clients join by its name: letters and digits,
-    /// hyphens and underscores. The first match, that of this builder, is called `main`. A
-    /// server has eight at most.
+    /// Adds a match on the same port, which clients join by its name: letters and digits, hyphens
+    /// and underscores. The match of this builder is the first, and is called `main`. A server has
+    /// eight at most.
     pub fn add_match(mut self, name: impl Into<String>, added: MatchBuilder) -> Self {
         self.others.push((name.into(), added));
         self

@@ -102,7 +102,7 @@ impl ServerHandle {
     /// Sends a line to all players.
     ///
     /// # Errors
-    /// [`CommandError::Line`] if it is empty, too long or cannot be shown.
+    /// [`CommandError::Line`] if the line is empty, too long or cannot be shown.
     pub fn say(&self, line: &str) -> Result<(), CommandError> {
         let line = ChatLine::new(line)?;
         self.game.announce(MatchEvent::Announced { line });
@@ -129,8 +129,8 @@ impl ServerHandle {
     /// found in `maps/`.
     ///
     /// # Errors
-    /// [`CommandError::Map`] if there is none, [`CommandError::Ended`] if the match has failed.
-    /// A map that cannot be played is left out, with a warning in the log.
+    /// [`CommandError::Map`] if there is no such map, [`CommandError::Ended`] if the match has
+    /// failed. A map that cannot be played is left out, with a warning in the log.
     pub fn change_map(&self, map: &str) -> Result<(), CommandError> {
         if let Some(why) = self.game.failure.get() {
             return Err(CommandError::Ended(why.clone()));

@@ -71,25 +71,25 @@ impl MatchBuilder {
         self
     }
 
-    /// Most players at a time; without it as many as in the first match.
+    /// Most players at a time; by default as many as in the first match.
     pub fn max_players(mut self, players: u16) -> Self {
         self.max_players = Some(players);
         self
     }
 
-    /// The seed of the random number generators; without it that of the first match.
+    /// The seed of the random number generators; by default the first match's.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// Players who drive hovertanks: the first who join.
+    /// How many players drive hovertanks: those who join first.
     pub fn tanks(mut self, tanks: u16) -> Self {
         self.tanks = tanks;
         self
     }
 
-    /// Records the match to this file; the program that serves the game runs it again with
+    /// Records the match to this file. To replay it, run the program that serves the game with
     /// `--replay`.
     pub fn record(mut self, file: impl Into<PathBuf>) -> Self {
         self.record = Some(file.into());

@@ -37,8 +37,8 @@ use crate::watchdog::Gate;
 /// Finished worlds that may wait to be freed: more than there are at a time.
 const FINISHED_WORLDS: usize = 4;
 
-/// Time between two checks of a failed match whether the server stops.
-const STOP_LOOK: Duration = Duration::from_millis(50);
+/// Time between two checks, by the thread of a failed match, whether the server stops.
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The parts that the matches of a server share.
 pub(super) struct Shared {
@@ -198,7 +198,7 @@ impl MatchSetup {
         self.simulation.states()
     }
 
-    /// Starts the threads that play the match. It passes `gate` before every tick.
+    /// Starts the threads that play the match. The tick thread passes `gate` before every tick.
     pub(super) fn start(
         self,
         threads: &mut Threads,
@@ -256,7 +256,7 @@ fn play(
         return ended.unwrap_or_else(|panic| resume_unwind(panic));
     }
     while !game.stop.is_requested() {
-        std::thread::sleep(STOP_LOOK);
+        std::thread::sleep(STOP_POLL_INTERVAL);
     }
     Ok(())
 }

@@ -6,9 +6,9 @@ use glam::{DQuat, DVec3};
 use obsp_sim::{EntityState, Kind, ModelId, World};
 use serde::Serialize;
 
-/// Writes down where everything is: a JSON object on a line of its own for each tick shown.
-/// Together with the models that `server models` writes, it is all that a stranger needs to audit
-/// the match.
+/// Writes the poses and velocities of all entities to a file: a JSON object on a line of its own
+/// for each tick that is dumped. Together with the models that `server models` writes, it is all
+/// that a stranger needs to audit the match.
 #[derive(Debug)]
 pub struct Dump {
     file: BufWriter<File>,
@@ -21,8 +21,8 @@ struct DumpedTick<'a> {
     entities: Vec<Entry<'a>>,
 }
 
-/// An entity: units, units per second, and the unit quaternion `x, y, z, w`
-/// from body to world axes.
+/// An entity. Lengths are in units and velocities in units per second. The unit quaternion `x, y,
+/// z, w` turns body axes into world axes.
 #[derive(Serialize)]
 struct Entry<'a> {
     /// Slot and generation.
@@ -54,7 +54,7 @@ impl Dump {
         Ok(Self { file: BufWriter::new(File::create(path)?) })
     }
 
-    /// Adds a line for the match as it is.
+    /// Adds a line for the current state of the match.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -10,7 +10,7 @@ use crate::options::MAX_SIM_THREADS;
 
 /// Most scripted players.
 const MAX_PLAYERS: u16 = 1024;
-/// Most scattered bodies: what a server has slots for beside that many players.
+/// Most scattered bodies: a server has slots for so many beside [`MAX_PLAYERS`] players.
 const MAX_OBJECTS: i64 = MAX_ENTITIES as i64 - MAX_PLAYERS as i64;
 
 /// `server soak`: which match to play, for how long, and what to write down.
@@ -48,8 +48,8 @@ pub struct SoakOptions {
           value_parser = clap::value_parser!(u32).range(10..=128))]
     pub tick_rate: u32,
 
-    /// Parts of a tick by which times of impact are told apart; a match that is played with this
-    /// option cannot be replayed
+    /// Number of parts of a tick to which times of impact are resolved; a match that is played with
+    /// this option cannot be replayed
     #[arg(long, value_name = "N", value_parser = parse_resolution, conflicts_with = "record")]
     pub resolution: Option<Resolution>,
 
@@ -58,8 +58,8 @@ pub struct SoakOptions {
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
     pub sim_threads: u16,
 
-    /// Cost of the moving bodies that a second may have, as the server's option of this name; 0 for
-    /// no limit
+    /// Most that moving bodies may cost in a second, as the server's option of this name; 0 for no
+    /// limit
     #[arg(long, value_name = "COST", default_value_t = World::DEFAULT_BUDGET_PER_SECOND)]
     pub sim_budget: u32,
 
@@ -76,7 +76,7 @@ pub struct SoakOptions {
     #[arg(long)]
     pub time_stages: bool,
 
-    /// Write where everything is to FILE, as JSON lines
+    /// Write the poses and velocities of all entities to FILE, as JSON lines
     #[arg(long, value_name = "FILE")]
     pub dump: Option<PathBuf>,
 

@@ -1,5 +1,5 @@
-//! The game's side of a soak: what its players have been told by the end. The author of a rule sees
-//! from it whether the rule ever applied.
+//! The game's side of a soak: the events, values and scores that its players were sent. The author
+//! of a rule sees from them whether the rule ever applied.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::Serialize;
 /// Values by the names of their fields.
 type Values = BTreeMap<String, i32>;
 
-/// The events, values and scores that the game has told its players.
+/// The events, values and scores that the game sent its players.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// The name of the game.
@@ -33,7 +33,7 @@ pub struct PlayerOutcome {
     pub slot: u16,
     /// The score; `None` if the game counts none.
     pub score: Option<i16>,
-    /// The values of the player, of its own fields too.
+    /// The values of the player's fields, including those that only the player is sent.
     pub values: Values,
 }
 
@@ -59,17 +59,18 @@ impl Outcome {
         schema: &Schema,
         players: impl Iterator<Item = EntityId>,
     ) {
-        let told = simulation.values(&simulation.world().state());
+        let all_values = simulation.values(&simulation.world().state());
         let named = |fields: &[Field], values: &obsp_proto::schema::FieldValues| {
             let pairs = values.iter(fields).map(|(field, value)| (field.name().to_owned(), value));
             pairs.collect::<Values>()
         };
         self.game = simulation.game_name().to_owned();
-        self.values = named(schema.of_match(), &told.of_match);
+        self.values = named(schema.of_match(), &all_values.of_match);
         self.scores = players
             .map(|player| {
-                let of_all = told.of_entities.iter().map(|of| (of, schema.of_players()));
-                let of_own = told.of_own_players.iter().map(|of| (of, schema.of_own_player()));
+                let of_all = all_values.of_entities.iter().map(|of| (of, schema.of_players()));
+                let of_own =
+                    all_values.of_own_players.iter().map(|of| (of, schema.of_own_player()));
                 let of_player = of_all.chain(of_own).filter(|((id, _), _)| *id == player);
                 PlayerOutcome {
                     slot: player.slot,

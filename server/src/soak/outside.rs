@@ -4,8 +4,8 @@ use glam::DVec3;
 use obsp::geometry::Aabb;
 use obsp_sim::{EntityId, State};
 
-/// Finds bodies that leave the box around everything solid, which nothing can
-/// do in a map without holes, and remembers where they were before.
+/// Finds bodies that leave the box around everything solid, and remembers where they were before.
+/// In a map without holes, no body can leave it.
 #[derive(Debug)]
 pub struct Outside {
     bounds: Aabb,
@@ -25,8 +25,8 @@ impl Outside {
         Self { bounds, places: BTreeMap::new() }
     }
 
-    /// Looks where all bodies are. Returns the bodies that have just left the bounds, and their
-    /// last places within.
+    /// Checks the places of all bodies. Returns the bodies that have just left the bounds, and
+    /// their last places within.
     pub fn see(&mut self, state: &State) -> Vec<(EntityId, DVec3)> {
         let mut left = Vec::new();
         let mut before = std::mem::take(&mut self.places);

@@ -25,7 +25,8 @@ pub struct Report {
     pub objects: usize,
     /// Rigid bodies awake, on average over the ticks.
     pub awake_mean: f64,
-    /// Rigid bodies awake, on average over the last half of the ticks, by the reason why they are.
+    /// Rigid bodies awake, on average over the last half of the ticks, by the reason why they are
+    /// awake.
     pub awake_because: BTreeMap<&'static str, f64>,
     /// Share of the props that sleep, on average over the last half of the ticks. Missiles and
     /// kinematic bodies, which never sleep, are no props.
@@ -47,8 +48,8 @@ pub struct Report {
     pub deepest: f64,
     /// Paths of bodies that led through something.
     pub tunnelled: u64,
-    /// Bodies that were not where they were announced to be put, or went farther than they could
-    /// without an announcement.
+    /// Bodies that were put elsewhere than announced, or went farther than they could without an
+    /// announcement.
     pub misplaced: u64,
     /// Bodies taken out of an overlap and put back elsewhere.
     pub emergency_replacements: u64,
@@ -64,13 +65,13 @@ pub struct Report {
     pub cascade: Vec<CascadeStage>,
     /// Searches for the time of impact.
     pub time_of_impact: TimeOfImpact,
-    /// The events, values and scores that the game told its players.
+    /// The events, values and scores that the game sent its players.
     pub outcome: Outcome,
     /// The file that the match was recorded to.
     pub recorded: Option<PathBuf>,
-    /// The entities and options that the match continued without.
+    /// Problems of the map or the options that did not keep the match from starting.
     pub warnings: Vec<String>,
-    /// The first things that were wrong, in order.
+    /// The first findings, in order.
     pub findings: Vec<Finding>,
 }
 
@@ -147,7 +148,7 @@ pub struct TimeOfImpact {
 pub struct Finding {
     /// The tick after which it was found.
     pub tick: u64,
-    /// Its description.
+    /// A description for people.
     pub what: String,
 }
 

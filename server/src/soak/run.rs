@@ -26,7 +26,7 @@ use crate::recording::{
 };
 
 /// This many findings are described one by one; further ones are only counted.
-const TOLD: usize = 20;
+const MAX_DESCRIBED: usize = 20;
 
 /// Why a soak could not be run.
 #[derive(Debug, Error)]
@@ -259,7 +259,7 @@ impl Judges {
         for (body, within) in self.outside.see(&state) {
             self.tell(tick, || {
                 format!(
-                    "out of the map: {}, last within at {within}",
+                    "out of the map: {}; its last place inside was {within}",
                     describe(world, &state, body)
                 )
             });
@@ -270,13 +270,13 @@ impl Judges {
         let ways = self.passages.judge(&state, world.relocations());
         for found in ways.misplaced {
             self.misplaced += 1;
-            self.tell(tick, || told(world, &state, found));
+            self.tell(tick, || describe_misplaced(world, &state, found));
         }
         for Tunnelled { body, through, from, to } in ways.tunnelled {
             self.tunnelled += 1;
             let who = describe(world, &state, body);
             self.tell(tick, || {
-                format!("tunnelled: {who}, from {from} to {to} through {through:?}")
+                format!("tunnelled: {who}; its path from {from} to {to} led through {through:?}")
             });
         }
         if !options.audits(tick) && tick != 0 {
@@ -297,7 +297,7 @@ impl Judges {
     }
 
     fn tell(&mut self, tick: u64, what: impl FnOnce() -> String) {
-        if self.findings.len() < TOLD {
+        if self.findings.len() < MAX_DESCRIBED {
             self.findings.push(Finding { tick, what: what() });
         }
     }
@@ -317,18 +317,18 @@ fn describe(world: &World, state: &State, id: EntityId) -> String {
     format!("{what} in slot {} at {}, velocity {}", id.slot, entity.position, entity.velocity)
 }
 
-fn told(world: &World, state: &State, found: Misplaced) -> String {
+fn describe_misplaced(world: &World, state: &State, found: Misplaced) -> String {
     let place =
         |place: Option<DVec3>| place.map_or("outside of the world".into(), |at| at.to_string());
     match found {
         Misplaced::Unannounced { body, from, to } => format!(
-            "jumped: {}, from {} to {}, which nothing announced",
+            "jumped: {}; from {} to {} without an announcement",
             describe(world, state, body),
             place(from),
             place(to)
         ),
         Misplaced::NotThere { body, put, at } => format!(
-            "not where it was put: {}, announced {}, is {}",
+            "not where it was put: {}; announced place: {}; actual place: {}",
             describe(world, state, body),
             place(put),
             place(at)

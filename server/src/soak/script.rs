@@ -15,13 +15,13 @@ const RISE: u64 = 20;
 /// Mean ticks between two shots.
 const SHOT: u64 = 40;
 
-/// Most that a player turns at once, in 65,536ths of a turn: a good third of a half turn.
+/// The widest turn that a player makes at once, in 65,536ths of a full turn: 66 degrees.
 const WIDEST_TURN: f64 = 12_000.0;
-/// Steepest view, up or down, in 65,536ths of a turn: a sixth of a turn.
+/// Steepest view, up or down, in 65,536ths of a full turn: 55 degrees.
 const STEEPEST: f64 = 10_000.0;
 
-/// A player of a soak, who runs, turns, jumps, ducks and shoots by a stream of random numbers, and
-/// looks at nothing. The player shoves things by running into them.
+/// A player of a soak. The player runs, turns, jumps, ducks and shoots by a stream of random
+/// numbers, without regard to the state of the match, and shoves things by running into them.
 #[derive(Clone, Debug)]
 pub struct Script {
     random: Random,

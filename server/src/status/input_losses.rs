@@ -1,5 +1,5 @@
-//! Players' input that the server does not use. It is logged by the thresholds that the alerts have
-//! (`deploy/prometheus/rules.yml`), at most once a minute.
+//! Players' input that the server does not use. Losses above the thresholds of the alerts
+//! (`deploy/prometheus/rules.yml`) are logged, at most once a minute.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -7,21 +7,22 @@ use std::time::{Duration, Instant};
 use obsp_proto::server::JitterStats;
 use tracing::warn;
 
-/// Time over which rates are taken, and between two lines of one kind. A player who has lost the
-/// line is dropped after a shorter time.
+/// Time over which rates are averaged, and least time between two log lines of one kind. A player
+/// whose line is lost is dropped after a shorter time.
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// More players than this without any used command are reported: one player, less a margin for
-/// rounding.
+/// A loss is reported if, on average, more players than this had none of their commands used: one
+/// player, less a margin for rounding.
 const UNUSED_PLAYERS: f64 = 0.9;
 
 /// Early commands are reported if they are more than this share of the accepted ones and more than
 /// [`EARLY_A_SECOND`].
 const EARLY_SHARE: f64 = 0.5;
-/// Early commands a second that are never reported, because as many follow a stall.
+/// So many early commands a second are never reported, because as many follow a stall.
 const EARLY_A_SECOND: f64 = 10.0;
 
-/// Datagrams a second that the kernel may drop: a single stall fills its buffer once.
+/// The kernel may drop so many datagrams a second without a report, because a single stall fills
+/// its buffer once.
 const DROPS_A_SECOND: f64 = 5.0;
 
 /// The counts since the server began.
@@ -50,17 +51,17 @@ pub(super) struct InputLosses {
     /// run for so long.
     counts: VecDeque<(Instant, Counts)>,
     /// When each kind of loss was logged last.
-    told: [Option<Instant>; 3],
+    logged: [Option<Instant>; 3],
     tick_rate: f64,
 }
 
 impl InputLosses {
     pub(super) fn new(tick_rate: u16) -> Self {
-        Self { counts: VecDeque::new(), told: [None; 3], tick_rate: tick_rate.into() }
+        Self { counts: VecDeque::new(), logged: [None; 3], tick_rate: tick_rate.into() }
     }
 
     /// The losses to log at `now` with these counts.
-    pub(super) fn look(&mut self, now: Instant, counts: Counts) -> Vec<Loss> {
+    pub(super) fn check(&mut self, now: Instant, counts: Counts) -> Vec<Loss> {
         self.counts.push_back((now, counts));
         let age = |then: Instant| now.saturating_duration_since(then);
         while self.counts.get(1).is_some_and(|&(then, _)| age(then) >= WINDOW) {
@@ -84,11 +85,11 @@ impl InputLosses {
             (drops > DROPS_A_SECOND).then_some(Loss::KernelDrops { per_second: drops }),
         ];
         let mut due = Vec::new();
-        for (loss, told) in losses.into_iter().zip(&mut self.told) {
+        for (loss, logged) in losses.into_iter().zip(&mut self.logged) {
             if let Some(loss) = loss
-                && told.is_none_or(|then| age(then) >= WINDOW)
+                && logged.is_none_or(|then| age(then) >= WINDOW)
             {
-                *told = Some(now);
+                *logged = Some(now);
                 due.push(loss);
             }
         }
@@ -133,22 +134,22 @@ impl Loss {
 mod tests {
     use super::*;
 
-    /// Looks every ten seconds at a server whose counts grow by `each`. Returns the losses that
+    /// Checks a server, whose counts grow by `each`, every ten seconds. Returns the losses that
     /// were due, each with its time in seconds.
-    fn told(seconds: u64, each: impl Fn(u64) -> Counts) -> Vec<(u64, Loss)> {
+    fn due_losses(seconds: u64, each: impl Fn(u64) -> Counts) -> Vec<(u64, Loss)> {
         let (begin, mut losses, mut sum) =
             (Instant::now(), InputLosses::new(60), Counts::default());
-        let mut told = Vec::new();
+        let mut due = Vec::new();
         for second in (0..=seconds).step_by(10) {
-            let found = losses.look(begin + Duration::from_secs(second), sum);
-            told.extend(found.into_iter().map(|loss| (second, loss)));
+            let found = losses.check(begin + Duration::from_secs(second), sum);
+            due.extend(found.into_iter().map(|loss| (second, loss)));
             let more = each(second);
             sum.commands.accepted += more.commands.accepted;
             sum.commands.early += more.commands.early;
             sum.commands.neutral += more.commands.neutral;
             sum.kernel_drops += more.kernel_drops;
         }
-        told
+        due
     }
 
     fn counts(accepted: u64, early: u64, neutral: u64, kernel_drops: u64) -> Counts {
@@ -158,34 +159,37 @@ mod tests {
 
     #[test]
     fn what_passes_is_not_told() {
-        assert_eq!(told(3600, |_| counts(4800, 20, 10, 10)), []);
+        assert_eq!(due_losses(3600, |_| counts(4800, 20, 10, 10)), []);
         // A player whose line is lost stands still for 45 s at most.
         let lost = |second| counts(4200, 0, if (100..145).contains(&second) { 600 } else { 0 }, 0);
-        assert_eq!(told(600, lost), []);
+        assert_eq!(due_losses(600, lost), []);
         // After a stall, three seconds of eight players' commands come too early, and 300 datagrams
         // do not fit.
         let stalled = |second| match second {
             100 => counts(3000, 1440, 0, 299),
             _ => counts(4800, 0, 0, 0),
         };
-        assert_eq!(told(600, stalled), []);
+        assert_eq!(due_losses(600, stalled), []);
     }
 
     #[test]
     fn players_without_commands_are_told_once_a_minute() {
         let paralysed =
             |second| if second < 60 { counts(600, 0, 0, 0) } else { counts(0, 0, 600, 0) };
-        let told = told(300, paralysed);
-        let times: Vec<_> = told.iter().map(|(second, _)| *second).collect();
-        assert_eq!(times, [120, 180, 240, 300], "{told:?}");
-        assert_eq!(told[0].1, Loss::Unused { players: 1.0 });
+        let due = due_losses(300, paralysed);
+        let times: Vec<_> = due.iter().map(|(second, _)| *second).collect();
+        assert_eq!(times, [120, 180, 240, 300], "{due:?}");
+        assert_eq!(due[0].1, Loss::Unused { players: 1.0 });
     }
 
     #[test]
     fn early_commands_and_drops_of_the_kernel_are_told() {
-        assert_eq!(told(60, |_| counts(0, 1200, 0, 0)), [(60, Loss::Early { per_second: 120.0 })]);
+        assert_eq!(
+            due_losses(60, |_| counts(0, 1200, 0, 0)),
+            [(60, Loss::Early { per_second: 120.0 })]
+        );
         let drops = [(60, Loss::KernelDrops { per_second: 7.0 })];
-        assert_eq!(told(60, |_| counts(4800, 0, 0, 70)), drops);
+        assert_eq!(due_losses(60, |_| counts(4800, 0, 0, 70)), drops);
     }
 
     /// The log has the thresholds of the alerts.

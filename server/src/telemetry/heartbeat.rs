@@ -18,7 +18,7 @@ pub(crate) struct Heartbeat {
     last_stall: Mutex<Option<Stall>>,
 }
 
-/// A time of [`STALL`] or more in which no tick was finished, and that is over.
+/// A stall that is over: no tick was finished for [`STALL`] or longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stall {
     /// When the first tick after the stall was finished.

@@ -1,7 +1,7 @@
 /// Declares each limit with the label of its metric.
 macro_rules! limits {
     ($($(#[$doc:meta])* $name:ident = $label:literal;)*) => {
-        /// A limit that was hit, named by what there was too much of.
+        /// A limit that was hit. Its name says what there was too much of.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Limit {
             $($(#[$doc])* $name,)*

@@ -95,10 +95,12 @@ impl MatchMetrics {
         }
     }
 
-    /// Notes that another map is played. It must be called where series can be registered.
+    /// Notes that another map is played. It must be called while the match's recorder is the
+    /// current one, because it registers a series.
     pub(super) fn enters(&self, map: &str, map_hash: &str, load_seconds: f64) {
         let mut map_info = self.map_info.lock().unwrap_or_else(PoisonError::into_inner);
-        // The series of the map before stays on the page, at 0. It may be the same one.
+        // The series of the previous map stays on the page, at 0. If the new map is the same, it
+        // has the same series.
         map_info.set(0);
         *map_info = self::map_info(map, map_hash);
         map_info.set(1);

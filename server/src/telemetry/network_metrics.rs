@@ -44,13 +44,13 @@ pub(crate) struct NetworkMetrics {
 /// Why a datagram was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DroppedDatagram {
-    /// Its player sends more than the match can use.
+    /// The datagram's player sends more than the match can use.
     Surplus,
-    /// Its sender has not joined.
+    /// The datagram's sender has not joined.
     Unready,
-    /// It breaks the protocol.
+    /// The datagram breaks the protocol.
     Malformed,
-    /// The server sent it, and the path did not take it.
+    /// The server sent the datagram, and the path did not take it.
     Unsent,
 }
 

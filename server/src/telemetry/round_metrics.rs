@@ -5,8 +5,8 @@ use metrics::{Histogram, histogram};
 
 use super::catalogue;
 
-/// The time to send one tick to all clients. Every connection adds its part. When the next tick is
-/// sent, the sums are recorded.
+/// The time to send one tick to all clients. Every connection adds the times that it takes. When
+/// the next tick is sent, the sums are recorded.
 pub(crate) struct RoundMetrics {
     parts: [RoundPart; Part::ALL.len()],
 }

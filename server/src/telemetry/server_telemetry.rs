@@ -101,7 +101,7 @@ impl ServerTelemetry {
         self.page.render()
     }
 
-    /// The page that Prometheus scrapes, made anew. If it is asked for more often than any
+    /// The page that Prometheus scrapes, made anew. If pages are asked for more often than any
     /// monitoring does, the last one is returned.
     pub(crate) fn scraped_page(&self, now: Instant, observe: impl FnOnce()) -> Bytes {
         let mut scrapes = self.scrapes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,7 +118,7 @@ impl ServerTelemetry {
         page
     }
 
-    /// The last page and its age. It is made anew if it is not fresh at `now`, so many requests
+    /// The last page and its age. A page that is not fresh at `now` is made anew, so many requests
     /// cost no more than a few.
     pub(crate) fn shared_page(&self, now: Instant, observe: impl FnOnce()) -> (Bytes, Duration) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);

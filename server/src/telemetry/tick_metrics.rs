@@ -9,11 +9,10 @@ use super::catalogue;
 use super::heartbeat::{Heartbeat, STALL, Stall};
 use super::recent_ticks::RecentTicks;
 
-/// Upper edges, in seconds, of the buckets of a tick's duration. One lies
-/// exactly on the deadline of each usual tick rate, so that "over budget" is a
-/// bucket; and one at 2.34 ms, the 99th percentile that a full arena is held
-/// to. Between a quarter of a millisecond and three, where a healthy server's ticks
-/// are, a quantile is right to a quarter of a millisecond.
+/// Upper edges, in seconds, of the buckets of a tick's duration. For each usual tick rate, one edge
+/// lies exactly on the deadline, so that ticks over the deadline have buckets of their own. One
+/// edge lies at 2.34 ms, the goal for the 99th percentile of a full arena. Between 0.25 and 3 ms,
+/// where a healthy server's ticks are, a quantile is accurate to 0.25 ms.
 pub(super) const DURATION_EDGES: [f64; 24] = [
     0.00025,
     0.0005,
@@ -41,13 +40,13 @@ pub(super) const DURATION_EDGES: [f64; 24] = [
     0.25,
 ];
 
-/// Upper edges, in seconds, of the buckets of a phase: parts of a tick, the
-/// cheapest of which take microseconds.
+/// Upper edges, in seconds, of the buckets of a phase's duration. Phases are parts of a tick; the
+/// cheapest of them take microseconds.
 pub(super) const PHASE_EDGES: [f64; 12] =
     [1e-5, 3e-5, 1e-4, 2.5e-4, 5e-4, 0.001, 0.00234, 0.004, 1.0 / 128.0, 1.0 / 60.0, 0.05, 0.25];
 
-/// Upper edges, in seconds, of the buckets of how late a tick began: a sleeping
-/// thread is woken within a tenth of a millisecond if the machine is free.
+/// Upper edges, in seconds, of the buckets of a tick's delay. If the machine is free, a sleeping
+/// thread is woken within a tenth of a millisecond.
 pub(super) const DELAY_EDGES: [f64; 9] =
     [1e-4, 2.5e-4, 5e-4, 0.001, 0.0025, 0.005, 1.0 / 60.0, 0.05, 0.25];
 
@@ -99,7 +98,8 @@ pub(crate) struct TickPhases {
     /// Making the state that is published.
     pub(crate) publication: Duration,
     /// Waking the threads that wait for the state. It is not part of the tick, which is done by
-    /// then. If a woken thread takes the processor at once, this is that thread's time.
+    /// then. If a woken thread takes the processor at once, the time until it gives the processor
+    /// up counts here.
     pub(crate) waking: Duration,
 }
 
@@ -207,7 +207,7 @@ impl TickMetrics {
     pub(crate) fn ticked(&self, duration: Duration, overran: bool, dropped: u64) {
         let late = u64::from(overran || dropped > 0);
         self.heartbeat.beat(Instant::now());
-        // Only the tick thread writes it.
+        // Only the tick thread writes `lateness`.
         let lateness = self.lateness.load(Ordering::Relaxed);
         self.lateness.store(lateness << 1 | late, Ordering::Relaxed);
         self.duration.record(duration.as_secs_f64());

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::seats::{Seat, Surplus};
-use crate::view_limit::{Known, ViewLimit};
+use crate::view_limit::{ClientTiming, ViewLimit};
 use crate::{test_level, test_match};
 
 /// A match in virtual time, and the channel by which players join.
@@ -62,7 +62,7 @@ fn any_view() -> ViewLimit {
     let round_trip = Duration::from_secs(1);
     let rate = NonZeroU16::new(60).unwrap();
     let tick = Tick(0);
-    ViewLimit::new(rate, &Known { tick, acknowledged: None, interval: None, round_trip })
+    ViewLimit::new(rate, &ClientTiming { tick, acknowledged: None, interval: None, round_trip })
 }
 
 fn players(published: &PublishedState) -> usize {
@@ -151,13 +151,13 @@ fn nobody_shoots_farther_into_the_past_than_their_line_explains() {
     let seat = play.join().unwrap();
     let command =
         Command { buttons: obsp_sim::Buttons::PRIMARY, view_age: 192, ..Command::default() };
-    let known = Known {
+    let timing = ClientTiming {
         tick: seat.tick,
         acknowledged: Some(seat.tick),
         interval: Some(1),
         round_trip: Duration::from_millis(2),
     };
-    let view = ViewLimit::new(NonZeroU16::new(60).unwrap(), &known);
+    let view = ViewLimit::new(NonZeroU16::new(60).unwrap(), &timing);
     let tick = seat.tick.after(1);
     seat.send(datagram(tick, command), play.now(), view).unwrap();
     play.game.seats.receive(&mut *play.game.simulation, seat.tick, &seat.level);

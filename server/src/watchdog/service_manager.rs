@@ -6,18 +6,18 @@ use tracing::warn;
 
 use crate::options::ServiceOptions;
 
-/// Time between two reports if the service manager does not want them more often:
-/// what `systemctl status` shows is hardly older.
+/// Time between two reports if the service manager does not want them more often. The status that
+/// `systemctl status` shows is hardly older.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Whether a server's matches tick. Matches that have failed are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ticking {
-    /// None of them.
+    /// No match ticks.
     None,
-    /// Some, but not all.
+    /// Some matches tick, but not all.
     Some,
-    /// All of them.
+    /// All matches tick.
     All,
 }
 
@@ -155,7 +155,7 @@ mod tests {
     }
 
     /// All messages that wait in a socket.
-    fn told(socket: &UnixDatagram) -> Vec<String> {
+    fn messages(socket: &UnixDatagram) -> Vec<String> {
         socket.set_nonblocking(true).unwrap();
         let mut buffer = [0; 500];
         std::iter::from_fn(|| {
@@ -185,7 +185,7 @@ mod tests {
             "STATUS=no tick\n",
             "STOPPING=1\nSTATUS=shutting down\n",
         ];
-        assert_eq!(told(socket), expected);
+        assert_eq!(messages(socket), expected);
     }
 
     #[test]

@@ -10,23 +10,23 @@ const FIELD = Math.PI / 3.4;
 const NEAREST = 60;
 const STEEPEST = 1.5;
 
-/** Seconds in which the camera goes most of the way to where it should be. */
+/** Seconds in which the camera goes most of the way to its destination. */
 const EASE = 0.12;
 
-/** Distance from a player that is followed, in units, and the angle from above, in radians. */
+/** Distance from the followed player, in units, and the angle from above, in radians. */
 const FOLLOW = { distance: 210, pitch: 0.42 };
 
 /** Units by which the third-person camera rises for each unit that it is behind. */
 const RAISED = 0.24;
 
-/** Units that a camera keeps from walls, and least distance to a player that is followed. */
+/** Units that the camera keeps from walls, and least distance to the followed player. */
 const OFF_WALLS = 6;
 const CLOSEST = 40;
 
 /** Share of the free part of the screen that a map fills at first. */
 const FILLED = 0.96;
 
-/** Units from its destination at which the camera has arrived. */
+/** Units from its destination within which the camera counts as arrived. */
 const THERE = 0.02;
 
 /** Directions in which the outermost points of a map are sought. */
@@ -37,7 +37,7 @@ const AROUND = Array.from({ length: 96 }, (_, i) => {
   return [r * Math.cos(angle), r * Math.sin(angle), z];
 });
 
-/** The outermost of some points. All others lie between them, as far as the eye can tell. */
+/** The outermost of some points. All other points lie between these, as far as the eye can tell. */
 function outermost(points) {
   const found = AROUND.map((direction) => points.reduce((far, point) => (dot(point, direction) > dot(far, direction) ? point : far)));
   return [...new Set(found)];
@@ -88,7 +88,7 @@ export class Camera {
    * Shows a whole map.
    *
    * @param {{min: number[], max: number[]}} bounds
-   * @param {number[][][]} [polygons] of it
+   * @param {number[][][]} [polygons] of the map
    */
   frame({ min, max }, polygons = []) {
     this.sight = new Sight(polygons);
@@ -115,7 +115,7 @@ export class Camera {
     this.mode = mode;
   }
 
-  /** Turns by these angles, in radians. */
+  /** Turns the camera by these angles, in radians. */
   turn(yaw, pitch) {
     if (this.mode === "follow") {
       this.followed.turn += yaw;
@@ -126,14 +126,14 @@ export class Camera {
     this.pitch = Math.min(Math.max(this.pitch + pitch, 0.08), STEEPEST);
   }
 
-  /** Multiplies the distance by a factor. */
+  /** Multiplies the distance of the camera by a factor. */
   zoom(factor) {
     const held = this.mode === "follow" ? this.followed : this;
     this.fit = false;
     held.distance = Math.min(Math.max(held.distance * factor, NEAREST), this.largest);
   }
 
-  /** Moves over the ground: to the right and upward, in parts of the screen's height. */
+  /** Moves the camera over the ground: to the right and upward, in parts of the screen's height. */
   pan(right, up) {
     if (this.mode === "follow") return;
     this.fit = false;
@@ -145,7 +145,7 @@ export class Camera {
   }
 
   /**
-   * The view now.
+   * Advances the camera and returns the view of this frame.
    *
    * @param {number} aspect of the screen, width over height
    * @param {number} passed seconds since the last call
@@ -187,18 +187,21 @@ export class Camera {
    *   `away`: units from the eyes
    */
   through({ eye, ahead, behind, field }, aspect) {
-    // The camera is a little higher, so that the own body is below the target.
+    // The camera is a little higher than the eyes, so that the player's body is below the target.
     const back = add(scale(ahead, -1), [0, 0, RAISED]);
     const free = behind > 0 ? this.sight.reach(eye, add(eye, scale(back, behind + OFF_WALLS))) : 0;
     const away = Math.max(0, free * (behind + OFF_WALLS) - OFF_WALLS);
     const from = add(eye, scale(back, away));
-    // A player who stops playing watches from there.
+    // A player who stops playing goes on watching from the eyes' place.
     [this.target, this.eased] = [eye, null];
     const matrix = multiply(perspective(field, aspect, 2, this.largest * 2), lookAt(from, add(from, ahead), [0, 0, 1]));
     return { matrix, eye: from, away, fog: 1 / 2600, nearer: 0.00012 };
   }
 
-  /** Goes to the least distance from which the whole map fits into the free part of the screen. */
+  /**
+   * Moves the camera to the least distance from which the whole map fits into the free part of the
+   * screen.
+   */
   fitInto(aspect, free) {
     const key = [aspect, free.x, free.y, free.width, free.height, this.yaw, this.pitch].join();
     if (this.fitted === key) return;
@@ -215,7 +218,7 @@ export class Camera {
     this.aside = { x: -x, y: -y };
   }
 
-  /** The size of the map on the screen from a distance, and its middle. */
+  /** The size and the middle of the map on the screen, as seen from a distance. */
   extentAt(distance, aspect) {
     const eye = add(this.target, scale(this.away(), distance));
     const matrix = multiply(perspective(FIELD, aspect, 1, this.largest * 4), lookAt(eye, this.target, [0, 0, 1]));
@@ -257,7 +260,7 @@ export class Camera {
       const [x, y] = [0, 1].map((axis) => this.bounds.max[axis] - this.bounds.min[axis]);
       height = Math.max(y / free.height, x / (aspect * free.width)) * 1.06;
       this.distance = height / 2 / Math.tan(FIELD / 2);
-      // The orbit view has to fit the map again.
+      // Forces the orbit view to fit the map again.
       this.fitted = null;
     }
     const eye = add(target, [0, 0, 6000]);

@@ -1,4 +1,4 @@
-/** The body that a click means. */
+/** Finds the body that a click means. */
 
 import { project } from "../draw/algebra.js";
 

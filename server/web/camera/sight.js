@@ -1,4 +1,7 @@
-/** How far a line reaches through the map, so that no wall hides a player that is followed. */
+/**
+ * Computes how far a line of sight reaches through the map, so that the camera can stay in front of
+ * walls.
+ */
 
 import { normalOf } from "../draw/mesh.js";
 import { cross, dot, subtract } from "../draw/algebra.js";
@@ -10,7 +13,7 @@ export class Sight {
     this.faces = polygons.map((corners) => {
       const normal = normalOf(corners);
       const edges = corners.map((a, i) => {
-        // Inward, along the face.
+        // A vector in the plane of the face, from the edge into the face.
         const inward = cross(normal, subtract(corners[(i + 1) % corners.length], a));
         return { inward, least: dot(inward, a) };
       });
@@ -19,11 +22,11 @@ export class Sight {
   }
 
   /**
-   * The share of the way from one place to another until a face is in the way.
+   * The share of the way from one place to another that is free, up to the first face.
    *
-   * @param {number[]} from in the open
+   * @param {number[]} from a place in the open
    * @param {number[]} to
-   * @returns {number} 0 to 1, which is all of it
+   * @returns {number} from 0 to 1; 1 if no face is in the way
    */
   reach(from, to) {
     let reached = 1;

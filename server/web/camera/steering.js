@@ -22,7 +22,7 @@ export class Steering {
   /**
    * @param {HTMLCanvasElement} canvas
    * @param {import("./camera.js").Camera} camera
-   * @param {(x: number, y: number) => void} clicked a point was clicked, in pixels
+   * @param {(x: number, y: number) => void} clicked called when a point is clicked, in pixels
    */
   constructor(canvas, camera, clicked) {
     this.canvas = canvas;
@@ -83,7 +83,7 @@ export class Steering {
   key(event, isDown) {
     if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
     if (event.target.type === "text") return;
-    // Arrow keys belong to a focused switch or list.
+    // A focused switch or list keeps the arrow keys.
     if (isDown && event.target !== document.body && event.key.startsWith("Arrow")) return;
     if (isDown) this.held.add(event.key);
     else this.held.delete(event.key);

@@ -56,7 +56,7 @@ export function inverse(matrix) {
   return Float32Array.from({ length: 16 }, (_, i) => rows[i % 4][4 + Math.floor(i / 4)]);
 }
 
-/** The view of a camera at `eye` that looks at `target`. */
+/** The matrix of a camera at `eye` that looks at `target`. */
 export function lookAt(eye, target, up) {
   const back = normalise(subtract(eye, target));
   const right = normalise(cross(up, back));
@@ -70,7 +70,7 @@ export function lookAt(eye, target, up) {
   ]);
 }
 
-/** A perspective view; `field` is the vertical angle in radians. */
+/** The matrix of a perspective view; `field` is the vertical angle in radians. */
 export function perspective(field, aspect, near, far) {
   const f = 1 / Math.tan(field / 2);
   // prettier-ignore
@@ -82,7 +82,7 @@ export function perspective(field, aspect, near, far) {
   ]);
 }
 
-/** A parallel view of a box this wide and high. */
+/** The matrix of a parallel view of a box of this width and height. */
 export function orthographic(width, height, near, far) {
   // prettier-ignore
   return new Float32Array([
@@ -94,7 +94,7 @@ export function orthographic(width, height, near, far) {
 }
 
 /**
- * Where a point lies on the screen.
+ * The place of a point on the screen.
  *
  * @returns {?number[]} x and y from -1 to 1, and w; null if behind the camera
  */

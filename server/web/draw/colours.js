@@ -2,10 +2,10 @@
 
 export const SKY = [0.055, 0.068, 0.094];
 
-/** Towards the sun. */
+/** The direction towards the sun. */
 export const SUN = [0.42, 0.3, 0.86];
 
-/** Props by the number of their model (PROTOCOL.md, "Quantised entities"). */
+/** The colours of props, by the number of the model (PROTOCOL.md, "Quantised entities"). */
 const MODELS = [
   [0.8, 0.6, 0.36], // crate
   [0.84, 0.67, 0.45], // small_crate
@@ -21,7 +21,7 @@ const MODELS = [
   [0.78, 0.7, 0.5], // star
 ];
 
-/** Models of missiles. */
+/** The numbers of the models of missiles. */
 export const PROJECTILES = new Set([6, 7]);
 
 export function modelColour(model) {
@@ -54,7 +54,10 @@ export function luminance(colour) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-/** Least luminance of a player's colour: blue is dark to the eye, and so are panels. */
+/**
+ * Least luminance of a player's colour. A darker colour, such as pure blue, is hard to see on the
+ * dark panels.
+ */
 const BRIGHT = 0.24;
 
 const SLOTS = new Map();

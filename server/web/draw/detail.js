@@ -1,17 +1,17 @@
 /**
- * How many pixels are drawn: all, unless that is too slow. Then fewer are tried, and kept if that
- * helped. It does not help if something else takes the time, or if the screen itself shows fewer
- * frames.
+ * Chooses how many pixels are drawn: all, unless that is too slow. Then the page tries fewer
+ * pixels, and keeps to them if the frame rate rises. It does not rise if something else takes the
+ * time, or if the screen itself shows fewer frames.
  */
 
-/** Frames a second below which motion is not smooth, and above which it is. */
+/** Frames a second below which fewer pixels are tried, and from which on more are tried. */
 const SMOOTH = 50;
 const WITH_EASE = 56;
 
-/** Frames a second below which any gain is kept, however small. */
+/** Frames a second below which fewer pixels are kept even without a gain. */
 const BARELY = 15;
 
-/** Factor by which a step must raise the frame rate to be kept. */
+/** Factor by which a step to fewer pixels must raise the frame rate to be kept. */
 const WORTH = 1.08;
 
 /** Factor of the pixels along each side in a step. */
@@ -20,7 +20,7 @@ const STEP = 0.8;
 /** Least share of the pixels along each side. */
 export const COARSEST = 0.5;
 
-/** Seconds to wait after a step that did not help: at first, and at most. */
+/** Seconds to wait after a step that did not help: after the first such step, and at most. */
 const PATIENCE = 8;
 const LONGEST_PATIENCE = 120;
 
@@ -40,7 +40,7 @@ export class Detail {
   }
 
   /**
-   * A second has passed.
+   * Notes that a second has passed.
    *
    * @param {number} rate frames that were drawn in it
    */

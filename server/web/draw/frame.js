@@ -1,12 +1,15 @@
 /**
- * The content of one frame, as numbers that go to the graphics processor unchanged. A frame is
- * emptied and filled again for each picture; its memory stays.
+ * The content of one frame, as numbers that go to the graphics processor unchanged. One frame is
+ * emptied and filled again for each picture, and keeps its memory.
  */
 
-/** Numbers of each attribute of a body: place, rotation, size, colour, own light. */
+/** How many numbers each attribute of a body has: place, rotation, size, colour, own light. */
 export const BODY_LAYOUT = [3, 4, 3, 4, 1];
 
-/** Numbers of each attribute of a stroke: both ends, colour, opacity of both, width. */
+/**
+ * How many numbers each attribute of a stroke has: one end, the other end, colour, opacities of
+ * both ends, width.
+ */
 export const STROKE_LAYOUT = [3, 3, 3, 2, 1];
 
 const sum = (layout) => layout.reduce((a, b) => a + b);
@@ -18,7 +21,7 @@ const ROOM = 32;
 
 /** A list of instances that grows and is emptied without giving memory back. */
 export class Batch {
-  /** @param {number} width numbers of an instance */
+  /** @param {number} width how many numbers an instance has */
   constructor(width) {
     this.width = width;
     this.numbers = new Float32Array(width * ROOM);
@@ -30,7 +33,7 @@ export class Batch {
     return this.used / this.width;
   }
 
-  /** Forgets all of them. */
+  /** Removes all instances. */
   clear() {
     this.used = 0;
   }
@@ -60,7 +63,7 @@ export class Frame {
     /** Lines in front of everything. */
     this.veils = new Batch(STROKE);
     /**
-     * Horizontal pictures; `over: true` draws one in front of everything.
+     * Horizontal pictures. A picture with `over: true` is drawn in front of everything.
      *
      * @type {{texture: WebGLTexture, area: number[], height: number, over?: boolean}[]}
      */
@@ -105,7 +108,7 @@ export function put(into, shape, position, rotation, size, colour, opacity = 1, 
 }
 
 /**
- * Adds a line; one of no length is a dot.
+ * Adds a line. A line of no length is a dot.
  *
  * @param {Batch} strokes
  * @param {number[]} from units

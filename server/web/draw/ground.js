@@ -1,10 +1,11 @@
 /**
  * The picture of the map, drawn once and kept until the camera moves or shadows are switched, so
- * that a frame costs one copy. It is kept with its depth, so that bodies stand in it. Its alpha
- * channel holds the sun's share of the light, so that bodies can cast shadows on it.
+ * that a frame costs one copy. The depths of the picture are kept, too, so that walls hide the
+ * bodies behind them. Its alpha channel holds the sun's share of the light, so that bodies can cast
+ * shadows on the map.
  */
 
-/** Samples of each pixel, if a graphics processor draws. */
+/** Samples of each pixel if a graphics processor draws. */
 const SAMPLES = 4;
 
 /** The kept picture of the map. */
@@ -19,12 +20,12 @@ export class Ground {
     this.kept = gl.createFramebuffer();
     this.drawn = this.samples > 0 ? gl.createFramebuffer() : this.kept;
     this.size = [0, 0];
-    /** How often it was drawn. */
+    /** How often the picture was drawn. */
     this.times = 0;
     this.key = new Float64Array(20);
   }
 
-  /** Whether it has to be drawn again for this view. */
+  /** Whether the picture has to be drawn again for this view. */
   isStale(matrix, width, height, sunny) {
     const { key } = this;
     let same = key[16] === width && key[17] === height && key[18] === (sunny ? 1 : 0) && key[19] === 1;
@@ -35,12 +36,12 @@ export class Ground {
     return true;
   }
 
-  /** Makes the next frame draw it again, because the map is another. */
+  /** Makes the next frame draw the picture again, because the map has changed. */
   forget() {
     this.key[19] = 0;
   }
 
-  /** Draws it again. */
+  /** Draws the picture again. */
   take(width, height, draw) {
     const { gl } = this;
     if (this.size[0] !== width || this.size[1] !== height) this.fit(width, height);
@@ -56,10 +57,11 @@ export class Ground {
   }
 
   /**
-   * Copies it to the screen as it is. That takes a processor a tenth of the time of a shader.
+   * Copies the picture to the screen. Without a graphics processor, a copy takes a tenth of the
+   * time of a shader.
    *
-   * @returns {boolean} false if this browser's screen has another format of depths: then a shader
-   *   has to draw it
+   * @returns {boolean} false if the browser's screen has another format of depths, so that a shader
+   *   has to draw the picture
    */
   copy() {
     const { gl, size } = this;
@@ -70,7 +72,7 @@ export class Ground {
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     if (this.copies === undefined) while (gl.getError() !== gl.NO_ERROR);
     gl.blitFramebuffer(...whole, ...whole, gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT, gl.NEAREST);
-    // The error is read only once, because the answer waits for everything that was drawn.
+    // The error is read only once, because reading it waits until everything is drawn.
     this.copies ??= gl.getError() === gl.NO_ERROR;
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
     return this.copies;

@@ -5,7 +5,7 @@
 
 import { css, hueColour } from "./colours.js";
 
-/** Units above the middle of a player at which the name is. */
+/** Height of the name above the middle of the player, in units. */
 const ABOVE = 44;
 
 /** Pixels beyond the edge of the screen at which a label is hidden. */
@@ -35,13 +35,13 @@ class Label {
     bar.append(this.health);
     this.box.append(this.name, bar);
     home.append(this.box);
-    /** The content of the element, so that nothing is written twice. */
+    /** The values that were last written to the element, so that none is written twice. */
     this.told = {};
     this.place = { x: 0, y: 0, away: 0 };
     this.seen = false;
   }
 
-  /** Writes name and health, and how much was lost. */
+  /** Writes the name and the health, and shows how much health was lost. */
   say({ name, health }) {
     const { told } = this;
     if (told.name !== name) {
@@ -75,7 +75,7 @@ class Label {
     apply(value);
   }
 
-  /** Moves it to its place, with a name or without one. */
+  /** Moves the label to its place, with a name or without one. */
   show(named, followed) {
     const { x, y, away } = this.place;
     const { box } = this;

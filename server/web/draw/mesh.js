@@ -2,10 +2,10 @@
 
 import { cross, dot, normalise, scale, subtract } from "./algebra.js";
 
-/** Numbers a vertex has: position and normal. */
+/** How many numbers a vertex has: position and normal. */
 export const VERTEX = 6;
 
-/** Cosine of the angle between two faces above which they look like one plane. */
+/** Cosine of the angle between two faces. Above it, the faces look like one plane. */
 const SAME_PLANE = 0.999;
 
 /** Units to which corners are rounded, to find edges on the same line. */
@@ -29,10 +29,10 @@ export function normalOf(corners) {
 }
 
 /**
- * Triangles of polygons.
+ * Cuts polygons into triangles.
  *
  * @param {number[][][]} polygons convex, counter-clockwise from the front
- * @returns {Float32Array} `VERTEX` numbers each
+ * @returns {Float32Array} `VERTEX` numbers for each vertex
  */
 export function triangles(polygons) {
   const out = [];
@@ -65,7 +65,7 @@ function enter(lines, a, b, normal) {
   let direction = normalise(subtract(b, a));
   const leading = direction.find((value) => Math.abs(value) > 1e-3) ?? 1;
   if (leading < 0) direction = scale(direction, -1);
-  // The line's point nearest to the origin names it together with its direction.
+  // The direction of a line and its point nearest to the origin identify the line.
   const foot = subtract(a, scale(direction, dot(a, direction)));
   const key = [
     ...direction.map((value) => Math.round(value * 200)),

@@ -57,8 +57,8 @@ export class Shape {
   /**
    * @param {WebGL2RenderingContext} gl
    * @param {Float32Array} vertices
-   * @param {number[]} layout numbers of each attribute of a vertex
-   * @param {number[]} [instances] numbers of each attribute of an instance
+   * @param {number[]} layout how many numbers each attribute of a vertex has
+   * @param {number[]} [instances] how many numbers each attribute of an instance has
    */
   constructor(gl, vertices, layout, instances = []) {
     this.gl = gl;
@@ -104,12 +104,13 @@ export class Shape {
     this.instances = batch?.count ?? 0;
     if (this.instances === 0) return this;
     gl.bindBuffer(gl.ARRAY_BUFFER, this.filled);
-    // A new store for the buffer, so that nothing waits for a frame that is still being drawn.
+    // `bufferData` gives the buffer new memory, so that nothing waits for a frame that is still
+    // being drawn.
     gl.bufferData(gl.ARRAY_BUFFER, batch.numbers, gl.STREAM_DRAW, 0, batch.used);
     return this;
   }
 
-  /** Draws once, or once for each instance. */
+  /** Draws the shape once, or once for each instance. */
   draw(mode = this.gl.TRIANGLES) {
     const { gl } = this;
     if (this.instanceWidth > 0 && !this.instances) return;
@@ -118,7 +119,7 @@ export class Shape {
     else gl.drawArrays(mode, 0, this.count);
   }
 
-  /** Gives its memory back. */
+  /** Frees the memory of the shape. */
   delete() {
     this.gl.deleteVertexArray(this.array);
     this.gl.deleteBuffer(this.vertices);

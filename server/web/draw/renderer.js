@@ -30,13 +30,13 @@ const SOURCES = {
   sheet: SHEET,
 };
 
-/** Most pixels of the screen for each pixel of the page: more cannot be seen. */
+/** Most pixels that are drawn for each pixel of the page, along a side. More cannot be seen. */
 const SHARPEST = 2;
 
 /** Names of renderers without a graphics processor. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-/** Whether the processor has to draw, because there is no graphics processor. */
+/** Whether the main processor has to draw, because the machine has no graphics processor. */
 function drawsInSoftware() {
   const gl = document.createElement("canvas").getContext("webgl2");
   const names = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -53,7 +53,7 @@ export class Renderer {
    */
   constructor(canvas) {
     this.canvas = canvas;
-    /** Whether the processor draws; then edges are not smoothed. */
+    /** Whether the main processor draws. Then edges are not smoothed. */
     this.software = drawsInSoftware();
     const wanted = { antialias: !this.software, alpha: false, stencil: this.software, powerPreference: "high-performance" };
     const gl = canvas.getContext("webgl2", wanted);
@@ -79,7 +79,7 @@ export class Renderer {
   }
 
   /**
-   * Takes over another map and its models.
+   * Prepares another map and its models for drawing.
    *
    * @param {import("../match/scene.js").Scene} scene
    */
@@ -112,7 +112,7 @@ export class Renderer {
     return Math.min(devicePixelRatio, SHARPEST) * this.detail;
   }
 
-  /** Gives the canvas as many pixels as the screen has, or as there is time for. */
+  /** Gives the canvas as many pixels as the screen has, or fewer if drawing takes too long. */
   fit() {
     const { canvas } = this;
     const ratio = this.sharpness();
@@ -122,15 +122,15 @@ export class Renderer {
   }
 
   /**
-   * Takes over the size of the screen. To read it in each frame would make the browser lay out the
-   * page each time.
+   * Reads the size of the canvas on the page. Reading it in each frame would make the browser lay
+   * out the page each time.
    */
   measure() {
     [this.clientWidth, this.clientHeight] = [this.canvas.clientWidth, this.canvas.clientHeight];
   }
 
   /**
-   * Draws.
+   * Draws a frame.
    *
    * @param {import("./frame.js").Frame} frame
    * @param {{matrix: Float32Array, eye: number[], fog: number, nearer: number}} view
@@ -164,7 +164,8 @@ export class Renderer {
   castShadows() {
     const { gl } = this;
     this.shadows.take(this.shadows.ofBodies, () => {
-      // Faces turned away from the sun cast the same shadow as the faces turned to it.
+      // Faces turned away from the sun are left out: they cast the same shadow as the faces turned
+      // to it.
       gl.enable(gl.CULL_FACE);
       this.programs.bodyShadow.use().set("u_view", this.shadows.view);
       for (const shape of this.shapes.values()) shape.draw();
@@ -182,7 +183,7 @@ export class Renderer {
       .sample("u_static_shadow", 0, this.shadows.ofMap.texture);
   }
 
-  /** Everything that never moves. */
+  /** Draws everything that never moves. */
   drawMap(view) {
     const { gl, programs } = this;
     gl.clearColor(...SKY, 0);
@@ -192,7 +193,7 @@ export class Renderer {
     this.light(programs.map, view).set("u_heights", this.heights);
     this.map.draw();
     gl.enable(gl.BLEND);
-    // The alpha channel holds the sun's share; later drawing leaves it.
+    // The alpha channel holds the sun's share. Later drawing must not change it.
     gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ZERO, gl.ONE);
     gl.depthMask(false);
     programs.pencil.use().set("u_view", view.matrix).set("u_nearer", view.nearer);
@@ -219,7 +220,7 @@ export class Renderer {
     gl.depthFunc(gl.LESS);
   }
 
-  /** Draws transparent things: they hide nothing, and solid things hide them. */
+  /** Draws transparent things. They hide nothing, and solid things hide them. */
   overlay(frame, view) {
     const { gl, programs } = this;
     gl.enable(gl.BLEND);

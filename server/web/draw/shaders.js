@@ -1,4 +1,4 @@
-/** The shaders. */
+/** The shaders of the renderer. */
 
 import { SKY, SUN } from "./colours.js";
 
@@ -19,7 +19,7 @@ const LIGHT = `
     return (u_sun * vec4(at, 1.0)).xyz * 0.5 + 0.5;
   }
 
-  // A face's share of the sunlight, before shadows.
+  // The share of the sunlight that a face receives, without shadows.
   float facing(vec3 normal) {
     return max(dot(normal, normalize(${vector(SUN)})), 0.0);
   }
@@ -68,7 +68,7 @@ export const MAP = {
       float height = clamp((a_position.z - u_heights.x) / max(u_heights.y - u_heights.x, 1.0), 0.0, 1.0);
       vec3 ground = mix(vec3(0.30, 0.35, 0.44), vec3(0.47, 0.50, 0.55), height);
       vec3 wall = mix(vec3(0.40, 0.43, 0.51), vec3(0.56, 0.56, 0.60), height);
-      // Walls that meet in a corner differ a little, so that corners show.
+      // The brightness of walls depends on their direction, so that corners show.
       wall *= 1.0 + 0.07 * dot(a_normal.xy, vec2(0.8, -0.6));
       v_colour = mix(wall, ground, floor_);
       gl_Position = u_view * vec4(a_position, 1.0);
@@ -110,7 +110,7 @@ export const GROUND = {
     uniform sampler2D u_colour;
     uniform highp sampler2D u_depth;
     uniform highp sampler2DShadow u_moving_shadow;
-    // From the screen to the shadow maps.
+    // Transforms a place on the screen into a place in the shadow maps.
     uniform mat4 u_to_sun;
     uniform vec2 u_size;
     uniform float u_shadows;
@@ -176,7 +176,7 @@ export const BODY = {
         direct *= min(texture(u_static_shadow, at), texture(u_moving_shadow, at));
       }
       vec3 lit = v_colour.rgb * (ambient(v_normal) + sunlight * direct);
-      // A rim of light sets bodies off from what is behind them.
+      // A rim of light sets bodies off from the background.
       float rim = 1.0 - abs(dot(v_normal, normalize(u_eye - v_at)));
       lit += v_colour.rgb * rim * rim * rim * 0.18;
       lit = mix(sky, lit, near(v_at));
@@ -184,7 +184,7 @@ export const BODY = {
     }`,
 };
 
-/** Transparent bodies, which no light falls on: they only have their own. */
+/** Transparent bodies. Neither the sun nor the sky lights them: they have only their own light. */
 export const GHOST = {
   vertex: `${HEAD}${BODY_VERTEX}
     flat out vec4 v_colour;
@@ -250,7 +250,7 @@ export const STROKE = {
     void main() {
       vec4 a = u_view * vec4(i_from, 1.0);
       vec4 b = u_view * vec4(i_to, 1.0);
-      // The part of a line behind the camera has no place on the screen: clip it.
+      // The part of a line behind the camera has no place on the screen, so it is cut off.
       const float near = 0.5;
       if (a.w < near && b.w < near) { gl_Position = vec4(2.0, 2.0, 2.0, 1.0); return; }
       if (a.w < near) a = mix(a, b, (near - a.w) / (b.w - a.w));

@@ -61,7 +61,7 @@ export class Shadows {
     return { side, texture, frame };
   }
 
-  /** Makes the sun shine on this box. */
+  /** Fits the sun's view to this box. */
   shineOn(bounds) {
     this.view = sunView(bounds);
   }

@@ -3,7 +3,7 @@
 const KEPT = 90;
 const WORST_SHOWN = 1.15;
 
-/** One chart: the latest figure, a line, and perhaps a limit. */
+/** One chart: the latest figure, a curve, and perhaps a limit. */
 class Chart {
   constructor({ label, unit, digits, limit, colour }, home) {
     Object.assign(this, { unit, digits, limit, colour, values: [] });

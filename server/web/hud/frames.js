@@ -1,7 +1,8 @@
 /** The frame rate, and notes about a picture that is simplified to keep up. */
 
 /**
- * @param {{rate: number, script: number}} paint frames a second, and milliseconds of script in one
+ * @param {{rate: number, script: number}} paint frames a second, and milliseconds of script for
+ *   each frame
  * @param {number} share of the pixels along each side that are drawn
  * @param {boolean} software whether there is no graphics processor
  */

@@ -4,7 +4,7 @@ import { css } from "../draw/colours.js";
 
 /** The lower part of the panel of layers. */
 export class Legend {
-  /** @param {(height: number) => void} cutAt another height was chosen */
+  /** @param {(height: number) => void} cutAt called when the viewer chooses another height */
   constructor(cutAt) {
     this.list = document.querySelector("#legend");
     this.line = document.querySelector("#height");

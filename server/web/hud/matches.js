@@ -3,7 +3,7 @@
 import { ofMatch } from "../link/match.js";
 
 /**
- * @param {{href: string}} page where the page is from
+ * @param {{href: string}} page the address of the page
  * @param {string} name of a match
  * @returns {string} the address of the page for a spectator of that match
  */
@@ -49,7 +49,7 @@ export class Matches {
       const answer = await fetch(ofMatch("/info"), { cache: "no-store" });
       if (answer.ok) this.show(await answer.json());
     } catch {
-      // If the server is gone, another part of the page says so.
+      // The failure is ignored: if the server is gone, another part of the page says so.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Reads the server's own metrics, so that the page shows what Prometheus does. */
+/** Reads the server's own metrics, so that the page shows the same figures as Prometheus. */
 
 import { chosenMatch } from "../link/match.js";
 
@@ -6,11 +6,11 @@ import { chosenMatch } from "../link/match.js";
 const FIRST_MATCH = "main";
 
 /**
- * Parses values in Prometheus' text format, by series. Series of the match of this page lose the
- * label with its name.
+ * Parses values in Prometheus' text format, by series. The label with the name of the match is
+ * removed from the series of this page's match.
  *
  * @param {string} text
- * @param {string} [match] its name
+ * @param {string} [match] name of the match of this page
  * @returns {Map<string, number>}
  */
 export function parseMetrics(text, match = FIRST_MATCH) {
@@ -56,20 +56,20 @@ export class Interval {
 }
 
 /**
- * Seconds over which figures are taken. Some are counted once a second, and would fluctuate over
- * less.
+ * Seconds over which rates are computed. Some counters grow only once a second, so their rates over
+ * a shorter time would fluctuate.
  */
 const OVER = 4.5;
 
 /** Fetches the metrics again and again. */
 export class MetricsFeed {
-  /** @param {(interval: Interval) => void} told hears of each interval */
+  /** @param {(interval: Interval) => void} told called with each new interval */
   constructor(told) {
     this.told = told;
     this.looks = [];
   }
 
-  /** Fetches the metrics once. A fetch that fails is left out. */
+  /** Fetches the metrics once. A failed fetch is skipped. */
   async ask() {
     try {
       const answer = await fetch("/figures", { cache: "no-store", signal: AbortSignal.timeout(2000) });
@@ -77,7 +77,7 @@ export class MetricsFeed {
       const age = Number(answer.headers.get("x-age-seconds")) * 1000;
       const at = performance.now() - age;
       const values = parseMetrics(await answer.text(), chosenMatch() || FIRST_MATCH);
-      // If a counter went back, the server is another.
+      // If a counter went back, the server has restarted, and earlier values do not count.
       const count = ({ values }) => values.get("game_ticks_total");
       if (this.looks.some((look) => count(look) > count({ values }))) this.looks = [];
       this.looks = [...this.looks.filter((look) => at - look.at < OVER * 1000), { at, values }];

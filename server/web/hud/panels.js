@@ -17,7 +17,7 @@ export class Panels {
     this.fit();
   }
 
-  /** The screen has become small, or large. */
+  /** Adapts the panels after the screen has become small or large. */
   fit() {
     if (SMALL.matches) {
       this.before ??= this.all.filter(({ open }) => open);

@@ -11,7 +11,7 @@ function megabytes(bytes) {
 
 /** The list of recordings. */
 export class Recordings {
-  /** @param {(bytes: Uint8Array, name: string) => void} open one was chosen */
+  /** @param {(bytes: Uint8Array, name: string) => void} open called when a recording was chosen */
   constructor(open) {
     this.open = open;
     this.popover = document.querySelector("#recordings");
@@ -33,7 +33,7 @@ export class Recordings {
     this.take(new Uint8Array(await answer.arrayBuffer()), name);
   }
 
-  /** The last half minute of the match, which the server keeps in memory. */
+  /** Fetches the last half minute of the match, which the server keeps in memory. */
   async lastSeconds() {
     const answer = await fetch(ofMatch("/rewind"), { cache: "no-store" });
     if (!answer.ok) throw new Error((await answer.text()).trim());
@@ -63,7 +63,7 @@ export class Recordings {
       const answer = await fetch("/replays", { cache: "no-store" });
       if (answer.ok) found = await answer.json();
     } catch {
-      // If the server is gone, a file can still be opened.
+      // The failure is ignored: if the server is gone, a file can still be opened.
     }
     this.list.replaceChildren(
       ...found.map(({ name, bytes }) => {

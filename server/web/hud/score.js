@@ -3,7 +3,7 @@
 import { css, slotColour } from "../draw/colours.js";
 import { NEWS_SHOWN, WORDS_SHOWN } from "../match/roster.js";
 
-/** Most lines of news at a time. */
+/** Most lines of news that are shown at a time. */
 const NEWS_LINES = 5;
 
 const isWritten = ({ what }) => what === "said" || what === "announced";
@@ -24,7 +24,7 @@ function cell(row, className, text) {
 
 /** The table of players. */
 export class ScoreView {
-  /** @param {(slot: number) => void} follow somebody was chosen */
+  /** @param {(slot: number) => void} follow called when the viewer chooses a player */
   constructor(follow) {
     this.table = document.querySelector("#score table");
     this.body = this.table.tBodies[0];
@@ -47,7 +47,7 @@ export class ScoreView {
    * Shows everybody, the best first.
    *
    * @param {import("../match/roster.js").Roster} roster
-   * @param {?number} followed slot of the player that is followed, or of the own player
+   * @param {?number} followed slot of the followed player, or of the page's own player
    * @param {number} now seconds
    */
   show(roster, followed, now) {

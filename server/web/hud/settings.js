@@ -44,7 +44,7 @@ export class Settings {
     try {
       localStorage.setItem(MEMORY, JSON.stringify(this.values));
     } catch {
-      // Then the settings are not remembered.
+      // The browser refuses to store data, so the settings are not remembered.
     }
   }
 

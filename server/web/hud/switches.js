@@ -37,9 +37,10 @@ function remembered() {
 export class Switches {
   /**
    * @param {object} actions
-   * @param {(mode: string) => void} actions.look a view was chosen
-   * @param {(step: number) => void} actions.next the next player, or the one before
-   * @param {() => void} actions.changed a layer was switched
+   * @param {(mode: string) => void} actions.look called when a view is chosen
+   * @param {(step: number) => void} actions.next called to follow the next player, or the one
+   *   before
+   * @param {() => void} actions.changed called when a layer is switched
    */
   constructor(actions) {
     this.actions = actions;
@@ -94,7 +95,7 @@ export class Switches {
     try {
       localStorage.setItem(MEMORY, JSON.stringify(state));
     } catch {
-      // Then the layers are not remembered.
+      // The browser refuses to store data, so the layers are not remembered.
     }
     this.actions.changed();
   }

@@ -18,10 +18,10 @@ function clock(ticks, rate) {
 }
 
 /**
- * The fault of a recording, as far as it has been verified.
+ * The worst fault of a recording that its verification has found so far.
  *
  * @param {import("../replay/engine.js").Progress} progress
- * @returns {?{said: string, detail: string}} the worst fault; null if none is known
+ * @returns {?{said: string, detail: string}} the fault; null if none is known
  */
 export function fault({ verified = 0, difference, broken, finding }) {
   const equal = `${verified.toLocaleString("en")} digests are equal`;
@@ -29,7 +29,7 @@ export function fault({ verified = 0, difference, broken, finding }) {
   if (broken) return { said: broken, detail: `${equal} up to there; the rest cannot be played.` };
   // After a finding of the audit the comparison of digests goes on, because the fault was in the
   // match itself.
-  if (finding) return { said: `audit: ${finding}`, detail: `${equal} so far: the match had it when it was recorded, too.` };
+  if (finding) return { said: `audit: ${finding}`, detail: `${equal} so far, so the fault was already in the match when it was recorded.` };
   return null;
 }
 
@@ -37,7 +37,8 @@ export function fault({ verified = 0, difference, broken, finding }) {
 export class Timeline {
   /**
    * @param {import("../replay/replay.js").Replay} replay
-   * @param {?() => void} goLive leads back to the match; null if the link does that by itself
+   * @param {?() => void} goLive returns to the match; null if the address of the link does that
+   *   already
    */
   constructor(replay, goLive) {
     this.replay = replay;
@@ -151,7 +152,7 @@ export class Timeline {
       pen.fillRect(at(tick) - 1, 0, 2, marks.height - 4);
     }
     if (from === undefined) return;
-    // The branch: where it begins, and that it goes on.
+    // The branch: a mark at its beginning, and a line from there on.
     pen.fillStyle = css(OTHER);
     pen.fillRect(at(from) - 1, 0, 3, marks.height);
     pen.fillRect(at(from), 0, marks.width - at(from), 2);

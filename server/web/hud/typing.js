@@ -1,4 +1,4 @@
-/** Whether a control takes typed keys. They are no shortcuts then. */
+/** Tells whether a control takes typed keys. Such keys are no shortcuts. */
 
 const TYPED_IN = new Set(["text", "number", "search", "password"]);
 

@@ -4,7 +4,8 @@
  */
 
 /**
- * Share of ticks that may be late, because late ticks are caught up. The alert has the same limit.
+ * Share of ticks that may be late without harm, because the server catches up. The alert has the
+ * same limit.
  */
 const HARMLESS = 0.05;
 
@@ -14,12 +15,15 @@ const SEEN = 0.01;
 /** Seconds without a tick from which the server counts a stall and `/healthz` fails. */
 const STALL = 1;
 
-/** Seconds before its end from which a certificate is a warning. The alert has the same limit. */
+/**
+ * Seconds before the end of a certificate from which the page warns of it. The alert has the same
+ * limit.
+ */
 const CERTIFICATE_WARNING = 7 * 86400;
 
 /**
- * Ticks without a command, as a number of players who send none, and datagrams a second that the
- * kernel drops. Above these limits there are alerts.
+ * Limits above which the page and the alerts warn: the number of players of whom the server uses no
+ * command, and the datagrams a second that the kernel drops.
  */
 const UNUSED = 0.9;
 const DROPPED_DATAGRAMS = 5;
@@ -112,7 +116,7 @@ export class VerdictView {
     this.line.textContent = detail;
   }
 
-  /** Hides the verdict, because there are no figures. */
+  /** Hides the verdict, because no figures are known. */
   hide() {
     this.chip.hidden = true;
     this.line.textContent = "";

@@ -32,7 +32,7 @@ export class Asked {
         const answer = await fetch(ofMatch(path), { cache: "no-store", signal: AbortSignal.timeout(5000) });
         if (answer.ok) [this.answer, this.answered] = [await answer.json(), path];
       } catch {
-        // Another part of the page shows trouble with the connection.
+        // The failure is ignored: another part of the page shows trouble with the connection.
       }
     }
   }

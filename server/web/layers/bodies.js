@@ -18,10 +18,10 @@ const GLOW_OPACITY = 0.25;
 
 const PAIN = [1, 0.93, 0.9];
 
-/** Half of the figure's height, slightly less. */
+/** Slightly less than half of the figure's height, in units. */
 const FEET = 27;
 
-/** The renderer's name of each model: always the same text. */
+/** The renderer's names of the models, made once so that frames make no texts. */
 export const MODEL_NAMES = Array.from({ length: 128 }, (_, model) => `model ${model}`);
 
 /**
@@ -62,7 +62,7 @@ function halo(frame, position, down, colour) {
   put(frame.ghosts, "disc", ground, UPRIGHT, HALO, colour, HALO_OPACITY);
 }
 
-/** The corners of a box about a place, turned. */
+/** The corners of a box that is turned by a rotation and then moved to a position. */
 export function boxCorners(position, rotation, min, max) {
   return Array.from({ length: 8 }, (_, i) => {
     const corner = [0, 1, 2].map((axis) => ((i >> axis) & 1 ? max : min)[axis]);

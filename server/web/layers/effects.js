@@ -4,10 +4,13 @@ import { hueColour, hueOf } from "../draw/colours.js";
 import { put, stroke } from "../draw/frame.js";
 import { ofMatch } from "../link/match.js";
 
-/** Milliseconds between two requests: less than the delay of the picture. */
+/**
+ * Milliseconds between two requests. They are less than the delay of the picture, so effects come
+ * in time.
+ */
 const ASK_EVERY = 100;
 
-/** Seconds for which each kind is shown. */
+/** Seconds for which each kind of effect is shown. */
 const SHOWN = { ray: 0.28, blast: 0.55, hurt: 0.25, replaced: 1.5 };
 
 /** Largest radius of an explosion in the picture, in units: its real radius would hide too much. */
@@ -27,7 +30,7 @@ export class Effects {
     this.reset();
   }
 
-  /** Forgets what happened. */
+  /** Forgets all effects. */
   reset() {
     /** A new object for each match or place in a replay: answers for an earlier one are ignored. */
     this.asked = {};
@@ -51,12 +54,12 @@ export class Effects {
         this.waiting.push(...told);
         this.latest = told[told.length - 1]?.tick ?? this.latest;
       } catch {
-        // Another part of the page shows trouble with the connection.
+        // The failure is ignored: another part of the page shows trouble with the connection.
       }
     }
   }
 
-  /** Starts the effects up to the tick that is shown. */
+  /** Starts the effects that are due, up to the tick that is shown. */
   advance(tick, now) {
     if (this.running.length > 0) this.running = this.running.filter(({ what, at }) => now - at < SHOWN[what]);
     // Effects come in order of ticks.

@@ -7,7 +7,7 @@ const GRID = [0.45, 0.78, 1];
 const BOX_AWAKE = [0.55, 1, 0.75];
 const BOX_ASLEEP = [0.55, 0.68, 1];
 
-/** Opacities, by which moving bodies stand out. */
+/** Opacities of lines. Boxes of awake bodies have the highest, so that moving bodies stand out. */
 const GRID_OPACITY = 0.32;
 const AWAKE_OPACITY = 0.8;
 const ASLEEP_OPACITY = 0.5;
@@ -25,7 +25,9 @@ const EDGES = [0, 1, 2].flatMap((axis) =>
   Array.from({ length: 8 }, (_, i) => i).filter((i) => !((i >> axis) & 1)).map((i) => [i, i | (1 << axis)]),
 );
 
-/** The cells with which the simulation finds near pairs (Blow 1997), drawn at this height. */
+/**
+ * Draws the cells by which the simulation finds pairs of near bodies (Blow 1997), at this height.
+ */
 export function addGrid(frame, { grid }, height) {
   const { origin, cell, counts } = grid;
   const end = [origin[0] + cell * counts[0], origin[1] + cell * counts[1]];
@@ -40,7 +42,8 @@ export function addGrid(frame, { grid }, height) {
 }
 
 /**
- * The boxes that the cascade tests: those of bodies turn with them, those of players are upright.
+ * Draws the boxes that the cascade tests. The box of a body turns with the body; the box of a
+ * player stays upright.
  */
 export function addBoxes(frame, shown, { models, players }) {
   for (const { model, position, rotation, crouching: crouches, asleep } of shown) {

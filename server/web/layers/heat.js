@@ -1,6 +1,6 @@
 /**
  * The work of the filter cascade: a line between any two bodies that it has to tell apart, coloured
- * by the stage that does, and a floor that is warmer where there are more of them.
+ * by the stage that decides, and a floor that is warmer where there are more such lines.
  */
 
 import { put, stroke } from "../draw/frame.js";
@@ -15,7 +15,7 @@ const COLOURS = {
   exact: [1, 0.35, 0.3],
 };
 
-/** Weight of a decision by each stage: its cost relative to spheres. */
+/** Weight of a decision by each stage: the cost of the stage relative to spheres. */
 const WEIGHTS = { spheres: 1, boxes: 3, plane: 4, bsp_box: 8, bsp_hard: 12, exact: 20 };
 
 /** Weight at which a cell has the hottest colour. */
@@ -42,10 +42,10 @@ const UPRIGHT = [0, 0, 0, 1];
 const MARK = [20, 20, 1];
 const MARK_OPACITY = 0.6;
 
-/** A note on what the colours do not show. */
-export const HEAT_NOTE = "Pairs of bodies as if they met for the first time: in the match, the last tick's plane decides most of them early. Pairs with the world are not shown.";
+/** A note about the limits of this layer. */
+export const HEAT_NOTE = "Pairs of bodies are shown as if they met for the first time. In the match itself, the plane of the last tick decides most pairs early. Pairs with the world are not shown.";
 
-/** Lays the heat into frames. */
+/** Adds the layer of the heat to frames. */
 export class Heat {
   constructor(renderer) {
     this.renderer = renderer;

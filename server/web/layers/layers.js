@@ -50,23 +50,23 @@ export class Layers {
     for (const asked of Object.values(this.asked)) asked.run();
   }
 
-  /** Forgets a match. */
+  /** Forgets everything about the match. */
   reset() {
     this.trails.reset();
     this.effects.reset();
   }
 
-  /** Forgets a map. */
+  /** Forgets everything about the map. */
   forgetMap() {
     this.height = null;
     this.asked.cut.answered = null;
   }
 
-  /** Advances the layers. */
+  /** Advances the layers to the tick that is shown. */
   advance(tick, shown, now) {
     this.trails.note(shown, now);
     this.effects.advance(tick, now);
-    // At first, the height at which most players are.
+    // The first height is the one at which most players are.
     if (this.height === null && shown.length > 0) {
       const players = shown.filter(({ isPlayer }) => isPlayer);
       const heights = (players.length > 0 ? players : shown).map(({ position }) => position[2]).sort((a, b) => a - b);
@@ -77,7 +77,7 @@ export class Layers {
   }
 
   /**
-   * Fills a frame.
+   * Fills a frame with all layers that are on.
    *
    * @param {import("../match/scene.js").Scene} scene
    * @param {import("../match/motion.js").Shown[]} shown

@@ -1,9 +1,12 @@
 /**
- * The sizes of the onion: a horizontal cut through the tree, in which each size without room is a
- * ring around the solid parts.
+ * The sizes of the onion: a horizontal cut through the tree. The places without room for a size
+ * form a ring around the solid parts, the wider the larger the size.
  */
 
-/** Colours of the rings: from solid for the largest size only, to solid for all sizes. */
+/**
+ * Colours of the rings, by the number of sizes without room: the first is for places that lack room
+ * only for the largest size.
+ */
 const RINGS = [
   [0.3, 0.75, 1],
   [0.45, 0.95, 0.6],
@@ -25,7 +28,7 @@ export function onionLegend({ sizes }) {
   return largestFirst.slice(0, -1).map(({ name }, i) => ({ colour: ringColour(i + 1), label: `no room for ${name}` }));
 }
 
-/** Lays a cut into frames. */
+/** Adds the layer of the cut to frames. */
 export class Onion {
   constructor(renderer) {
     this.renderer = renderer;

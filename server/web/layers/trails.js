@@ -3,11 +3,11 @@
 import { modelColour, PROJECTILES, slotColour } from "../draw/colours.js";
 import { stroke } from "../draw/frame.js";
 
-/** Seconds that a trail lasts, and between two of its points. */
+/** Seconds that a trail lasts, and seconds between two of its points. */
 const LASTS = 1.6;
 const SPACING = 0.08;
 
-/** Units from one point to the next above which something was teleported. */
+/** Units from one point to the next above which the body was teleported. */
 const LEAP = 250;
 
 /** Most points of a trail: the newest replaces the oldest. */

@@ -26,10 +26,13 @@ export class Ended extends Error {
 
 /**
  * @typedef {object} Listener
- * @property {(hello: object) => void} joined the server accepted the page; its hello has the terms
- * @property {(world: object) => void} newWorld the match goes on in another world; `joined` follows
- * @property {(event: object) => void} event something happened in the match
- * @property {(snapshot: object, history: History) => void} snapshot a snapshot was decoded
+ * @property {(hello: object) => void} joined called with the server's hello, once the server has
+ *   accepted the page
+ * @property {(world: object) => void} newWorld called when the match goes on in another world;
+ *   `joined` follows
+ * @property {(event: object) => void} event called with each event of the match
+ * @property {(snapshot: object, history: History) => void} snapshot called with each decoded
+ *   snapshot
  */
 
 /**
@@ -45,7 +48,7 @@ export async function fetchInfo() {
     if (answer.ok) return await answer.json();
     if (answer.status === 404) missing = await answer.text();
   } catch {
-    // The error is thrown below.
+    // The failure is thrown below as an `Ended`.
   }
   if (missing) throw new Ended(`The server has ${missing}`, "Set ?match= in the address of the page to a match of this server.");
   throw new Ended("The server does not answer.", "It may be restarting, or have stopped.");
@@ -57,11 +60,11 @@ export async function fetchInfo() {
  *
  * @param {{host?: ?string, port: number}} info the server's `/info`
  * @param {{search: string, hostname: string}} [page] address of the page
- * @returns {{address: string, port: number}} as WebTransport wants it
+ * @returns {{address: string, port: number}} in the form that WebTransport takes
  */
 export function gameAddress(info, page = location) {
   const asked = new URLSearchParams(page.search);
-  // `localhost` may mean IPv4 or IPv6, and the server listens on one of them.
+  // `localhost` may mean IPv4 or IPv6, and the server listens on only one of them.
   const own = page.hostname === "localhost" ? "127.0.0.1" : page.hostname;
   const host = asked.get("host") || info.host || own;
   const named = Number(asked.get("port"));
@@ -103,8 +106,8 @@ export async function connect(info, path = "") {
   );
   let web;
   try {
-    // The browser itself trusts a certificate of an authority. It may last longer than the browser
-    // allows for pinned hashes.
+    // Only a self-signed certificate is pinned. The browser trusts an authority's certificate
+    // without a hash, and that may last longer than browsers allow for pinned ones.
     const value = fingerprint(info.certificate_sha256);
     const pinned = { serverCertificateHashes: [{ algorithm: "sha-256", value }] };
     web = new WebTransport(address + path, info.self_signed ? pinned : {});
@@ -125,7 +128,7 @@ export async function connect(info, path = "") {
 
 /** One connection. */
 export class Connection {
-  /** @param {Listener} listener is called with what comes */
+  /** @param {Listener} listener is called with everything that comes */
   constructor(listener) {
     this.listener = listener;
     /** Bytes of received datagrams. */
@@ -170,7 +173,7 @@ export class Connection {
     try {
       this.web?.close();
     } catch {
-      // The session was never open.
+      // The session was never open, so there is nothing to close.
     }
   }
 
@@ -201,7 +204,7 @@ export class Connection {
         this.listener.joined(message);
         break;
       case "new-world":
-        // The history is void. Snapshots that still arrive are of the old world.
+        // Drops the history: snapshots that still arrive are of the old world.
         this.history = null;
         this.listener.newWorld(message);
         this.control.write(hello("browser")).catch(() => {});

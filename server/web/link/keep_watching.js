@@ -1,6 +1,6 @@
 /**
- * Keeps watching. Whenever a connection ends it says why, waits a little longer each time, and
- * opens another.
+ * Keeps watching a match. Whenever a connection ends, the watcher says why, waits, and opens
+ * another. Each failure in a row makes the wait longer.
  */
 
 import { Connection, Ended, fetchInfo } from "./connection.js";
@@ -48,10 +48,9 @@ export function unsupported() {
 /** Keeps a match in view. */
 export class Watcher {
   /**
-   * @param {import("./connection.js").Listener & {
-   *   prepare: (info: object) => Promise<void>,
-   *   status: (status: Status) => void,
-   * }} listener is called with what comes; `prepare` may fetch what `info` names
+   * @param {import("./connection.js").Listener & { prepare: (info: object) => Promise<void>,
+   *   status: (status: Status) => void, }} listener is called with everything that comes; `prepare`
+   *   may fetch the files that `info` names
    */
   constructor(listener) {
     this.listener = listener;
@@ -62,7 +61,7 @@ export class Watcher {
     this.wake = () => {};
     this.stopped = false;
     this.runs = 0;
-    /** Whether it stopped because the page was hidden or left. */
+    /** Whether the watcher stopped because the page was hidden or left. */
     this.isResting = false;
     this.hidden = HIDDEN;
     document.addEventListener("visibilitychange", () => this.seen(!document.hidden));
@@ -78,7 +77,7 @@ export class Watcher {
     this.connection?.close();
   }
 
-  /** Watches again, after it was stopped. */
+  /** Watches again after `stop`. */
   start() {
     if (!this.stopped) return;
     [this.stopped, this.isResting] = [false, false];
@@ -93,7 +92,8 @@ export class Watcher {
   }
 
   /**
-   * The page has become visible or hidden. A hidden page gives its place to others after a while.
+   * Notes that the page has become visible or hidden. A hidden page gives its place to others after
+   * a while.
    */
   seen(isSeen) {
     clearTimeout(this.resting);
@@ -125,7 +125,10 @@ export class Watcher {
     }
   }
 
-  /** @param {number} run number of the run that this belongs to; another may have begun meanwhile */
+  /**
+   * @param {number} run number of the run that this call belongs to; another run may have begun
+   * meanwhile
+   */
   async watchOnce(run) {
     let connection = null;
     const joined = (hello) => {
@@ -141,7 +144,7 @@ export class Watcher {
       return await connection.watch(info);
     } catch (error) {
       if (error instanceof Ended) return error;
-      // A connection that was closed here fails in whatever it waits for.
+      // If `stop` closed the connection, the error is only a consequence of that.
       if (this.stopped) return new Ended("The page has stopped watching.");
       console.error(error);
       return new Ended("The page could not read what the server sent.", String(error));

@@ -13,10 +13,10 @@ const BEHIND = 0.16;
 /** Error in seconds above which the shown moment jumps instead of being eased. */
 const JUMP = 0.5;
 
-/** Share of the error that is corrected in a second. */
+/** Rate at which the error is corrected: this share of it for each second, frame by frame. */
 const EASE = 2;
 
-/** Seconds for which the best arrival counts. */
+/** Seconds for which the arrival of a snapshot counts. */
 const MEMORY = 3;
 
 /** The clock of the match that is shown. */
@@ -34,7 +34,7 @@ export class MatchClock {
   }
 
   /**
-   * A snapshot of `tick` arrived.
+   * Notes that a snapshot of `tick` has arrived.
    *
    * @param {number} tick
    * @param {number} now seconds

@@ -2,12 +2,12 @@
 
 import { ON_FOOT } from "../wire/snapshot.js";
 
-/** Values kept of a slot. */
+/** Most values that are kept of a slot. */
 const KEPT = 24;
 
 /**
- * Most ticks between the begin of a body's motion and the snapshot that tells of it. Before them it
- * is drawn at rest.
+ * Most ticks before a snapshot in which a body can have begun the motion that the snapshot shows. A
+ * body without snapshots for longer is drawn at rest until then.
  */
 const LONGEST_WAY = 9;
 
@@ -56,7 +56,7 @@ function attitude({ largest, components }) {
   return rotation;
 }
 
-/** Sets `into` between two attitudes, on the shorter way. */
+/** Sets `into` to the rotation at the share `t` of the shorter way from `a` to `b`. */
 function turn(into, a, b, t) {
   const dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
   const sign = dot < 0 ? -t : t;
@@ -69,7 +69,10 @@ function turn(into, a, b, t) {
   for (let i = 0; i < 4; i++) into[i] /= length;
 }
 
-/** Sets `into` between two values, on a curve by their velocities if these agree with the way. */
+/**
+ * Sets `into` to the position at the share `t` of the way from `a` to `b`: on a curve that fits
+ * their velocities, or on a line if the velocities do not agree with the way.
+ */
 function travel(into, a, b, t, seconds) {
   let [error, way] = [0, 0];
   for (let i = 0; i < 3; i++) {
@@ -110,12 +113,12 @@ export class Motion {
     this.tickRate = tickRate;
     /** @type {Map<number, {tick: number, value: ?object}[]>} oldest first */
     this.slots = new Map();
-    /** The slots in ascending order, each with the one object that is drawn of it. */
+    /** The slots in ascending order, each with the object that is drawn for it. */
     this.tracks = [];
     this.shown = [];
   }
 
-  /** Takes over the records of a snapshot. */
+  /** Adds the records of a snapshot. */
   take({ tick, records }) {
     for (const { slot, entity } of records) {
       const values = this.slots.get(slot) ?? this.begin(slot);
@@ -149,7 +152,8 @@ export class Motion {
   }
 
   /**
-   * Moves the object that is drawn of a slot to where it was. Returns whether there was anything.
+   * Moves the object that is drawn for a slot to its place at `tick`. Returns whether the slot held
+   * an entity at that tick.
    */
   moveTo(shown, values, tick) {
     let index = values.length - 1;
@@ -160,7 +164,7 @@ export class Motion {
     const b = next?.value;
     const begin = next ? Math.max(values[index].tick, next.tick - LONGEST_WAY) : tick;
     const seconds = next ? (next.tick - begin) / this.tickRate : 0;
-    // The server sends every moving body: one without an update stands still.
+    // The server sends every moving body, so a body without an update stands still.
     const moves = b && b.generation === a.generation && tick > begin && distance(a.position, b.position) <= LEAP * seconds;
     const { generation, isPlayer, model, velocity, asleep } = moves ? b : a;
     Object.assign(shown, { generation, isPlayer, model, velocity, asleep, crouching: a.crouching });

@@ -1,6 +1,6 @@
 /**
- * The players with names, health and scores from the control stream, and the latest news, each
- * shown when its moment is shown.
+ * The players with their names, health and scores, and the latest news. All of it comes in events
+ * of the control stream, each of which counts once its tick is shown.
  */
 
 import { hueOf } from "../draw/colours.js";
@@ -14,7 +14,7 @@ export const WORDS_SHOWN = 14;
 /** Lines of news that are kept. */
 const NEWS_KEPT = 40;
 
-/** Health of a player of whom no health is known yet. */
+/** Health of a player until an event says it. */
 const FULL_HEALTH = 100;
 
 /**
@@ -51,7 +51,7 @@ export class Roster {
     this.waiting = [];
   }
 
-  /** Takes over an event, which is shown when its tick is shown. */
+  /** Stores an event until its tick is shown. */
   take(event) {
     this.waiting.push(event);
   }
@@ -69,7 +69,7 @@ export class Roster {
   }
 
   /**
-   * Takes over all players of a replay at once. Players without a name are called by their slots.
+   * Replaces the players by those of a replay. Players without a name are called by their slots.
    */
   assign(players) {
     const there = new Set(players.map(({ slot }) => slot));

@@ -18,7 +18,8 @@ import { ofMatch } from "../link/match.js";
 /**
  * @typedef {object} Posture
  * @property {number[]} half half of the sides of the box
- * @property {number[]} figure factors by which the figure is larger than that of a standing player of the default size
+ * @property {number[]} figure factors by which the figure is larger than the figure of a standing
+ *   player of the default size
  * @property {number} eyes height of the eyes over the middle
  *
  * @typedef {{standing: Posture, crouching: Posture}} Players

@@ -8,7 +8,7 @@ import { Engine } from "../replay/engine.js";
 /** Kinds of messages to send. */
 export const [STREAM, DATAGRAM, FINISH, CLOSE] = [1, 2, 3, 4];
 
-/** Most ticks of input that one call plays, after a pause of the page. */
+/** Most ticks that one call plays, after a pause of the page. */
 const CATCH_UP = 8;
 
 /** One player. */
@@ -37,16 +37,16 @@ export class PlayEngine extends Engine {
     this.exports.rejoin(performance.now());
   }
 
-  /** Takes in bytes that came on the control stream or as a datagram. */
+  /** Passes on bytes that came on the control stream or as a datagram. */
   receive(bytes, isDatagram) {
     this.give(bytes);
     this.exports.receive(isDatagram, performance.now());
   }
 
   /**
-   * Takes over the map and the game's data, which are empty if there are none.
+   * Passes on the map and the game's data. The data are empty if the game has none.
    *
-   * @throws {Error} if they are not those that the server named
+   * @throws {Error} if their hashes are not those that the server named
    */
   useMap(map, game) {
     const bytes = new Uint8Array(game.length + map.length);

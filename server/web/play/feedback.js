@@ -1,6 +1,9 @@
-/** The marks of hits: those that land, and the directions of those that hurt. */
+/**
+ * The marks of hits: a mark for a hit on another player, and the directions from which the player
+ * was hit.
+ */
 
-/** Most marks of directions at once. */
+/** Most marks of directions that are shown at once. */
 const MARKS = 6;
 
 /** The marks around the crosshair. */
@@ -10,11 +13,11 @@ export class Feedback {
     this.aim = panel.querySelector(".aim");
     this.mark = panel.querySelector(".hit");
     this.pain = panel.querySelector(".pain");
-    /** Counts of hits that landed and hits that hurt, for tests. */
+    /** Counts of hits by the player and of hits on the player, for tests. */
     this.counts = { landed: 0, suffered: 0 };
   }
 
-  /** A hit has landed on another player; `isLast` if it killed. */
+  /** Shows that the player has hit another one; `isLast` if the hit killed. */
   landed(isLast) {
     this.counts.landed++;
     this.mark.classList.toggle("last", isLast);
@@ -22,7 +25,7 @@ export class Feedback {
   }
 
   /**
-   * A hit hurts.
+   * Shows that the player was hit.
    *
    * @param {number} share of a full health that is lost
    * @param {?number} turn radians to the left from the direction of the view to the attacker;

@@ -1,11 +1,13 @@
 /** A gamepad as controls, in the standard mapping of browsers. */
 
-/** The dead zone: share of a stick's way around its middle that does nothing. */
+/**
+ * The dead zone: the share of a stick's way, around its middle, in which the stick does nothing.
+ */
 const STILL = 0.14;
 
 /**
- * Most radians a second that the right stick turns, at the default setting of the mouse: radians a
- * pixel.
+ * Most radians a second that the right stick turns the view at the default setting of the mouse,
+ * and that setting, in radians a pixel.
  */
 const TURN = 3.4;
 const FIRST_TURN = 0.0022;
@@ -29,7 +31,7 @@ export class Gamepad {
     Object.assign(this, { keys, act });
     this.before = [];
     this.at = null;
-    /** Whether the player has used it. */
+    /** Whether the player has used the gamepad. */
     this.isUsed = false;
   }
 

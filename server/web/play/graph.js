@@ -28,7 +28,7 @@ export class Graph {
     this.values = [...this.figure.querySelectorAll("b")];
   }
 
-  /** Shows or hides it. */
+  /** Shows or hides the graph. */
   toggle() {
     this.figure.hidden = !this.figure.hidden;
   }

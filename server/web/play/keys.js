@@ -1,5 +1,6 @@
 /**
- * The keys that a player holds and the direction of the view, in the form of the client library.
+ * The keys that a player holds and the direction of the view, in the form that the client library
+ * takes.
  */
 
 /** Bits of `Buttons` (PROTOCOL.md, "Commands"). */
@@ -52,7 +53,7 @@ export class Keys {
     this.usedAt = performance.now();
   }
 
-  /** A key goes down or up; false if it has no meaning here. */
+  /** Notes that a key goes down or up. Returns false if the key has no meaning here. */
   key(code, isDown) {
     this.used();
     const weapon = WEAPONS.findIndex(({ key }) => key === code);
@@ -70,7 +71,7 @@ export class Keys {
     return true;
   }
 
-  /** The trigger of a device is pulled or released. */
+  /** Notes that the trigger of a device is pulled or released. */
   fire(isDown, by = "mouse") {
     this.used();
     if (isDown) this.triggers.add(by);
@@ -78,7 +79,7 @@ export class Keys {
     if (isDown) this.pressed |= WEAPONS[this.weapon].bit;
   }
 
-  /** A stick is moved to the right and forward; both are zero in its middle. */
+  /** Notes how far a stick is moved to the right and forward. Both are zero in its middle. */
   stick(by, right, forward) {
     if (right === 0 && forward === 0) {
       this.sticks.delete(by);
@@ -88,13 +89,16 @@ export class Keys {
     this.sticks.set(by, { right, forward });
   }
 
-  /** The next weapon, or the one before. */
+  /** Changes to the next weapon, or to the one before. */
   change(step) {
     this.used();
     this.weapon = (this.weapon + step + WEAPONS.length) % WEAPONS.length;
   }
 
-  /** The mouse or a finger moves by pixels, each of which turns the view by `turn` radians. */
+  /**
+   * Turns the view by a motion of the mouse or a finger, in pixels. Each pixel turns it by `turn`
+   * radians.
+   */
   look(x, y, turn) {
     this.used();
     this.yaw -= x * turn;
@@ -127,7 +131,7 @@ export class Keys {
     return input;
   }
 
-  /** A tick has taken the input: short presses are done. */
+  /** Notes that a tick has taken the input, so that short presses end. */
   sent() {
     this.pressed = 0;
   }

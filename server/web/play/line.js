@@ -3,17 +3,22 @@
  * corrections of the prediction, and a warning if it is bad.
  */
 
-/** Milliseconds between two samples, and how many of them are kept: half a minute. */
+/** Milliseconds between two samples, and how many samples are kept: half a minute. */
 const EVERY = 250;
 const KEPT = 120;
 
-/** Samples that a warning is based on, three seconds, and those of the latest second. */
+/**
+ * How many samples a warning is based on, those of three seconds, and how many are of the latest
+ * second.
+ */
 const JUDGED = 12;
 const LATEST = 4;
 
 /**
- * Milliseconds after the page was busy in which it takes in the snapshots that came meanwhile,
- * counted anew from each of them; half the time between two snapshots if that is less.
+ * A page that was busy receives the waiting snapshots in a burst. A snapshot belongs to the burst
+ * if it is received less than this many milliseconds after the end of the busy time, or after the
+ * snapshot before it in the burst. If half the time between two snapshots is less, that counts
+ * instead.
  */
 const BURST = 8;
 
@@ -23,7 +28,7 @@ const SILENT = 1000;
 /** Limits above which a connection is bad, in milliseconds, shares, and corrections a second. */
 const BAD = { rtt: 180, jitter: 25, loss: 0.05, corrections: 6 };
 
-/** Weight of a new gap in the jitter (RFC 3550, 6.4.1). */
+/** Weight of a new gap between snapshots in the mean that is the jitter (RFC 3550, 6.4.1). */
 const SMOOTHED = 1 / 16;
 
 /**
@@ -48,13 +53,13 @@ export class Line {
     this.samples = [];
     this.jitter = 0;
     this.arrived = null;
-    /** When the page was busy last: until when, and for how many milliseconds. */
+    /** The last time that the page was busy: its end, and its length in milliseconds. */
     this.busy = { until: -Infinity, length: 0 };
     this.last = null;
     this.sampledAt = -Infinity;
   }
 
-  /** The page was busy for `length` milliseconds until now, and received nothing. */
+  /** Notes that the page was busy for `length` milliseconds until now, and received nothing. */
   wasBusy(now, length) {
     const { until, length: before } = this.busy;
     // A short wait does not end the burst after a long one.
@@ -62,7 +67,7 @@ export class Line {
   }
 
   /**
-   * A snapshot has come.
+   * Notes that a snapshot was received.
    *
    * @param {number} now milliseconds
    * @param {number} [busy] milliseconds that the page has been busy until now
@@ -97,7 +102,7 @@ export class Line {
     const passed = (now - this.sampledAt) / 1000;
     this.sampledAt = now;
     this.last = stats;
-    // In another world all counters begin anew.
+    // All counters begin anew in another world, so no sample is taken.
     if (!last || stats.tick < last.tick || stats.visible < last.visible || !(passed < 5)) return;
     const came = stats.snapshots - last.snapshots;
     const due = ((stats.tick - last.tick) * this.rate) / this.tickRate;
@@ -111,7 +116,7 @@ export class Line {
     if (this.samples.length > KEPT) this.samples.shift();
   }
 
-  /** The mean of the latest samples, of a second; null if there are none. */
+  /** The mean of the latest samples, by default those of a second; null if there are none. */
   mean(name, count = LATEST) {
     const values = this.samples.slice(-count).map((sample) => sample[name]);
     return values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null;

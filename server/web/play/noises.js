@@ -1,11 +1,11 @@
 /**
  * The noises of a match: steps, jumps and landings of players on foot, and launches of missiles.
- * They follow from the differences between two pictures.
+ * They are derived from the differences between two pictures.
  */
 
 import { PROJECTILES } from "../draw/colours.js";
 
-/** Units between two steps, and units from the ears within which they are heard. */
+/** Units between two steps of a player, and units from the ears within which steps are heard. */
 const STRIDE = 92;
 const HEARD = 900;
 

@@ -10,8 +10,8 @@ import { mix } from "../draw/algebra.js";
 const ELSEWHERE = 64;
 
 /**
- * A pose with the sign of its rotation, if it has one, fitted to another's: a quaternion and its
- * negative are the same rotation.
+ * A pose whose rotation, if it has one, is negated where that brings it nearer to the rotation of
+ * another pose. A quaternion and its negative are the same rotation.
  */
 function aligned(pose, other) {
   const along = pose.reduce((sum, part, at) => (at < 3 ? sum : sum + part * other[at]), 0);
@@ -40,7 +40,7 @@ export class Path {
    * @returns {number[]}
    */
   at(position, until, tick) {
-    // A player who gets into a tank begins a new way.
+    // A player who gets into or out of a tank begins a new way, because the poses differ in length.
     if (this.to?.length !== position.length) this.from = this.to = null;
     if (this.to) position = aligned(position, this.to);
     if (this.played > 0 && this.to) this.from = mix(this.to, position, 1 - 1 / this.played);

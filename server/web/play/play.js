@@ -17,11 +17,14 @@ import { Touch } from "./touch.js";
 /** Units from the middle of a tank to its driver's eyes. */
 const TANK_EYES = 40;
 
-/** Units behind and above the eyes in the third person, and behind a tank. */
+/** Units from the eyes back to the camera: in the third person, and in a tank. */
 const BEHIND = 130;
 const BEHIND_TANK = 220;
 
-/** Units from the eyes within which the own body would cover the picture. */
+/**
+ * Distance of the camera from the eyes below which the player's own body would cover the picture,
+ * in units.
+ */
 const NEAR = 70;
 
 /** Seconds in which the eyes go most of the way when the player crouches or stands up. */
@@ -32,7 +35,7 @@ const BOB = { height: 1.6, stride: 92 };
 
 /**
  * Number of headings that are tried for a player who joins or respawns, and units that a look along
- * one reaches.
+ * a heading reaches.
  */
 const HEADINGS = 16;
 const OPEN = 2000;
@@ -95,7 +98,7 @@ export class Play {
 
   listen(picture) {
     const hear = (target, event, act, capture = false) => target.addEventListener(event, act, { signal: this.listening.signal, capture });
-    // These handlers come before those of a spectator's keys.
+    // These handlers run before the handlers of a spectator's keys.
     hear(window, "keydown", (event) => this.key(event, true), true);
     hear(window, "keyup", (event) => this.key(event, false), true);
     hear(window, "pointerup", () => this.sound.wake(), true);
@@ -109,7 +112,7 @@ export class Play {
     hear(document, "mousemove", (event) => this.isLocked && this.keys.look(event.movementX, event.movementY, this.settings.turn));
     hear(document, "pointerlockchange", () => this.isLocked || this.keys.release());
     hear(window, "pagehide", () => this.player.leave());
-    // A way to the graph without a keyboard.
+    // A click on the status shows the graph, for players without a keyboard.
     hear(document.querySelector("#status"), "click", () => this.graph.toggle());
   }
 
@@ -133,7 +136,7 @@ export class Play {
   key(event, isDown) {
     this.sound.wake();
     if (event.target === this.chat) return this.type(event, isDown);
-    // A release always counts, whatever other keys are held by now.
+    // A release always counts, even while Alt or Meta is held.
     if (isDown && (event.metaKey || event.altKey || isTyping(event.target))) return;
     event.stopImmediatePropagation();
     // A control that has the focus keeps its keys.
@@ -175,7 +178,7 @@ export class Play {
   type(event, isDown) {
     event.stopPropagation();
     this.keys.used();
-    // This Enter ends a word of an input method.
+    // An input method uses this key to end a word.
     if (event.isComposing) return;
     if (!isDown || (event.key !== "Enter" && event.key !== "Escape")) return;
     const line = this.chat.value.trim();
@@ -285,12 +288,12 @@ export class Play {
     return { eye, ahead, behind, field: this.settings.field };
   }
 
-  /** Sounds are heard from the place of the camera. */
+  /** Puts the ears at the place of the camera. */
   listenFrom({ eye, ahead }, sight) {
     this.sound.listen(eye, ahead, sight);
   }
 
-  /** Something happened in the match. */
+  /** Handles an event of the match. */
   happened({ event, player, by }) {
     if (event !== "died") return;
     const is = (id) => id?.slot === this.slot;
@@ -304,7 +307,7 @@ export class Play {
   }
 
   /**
-   * An effect is shown that snapshots do not contain: a ray, an explosion, a hit.
+   * Handles an effect that is shown and that snapshots do not contain: a ray, an explosion, a hit.
    *
    * @param {object} effect of `/effects`
    * @param {object[]} shown

@@ -1,7 +1,7 @@
 /**
  * A player in the match: WebTransport on one side, the client library on the other, and the events
- * in between. A lost connection is replaced by another one, as the same player, for as long as
- * servers keep a body.
+ * in between. If the connection is lost, the page joins again as the same player, for as long as a
+ * server keeps the body of a lost player.
  */
 
 import { Ended, connect, fetchInfo } from "../link/connection.js";
@@ -20,11 +20,14 @@ const LOOK = 8;
 /** Milliseconds after which a hidden page leaves the match. */
 const AWAY = 60_000;
 
-/** Milliseconds for which a lost connection is retried, and milliseconds between two attempts. */
+/**
+ * Milliseconds for which the page tries to replace a lost connection, and milliseconds between two
+ * attempts.
+ */
 const REJOIN = 60_000;
 const AGAIN = 700;
 
-/** Attempts to join: one may fail if the network or the machine is busy for some seconds. */
+/** Attempts to join. One may fail if the network or the machine is busy for some seconds. */
 const ATTEMPTS = 3;
 
 /** The bytes of a connect token that is written in hexadecimal. */
@@ -49,12 +52,14 @@ export class Player {
   /**
    * @param {string} name
    * @param {import("./keys.js").Keys} keys of the player
-   * @param {object} listener is called with what comes
-   * @param {(map: {map: string, map_hash: string}) => Promise<void>} listener.map the match is on this map, whose scene has to be fetched
-   * @param {(info: object) => void} listener.told the server's `/info` has come
-   * @param {() => void} listener.joined the player is in the match
-   * @param {() => void} listener.lost the connection was lost, and another one is tried
-   * @param {(ended: Ended) => void} listener.ended the player is not, or no longer, in the match
+   * @param {object} listener is called with everything that comes
+   * @param {(map: {map: string, map_hash: string}) => Promise<void>} listener.map called with the
+   *   map of the match, to fetch its scene
+   * @param {(info: object) => void} listener.told called with the server's `/info`
+   * @param {() => void} listener.joined called when the player is in the match
+   * @param {() => void} listener.lost called when the connection was lost and another one is tried
+   * @param {(ended: Ended) => void} listener.ended called when the player could not join, or is out
+   *   of the match
    * @param {string} [token] a connect token, in hexadecimal
    */
   constructor(name, keys, listener, token = "") {
@@ -82,7 +87,7 @@ export class Player {
     this.game = null;
   }
 
-  /** Joins and plays until that ends. */
+  /** Joins, and plays until the player is out of the match. */
   async run() {
     const timer = setInterval(() => this.playOn(), LOOK);
     let lostAt = null;
@@ -110,7 +115,7 @@ export class Player {
   async runOnce(wasIn) {
     /** @type {?Ended} the end that the client library has reported */
     this.cause = null;
-    // A map that a lost connection asked for is not for the next connection.
+    // A map that a lost connection asked for does not concern the next connection.
     this.wanted = null;
     try {
       const [info, engine] = await Promise.all([fetchInfo(), this.engine ?? PlayEngine.load()]);
@@ -148,7 +153,7 @@ export class Player {
     }
   }
 
-  /** A datagram has come. */
+  /** Notes that a datagram has come. */
   arrive() {
     const now = performance.now();
     this.line.arrive(now, Math.max(0, now - this.lookedAt - LOOK));
@@ -220,7 +225,7 @@ export class Player {
     this.path.note(played);
     this.hear();
     this.flush();
-    // The readers of the connection then end, and the cause is known.
+    // Closing ends the readers of the connection. `cause` already says why it ended.
     if (this.cause) this.close();
   }
 
@@ -269,7 +274,7 @@ export class Player {
     try {
       this.web?.close();
     } catch {
-      // The session was never open.
+      // The session was never open, so there is nothing to close.
     }
   }
 }

@@ -3,7 +3,7 @@
  * and comes from its place: fainter from afar, muffled behind walls.
  */
 
-/** Most sounds at once; more are left out. */
+/** Most sounds that are played at once. Further sounds are left out. */
 const VOICES = 24;
 
 /** Units within which a sound has its full loudness. */
@@ -16,8 +16,9 @@ const FAR = 2600;
 const MUFFLED = 700;
 
 /**
- * Each sound. `tone` is a wave with the hertz at its beginning and end; without it the sound is
- * noise below the hertz of `pass` at its beginning and end. Then its seconds and its loudness.
+ * The sounds. `tone` is the form of a wave, and its hertz at the beginning and the end. A sound
+ * without `tone` is noise, of which only the part below `pass` is heard: the hertz at the beginning
+ * and the end. `seconds` is the length, and `gain` the loudness.
  */
 const SOUNDS = {
   ray: { tone: ["sawtooth", 1700, 240], seconds: 0.16, gain: 0.35 },
@@ -126,7 +127,7 @@ export class Sound {
     return [source, level];
   }
 
-  /** The audio nodes from a place to the ears. */
+  /** Makes the audio nodes from a place to the ears. */
   place([positionX, positionY, positionZ]) {
     const way = { panningModel: "equalpower", distanceModel: "inverse", refDistance: NEAR, rolloffFactor: 1.3 };
     const panner = new PannerNode(this.context, { ...way, positionX, positionY, positionZ });

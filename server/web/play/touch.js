@@ -1,14 +1,14 @@
 /** Touch controls: the left half of the picture moves, the right half looks. */
 
-/** Pixels from its middle at which the stick has its full deflection. */
+/** Pixels from the middle of the stick at which its deflection is full. */
 const REACH = 56;
 
-/** Pixels around its middle in which the stick does nothing. */
+/** Pixels around the middle of the stick in which it does nothing. */
 const STILL = 8;
 
 /**
- * Factor by which a pixel of a finger turns more than a pixel of the mouse, because screens are
- * small.
+ * Factor by which a pixel of a finger's motion turns the view more than a pixel of the mouse's,
+ * because touch screens are small.
  */
 const QUICK = 2.2;
 

@@ -14,12 +14,12 @@ export const CHANGES = [
   { number: 4, label: "Let them jump", said: (name, time) => `${name} jumps ${time}`, player: true },
 ];
 
-/** Units from which a body counts as displaced: less cannot be seen. */
+/** Units from which on a body counts as displaced. Less cannot be seen. */
 const ELSEWHERE = 0.5;
 
 /**
- * A missile may have a slot that another had in the recording, so only positions of missiles are
- * compared.
+ * Whether an entity is a missile. A missile of the branch may have a slot that another missile has
+ * in the recording, so only positions of missiles are compared.
  */
 const flies = ({ isPlayer, model }) => !isPlayer && PROJECTILES.has(model);
 

@@ -137,21 +137,21 @@ export class Engine {
 
 /**
  * @typedef {object} Recording
- * @property {string} map its name
+ * @property {string} map name of the map
  * @property {string} hash of the map, hexadecimal
- * @property {number} first tick after which it begins: 0 unless it is an excerpt
- * @property {number} ticks the last one
+ * @property {number} first tick after which the recording begins: 0 unless it is an excerpt
+ * @property {number} ticks the last tick
  * @property {number} tickRate
- * @property {string} build that recorded it
- * @property {?string} incomplete the reason why it breaks off, if it does
+ * @property {string} build the build that recorded the match
+ * @property {?string} incomplete the reason why the recording breaks off, if it does
  * @property {number[][]} deaths tick, slot, slot of the killer
  * @property {[number, number, string][]} names tick, slot, name
  * @property {[number, ?number, string][]} chat tick, slot of the speaker, line
  *
  * @typedef {object} Progress
- * @property {number} tick up to which it was verified
+ * @property {number} tick up to which the recording was verified
  * @property {number} verified digests that are equal
- * @property {string} digest of the match there, hexadecimal
+ * @property {string} digest of the match at that tick, hexadecimal
  * @property {number} audited ticks that were audited by brute force
  * @property {?string} finding the audit's first finding, if there is one
  * @property {?string} difference the first known difference, if there is one

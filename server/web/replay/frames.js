@@ -3,7 +3,7 @@
  * returns for each entity, and the states between two ticks.
  */
 
-/** Numbers of an entity. */
+/** How many numbers describe an entity. */
 export const NUMBERS = 16;
 
 const [SLOT, GENERATION, FLAGS, MODEL, POSITION, ROTATION, VELOCITY, HEALTH, SCORE] = [0, 1, 2, 3, 4, 7, 11, 14, 15];
@@ -52,7 +52,7 @@ function rotation(a, b, i, j, part) {
  *
  * @param {Float32Array} a the state before
  * @param {?Float32Array} b the state after, if it is known
- * @param {number} part of the way, 0 to 1
+ * @param {number} part of the way from `a` to `b`, 0 to 1
  * @param {number} tickRate of the match
  * @returns {import("../match/motion.js").Shown[]} in order of slots
  */

@@ -12,17 +12,18 @@ import { Why } from "./why.js";
 /** Ticks that are requested ahead of the one that is shown, at normal speed. */
 const AHEAD = 12;
 
-/** Ticks kept behind it, for a step back. */
+/** Ticks kept behind the one that is shown, for a step back. */
 const BEHIND = 8;
 
 /** One recorded match. */
 export class Replay {
   /**
    * @param {Uint8Array} bytes of the recording
-   * @param {object} listener is called with what happens
-   * @param {(recording: import("./engine.js").Recording) => void} listener.opened the recording could be read
-   * @param {(message: string) => void} listener.failed the recording could not be played
-   * @param {boolean} [atEnd] whether it is shown from its end at first
+   * @param {object} listener is called when something happens
+   * @param {(recording: import("./engine.js").Recording) => void} listener.opened called when the
+   *   recording could be read
+   * @param {(message: string) => void} listener.failed called when the recording cannot be played
+   * @param {boolean} [atEnd] whether the replay is shown from its end at first
    */
   constructor(bytes, listener, atEnd = false) {
     this.listener = listener;
@@ -40,7 +41,7 @@ export class Replay {
     this.atEnd = atEnd;
     /** Speed of the replay as a multiple of the match's. */
     this.speed = 1;
-    /** The question about one body. */
+    /** The question "Why?" about one body. */
     this.why = new Why(this);
     /** @type {?Branch} the branch that is shown, if any */
     this.branch = null;
@@ -51,8 +52,8 @@ export class Replay {
     this.frames = new Map();
     this.asked = new Set();
     /**
-     * Ticks whose frames lack data that was requested since. They are shown until complete frames
-     * come.
+     * Ticks whose frames lack data that was requested after them. These frames are shown until
+     * complete ones come.
      */
     this.stale = new Set();
     /** Whether frames hold the work of the cascade. */
@@ -113,7 +114,7 @@ export class Replay {
     else this.branchView.show();
   }
 
-  /** A branch has begun or ended. Frames that came before do not show it. */
+  /** Handles the beginning or the end of a branch. Frames that came before do not show it. */
   branched({ branch, refused }) {
     this.branch = branch && new Branch(this, branch);
     this.refusal = refused ?? null;
@@ -125,7 +126,7 @@ export class Replay {
     this.branchView.show();
   }
 
-  /** Goes to a tick. */
+  /** Shows this tick from now on. */
   seek(tick) {
     this.at = Math.min(Math.max(tick, this.first), this.end);
     // A seek backward or far ahead is a jump: events on the way are not reported.
@@ -166,7 +167,7 @@ export class Replay {
     return tick;
   }
 
-  /** Asks for the states around the moment that is shown, and drops others. */
+  /** Asks for the states around the moment that is shown, and drops other states. */
   want() {
     if (!this.recording) return;
     const now = Math.floor(this.at);

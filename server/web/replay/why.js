@@ -13,13 +13,13 @@ const vector = (numbers) => numbers.map((number) => (Math.round(number * 100) / 
 /** Reasons why a body never falls asleep by resting. */
 const AWAKE = { never_player: "players do not sleep", never_missile: "missiles do not sleep", without_velocity: "its game moves it" };
 
-/** The name of a body or of a solid of the world; neither if it is gone. */
+/** The name of a body or of a solid of the world. A body that is gone has neither. */
 function named({ other, solid }, name) {
   if (other !== null) return name(other);
   return solid === null ? "something that has gone" : `the world's solid ${solid}`;
 }
 
-/** The text about the last motion of a body, as far as that is known. */
+/** The text about the last motion of a body, as far as the motion is known. */
 function lastMoved(tick, moves, found, rate) {
   if (moves) return "it moves in this tick";
   if (!found) return "looking back for the tick in which it last moved…";
@@ -59,7 +59,7 @@ export class Why {
     this.replay = replay;
     /** The slot of the body that is asked about. */
     this.slot = null;
-    /** The latest answer about it, perhaps of an earlier tick. */
+    /** The latest answer about that body, perhaps of an earlier tick. */
     this.told = null;
     this.panel = document.querySelector("#why");
     this.panel.querySelector("button").onclick = () => this.ask(null);
@@ -77,11 +77,11 @@ export class Why {
     );
   }
 
-  /** Asks about a body, or about none. */
+  /** Asks about a body; null ends the question. */
   ask(slot) {
     [this.slot, this.asked, this.told] = [slot, null, null];
     this.panel.hidden = slot === null;
-    // Until the answer comes, the panel shows nothing of another body.
+    // Until the answer comes, the panel is empty, so that it shows nothing of another body.
     this.form.hidden = true;
     this.panel.querySelector("ul").replaceChildren();
     if (slot === null) this.replay.worker.postMessage({ why: null });
@@ -95,7 +95,7 @@ export class Why {
     this.replay.playing = true;
   }
 
-  /** Another tick is shown. */
+  /** Asks again, because another tick is shown. */
   at(tick, now = false) {
     this.panel.classList.toggle("old", this.told !== null && this.told.tick !== tick);
     if (this.slot === null || this.asked === tick || (this.replay.playing && !now)) return;

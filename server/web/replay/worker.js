@@ -6,14 +6,19 @@
 import { ofMatch } from "../link/match.js";
 import { Engine } from "./engine.js";
 
-/** Milliseconds of verification at a stretch, for which a request of the page may have to wait. */
+/**
+ * Milliseconds of verification at a stretch. A request of the page may have to wait for so long.
+ */
 const STRETCH = 10;
 
 let engine = null;
 let wanted = [];
 /** The body that the page asks about: its slot, and the tick. */
 let question = null;
-/** The body for which the tick of its last motion is being searched, and the tick from which. */
+/**
+ * The search for the last motion of a body: the slot of the body, and the tick from which the
+ * search goes back.
+ */
 let search = null;
 /** The request for a branch; its `branch` is `null` to end the branch. */
 let parting = null;
@@ -24,7 +29,7 @@ let height = null;
 let left = 0;
 let scheduled = false;
 
-/** A message to itself lets other messages come in between. */
+/** The worker goes on by messages to itself, so that messages of the page come in between. */
 const turns = new MessageChannel();
 turns.port1.onmessage = () => {
   scheduled = false;
@@ -94,7 +99,7 @@ async function open({ recording, map }) {
   postMessage({ recording: told });
   fresh.openMap(await map(told));
   [engine, left] = [fresh, told.ticks - told.first];
-  // The page does not repeat requests that came while the simulation was loaded.
+  // Handles the requests that came while the simulation was loaded: the page does not repeat them.
   schedule();
 }
 

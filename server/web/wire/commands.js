@@ -2,7 +2,7 @@
 
 const KIND = 1;
 
-/** Bits, the lowest of each byte first. */
+/** Writes bits, the lowest of each byte first. */
 class BitWriter {
   constructor() {
     this.bytes = [];
@@ -39,7 +39,7 @@ export function idleCommand(tick, acknowledgement) {
     writer.unsigned(acknowledgement.latest % 65536, 16);
     writer.unsigned(acknowledgement.before, 32);
   }
-  // Five fields that do not differ from zero.
+  // Each of these bits says that one of the five fields is zero.
   writer.unsigned(0, 5);
   return Uint8Array.from(writer.bytes);
 }

@@ -14,7 +14,7 @@ class Writer {
     this.bytes = [];
   }
 
-  /** A number in as many bytes as it needs, up to 32 bits. */
+  /** Writes a number of up to 32 bits, in as few bytes as it needs. */
   unsigned(value) {
     if (value < 251) {
       this.bytes.push(value);
@@ -36,7 +36,7 @@ class Writer {
     return this.unsigned(bytes.length).raw(bytes);
   }
 
-  /** @returns {Uint8Array} the message behind its length */
+  /** @returns {Uint8Array} the length of the message, then the message */
   frame() {
     const length = this.bytes.length;
     return Uint8Array.from([length % 256, length >> 8, ...this.bytes]);
@@ -58,13 +58,13 @@ class Reader {
   unsigned() {
     const first = this.byte();
     if (first < 251) return first;
-    if (first > 253) throw new Malformed("a number of no known width");
+    if (first > 253) throw new Malformed("a number of an unknown width");
     let value = 0;
     for (let i = 0; i < 2 ** (first - 250); i++) value += this.byte() * 256 ** i;
     return value;
   }
 
-  /** Zigzag: even numbers are positive. */
+  /** Reads a number with a sign, in zigzag form: even numbers are positive. */
   signed() {
     const value = this.unsigned();
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
@@ -119,7 +119,7 @@ export class Framer {
     const frames = [];
     while (this.waiting.length >= 2) {
       const length = this.waiting[0] + 256 * this.waiting[1];
-      if (length < 1 || length > LONGEST_FRAME) throw new Malformed("a frame of no allowed length");
+      if (length < 1 || length > LONGEST_FRAME) throw new Malformed("a frame whose length is not allowed");
       if (this.waiting.length < 2 + length) break;
       frames.push(Uint8Array.from(this.waiting.slice(2, 2 + length)));
       this.waiting = this.waiting.slice(2 + length);
@@ -131,7 +131,7 @@ export class Framer {
 /**
  * @param {string} name of the client, 1 to 32 bytes
  * @param {string} [match] name of a match; empty for the server's first
- * @returns {Uint8Array} the frame that asks to join, whatever the map
+ * @returns {Uint8Array} the frame that asks to join, on whatever map the match is
  */
 export function hello(name, match = "") {
   const start = new Writer().unsigned(0).unsigned(VERSION).raw(new Array(32).fill(0)).text(name);
@@ -175,7 +175,7 @@ const EVENTS = [
 /** The hash of the game's data, or null if there are none. */
 function gameHash(reader) {
   const some = reader.byte();
-  if (some > 1) throw new Malformed("neither a hash nor none");
+  if (some > 1) throw new Malformed("an option byte that is neither 0 nor 1");
   return some === 0 ? null : reader.raw(32);
 }
 
@@ -186,14 +186,14 @@ function matchNames(reader) {
   return Array.from({ length: count }, () => reader.text());
 }
 
-/** The content of an event of the game's own. */
+/** The content of an event that the game itself defines. */
 function gameData(reader) {
   const length = reader.unsigned();
-  if (length > 256) throw new Malformed("too long an event");
+  if (length > 256) throw new Malformed("an event that is too long");
   return reader.raw(length);
 }
 
-/** The entry of a list that a number names. */
+/** Reads a number and returns the entry of a list that it names. */
 function variant(reader, list, what) {
   const entry = list[reader.unsigned()];
   if (entry === undefined) throw new Malformed(`an unknown ${what}`);
@@ -227,9 +227,9 @@ const MESSAGES = [
  * Decodes a message of the server.
  *
  * @param {Uint8Array} content of a frame
- * @returns {object} `message` says which: `hello`, `refused` (with a `reason`), `closing`
- *   (likewise), `event` (with a `tick`, and `event` for which) or `new-world`
- * @throws {Malformed} if it is none of these
+ * @returns {object} `message` names the kind: `hello`, `refused` (with a `reason`), `closing` (with
+ *   a `reason`), `event` (with a `tick`, and the kind as `event`) or `new-world`
+ * @throws {Malformed} if the content is no such message
  */
 export function serverMessage(content) {
   const reader = new Reader(content);

@@ -3,8 +3,8 @@
  *
  * @typedef {object} Field
  * @property {string} name
- * @property {number} least its least value
- * @property {number} most its greatest value
+ * @property {number} least the least value of the field
+ * @property {number} most the greatest value of the field
  *
  * @typedef {object} Schema
  * @property {Field[]} ofMatch
@@ -24,7 +24,7 @@ const NAME = /^[A-Za-z0-9_.-]{1,32}$/;
 
 function list(reader, most, read) {
   const count = reader.unsigned();
-  if (count > most) throw new Malformed("too long a list in a schema");
+  if (count > most) throw new Malformed("a list in a schema that is too long");
   return Array.from({ length: count }, read);
 }
 
@@ -41,10 +41,10 @@ function fields(reader) {
     most: reader.signed(),
   }));
   for (const { least, most } of read) {
-    if (most <= least || most - least > 65535) throw new Malformed("a field of no range");
+    if (most <= least || most - least > 65535) throw new Malformed("a field whose range is not allowed");
   }
   if (new Set(read.map((field) => field.name)).size < read.length) {
-    throw new Malformed("two fields of one name");
+    throw new Malformed("two fields with the same name");
   }
   return read;
 }
@@ -64,7 +64,10 @@ export function readSchema(reader) {
   };
 }
 
-/** The fields of an entity of this kind (0 on foot) and model, with a driver or none. */
+/**
+ * The fields of an entity of this kind (0: a player on foot) and model; `driven` if a player drives
+ * it.
+ */
 export function fieldsOf(schema, kind, model, driven) {
   return kind === 0 || driven ? schema.ofPlayers : (schema.models[model]?.fields ?? []);
 }
@@ -79,12 +82,12 @@ function checked(offset, { least, most }) {
   return offset;
 }
 
-/** The offsets of all these fields. */
+/** Reads the offsets of all these fields. */
 export function readOffsets(coder, of) {
   return of.map((field) => checked(coder.raw(width(field)), field));
 }
 
-/** The offsets of these fields, coded as changes from the old ones. */
+/** Reads the offsets of these fields, coded as changes from the old offsets. */
 export function readChangedOffsets(coder, of, old) {
   return of.map((field, i) => {
     if (!coder.bit(806 + i)) return old[i];

@@ -8,7 +8,7 @@ import { decodeSnapshot, Digest, nearestTick, UnknownBaseline } from "./snapshot
 /** Most values that are kept of a slot. */
 const VALUES_OF_A_SLOT = 32;
 
-/** Ticks by which a snapshot may be late, and which an acknowledgement covers. */
+/** Most ticks by which a snapshot may be late. An acknowledgement covers this many ticks. */
 const TICKS_BACK = 32;
 
 /** The client's knowledge of a match. */
@@ -36,7 +36,7 @@ export class History {
    * @throws {Malformed} if it breaks the protocol
    */
   receive(bytes) {
-    // A snapshot of the former world, which the hello has overtaken.
+    // A snapshot of the former world is dropped: the hello of the new world has overtaken it.
     if (bytes.length >= 3 && nearestTick(bytes[1] + 256 * bytes[2], this.latest) <= this.terms.tick) return null;
     let snapshot;
     try {
@@ -65,7 +65,7 @@ export class History {
     return snapshot;
   }
 
-  /** The value of a slot at a tick if `exact`, else the latest up to it. */
+  /** The value of a slot at exactly this tick if `exact`, else the latest value up to the tick. */
   value(slot, tick, exact) {
     const values = this.slots.get(slot) ?? [];
     return values.find((value) => (exact ? value.tick === tick : value.tick <= tick));
@@ -76,7 +76,7 @@ export class History {
     return this.slots.get(slot)?.[0]?.entity ?? null;
   }
 
-  /** Keeps another value of a slot, and drops the oldest. */
+  /** Stores a new value of a slot, and drops the oldest if there are too many. */
   keep(slot, tick, entity) {
     const values = [...(this.slots.get(slot) ?? []), { tick, entity }];
     values.sort((a, b) => b.tick - a.tick);

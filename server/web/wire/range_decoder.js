@@ -3,7 +3,7 @@
 /** The range below which it is widened by a byte. */
 const LEAST_RANGE = 2 ** 24;
 
-/** Most bits of equal chance that are read at a time. */
+/** Most bits of equal probability that are read at a time. */
 const RAW_STEP = 16;
 
 /** Data that break the protocol. */
@@ -24,7 +24,7 @@ export class RangeDecoder {
     for (let i = 0; i < 4; i++) this.above = (this.above * 256 + this.byte()) >>> 0;
   }
 
-  /** The next byte; zero behind the end. */
+  /** Reads the next byte; zero after the end. */
   byte() {
     const byte = this.next < this.bytes.length ? this.bytes[this.next] : 0;
     this.next++;
@@ -39,7 +39,7 @@ export class RangeDecoder {
     }
   }
 
-  /** A bit, coded with the probability of this number, which adapts. */
+  /** Reads a bit that is coded with the probability of this index. The probability then adapts. */
   bit(probability) {
     const likely = this.probabilities[probability];
     const share = (this.range >>> 16) * likely;
@@ -56,7 +56,7 @@ export class RangeDecoder {
     return bit;
   }
 
-  /** Bits of which all values are equally likely, the lowest first. */
+  /** Reads a number of `width` bits, the lowest first. All its values are equally likely. */
   raw(width) {
     let value = 0;
     for (let done = 0; done < width; done += RAW_STEP) {
@@ -71,7 +71,7 @@ export class RangeDecoder {
   }
 
   /**
-   * A number of at most `most` bits. Its width is coded in unary, with the probabilities from
+   * Reads a number of at most `most` bits. Its width is coded in unary, with the probabilities from
    * `chance` on.
    */
   number(chance, most) {
@@ -80,22 +80,22 @@ export class RangeDecoder {
     return width < 2 ? width : 2 ** (width - 1) + this.raw(width - 1);
   }
 
-  /** A number with a sign. */
+  /** Reads a number with a sign. */
   signed(chance, most) {
     const magnitude = this.number(chance, most);
     return magnitude !== 0 && this.raw(1) ? -magnitude : magnitude;
   }
 
   /**
-   * Checks that everything was read. The four bytes of `above` are read ahead. The writer leaves
-   * out zeros at the end.
+   * Checks that everything was read. The decoder reads four bytes ahead, into `above`, and the
+   * writer leaves out zeros at the end.
    *
    * @throws {Malformed} if bytes are left, or the last one is a zero
    */
   finish() {
     if (this.next < this.bytes.length) throw new Malformed("bytes after the last field");
     if (this.bytes.length > 0 && this.bytes[this.bytes.length - 1] === 0) {
-      throw new Malformed("a last byte of zero");
+      throw new Malformed("a last byte that is zero");
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
  * PROTOCOL.md, "Snapshots": the decoder of a datagram.
  *
- * All numbers of an entity are the integers of that page.
+ * All numbers of an entity are the integers that PROTOCOL.md defines.
  *
  * @typedef {object} Entity
  * @property {number} generation
@@ -36,12 +36,12 @@ export function nearestTick(low, near) {
   return near + ahead;
 }
 
-/** The class of a difference by its size, of three. */
+/** The class of a difference by its size: one of three. */
 function size(value) {
   return value === 0 ? 0 : value <= 3 ? 1 : 2;
 }
 
-/** The class of a turn by its size, of six. */
+/** The class of a turn by its size: one of six. */
 function turnSize(greatest) {
   if (greatest === 0) return 1;
   if (greatest === 1) return 2;
@@ -57,17 +57,17 @@ function turnSize(greatest) {
  * @param {object} terms the server's hello
  * @param {number} near a tick that the sender cannot be far from
  * @param {(slot: number, tick: number, exact: boolean) => {tick: number, entity: ?Entity} |
- *   undefined} baseline the value of a slot at that tick, or the latest until it
+ *   undefined} baseline the value of a slot at that tick, or the latest one up to it
  * @param {(what: string, tick: number) => number[] | undefined} [offsets] the values of the match
- *   ("match") or the own player ("own") that were received of that tick
+ *   ("match") or the own player ("own") that were received for that tick
  * @returns {{tick: number, lead: ?number, motion: ?object, match: ?number[], own: ?number[],
  *   records: {slot: number, entity: ?Entity}[], digest: ?{first: number, slots: number, value:
  *   number}}}
- * @throws {Malformed} if it is no snapshot
+ * @throws {Malformed} if the datagram is not a snapshot
  * @throws {UnknownBaseline} if it came too late to be decoded
  */
 export function decodeSnapshot(bytes, terms, near, baseline, offsets = () => undefined) {
-  if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 63) throw new Malformed("no snapshot");
+  if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 63) throw new Malformed("a datagram that is no snapshot");
   const tick = nearestTick(bytes[1] + 256 * bytes[2], near);
   const coder = new RangeDecoder(PROBABILITIES, bytes.subarray(3));
   const lead = coder.bit(0) ? coder.signed(1, 8) + 5 : null;
@@ -94,7 +94,7 @@ export function decodeSnapshot(bytes, terms, near, baseline, offsets = () => und
 /** A snapshot references a missing baseline. */
 export class UnknownBaseline extends Error {}
 
-/** The offsets of the match, or of the own player. */
+/** Reads the offsets of the match, or of the own player. */
 function readBlock(coder, of, tick, known) {
   const age = coder.raw(8);
   const old = age === 0 ? of.map(() => 0) : known(tick - age);
@@ -107,7 +107,7 @@ function withOffsets(entity, offsets) {
   return offsets.length > 0 ? { ...entity, offsets } : entity;
 }
 
-/** The motion of the own player. A spectator gets none. */
+/** Reads the motion of the own player. A spectator gets none. */
 function readMotion(coder) {
   const view = new DataView(new ArrayBuffer(4));
   const float = () => {
@@ -130,12 +130,12 @@ function readMotion(coder) {
   return { position, velocity, yaw, crouching, grounded, jumpHeld, sincePushed, touched };
 }
 
-/** The content of a slot: an entity, or null. */
+/** Reads the content of a slot: an entity, or null. */
 function readRecord(coder, terms, tick, acknowledged, slot, baseline) {
   const isLatest = coder.bit(37) === 0;
   if (!isLatest && !coder.bit(38)) return coder.bit(39) ? null : readWhole(coder, terms);
   const age = isLatest ? acknowledged : coder.raw(8);
-  if (age === 0) throw new Malformed("a baseline of no age");
+  if (age === 0) throw new Malformed("a baseline whose age is zero");
   const known = baseline(slot, tick - age, !isLatest);
   if (!known || !known.entity) throw new UnknownBaseline(`slot ${slot} at tick ${tick - age}`);
   return readChange(coder, terms, known.entity, Math.min(tick - known.tick, 16));
@@ -149,7 +149,7 @@ function readPosition(coder, terms) {
   return AXES.map((axis) => coder.raw(terms.bits[axis]));
 }
 
-/** An entity that is sent in full. */
+/** Reads an entity that is sent in full. */
 function readWhole(coder, terms) {
   const entity = {
     generation: coder.number(40, 16),
@@ -166,7 +166,7 @@ function readWhole(coder, terms) {
   return withOffsets({ ...entity, ...detail }, readOffsets(coder, of));
 }
 
-/** An entity that is sent as changes over `age` ticks. */
+/** Reads an entity that is sent as changes over `age` ticks. */
 function readChange(coder, terms, old, age) {
   const { kind } = old;
   const rate = terms.tickRate;
@@ -236,7 +236,7 @@ function readChange(coder, terms, old, age) {
   return withOffsets(turned, readNewOffsets(coder, terms, old));
 }
 
-/** The new offsets of an entity. */
+/** Reads the new offsets of an entity. */
 function readNewOffsets(coder, terms, old) {
   const of = fieldsOf(terms.schema ?? NO_SCHEMA, old.kind, old.model, old.driven);
   if (of.length === 0 || !coder.bit(805)) return old.offsets ?? [];
@@ -259,7 +259,7 @@ export class Digest {
     }
   }
 
-  /** Adds the content of a slot, or null for nothing. */
+  /** Adds the content of a slot: an entity, or null if the slot is empty. */
   slot(slot, entity) {
     this.bytes(slot, 2);
     if (!entity) {

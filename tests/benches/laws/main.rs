@@ -2,9 +2,9 @@
 //!
 //! `cargo bench -p tests --bench laws > tests/results/laws.txt`
 //!
-//! Both engines play the same scenes: see `tests::laws`. Deviations are told in bounds, of which
-//! one is what the integration may be off by. `-- wheels 200` plays 200 scenes of one law, and
-//! lists those in which it is missed.
+//! Both engines play the same scenes: see `tests::laws`. A deviation is given as a multiple of its
+//! bound, by which the integration may be off. `-- wheels 200` plays 200 scenes of one law, and
+//! lists the scenes in which the law is missed.
 
 #[path = "../world/machine.rs"]
 mod machine;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use tests::laws::{LAWS, Law, Outcome, Reading, Start, ours};
 
-/// Scenes of each law, and the time after which no more of one are begun.
+/// Number of scenes of each law, and the time after which no further scene of the law begins.
 const SCENES: u64 = 120;
 const TIME: Duration = Duration::from_secs(7);
 
@@ -26,14 +26,16 @@ fn main() {
     let words: Vec<&String> = wanted.iter().filter(|word| word.parse::<u64>().is_err()).collect();
     println!();
     println!(
-        "law, scenes and what they go through beside 20 to 240 Hz, one and two threads, floors"
+        "laws, each with its number of scenes and their range. All have 20 to 240 Hz, one or two threads,"
     );
     println!(
-        "of one brush, of slabs of 16 and 64 units and of triangles, turned and moved by 30,000"
+        "a floor of one brush, of slabs of 16 or 64 units or of triangles, and are moved by up to 30,000"
     );
-    println!("units; then the farthest that each number is beyond its law, in bounds, here and in");
-    println!("rapier3d 0.36, and the scene that is worst here");
-    // A panic is an outcome like others, and told by its scene.
+    println!(
+        "units. Below, each measured number: its greatest deviation from the law, in bounds, here and in"
+    );
+    println!("rapier3d 0.36, and its values in the scene that is worst here");
+    // A scene that panics counts as missed, and its panic needs no message of its own.
     std::panic::set_hook(Box::new(|_| ()));
     let mut missed = 0;
     for law in &LAWS {
@@ -45,7 +47,7 @@ fn main() {
     println!("{missed} of {} laws are missed", LAWS.len());
 }
 
-/// Plays the scenes of a law. Returns 1 if it is missed.
+/// Plays the scenes of a law. Returns 1 if the law is missed in one of them.
 fn judge(law: &Law, count: Option<u64>, tell: bool) -> usize {
     let (mut here, mut peer) = (Outcome::default(), Outcome::default());
     let begin = Instant::now();

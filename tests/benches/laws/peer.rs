@@ -1,15 +1,15 @@
-//! Scenes in `rapier3d`: pieces of bodies and brushes as convex hulls, the rules for two
-//! materials those of ours, all else as its documentation sets it up.
+//! Scenes in `rapier3d`. The pieces of bodies and the brushes are convex hulls, two materials
+//! combine by our rules, and all else is set up as in its documentation.
 
 use glam::{DQuat, DVec3};
 use rapier3d::prelude::*;
 use tests::laws::scene::{Body, Drive, FLOOR_FRICTION, FLOOR_RESTITUTION, GRAVITY};
 use tests::laws::{Engine, Scene, Told};
 
-/// A metre in units: the engine's own tolerances are made for metres.
+/// A metre in units. `rapier3d` needs it, because its tolerances are made for metres.
 const METRE: f32 = 40.0;
 
-/// Kilograms in a cubic unit: it only has to be the same for all.
+/// Density in kilograms per cubic unit. Any value will do that is the same for all bodies.
 const DENSITY: f32 = 0.002;
 
 struct Peer {
@@ -23,7 +23,8 @@ fn vector(v: DVec3) -> Vector {
 
 fn hull(points: impl Iterator<Item = DVec3>) -> Result<SharedShape, String> {
     let points: Vec<Vector> = points.map(vector).collect();
-    SharedShape::convex_hull(&points).ok_or_else(|| "a hull is refused".to_owned())
+    SharedShape::convex_hull(&points)
+        .ok_or_else(|| "rapier3d refuses the points of a convex hull".to_owned())
 }
 
 fn dressed(shape: SharedShape, friction: f64, restitution: f64) -> ColliderBuilder {
@@ -35,7 +36,8 @@ fn dressed(shape: SharedShape, friction: f64, restitution: f64) -> ColliderBuild
         .density(DENSITY)
 }
 
-/// The corners of a brush: where three of its planes meet and no other cuts them off.
+/// The corners of a brush: the points where three of its planes meet, and which no other plane cuts
+/// off.
 fn corners(brush: &[[DVec3; 3]]) -> Vec<DVec3> {
     let planes: Vec<(DVec3, f64)> = brush
         .iter()
@@ -70,7 +72,7 @@ fn solid(body: &Body) -> Result<SharedShape, String> {
     })
 }
 
-/// Sets a scene up in the peer.
+/// Sets a scene up in `rapier3d`.
 pub(crate) fn start(scene: &Scene) -> Result<Box<dyn Engine>, String> {
     let mut world = PhysicsWorld::new();
     world.gravity = Vector::new(0.0, 0.0, -GRAVITY as f32);

@@ -6,7 +6,7 @@ use tests::badline::{Blackout, Conditions, Line};
 pub(crate) struct BadLine {
     pub(crate) name: &'static str,
     pub(crate) line: Line,
-    /// The bars on a map of this name.
+    /// The bars on the map with this name.
     pub(crate) bars: fn(&str) -> Bars,
 }
 
@@ -33,8 +33,8 @@ const BLACKOUT: Duration = Duration::from_secs(3);
 /// Time after the end of a blackout in which the next snapshot must arrive, in milliseconds.
 const RECOVERY_MS: f64 = 250.0;
 
-/// The lines of the table. A delay in a name is that of a round trip, half of it each way; a
-/// loss is that of each direction.
+/// The lines of the table. A delay in a name is that of a round trip, half of which each direction
+/// takes. A loss in a name is that of each direction.
 pub(crate) fn lines() -> Vec<BadLine> {
     let conditions = Conditions::default;
     let round_trip = |milliseconds| Duration::from_millis(milliseconds) / 2;

@@ -37,7 +37,7 @@ struct Options {
     #[arg(long, value_name = "N", default_value_t = 8)]
     bots: u32,
 
-    /// Seconds that they play over each line
+    /// Seconds that the bots play over each line
     #[arg(long, value_name = "S", default_value_t = 30)]
     seconds: u64,
 
@@ -94,7 +94,8 @@ fn maps() -> Vec<Map> {
     let arena = Map { name: "arena", path: own_map("arena.obsp"), objects: "0" };
     // `foreign_map` prints a line if the map is absent.
     let dm4 = foreign_map("id-gpl/dm4.map").map(|source| {
-        // It is compiled once here, rather than by each server. Bots look for it by its file name.
+        // The map is compiled once here, rather than by each server. Bots look for it by its file
+        // name.
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("lines");
         std::fs::create_dir_all(&folder).expect("a folder can be made");
         let path = folder.join("dm4.obsp");
@@ -121,7 +122,7 @@ fn play(line: &BadLine, map: &Map, options: &Options) -> Report {
         duration: Some(Duration::from_secs(options.seconds)),
         seed: options.seed,
         own_sockets: true,
-        // Bots that have the map need no transfer, which is not measured here.
+        // The bots have the map, because its transfer is not measured here.
         maps: map.path.parent().map(Path::to_owned).into_iter().collect(),
         ..Swarm::new(proxy.address(), options.bots)
     };

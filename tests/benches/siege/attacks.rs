@@ -77,7 +77,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     attack("joins", "48 players and 16 spectators", 64, One::Join),
     attack(
         "chat and rejoin",
-        "18 chat their allowance, leave and join again",
+        "18 send as many chat lines as they may, leave and join again",
         18,
         One::ChatAndRejoin,
     ),
@@ -91,7 +91,12 @@ pub(crate) const ATTACKS: &[Attack] = &[
     attack("pipelined pages", "16 connections pipeline /metrics", 16, One::PipelinedMetrics),
     attack("slow pages", "500 slow HTTP connections", 250, One::SlowHttp),
     attack("map downloads", "16 download the map in a loop", 16, One::MapDownloads),
-    attack("mismatches", "16 save up mismatch reports", 16, One::Mismatches),
+    attack(
+        "mismatches",
+        "16 play for 3 s, then send 1,800 reports of mismatches each",
+        16,
+        One::Mismatches,
+    ),
     attack("datagrams", "8 send 20,000 commands a second each", 8, One::Datagrams),
     attack("unfinished frames", "16 send a byte of a frame now and then", 16, One::UnfinishedFrame),
 ];

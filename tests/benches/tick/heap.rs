@@ -32,7 +32,7 @@ impl Fallen {
         self.awake += engine.awake();
     }
 
-    /// All ticks in milliseconds.
+    /// The time of all ticks, in milliseconds.
     fn total(&self) -> f64 {
         self.measured.ticks.iter().map(|tick| tick.as_secs_f64() * 1e3).sum()
     }
@@ -42,13 +42,13 @@ impl Fallen {
 pub(crate) fn heaps() {
     println!();
     println!(
-        "heaps: {TICKS} ticks; all of them in ms, the 99th percentile in ms, us for each body awake"
+        "heaps of {TICKS} ticks: time of all ticks in ms, 99th percentile of a tick in ms, µs a tick for each"
     );
     println!(
-        "and tick, bodies awake on average, mean height of the bodies and deepest overlap in units;"
+        "awake body, bodies awake on average, mean height of the bodies and deepest overlap in units;"
     );
     println!(
-        "our time divided by rapier's (total, p99), and how many times as fast ours is with two threads"
+        "our time divided by rapier's (all ticks, p99), and our time with one thread divided by that with two"
     );
     println!(
         "{:14} {:>7} {:>7} {:>6} {:>6} {:>6} {:>7}   {:>7} {:>7} {:>6} {:>6} {:>6} {:>7}   {:>5} {:>5} {:>7}",
@@ -92,7 +92,11 @@ fn drop_heap(scene: &Scene) {
             others.measured.judge(&peer, &mut peers_audit);
         }
     }
-    assert_eq!(ours.digest(), doubled.digest(), "two threads compute another heap than one");
+    assert_eq!(
+        ours.digest(),
+        doubled.digest(),
+        "two threads compute a different heap than one thread"
+    );
     let print = |fallen: &mut Fallen, state: State| {
         let total = fallen.total();
         let [_, _, late] = fallen.measured.summary();

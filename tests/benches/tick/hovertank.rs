@@ -57,7 +57,7 @@ impl Hovertank {
         if lands && touches && up.z > TILTED {
             return;
         }
-        // Gravity in the next step takes this off again.
+        // The drive accounts for the velocity that gravity takes off in the next step.
         let falls = Vector::Z * (GRAVITY * seconds);
         let (mut velocity, mut angular) = (body.linvel() - falls, body.angvel());
         let least = if up.z < FALLEN {

@@ -21,7 +21,7 @@ const LANDERS: [u16; 4] = [4, 8, 16, 32];
 /// Seed of the pads' places and of the tanks that land in them.
 const SEED: u64 = 1;
 
-/// Longest that a landing may take, in ticks.
+/// Greatest number of ticks of a landing.
 const LONGEST: u32 = 120 * 60;
 
 /// A tick at 60 Hz, in milliseconds.
@@ -39,7 +39,7 @@ struct Flight<E> {
     tally: Tally,
     /// Bodies awake, summed over the ticks.
     awake: usize,
-    /// Overlaps found, all ticks together.
+    /// Number of overlaps found in all ticks.
     overlaps: usize,
 }
 
@@ -101,14 +101,18 @@ impl<E: Engine> Flight<E> {
     }
 }
 
-/// Plays landings of all sizes in both engines and prints a line for each. Then prints the work
-/// of each stage of the cascade in the largest.
+/// Plays landings of all sizes in both engines and prints a line for each. Then prints the work of
+/// each stage of the cascade in the largest landing.
 pub(crate) fn landings() {
     println!();
-    println!("landings, seed {SEED}: milliseconds a tick, of all and while tanks are down; p99 of");
-    println!("16.7 ms; bodies awake on average, us for each body awake and tick; landers that");
     println!(
-        "landed, rested a second and left again, rises to try again; deepest overlap in units"
+        "landings, seed {SEED}: ms a tick, of all ticks and of those with tanks down; p99 of all in"
+    );
+    println!(
+        "% of 16.7 ms; bodies awake on average, µs a tick for each awake body; numbers of landers"
+    );
+    println!(
+        "that landed, rested a second and left, and of rises to try again; overlaps, the deepest in units"
     );
     println!(
         "{:22} {:>6} {:>7} {:>7} {:>7} {:>7} {:>8} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>8} {:>8}",

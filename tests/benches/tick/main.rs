@@ -41,7 +41,7 @@ const HALLS: [u32; 5] = [100, 500, 1_000, 2_000, 4_000];
 
 fn main() {
     machine::print();
-    // `cargo bench -p tests --bench tick -- heaps` for one of the three.
+    // `cargo bench -p tests --bench tick -- heaps` measures only one of the three.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let asked = |name: &str| wanted.is_empty() || wanted.iter().any(|word| word == name);
     if asked("matches") {

@@ -1,6 +1,6 @@
 //! A comparison of two conservative filters for the box of a body against the static world: the
 //! tree of boxes over the brushes, which the simulation uses, and the BSP of shifted planes. The
-//! table has the share of boxes that each finds clear, and its cost. The second is Blow's first
+//! table has the share of boxes that each finds clear, and its cost. The BSP is Blow's first
 //! filter: he dropped the smaller solid down the world's BSP.
 //!
 //! `cargo bench -p tests --bench world -- filter`
@@ -69,11 +69,13 @@ fn print_map(path: &Path) {
     );
 }
 
-/// The boxes of awake bodies in each tick, grown by the distance of a tick at their speed.
+/// The boxes of awake bodies in each tick. Each is grown by the distance that the body moves in a
+/// tick.
 fn awake_boxes(map: Arc<obsp::World>) -> Vec<Aabb> {
     let config = Config { tick_rate: 60, seed: 1, objects: OBJECTS, max_players: PLAYERS };
     let mut world = World::new(map, shipped().into(), config).expect("the map can be played");
-    let join = |player| (world.join().expect("the world has a free player slot"), Script::new(1, player));
+    let join =
+        |player| (world.join().expect("the world has a free player slot"), Script::new(1, player));
     let mut players: Vec<(EntityId, Script)> = (0..PLAYERS).map(join).collect();
     let mut boxes = Vec::new();
     for _ in 0..TICKS {

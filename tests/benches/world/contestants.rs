@@ -57,7 +57,7 @@ impl<'a> Contestant<'a> {
 /// A map in all the forms that are compared.
 pub(crate) struct Subject {
     world: World,
-    /// The map compiled for one size alone, for each of `world`'s sizes.
+    /// For each of `world`'s sizes, the map compiled for that size alone.
     separate: Vec<World>,
     peers: Peers,
     peers_of_rays: Peers,

@@ -10,7 +10,7 @@ use oracle::generate::wide;
 const BRUSHES: [usize; 5] = [500, 1_000, 2_500, 10_000, 20_000];
 
 pub(crate) fn print() {
-    println!("\n== a room of boxes and ramps, as large as they need, by their number");
+    println!("\n== rooms of boxes and ramps, by the number of these; a room grows with its number");
     println!(
         "  {:>8} {:>10} {:>8} {:>8} {:>8} {:>12}",
         "brushes", "compile s", "cpu s", "load ms", "nodes", "bytes/brush"

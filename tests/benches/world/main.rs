@@ -2,10 +2,10 @@
 //!
 //! `cargo bench -p tests --bench world`
 //!
-//! Every contestant traces the same segments on every map. The contestants are the onion BSP, a
-//! tree of that size alone, `parry3d` and the shifted planes. `parry3d` casts the same box against
-//! the same brushes, as a BVH of convex bodies and as a triangle mesh. The shifted planes are cast
-//! the same box and other bodies.
+//! Every contestant traces the same segments on every map. The contestants are the onion BSP, a BSP
+//! for one size alone, `parry3d` and the shifted planes. `parry3d` casts the same box against the
+//! same brushes, as a BVH of convex bodies and as a triangle mesh. Through the shifted planes, the
+//! same box and other bodies are cast.
 //!
 //! The contestants take turns of a few hundred segments and medians are kept, so that other load on
 //! the machine affects all of them alike. Only the ratios are comparable.

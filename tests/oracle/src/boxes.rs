@@ -99,7 +99,7 @@ impl Corridor {
         Self { bounds: [min, max], middle, half, margin }
     }
 
-    /// Whether the box overlaps the region, or almost.
+    /// Whether the box overlaps the region. A box that just misses it may count as well.
     pub(crate) fn meets(&self, other: &Bounds) -> bool {
         // The separating axes are the coordinate axes and their cross products with the
         // segment. Rounding is far below the margin that is allowed here.
@@ -137,7 +137,7 @@ mod tests {
             found.sort_unstable();
             let all: Vec<usize> = (0..boxes.len()).filter(|&i| way.meets(&boxes[i])).collect();
             assert_eq!(found, all);
-            // Each box that contains a point of the segment is among them.
+            // Each box that contains a point of the segment must be found.
             for step in 0..=100 {
                 let t = f64::from(step) / 100.0;
                 let p = [0, 1, 2].map(|i| a[i] + (b[i] - a[i]) * t);

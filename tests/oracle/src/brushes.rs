@@ -35,7 +35,7 @@ pub struct Solids {
 pub struct Solid {
     /// Line of the brush's opening brace.
     pub line: usize,
-    /// Solid for boxes only, not for the bare point.
+    /// Whether it is solid for boxes only, not for the bare point.
     pub clip: bool,
     /// Its shape.
     pub polyhedron: Polyhedron,
@@ -231,7 +231,7 @@ impl Brushes {
 pub(crate) enum Cover {
     /// None of it: the whole box is in front of a plane of each brush.
     None,
-    /// Neither all nor none is certain.
+    /// Perhaps a part of it: neither of the other two is certain.
     Some,
     /// All of it: the whole box is inside one brush.
     All,

@@ -1,9 +1,8 @@
 //! Reachable space: a flood from the map's entities, and from the void around it.
 //!
-//! Space is divided into an octree of cubes until a cube is certainly free
-//! of brushes or smaller than a step; free cubes that share a face are
-//! connected. So flooded space is really reachable. Space that neither flood
-//! reaches is doubtful and is not judged: it lies behind gaps narrower than two
+//! Space is divided into an octree of cubes until a cube is certainly free of brushes or smaller
+//! than a step; free cubes that share a face are connected. So flooded space is really reachable.
+//! Space that no flood reaches is doubtful and is not judged: it lies behind gaps narrower than two
 //! steps.
 //!
 //! `maps/COMPILER.md` defines the outside. An entity that touches no brush is a certain seed: the
@@ -292,7 +291,7 @@ mod tests {
         assert_eq!(flood.reach(INSIDE), Reach::Entity);
         assert_eq!(flood.reach(OUTSIDE), Reach::Void);
         assert_eq!(flood.reach(FAR), Reach::Void);
-        // Next to a wall, where no whole cube is free.
+        // This point is next to a wall, where no whole cube is free.
         assert_eq!(flood.reach([0.006, 25.0, 63.994]), Reach::Entity);
         assert_eq!(flood.reach([-4.006, 25.0, 25.0]), Reach::Void);
     }

@@ -20,7 +20,8 @@ pub enum Body {
     Ball(f64),
     /// An upright cylinder with this radius and half height.
     Cylinder(f64, f64),
-    /// A box, by a vector along each side of half its length; they are at right angles.
+    /// A box, by three vectors at right angles. Each has the direction of a side and half of its
+    /// length.
     Cuboid([Vector; 3]),
 }
 
@@ -145,7 +146,7 @@ pub(crate) fn gap(corners: &[Vector], half_extents: Vector, centre: Vector) -> f
 }
 
 impl Solid {
-    /// The time of contact: it is advanced for as long as a plane separates the two.
+    /// The time of contact. A search advances it as long as a plane separates the two bodies.
     fn contact(&self, body: &Body, start: Vector, end: Vector) -> Option<f64> {
         let motion = sub(end, start);
         let mut time = 0.0;

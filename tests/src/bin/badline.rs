@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use clap::Parser;
 use tests::badline::{Options, Proxy, Stats};
-use tokio::signal::unix::{SignalKind, signal};
 
 fn main() -> ExitCode {
     match run(&Options::parse()) {
@@ -41,16 +40,32 @@ fn run(options: &Options) -> Result<(), String> {
 fn wait(duration: Option<Duration>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
         let over = tokio::time::sleep(duration.unwrap_or(Duration::MAX));
         tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            () = over => {}
+            interrupted = interrupted() => interrupted,
+            () = over => Ok(()),
         }
-        Ok(())
     })
+}
+
+/// Waits until the program is interrupted or asked to end.
+#[cfg(unix)]
+async fn interrupted() -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
+/// Waits until the program is interrupted.
+#[cfg(not(unix))]
+async fn interrupted() -> io::Result<()> {
+    tokio::signal::ctrl_c().await
 }
 
 fn write(stats: &Stats, path: &Path) -> io::Result<()> {

@@ -199,5 +199,7 @@ fn source(name: &str) -> PathBuf {
 }
 
 fn origin(entity: &Entity) -> DVec3 {
-    DVec3::from_array(entity.origin().unwrap_or_else(|| panic!("no origin: {entity:?}")))
+    DVec3::from_array(
+        entity.origin().unwrap_or_else(|| panic!("this entity has no origin: {entity:?}")),
+    )
 }

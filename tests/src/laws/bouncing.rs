@@ -1,4 +1,5 @@
-//! Impacts: Newton's law of restitution, and what no impact changes.
+//! Impacts: Newton's law of restitution, momentum, which no impact changes, and energy, which none
+//! increases.
 
 use std::f64::consts::TAU;
 
@@ -12,10 +13,11 @@ use super::scene::{Body, FLOOR_RESTITUTION, Floor, GRAVITY, Scene, USUAL_DAMPING
 use super::sliding::{GAP, SIDES, flat_solid, log_between};
 use super::solid::Solid;
 
-/// The gap between a body that lies and its floor, in units.
+/// The gap at which a body lies above its floor, in units.
 const REST: f64 = 0.1;
 
-/// A body that turns by more radians in a tick may have had its spin cut.
+/// If a body turns by more than this in a tick, in radians, the simulation may have limited its
+/// spin.
 const CUT_TURN: f64 = 0.9;
 
 fn restitution(random: &mut Random) -> f64 {
@@ -25,7 +27,7 @@ fn restitution(random: &mut Random) -> f64 {
     }
 }
 
-/// A shape of this size across, flat or not.
+/// A random shape of this size across, flat or not, and its description.
 fn any_solid(random: &mut Random, size: f64) -> (Solid, String) {
     let radius = 0.5 * size;
     let sides = SIDES[random.below(SIDES.len())];
@@ -51,13 +53,16 @@ fn any_solid(random: &mut Random, size: f64) -> (Solid, String) {
     }
 }
 
-/// A body that falls flat from h rises to e²h, and stays flat.
+/// A body with restitution e that falls flat from a height h rises to e²h, and stays flat.
 ///
-/// The floor is met within a tick: what gravity adds to the speed in that tick may not count, so
-/// the impact may be slower by g·t, and the height less by e²·v·t. In flight, steps of t at the
-/// ends of which speeds are taken lose ½·g·t a second of height: on the way down and up v/g and
-/// e·v/g seconds, together ½·v·t·(e² + e) of the height that is reached. Nothing makes it more:
-/// the gap at which bodies rest, and two in a thousand, are for rounding.
+/// The body meets the floor within a tick of the duration t. The speed that gravity adds in this
+/// tick may be missing in the impact. So the speed v of the impact may be less by g·t, and the
+/// height by e²·v·t. In flight, a body moves by its speed at the end of each tick, which costs
+/// ½·g·t of height a second. The way down takes v/g seconds, and its loss counts e² times; the way
+/// up takes e·v/g seconds. Together they cost ½·v·t·(e² + e) of the height that is reached.
+///
+/// Nothing makes the body rise higher. The bound is [`GAP`] and 0.2 % of the fall, for the gap at
+/// which bodies rest and for rounding.
 pub fn flat_fall(random: &mut Random) -> Case {
     let size = log_between(random, 0.5, 2000.0);
     let (solid, name) = flat_solid(random, size);
@@ -82,12 +87,12 @@ pub fn flat_fall(random: &mut Random) -> Case {
                 rise = rise.max(below + fall);
                 tilt = tilt.max((body.orientation * DVec3::Z).angle_between(DVec3::Z));
             }
-            // Until it comes down for the second time.
+            // The run ends when the body comes down for the second time.
             !(has_met && body.velocity.z < 0.0 && rise > 1.0)
         });
         let law = restitution * restitution * fall;
         let late = speed * run.scene.tick();
-        // Rounding in single precision, of a few dozen sums, may turn it by this much a second.
+        // Rounding of a few dozen sums in single precision may turn the body by this much a second.
         let spin = 2e-5 * speed / radius;
         let lost = late * (1.5 * restitution * restitution + 0.5 * restitution);
         vec![
@@ -97,8 +102,9 @@ pub fn flat_fall(random: &mut Random) -> Case {
     })
 }
 
-/// The greatest energy that lasts for three ticks, as a height: what is measured in the tick of
-/// an impact mixes what was before and after.
+/// The greatest energy that lasts for three ticks, in units of height. A single tick does not
+/// count, because the energy measured in the tick of an impact mixes motion before and after the
+/// impact. `top` is raised to the greatest height of a body.
 fn lasting_energy(run: &mut Run, seconds: f64, bodies: usize, top: &mut f64) -> f64 {
     let mut last = [f64::INFINITY; 3];
     let (mut most, mut tick) = (f64::NEG_INFINITY, 0);
@@ -114,9 +120,9 @@ fn lasting_energy(run: &mut Run, seconds: f64, bodies: usize, top: &mut f64) -> 
     most
 }
 
-/// A body that is dropped in any pose never comes above where it was dropped, nor has more energy
-/// than it had, whatever its shape and restitution. Bodies that lie are pushed up to the gap at
-/// which they rest.
+/// A body that is dropped in any pose never rises above the height from which it was dropped, and
+/// never gains energy, whatever its shape and restitution. The bound allows for rounding, and for
+/// the solver, which pushes a lying body up to the gap at which it rests.
 pub fn tumbling(random: &mut Random) -> Case {
     let size = if random.one_in(2) {
         log_between(random, 2.0, 16.0)
@@ -144,26 +150,56 @@ pub fn tumbling(random: &mut Random) -> Case {
     })
 }
 
-/// Two bodies that meet in the air exchange momentum: its sum changes by gravity alone, and
-/// angular momentum about their common centre of mass not at all. Their energy in its axes does
-/// not grow.
+/// Sums over two bodies of density 1.
+struct Totals {
+    /// Of their common centre of mass.
+    velocity: DVec3,
+    /// About it.
+    angular_momentum: DVec3,
+    /// In its axes, without that of height.
+    energy: f64,
+}
+
+impl Totals {
+    fn of(run: &Run) -> Self {
+        let masses = [run.mass(0), run.mass(1)];
+        let bodies = [run.body(0), run.body(1)];
+        let sum = |of: &dyn Fn(usize) -> DVec3| of(0) + of(1);
+        let total = masses[0] + masses[1];
+        let centre = sum(&|k| bodies[k].position * masses[k]) / total;
+        let velocity = sum(&|k| bodies[k].velocity * masses[k]) / total;
+        let angular_momentum = sum(&|k| {
+            let arm = bodies[k].position - centre;
+            let orbit = arm.cross((bodies[k].velocity - velocity) * masses[k]);
+            orbit + run.own_angular_momentum(k)
+        });
+        let flying = |k: usize| (bodies[k].velocity - velocity).length_squared() * masses[k];
+        let energy = (0..2).map(|k| run.spin_energy(k) + 0.5 * flying(k)).sum();
+        Self { velocity, angular_momentum, energy }
+    }
+}
+
+/// Two bodies that meet in the air exchange momentum. The sum of their momentum changes by gravity
+/// alone. Their angular momentum about their common centre of mass does not change, and their
+/// energy relative to it does not grow.
 ///
-/// Deviations are shares of what is exchanged at most: the reduced mass times the speed at which
-/// they meet, and that times the distance of their centres when they touch. Single precision and
-/// the solver's order have 1 %. Damping takes its share of the spins.
+/// Deviations are shares of the most that the bodies can exchange. For momentum, this is their
+/// reduced mass times the speed at which they meet; for angular momentum, it is that times the sum
+/// of their radii. 1 % is allowed for errors of single precision and of the solver. Angular
+/// momentum may also differ by as much as damping takes from the spins.
 ///
-/// A spin of 0.98 radians a tick is the greatest that a body has: see the README of `obsp-sim`. A
-/// meeting that gives more, as small bodies at high speed do, is not judged by angular momentum.
+/// The simulation limits spins to 0.98 radians a tick (see the README of `obsp-sim`). If a meeting
+/// gives more, as meetings of small bodies at high speed do, its angular momentum is not judged.
 ///
-/// The bodies are two ticks apart: what a tick tells of spins is its mean, so that one without an
-/// impact has to come first.
+/// The bodies start two ticks apart. The spin that is measured in a tick is its mean, so the
+/// momentum before the meeting can only be measured in a tick without an impact.
 pub fn meeting(random: &mut Random) -> Case {
     let size = log_between(random, 4.0, 200.0);
     let ratio = random.between(0.0, 1000f64.ln()).exp().cbrt();
     let (first, name) = any_solid(random, size);
     let (second, other) = any_solid(random, size * ratio);
     let reach = first.radius() + second.radius();
-    // So fast that they have parted before the fall ends.
+    // At this speed the bodies have parted before their fall ends.
     let speed = random.between(80f64.max(0.75 * reach), 1500f64.max(1.5 * reach));
     let direction = any_turn(random) * DVec3::X;
     let aside = direction.any_orthonormal_vector() * (reach * random.between(0.0, 0.3));
@@ -195,28 +231,9 @@ pub fn meeting(random: &mut Random) -> Case {
     let told = format!("{name} and {other}, restitution {restitution:.3}, {speed:.0} units/s");
     Case::new(told, scene, move |run| {
         run.step();
-        let masses = [run.mass(0), run.mass(1)];
-        let total = masses[0] + masses[1];
-        let exchanged = masses[0] * masses[1] / total * speed;
-        let totals = |run: &Run| {
-            let bodies = [run.body(0), run.body(1)];
-            let sum = |of: &dyn Fn(usize) -> DVec3| of(0) + of(1);
-            let centre = sum(&|k| bodies[k].position * masses[k]) / total;
-            let velocity = sum(&|k| bodies[k].velocity * masses[k]) / total;
-            let angular = sum(&|k| {
-                let arm = bodies[k].position - centre;
-                let orbit = arm.cross((bodies[k].velocity - velocity) * masses[k]);
-                orbit + run.own_angular_momentum(k)
-            });
-            let energy: f64 = (0..2)
-                .map(|k| {
-                    let flying = (bodies[k].velocity - velocity).length_squared() * masses[k];
-                    run.spin_energy(k) + 0.5 * flying
-                })
-                .sum();
-            (velocity, angular, energy)
-        };
-        let before = totals(run);
+        let total = run.mass(0) + run.mass(1);
+        let exchanged = run.mass(0) * run.mass(1) / total * speed;
+        let before = Totals::of(run);
         let from = run.time();
         let tick = run.scene.tick();
         let (mut is_cut, mut most) = (false, 0f64);
@@ -226,13 +243,13 @@ pub fn meeting(random: &mut Random) -> Case {
             true
         });
         let seconds = run.time() - from;
-        let after = totals(run);
-        let fallen = before.0 - DVec3::Z * (GRAVITY * seconds);
-        let momentum = (after.0 - fallen).length() * total / exchanged;
+        let after = Totals::of(run);
+        let fallen = before.velocity - DVec3::Z * (GRAVITY * seconds);
+        let momentum = (after.velocity - fallen).length() * total / exchanged;
         let spins = exchanged * reach;
         let damped = most * USUAL_DAMPING * seconds / spins;
-        let angular = (after.1 - before.1).length() / spins;
-        let energy = (after.2 - before.2) / (0.5 * exchanged * speed);
+        let angular = (after.angular_momentum - before.angular_momentum).length() / spins;
+        let energy = (after.energy - before.energy) / (0.5 * exchanged * speed);
         let mut readings = vec![
             Reading::at_most("momentum, share", 0.0, 0.01, momentum),
             Reading::at_most("energy gained, share", 0.0, 0.01, energy),

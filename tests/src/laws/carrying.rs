@@ -1,4 +1,4 @@
-//! Kinematic bodies and what they carry.
+//! Kinematic bodies and the bodies that they carry.
 
 use std::f64::consts::TAU;
 
@@ -11,7 +11,8 @@ use super::scene::{Body, Floor, GRAVITY, Scene};
 use super::sliding::{GAP, SIDES, flat_solid, log_between};
 use super::solid::Solid;
 
-/// A carrier at some height, of this friction, and what stands on it at a place.
+/// A scene of a kinematic carrier in the air and a rider that stands on it at the place `at`.
+/// `friction` has the coefficients of the carrier and of the rider.
 fn scene(
     random: &mut Random,
     carrier: Solid,
@@ -39,17 +40,20 @@ fn frictions(random: &mut Random) -> ([f64; 2], f64) {
     (both, (both[0] * both[1]).sqrt())
 }
 
-/// A turntable that is started gently takes along what stands on it as long as friction can give
-/// the acceleration ω²r; beyond that it slides off. It turns itself by what its velocity says.
+/// A turntable that starts gently carries a rider along as long as friction can give the
+/// acceleration ω²r; beyond that, the rider slides off. The table itself turns by its velocity
+/// times the time.
 ///
-/// It starts with three tenths of what friction can give, along the way; six tenths across make
-/// less than seven together. What is carried keeps its heading on the table, and its place.
+/// At the start, the table needs three tenths of the acceleration that friction can give, along the
+/// rider's path. If the rider is to stay, its circle needs at most six tenths, across the path:
+/// together these are less than seven tenths. A carried body keeps its heading and its place on the
+/// table.
 ///
-/// A tick t moves a body that goes round along the tangent, which leads outward: of the square of
-/// the distance r, the part (ωt)² a tick. If that is the tangent of where the body was half a tick
-/// before, it leads outward by as much again. So r grows as e to the power of ω²t a second, and
-/// may have grown by that and by the solver's 2 %. The heading may be a tick late. A table that would let it grow by more than a seventh
-/// is no test, so ω is kept below that.
+/// A tick of the duration t moves the rider along the tangent of its circle, which leads outward:
+/// the square of its distance r grows by the share (ωt)² a tick. If the engine takes the tangent at
+/// the place where the rider was half a tick before, r² grows by as much again. So in T seconds r
+/// may grow by the factor e^(ω²·t·T), and by 2 % for the solver. The heading may be a tick late. A
+/// scene in which r might grow by more than a sixth would test nothing, so ω is chosen smaller.
 pub fn turntable(random: &mut Random) -> Case {
     let radius = log_between(random, 10.0, 1000.0);
     let sides = SIDES[random.below(SIDES.len())];
@@ -57,7 +61,7 @@ pub fn turntable(random: &mut Random) -> Case {
     let (rider, name) = flat_solid(random, size);
     let table = Solid::prism(sides, radius, 0.1 * radius);
     let (both, friction) = frictions(random);
-    // Within the table, whose middles of sides are nearer than its corners.
+    // The rider must stand within the table. The middles of its sides are nearer than its corners.
     let inner = radius * (std::f64::consts::PI / sides as f64).cos();
     let arm = (inner - rider.radius()).max(0.1 * radius) * random.between(0.3, 0.9);
     let holds = random.below(3) > 0;
@@ -126,8 +130,8 @@ pub fn turntable(random: &mut Random) -> Case {
     })
 }
 
-/// A lift that starts and stops with half of gravity keeps what stands on it in touch, at each
-/// speed, upward and downward, and has its own way.
+/// A lift that starts with half of gravity, upward or downward, keeps its rider in touch at any
+/// speed. The lift itself moves by its velocity times the time.
 pub fn lift(random: &mut Random) -> Case {
     let radius = log_between(random, 10.0, 1000.0);
     let sides = SIDES[random.below(SIDES.len())];
@@ -170,8 +174,9 @@ pub fn lift(random: &mut Random) -> Case {
     })
 }
 
-/// A conveyor that starts at once slips v²/2µg under what stands on it, and then takes it along,
-/// exactly as fast: a body that slides to rest, seen from the conveyor. The bounds are those.
+/// A conveyor that moves at full speed v at once slips by v²/2µg under its rider, and then carries
+/// the rider at exactly its own speed. Seen from the conveyor, the rider slides to rest, so the
+/// bounds are those of [`super::sliding::stops`].
 pub fn conveyor(random: &mut Random) -> Case {
     let radius = log_between(random, 2.0, 100.0);
     let (rider, name) = flat_solid(random, 2.0 * radius);
@@ -184,7 +189,7 @@ pub fn conveyor(random: &mut Random) -> Case {
     let way = speed * (2.0 * stop + 3.0);
     scene.half[0] += way;
     scene.bodies.iter_mut().for_each(|body| body.position.x -= 0.5 * way);
-    // The far end of the way is within the world.
+    // The scene is moved only so far that the whole way of the conveyor is within the world.
     let reach = 32_000.0 - scene.half[0] - 1024.0;
     scene.shift = scene.shift.clamp(DVec3::splat(-reach.max(0.0)), DVec3::splat(reach.max(0.0)));
     let told = format!("{name}, friction {friction:.2}, {speed:.1} units/s");

@@ -1,24 +1,24 @@
-//! Scenes with the law that judges them, and what came out.
+//! Scenes with the laws that judge them, and the measured numbers.
 
 use super::engine::{Run, Start};
 use super::scene::Scene;
 
-/// A number that a law knows beforehand.
+/// A number that a law predicts, and its measured value.
 #[derive(Clone, Debug)]
 pub struct Reading {
     /// Name of the measured number, with its unit.
     pub what: &'static str,
-    /// The least and the greatest that the law allows.
+    /// The least and the greatest value that the law allows.
     pub law: [f64; 2],
-    /// How far beyond these it may be, by errors of integration that are derived where the law
-    /// is written down.
+    /// Greatest distance of the measured value beyond these. It allows for the errors of an
+    /// integration by ticks, which are derived in the documentation of the law.
     pub bound: f64,
-    /// The number that came out.
+    /// The measured value.
     pub seen: f64,
 }
 
 impl Reading {
-    /// A number that the law gives.
+    /// A number of which the law gives the value.
     pub fn equal(what: &'static str, law: f64, bound: f64, seen: f64) -> Self {
         Self { what, law: [law, law], bound, seen }
     }
@@ -33,7 +33,8 @@ impl Reading {
         Self { what, law: [f64::NEG_INFINITY, law], bound, seen }
     }
 
-    /// How far it is beyond what the law allows.
+    /// The distance of the measured value beyond the values that the law allows, or infinity if the
+    /// measured value is not finite.
     pub fn deviation(&self) -> f64 {
         let [least, most] = self.law;
         if self.seen.is_finite() {
@@ -48,7 +49,7 @@ impl Reading {
         self.deviation() / self.bound
     }
 
-    /// Whether the law is kept.
+    /// Whether the measured value is beyond the law by no more than the bound.
     pub fn holds(&self) -> bool {
         self.share() <= 1.0
     }
@@ -72,7 +73,7 @@ type Judge = Box<dyn Fn(&mut Run) -> Vec<Reading>>;
 
 /// A scene and the law that judges it.
 pub struct Case {
-    /// Shapes, materials and speeds, in words.
+    /// Shapes, materials and speeds of the scene, in words.
     pub told: String,
     /// The scene that is played.
     pub scene: Scene,
@@ -89,10 +90,10 @@ impl Case {
         Self { told, scene, judge: Box::new(judge) }
     }
 
-    /// Plays it.
+    /// Plays the scene in an engine, and returns the measured numbers.
     ///
     /// # Errors
-    /// Why the scene could not be played to its end.
+    /// The reason why the scene could not be played to its end.
     pub fn play(&self, start: Start) -> Result<Vec<Reading>, String> {
         let mut run = Run::new(&self.scene, start)?;
         let readings = (self.judge)(&mut run);

@@ -1,56 +1,56 @@
-//! An engine that plays a scene, and what is measured of it in the axes of the scene.
+//! An engine that plays a scene, and the measurements of its bodies in the axes of the scene.
 
 use glam::{DMat3, DQuat, DVec3};
 
 use super::scene::{GRAVITY, Scene};
 
-/// A body after a tick as an engine tells it, in the axes of the world.
+/// The state of a body after a tick as an engine reports it, in the axes of the world.
 #[derive(Clone, Copy, Debug)]
 pub struct Told {
-    /// Centre of mass.
+    /// Position of the centre of mass.
     pub position: DVec3,
-    /// From the axes of the body.
+    /// Rotation from the axes of the body to those of the world.
     pub orientation: DQuat,
-    /// Units per second.
+    /// Velocity of the centre of mass, in units per second.
     pub velocity: DVec3,
-    /// Whether it is left out of the simulation.
+    /// Whether the body sleeps, so that the engine does not move it.
     pub asleep: bool,
 }
 
 /// An engine that plays a scene.
 pub trait Engine {
-    /// Advances by a tick.
+    /// Plays a tick.
     fn step(&mut self);
-    /// A body of the scene, by its index.
+    /// The state of the scene's body with this index.
     fn told(&self, body: usize) -> Told;
     /// Sets the velocities of a body, in the axes of the world.
     fn set_velocity(&mut self, body: usize, linear: DVec3, angular: DVec3);
-    /// A fault that the motions of the bodies do not show.
+    /// A fault that the bodies' motion does not show, such as a refused velocity.
     fn fault(&self) -> Option<String>;
 }
 
 /// Sets an engine up.
 pub type Start<'a> = &'a dyn Fn(&Scene) -> Result<Box<dyn Engine>, String>;
 
-/// A body after a tick, in the axes of the scene.
+/// The motion of a body in a tick, in the axes of the scene.
 #[derive(Clone, Copy, Debug)]
 pub struct Motion {
-    /// Centre of mass.
+    /// Position of the centre of mass.
     pub position: DVec3,
-    /// From the axes of the body.
+    /// Rotation from the axes of the body to those of the scene.
     pub orientation: DQuat,
-    /// Units per second.
+    /// Velocity of the centre of mass, in units per second.
     pub velocity: DVec3,
-    /// Mean of the tick, in radians per second: by the orientations before and after it, so that
-    /// no engine is believed.
+    /// Mean spin of the tick, in radians per second. It is computed from the orientations before
+    /// and after the tick, because an engine's own figure may be wrong.
     pub spin: DVec3,
     /// The orientation before the tick.
     before: DQuat,
-    /// Whether it is left out of the simulation.
+    /// Whether the body sleeps, so that the engine does not move it.
     pub asleep: bool,
 }
 
-/// A scene that is played.
+/// A scene that an engine plays.
 pub struct Run<'a> {
     start: Start<'a>,
     engine: Box<dyn Engine>,
@@ -61,10 +61,10 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Sets a scene up.
+    /// Sets a scene up in an engine.
     ///
     /// # Errors
-    /// The engine's, if it refuses the scene.
+    /// The engine's message, if it refuses the scene.
     pub fn new(scene: &'a Scene, start: Start<'a>) -> Result<Self, String> {
         let engine = start(scene)?;
         let motion = |(index, _)| {
@@ -78,7 +78,7 @@ impl<'a> Run<'a> {
     /// Sets up another scene in the same engine.
     ///
     /// # Errors
-    /// The engine's, if it refuses the scene.
+    /// The engine's message, if it refuses the scene.
     pub fn beside<'b>(&self, scene: &'b Scene) -> Result<Run<'b>, String>
     where
         'a: 'b,
@@ -86,7 +86,7 @@ impl<'a> Run<'a> {
         Run::new(scene, self.start)
     }
 
-    /// Advances by a tick.
+    /// Plays a tick and measures the bodies.
     pub fn step(&mut self) {
         self.engine.step();
         self.ticks += 1;
@@ -101,8 +101,8 @@ impl<'a> Run<'a> {
         self.while_below(seconds, |_| true);
     }
 
-    /// Advances for at most this many seconds, as long as `goes_on` says so after a tick.
-    /// Returns the seconds that passed.
+    /// Advances for at most this many seconds, and ends earlier after a tick for which `goes_on`
+    /// returns false. Returns the seconds that passed.
     pub fn while_below(&mut self, seconds: f64, mut goes_on: impl FnMut(&Self) -> bool) -> f64 {
         let ticks = (seconds / self.scene.tick() - 1e-9).ceil() as u32;
         for tick in 1..=ticks {
@@ -119,7 +119,7 @@ impl<'a> Run<'a> {
         f64::from(self.ticks) * self.scene.tick()
     }
 
-    /// A body of the scene, by its index.
+    /// The state of the scene's body with this index.
     pub fn body(&self, index: usize) -> Motion {
         self.motions[index]
     }
@@ -130,7 +130,7 @@ impl<'a> Run<'a> {
         self.engine.set_velocity(index, rotation * linear, rotation * angular);
     }
 
-    /// A fault that the motions of the bodies do not show.
+    /// A fault that the bodies' motion does not show, such as a refused velocity.
     pub fn fault(&self) -> Option<String> {
         self.engine.fault()
     }
@@ -140,8 +140,9 @@ impl<'a> Run<'a> {
         self.scene.bodies[index].solid.volume
     }
 
-    /// Angular momentum of a body about its centre of mass, for density 1: the one with which a
-    /// body that nothing touches comes from the orientation before a tick to the one after it.
+    /// Angular momentum of a body about its centre of mass, for density 1. It is the one that turns
+    /// the body from its orientation before the tick to the one after it if nothing touches the
+    /// body.
     pub fn own_angular_momentum(&self, index: usize) -> DVec3 {
         let motion = &self.motions[index];
         let inertia = self.scene.bodies[index].solid.inertia;
@@ -149,20 +150,21 @@ impl<'a> Run<'a> {
         free_momentum(inertia, turn, motion.spin, self.scene.tick()) * self.mass(index)
     }
 
-    /// The spin of a body after a tick, in radians per second, by its angular momentum.
+    /// The spin of a body after a tick, in radians per second, computed from its angular momentum.
     pub fn spin_after(&self, index: usize) -> DVec3 {
         let inertia = self.scene.bodies[index].solid.inertia;
         let momentum = self.own_angular_momentum(index) / self.mass(index);
         free_spin(inertia, self.motions[index].orientation, momentum)
     }
 
-    /// Energy of the spin of a body, for density 1.
+    /// Energy of the spin of a body after a tick, for density 1.
     pub fn spin_energy(&self, index: usize) -> f64 {
         0.5 * self.own_angular_momentum(index).dot(self.spin_after(index))
     }
 
-    /// Energy of motion and of height above the floor of a body, over its weight: in units of
-    /// height. Of the spin by its mean in the tick: something may touch the body in that.
+    /// The kinetic and potential energy of a body, divided by its weight: in units of height. The
+    /// part of the spin is that of its mean in the tick, because something may have touched the
+    /// body within the tick.
     pub fn energy_height(&self, index: usize) -> f64 {
         let motion = &self.motions[index];
         let inertia = self.scene.bodies[index].solid.inertia;
@@ -193,7 +195,7 @@ fn motion(scene: &Scene, told: &Told, before: DQuat) -> Motion {
     }
 }
 
-/// The spin of a body of this orientation and angular momentum.
+/// The spin of a body with this orientation and angular momentum.
 fn free_spin(inertia: DMat3, orientation: DQuat, momentum: DVec3) -> DVec3 {
     let rotation = DMat3::from_quat(orientation);
     rotation * (inertia.inverse() * (rotation.transpose() * momentum))
@@ -204,10 +206,12 @@ fn middle(before: DQuat, spin: DVec3, seconds: f64) -> DMat3 {
     DMat3::from_quat((DQuat::from_scaled_axis(spin * (0.5 * seconds)) * before).normalize())
 }
 
-/// The angular momentum that brings a body that nothing touches from one orientation to another
-/// in so many seconds, given its mean spin: by shooting, along Euler's equations.
+/// The angular momentum that brings a body that nothing touches from one orientation to another in
+/// so many seconds. It is found by the shooting method: a guess from the mean spin is corrected
+/// until the free rotation ends at `to`.
 fn free_momentum(inertia: DMat3, [from, to]: [DQuat; 2], mean: DVec3, seconds: f64) -> DVec3 {
-    // A turn this small in radians misses by less than rounding takes away.
+    // The guess is good enough if the rotation ends this close to `to`, in radians: rounding is
+    // larger.
     const MISS: f64 = 1e-10;
     let middle = middle(from, mean, seconds);
     let in_middle = |spin: DVec3| middle * (inertia * (middle.transpose() * spin));
@@ -223,8 +227,9 @@ fn free_momentum(inertia: DMat3, [from, to]: [DQuat; 2], mean: DVec3, seconds: f
     momentum
 }
 
-/// The orientation of a body of this angular momentum that nothing touches, so many seconds later:
-/// by the rule of the middle, whose error is of the third order, and Richardson's extrapolation.
+/// The orientation, `seconds` later, of a body with this angular momentum that nothing touches. It
+/// is integrated by the midpoint rule, whose error in a step is of the third order, and by
+/// Richardson's extrapolation from two lengths of step.
 fn turned_free(inertia: DMat3, from: DQuat, momentum: DVec3, seconds: f64) -> DQuat {
     let by = |steps: u32| {
         let step = seconds / f64::from(steps);

@@ -10,14 +10,14 @@ use super::scene::{Body, Floor, GRAVITY, Scene};
 use super::sliding::{SIDES, log_between};
 use super::solid::Solid;
 
-/// How long bodies fly, in seconds: thrown up with half of that times gravity.
+/// Time for which bodies fly, in seconds. They are thrown up at half of this times gravity, so they
+/// are back at their first height at its end.
 const SECONDS: f64 = 9.0;
 
-/// Steps of a second in which Euler's equations are integrated.
+/// Number of steps a second in which Euler's equations are integrated.
 const STEPS: u32 = 20_000;
 
-/// A body that is thrown up and turns slowly enough for its rate of ticks: a fifth of a radian a
-/// tick, within which the mean spin is that of the middle but for a six-hundredth.
+/// A scene with a spinning body that is thrown up, and without a floor.
 fn thrown(random: &mut Random, solid: Solid, damping: f64, turn: DQuat, spin: DVec3) -> Scene {
     let start = DVec3::Z * (solid.radius() + 100.0);
     let up = DVec3::Z * (0.5 * SECONDS * GRAVITY);
@@ -29,15 +29,16 @@ fn thrown(random: &mut Random, solid: Solid, damping: f64, turn: DQuat, spin: DV
     scene
 }
 
-/// Ticks a second at which a spin is watched.
+/// A random rate at which a body with this spin turns by less than a fifth of a radian a tick. Then
+/// the mean spin of a tick differs from the spin in its middle by less than a six-hundredth.
 fn rate(random: &mut Random, spin: f64) -> u32 {
     let rates = [20, 30, 60, 120, 240];
     let enough = rates.iter().position(|&rate| spin < 0.2 * f64::from(rate)).unwrap_or(4);
     rates[enough + random.below(rates.len() - enough)]
 }
 
-/// The angular momentum of anything that flies keeps its direction, and its size but for what
-/// damping takes: e to the power of −c·t of it is left.
+/// The angular momentum of a flying body keeps its direction. With damping at the rate c, the share
+/// e^(−c·t) of its size is left after t seconds; without damping it keeps its size.
 pub fn momentum(random: &mut Random, damping: f64) -> Case {
     let size = log_between(random, 0.5, 500.0);
     let sides = SIDES[random.below(SIDES.len())];
@@ -70,7 +71,7 @@ pub fn momentum(random: &mut Random, damping: f64) -> Case {
             axis = axis.max(now.angle_between(before));
             true
         });
-        // The first measure is that of the first tick.
+        // `before` is measured in the first tick, in which damping may have acted already.
         let bound = 0.01 + damping * run.scene.tick();
         vec![
             Reading::equal(
@@ -85,8 +86,8 @@ pub fn momentum(random: &mut Random, damping: f64) -> Case {
     })
 }
 
-/// Euler's equations about the principal axes, by Runge and Kutta's fourth order: the spin in the
-/// axes of the body, and its orientation.
+/// Integrates Euler's equations about the principal axes by one step of the fourth-order
+/// Runge-Kutta method. The state is the orientation of the body, and its spin in its own axes.
 fn euler(inertia: DVec3, damping: f64, [turn, spin]: [DQuat; 2], step: f64) -> [DQuat; 2] {
     let rates = |[turn, spin]: [DQuat; 2]| {
         let w = spin.xyz();
@@ -105,7 +106,7 @@ fn euler(inertia: DVec3, damping: f64, [turn, spin]: [DQuat; 2], step: f64) -> [
     [turn.normalize(), spin]
 }
 
-/// When a body that spins about its middle axis turns that over, in seconds.
+/// The times, in seconds, at which a body that spins about its middle axis turns this axis over.
 fn flips(run: &mut Run, axis: DVec3, seconds: f64) -> Vec<f64> {
     let start = run.body(0).orientation * axis;
     let (mut flips, mut sign) = (Vec::new(), 1.0);
@@ -120,12 +121,13 @@ fn flips(run: &mut Run, axis: DVec3, seconds: f64) -> Vec<f64> {
     flips
 }
 
-/// A body that spins about its middle axis, and a little aside, turns over again and again, as
-/// Euler's equations say.
+/// A body that spins about its middle axis, and a little about the other two, turns over again and
+/// again at the times that Euler's equations give.
 ///
-/// The time between two flips is that of the growth of the little at the rate ω·√((I₂ − I₁)(I₃ −
-/// I₂)/I₁I₃), so an error of the spin is one of the time alike: 5 % of it, and two ticks, for the
-/// first. Later ones are counted only: one more or less.
+/// Between two flips, the little spin about the other axes grows at the rate ω·√((I₂ − I₁)(I₃ −
+/// I₂)/I₁I₃). So a relative error of the spin is the same relative error of the time. For the first
+/// flip, 5 % of the time and two ticks are allowed. Later flips are only counted, and there may be
+/// one more or fewer.
 pub fn flip(random: &mut Random, damping: f64) -> Case {
     let size = log_between(random, 1.0, 200.0);
     let half = DVec3::new(1.0, random.between(0.4, 0.6), random.between(0.1, 0.2)) * size;
@@ -161,9 +163,10 @@ pub fn flip(random: &mut Random, damping: f64) -> Case {
     })
 }
 
-/// The axis of a symmetric top goes round the angular momentum L at the rate L/I₁, in closed form:
-/// with damping L falls as e to the power of −c·t, and what it goes round by (1 − e^(−ct))/c
-/// times the rate at the beginning. 2 % of that, and a tick's, may be missed.
+/// The axis of a symmetric top goes round its angular momentum L at the rate L/I₁, where I₁ is its
+/// moment of inertia across the axis. With damping at the rate c, L falls as e^(−c·t). So in t
+/// seconds the axis goes round by the angle (1 − e^(−c·t))/c times the rate at the beginning. 2 %
+/// of this angle, and the angle of one tick, are allowed.
 pub fn precession(random: &mut Random, damping: f64) -> Case {
     let radius = log_between(random, 1.0, 200.0);
     let sides = SIDES[random.below(SIDES.len())].max(5);

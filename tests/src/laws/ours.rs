@@ -10,7 +10,7 @@ use obsp_sim::{Config, EntityId, Event, World};
 use super::engine::{Engine, Told};
 use super::scene::{Body, Drive, Scene};
 
-/// The simulation, playing a scene.
+/// The simulation that plays a scene.
 pub struct Ours {
     world: World,
     ids: Vec<EntityId>,
@@ -20,7 +20,7 @@ pub struct Ours {
 /// Sets a scene up in the simulation.
 ///
 /// # Errors
-/// The refusal of the compiler, of a model or of the match.
+/// The message of the part that refuses the scene: the compiler, a model or the match.
 pub fn start(scene: &Scene) -> Result<Box<dyn Engine>, String> {
     let source = Source::from_text("scene", scene.map_text());
     let map = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ())
@@ -35,7 +35,7 @@ pub fn start(scene: &Scene) -> Result<Box<dyn Engine>, String> {
     world.set_budget(None);
     let mut ids = Vec::new();
     for (index, body) in scene.bodies.iter().enumerate() {
-        let model = world.model(&name(index)).ok_or("a model is missing")?;
+        let model = world.model(&name(index)).ok_or("the match lacks the model of a body")?;
         let rotation = scene.rotation();
         let id = world
             .spawn_body(model, scene.to_world(body.position), rotation * body.orientation)
@@ -69,7 +69,8 @@ impl Engine for Ours {
         for event in self.world.events() {
             if let Event::Replaced { entity } = event {
                 let tick = self.world.tick();
-                self.fault = Some(format!("tick {tick}: {entity:?} was put elsewhere"));
+                self.fault =
+                    Some(format!("tick {tick}: the simulation put {entity:?} into another place"));
             }
         }
     }
@@ -93,7 +94,7 @@ impl Engine for Ours {
 
     fn set_velocity(&mut self, body: usize, linear: DVec3, angular: DVec3) {
         if let Err(error) = self.world.set_velocity(self.ids[body], linear, angular) {
-            self.fault = Some(format!("a velocity is refused: {error}"));
+            self.fault = Some(format!("the simulation refuses a velocity: {error}"));
         }
     }
 

@@ -11,32 +11,33 @@ use super::scene::{Body, Floor, GRAVITY, Scene};
 use super::sliding::{GAP, log_between};
 use super::solid::Solid;
 
-/// Sides of wheels: fewer would stop where they stand.
+/// Numbers of sides of wheels. A wheel with fewer sides would not roll on.
 const SIDES: [usize; 10] = [16, 20, 24, 28, 31, 32, 33, 48, 64, 128];
 
 /// Bodies that touch are no farther apart than this, in units: twice the gap at which they rest.
 const TOUCH: f64 = 0.2;
 
-/// How fast something of this radius rolls, and how far it is watched: so fast that it gets over
-/// its corners, and not beyond the greatest spin of 20 rad/s.
+/// The speed at which a wheel or ball of this radius starts to roll, and the distance over which it
+/// is watched. It is fast enough to get over its corners, and its spin stays below the greatest one
+/// of 20 rad/s.
 fn course(random: &mut Random, radius: f64) -> (f64, f64) {
     let natural = (GRAVITY * radius).sqrt();
     let speed = (natural * random.between(0.4, 1.8)).min(18.0 * radius);
     (speed, (2.5 * speed).min((20.0 * radius).max(1000.0)))
 }
 
-/// A wheel rolls on straight ahead, in touch with the floor.
+/// A wheel rolls straight ahead and stays in touch with the floor.
 ///
-/// A wheel of n sides is a polygon: each time that a side comes down, the next corner meets the
-/// floor with 2v·sin(π/n), and no bounce of it is faster. So the wheel rises by no more than that
-/// speed lets it fly, above the height at which it stands on a corner; and it is never lower than
-/// on a side. Nothing turns it: 1 % of the way is the solver's.
+/// A wheel of n sides is a polygon. Each time that a side comes down, the next corner hits the
+/// floor at 2v·sin(π/n), and bounces no faster. So the wheel flies no higher than this speed
+/// allows, from the height at which it stands on a corner. It is never lower than it lies on a
+/// side. Nothing turns it aside, so only 1 % of the way is allowed, for the solver.
 ///
-/// Beyond v² = gR a wheel flies from corner to corner, and rounding decides how it lands: only how
-/// high it comes is judged.
+/// Beyond v² = gR a wheel flies from corner to corner, and rounding decides how it lands. So its
+/// direction is not judged, and its way is not compared with that on one slab.
 ///
-/// A wheel loses speed at each corner, and by damping, but rolls on for its radius at least. Seams
-/// take nothing on top: within 5 % it comes as far as on one slab.
+/// A wheel loses speed at each corner and by damping, but rolls on for its radius at least. Seams
+/// between slabs cost no further speed: the wheel gets as far as on one slab, to within 5 %.
 pub fn wheel(random: &mut Random) -> Case {
     let sides = SIDES[random.below(SIDES.len())];
     let radius = log_between(random, 6.0, 500.0);
@@ -85,7 +86,7 @@ pub fn wheel(random: &mut Random) -> Case {
     })
 }
 
-/// How a wheel has rolled.
+/// Measurements of a wheel that rolls, in units and radians.
 struct Ride {
     top: f64,
     bottom: f64,
@@ -113,9 +114,9 @@ fn ride(run: &mut Run, ahead: DVec3, speed: f64, radius: f64, way: f64) -> Ride 
     ride
 }
 
-/// A ball of many faces keeps its contact. Its corners are apart by an angle β, and meet the
-/// floor with no more than v·β: it hops no higher than that. Each face that it rolls over may
-/// turn it aside by no more than β.
+/// A ball of many faces stays in touch with the floor. Neighbouring corners are apart by an angle
+/// of β at most, as seen from the middle. So a corner hits the floor at no more than v·β, and the
+/// ball hops no higher than this speed allows. Its faces may turn it aside by no more than β.
 pub fn ball(random: &mut Random) -> Case {
     let frequency = 3 + random.below(3);
     let radius = log_between(random, 6.0, 500.0);
@@ -159,7 +160,7 @@ pub fn ball(random: &mut Random) -> Case {
     })
 }
 
-/// Any rotation, all alike.
+/// A random rotation; all rotations are equally likely.
 pub fn any_turn(random: &mut Random) -> DQuat {
     loop {
         let mut part = || random.between(-1.0, 1.0);

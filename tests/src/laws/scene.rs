@@ -1,4 +1,5 @@
-//! A scene that two engines can play: a floor of brushes, bodies, and where all of that is.
+//! A scene that two engines can play: a floor of brushes with bodies on it, at some place in the
+//! world.
 
 use std::fmt::Write;
 
@@ -10,22 +11,22 @@ use super::solid::Solid;
 /// Downward acceleration of a match, in units per second squared.
 pub const GRAVITY: f64 = 800.0;
 
-/// Friction and restitution of the world, which nobody can set.
+/// Coefficient of friction of the world, which no map can change.
 pub const FLOOR_FRICTION: f64 = 0.6;
 
-/// Highest restitution at which the world's own does not count: that of a contact is the
-/// greater of both.
+/// Coefficient of restitution of the world. A contact has the greater coefficient of the two, so
+/// that of a body counts only above this.
 pub const FLOOR_RESTITUTION: f64 = 0.2;
 
-/// Share of its spin that a body loses in a second unless it is told otherwise.
+/// Default rate at which the spin of a body decays, in 1/s.
 pub const USUAL_DAMPING: f64 = 0.4;
 
-/// How a body moves.
+/// The cause of a body's motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drive {
-    /// By gravity and contacts.
+    /// Gravity and contacts move it.
     Dynamic,
-    /// By its velocity alone.
+    /// Its velocity alone moves it.
     Kinematic,
 }
 
@@ -40,20 +41,20 @@ pub struct Body {
     pub restitution: f64,
     /// Rate at which spin decays, in 1/s.
     pub damping: f64,
-    /// How it moves.
+    /// The cause of its motion.
     pub drive: Drive,
-    /// Where its centre of mass is.
+    /// Position of its centre of mass.
     pub position: DVec3,
-    /// From its axes to those of the scene.
+    /// Rotation from its axes to those of the scene.
     pub orientation: DQuat,
-    /// Units per second.
+    /// Velocity of its centre of mass, in units per second.
     pub velocity: DVec3,
-    /// Radians per second.
+    /// Its spin, in radians per second.
     pub spin: DVec3,
 }
 
 impl Body {
-    /// A body at rest, of the usual material.
+    /// A body at rest, of the default material.
     pub fn new(solid: Solid, position: DVec3) -> Self {
         Self {
             solid,
@@ -68,52 +69,53 @@ impl Body {
         }
     }
 
-    /// Changes its friction and restitution.
+    /// The body with these coefficients of friction and restitution.
     #[must_use]
     pub fn of(self, friction: f64, restitution: f64) -> Self {
         Self { friction, restitution, ..self }
     }
 
-    /// Turns it.
+    /// The body with this orientation.
     #[must_use]
     pub fn turned(self, orientation: DQuat) -> Self {
         Self { orientation, ..self }
     }
 
-    /// Gives it velocities.
+    /// The body with this velocity and spin.
     #[must_use]
     pub fn moving(self, velocity: DVec3, spin: DVec3) -> Self {
         Self { velocity, spin, ..self }
     }
 
-    /// Lets its velocity alone move it.
+    /// The body as a kinematic one, which its velocity alone moves.
     #[must_use]
     pub fn driven(self) -> Self {
         Self { drive: Drive::Kinematic, ..self }
     }
 
-    /// The coefficient of friction with the floor: the geometric mean of both.
+    /// The coefficient of friction with the floor: the geometric mean of the body's and the
+    /// floor's.
     pub fn friction_on_floor(&self) -> f64 {
         (self.friction * FLOOR_FRICTION).sqrt()
     }
 }
 
-/// How a floor at height zero is drawn.
+/// The brushes of a floor at height zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Floor {
-    /// There is none.
+    /// No floor.
     None,
     /// One brush.
     One,
     /// Strips across the x axis, this many units wide.
     Strips(f64),
-    /// Triangles of odd sizes, by this seed.
+    /// Triangles of random sizes, from this seed.
     Triangles(u64),
     /// One brush that falls along the x axis by this angle, in radians.
     Slope(f64),
 }
 
-/// Bodies on a floor, where that is, and the rate of ticks.
+/// Bodies on a floor, the place of the scene in the world, and the rate of ticks.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// Ticks per second.
@@ -124,21 +126,23 @@ pub struct Scene {
     pub turn: f64,
     /// Displacement of the whole scene, in units.
     pub shift: DVec3,
-    /// The floor that it stands on.
+    /// The floor of the scene.
     pub floor: Floor,
     /// Half the length and width of the floor.
     pub half: [f64; 2],
-    /// The height up to which bodies come: the world reaches that far.
+    /// The greatest height that a body reaches. The world extends to it.
     pub top: f64,
-    /// The bodies, of which any may move.
+    /// The bodies, some of which may be kinematic.
     pub bodies: Vec<Body>,
 }
 
-/// Rates that scenes are played at.
+/// Rates at which scenes are played, in ticks per second. One is drawn at random, and 60 Hz most
+/// often.
 pub const RATES: [u32; 6] = [20, 30, 60, 60, 120, 240];
 
 impl Scene {
-    /// A scene on a floor of this half length and width, turned, moved and drawn at random.
+    /// A scene of these bodies on a floor with this half length and half width. Kind of floor,
+    /// rate, threads, rotation and displacement are random.
     pub fn new(random: &mut Random, half: [f64; 2], bodies: Vec<Body>) -> Self {
         let floor = match random.below(5) {
             0 | 1 => Floor::One,
@@ -169,7 +173,7 @@ impl Scene {
         scene
     }
 
-    /// Moves the scene by up to 30,000 units, as far as the world reaches.
+    /// Moves the scene by up to 30,000 units along each axis, but not out of the world.
     fn move_far(&mut self, random: &mut Random) {
         let reach = 32_000.0 - self.half[0].hypot(self.half[1]) - 512.0;
         let most = reach.clamp(0.0, 30_000.0);
@@ -185,22 +189,23 @@ impl Scene {
         1.0 / f64::from(self.rate)
     }
 
-    /// From the axes of the scene to those of the world.
+    /// Rotation from the axes of the scene to those of the world.
     pub fn rotation(&self) -> DQuat {
         DQuat::from_rotation_z(self.turn)
     }
 
-    /// A point of the scene in the world.
+    /// The position in the world of a point of the scene.
     pub fn to_world(&self, point: DVec3) -> DVec3 {
         self.rotation() * point + self.shift
     }
 
-    /// A point of the world in the scene.
+    /// The position in the scene of a point of the world.
     pub fn to_scene(&self, point: DVec3) -> DVec3 {
         self.rotation().inverse() * (point - self.shift)
     }
 
-    /// The brushes of the floor, in the axes of the scene, and of a platform for spawning.
+    /// The brushes of the floor and of two platforms, as faces of three points each, in the axes of
+    /// the scene. One platform is for the spawn point, the other makes the world extend to `top`.
     pub fn brushes(&self) -> Vec<Vec<[DVec3; 3]>> {
         let [x, y] = self.half;
         let depth = 64f64.max(0.1 * x);
@@ -208,7 +213,8 @@ impl Scene {
             Floor::None => Vec::new(),
             Floor::One => vec![block([-x, -y], [x, y], depth)],
             Floor::Strips(width) => {
-                // Strips in the middle, where things happen, and two long ones around them.
+                // The narrow strips are in the middle, where the bodies move, between two wide
+                // ones.
                 let count = (2.0 * x / width).min(240.0).floor();
                 let edge = (0.5 * count * width).floor();
                 let mut strips: Vec<_> = (0..count as usize)
@@ -250,7 +256,7 @@ impl Scene {
         for brush in self.brushes() {
             text += "{\n";
             for [a, b, c] in brush {
-                // A plane's points run clockwise from outside.
+                // In the text of a map, a plane's points run clockwise as seen from outside.
                 for point in [a, c, b].map(|point| self.to_world(point)) {
                     let _ = write!(text, "( {:.9} {:.9} {:.9} ) ", point.x, point.y, point.z);
                 }
@@ -268,13 +274,15 @@ impl Scene {
     }
 }
 
-/// The faces of a block below height zero, three points each, counter-clockwise from outside.
+/// The faces of a block below height zero, three points each, counter-clockwise as seen from
+/// outside.
 fn block(min: [f64; 2], max: [f64; 2], depth: f64) -> Vec<[DVec3; 3]> {
     let ring = [[min[0], min[1]], [max[0], min[1]], [max[0], max[1]], [min[0], max[1]]];
     pillar(&ring, depth)
 }
 
-/// The faces of a prism below height zero, over a convex polygon, counter-clockwise.
+/// The faces of a prism below height zero. Its upper side is the convex polygon `ring`, whose
+/// points run counter-clockwise.
 fn pillar(ring: &[[f64; 2]], depth: f64) -> Vec<[DVec3; 3]> {
     let at = |i: usize, z: f64| DVec3::new(ring[i % ring.len()][0], ring[i % ring.len()][1], z);
     let mut faces =
@@ -283,7 +291,8 @@ fn pillar(ring: &[[f64; 2]], depth: f64) -> Vec<[DVec3; 3]> {
     faces
 }
 
-/// A grid whose inner corners are moved at random, each cell cut along a diagonal.
+/// Brushes over a grid whose inner corners are moved at random, and each of whose cells is cut
+/// along a diagonal.
 fn triangles(random: &mut Random, half: [f64; 2], depth: f64) -> Vec<Vec<[DVec3; 3]>> {
     let counts = half.map(|half| ((2.0 * half / 48.0) as usize).clamp(2, 14));
     let step = [0, 1].map(|k| 2.0 * half[k] / counts[k] as f64);

@@ -1,4 +1,4 @@
-//! Friction of what lies flat: Coulomb's law.
+//! Friction of bodies that lie flat: Coulomb's law.
 
 use std::f64::consts::TAU;
 
@@ -10,22 +10,23 @@ use super::engine::Run;
 use super::scene::{Body, Floor, GRAVITY, Scene, USUAL_DAMPING};
 use super::solid::{Solid, mean_radius};
 
-/// Numbers of sides, around all powers of two and the usual capacities.
+/// Numbers of sides of prisms and cones. Many are beside powers of two and usual capacities of
+/// arrays, where faults are likely.
 pub const SIDES: [usize; 18] = [3, 4, 5, 6, 7, 8, 12, 16, 24, 28, 29, 30, 31, 32, 33, 48, 64, 128];
 
-/// The gap at which a body is put above what it will lie on: it falls no deeper than this.
+/// The gap at which a body is put above its support, in units. The body falls by no more than this.
 pub const GAP: f64 = 0.15;
 
-/// Below this speed of its surface, in units per second, a body may be put to sleep.
+/// A body whose surface moves no faster than this, in units per second, may be put to sleep.
 const STILL: f64 = 2.0;
 
-/// A size between these, all orders of magnitude alike.
+/// A random size between these; all orders of magnitude are equally likely.
 pub fn log_between(random: &mut Random, low: f64, high: f64) -> f64 {
     random.between(low.ln(), high.ln()).exp()
 }
 
-/// A flat body of this size across, that does not tip over by friction: its centre of mass is
-/// so low over its footprint. And what it is.
+/// A random flat body of this size across, and its description. Its centre of mass is so low over
+/// its footprint that friction does not tip it over.
 pub fn flat_solid(random: &mut Random, size: f64) -> (Solid, String) {
     let radius = 0.5 * size;
     match random.below(8) {
@@ -58,15 +59,17 @@ pub fn flat_solid(random: &mut Random, size: f64) -> (Solid, String) {
     }
 }
 
-/// A body that slides at v comes to rest after v²/2µg, straight ahead and without turning: the
-/// torque of friction about the vertical through the centre of mass is the sum of µN times the
-/// distance aside, which the balance of moments about the line of motion makes zero.
+/// A body that slides at v comes to rest after v²/2µg, straight ahead and without turning. The
+/// torque of friction about the vertical axis through the centre of mass is the sum of µN times the
+/// distance from the line of motion, over all contacts. This sum is zero, because the moments of
+/// the forces N about the line of motion are in balance.
 ///
-/// Velocities are taken at the ends of steps: over n steps h of deceleration a, from v = n·a·h,
-/// the way is a·h²·n(n − 1)/2, short of v²/2a by v·h/2. The contact solver iterates, so what it
-/// leaves of an impulse is a share: 2 % of the way. As much of the friction F, unbalanced at the
-/// farthest corner r, turns the body by ½·(0.02·F·r/I)·t², which is 0.02·r/I of the way for a
-/// mass of 1.
+/// In each step, a body moves by its velocity at the end of the step. So with the deceleration a,
+/// from v = n·a·h, the way of n steps of the duration h is a·h²·n(n − 1)/2, which is less than
+/// v²/2a by v·h/2. The contact solver iterates, so it leaves a share of each impulse: 2 % of the
+/// way are allowed for it. If 2 % of the friction F act without balance at the farthest corner, at
+/// the distance r, they turn the body by ½·(0.02·F·r/I)·t². For a mass of 1 this is the way times
+/// 0.02·r/I.
 pub fn stops(random: &mut Random) -> Case {
     let size = log_between(random, 0.5, 2000.0);
     let (solid, name) = flat_solid(random, size);
@@ -130,12 +133,13 @@ pub fn keeps_speed(random: &mut Random) -> Case {
     })
 }
 
-/// On a slope a body stands still below the angle of friction, and slides with
-/// g(sin − µ·cos) above it.
+/// On a slope that is flatter than the angle of friction, a body stands still. On a steeper one, of
+/// the angle α, it accelerates at g·(sin α − µ·cos α).
 ///
-/// Speeds at the ends of ticks are exact for a constant acceleration: only the solver's 2 % of
-/// the forces are allowed, and half a unit of way for what stands. Nearer than a degree to the
-/// angle of friction a body gains less than `STILL` within the time after which it may sleep.
+/// For a constant acceleration, speeds at the ends of ticks are exact. So only the solver's error
+/// is allowed, 2 % of the downhill force; a body that stands may move half a unit. Each slope is a
+/// degree or more away from the angle of friction: nearer to it, a body gains less speed than
+/// `STILL` within the time after which it may sleep.
 pub fn on_slope(random: &mut Random) -> Case {
     let size = log_between(random, 0.5, 2000.0);
     let (solid, name) = flat_solid(random, size);
@@ -145,7 +149,7 @@ pub fn on_slope(random: &mut Random) -> Case {
     let coefficient = body.friction_on_floor();
     let off: f64 = [-10.0, -3.0, -1.0, 1.0, 3.0, 10.0][random.below(6)];
     let angle = (coefficient.atan() + off.to_radians()).max(0.01);
-    // Descends along x.
+    // The slope descends along x.
     let tilt = DQuat::from_rotation_y(angle);
     let above = DVec3::new(-size - 400.0, 0.0, solid.height() + GAP);
     let turn = DQuat::from_rotation_z(random.between(0.0, TAU));
@@ -174,16 +178,17 @@ pub fn on_slope(random: &mut Random) -> Case {
     })
 }
 
-/// A body that spins flat on the floor stops in place. Its friction has a torque of µ times the
-/// pressure times the distance from the axis. The pressure of a rigid body on a rigid floor is
-/// not determined by its weight alone: the mean distance is that of the footprint if it is
-/// uniform, and that of the corners if only these carry, as in a manifold of points; the law is
-/// what lies between the two. Spin decays in the air as well: from ω' = −α − cω the time is
-/// ln(1 + cω/α)/c.
+/// A body that spins flat on the floor stops in place. The torque of friction is µ times the weight
+/// times the mean distance of the pressure from the axis. The pressure of a rigid body on a rigid
+/// floor is not determined by its weight alone. If the pressure is uniform, the mean distance is
+/// that of the points of the footprint. If only the corners carry, as in a manifold of points, it
+/// is the distance of the corners. The law allows any time between these two. Spin also decays by
+/// damping: from ω' = −α − cω the time is ln(1 + cω/α)/c.
 ///
-/// The solver's share is 5 % of the spin and of the time; it ends at a tick; and below `STILL` a
-/// body may be put to sleep. As much of the friction, unbalanced for all of the time t, moves the
-/// body aside by ½·0.05·µg·t².
+/// The time is measured until 5 % of the spin are left. 5 % of the time are allowed for the solver,
+/// two ticks for the length of a tick, and the time in which friction takes the speed `STILL`,
+/// below which a body may be put to sleep. If 5 % of the friction act without balance for the whole
+/// time t, they move the body aside by ½·0.05·µg·t².
 pub fn spins_down(random: &mut Random) -> Case {
     let radius = log_between(random, 0.5, 1000.0);
     let sides = SIDES[random.below(SIDES.len())];

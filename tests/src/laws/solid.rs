@@ -1,22 +1,22 @@
-//! Polyhedra by numbers, and their mass properties by sums over tetrahedra.
+//! Polyhedra made from a few numbers, and their mass properties, computed as sums over tetrahedra.
 
 use std::f64::consts::{PI, TAU};
 use std::fmt::Write;
 
 use glam::{DMat3, DVec3};
 
-/// A closed polyhedron about its centre of mass, of density 1.
+/// A closed polyhedron of density 1 with its centre of mass at the origin.
 #[derive(Clone, Debug)]
 pub struct Solid {
     /// Corners.
     pub corners: Vec<DVec3>,
-    /// Convex faces, as indices of corners, counter-clockwise from outside.
+    /// Convex faces, as indices of corners, counter-clockwise as seen from outside.
     pub faces: Vec<Vec<usize>>,
-    /// Convex pieces, as corners.
+    /// Corners of the convex pieces that the polyhedron consists of.
     pub pieces: Vec<Vec<DVec3>>,
-    /// Cubic units.
+    /// Volume in cubic units.
     pub volume: f64,
-    /// About the centre of mass, for a mass of 1.
+    /// Inertia about the centre of mass, for a mass of 1.
     pub inertia: DMat3,
 }
 
@@ -53,7 +53,7 @@ impl Solid {
         Self::extruded(&ring(sides, radius), &[&all], half)
     }
 
-    /// A pyramid over such a polygon, its apex up.
+    /// A pyramid over a regular polygon, with its apex up.
     pub fn cone(sides: usize, radius: f64, height: f64) -> Self {
         let mut corners: Vec<DVec3> =
             ring(sides, radius).iter().map(|&[x, y]| DVec3::new(x, y, 0.0)).collect();
@@ -63,7 +63,8 @@ impl Solid {
         Self::new(corners, faces)
     }
 
-    /// An icosahedron, each of its faces divided into `frequency`² triangles on the sphere.
+    /// A ball: an icosahedron, each face of which is divided into `frequency`² triangles with
+    /// corners on the sphere.
     pub fn ball(frequency: usize, radius: f64) -> Self {
         let golden = 0.5 * (1.0 + 5f64.sqrt());
         let mut basic = Vec::new();
@@ -104,21 +105,22 @@ impl Solid {
         Self::new(corners, faces)
     }
 
-    /// A thick L, three sizes long, lying on its side.
+    /// A thick L that lies on its side. Its arms are three times `size` long.
     pub fn angle(size: f64, half: f64) -> Self {
         let ring = [(0., 0.), (3., 0.), (3., 1.), (1., 1.), (1., 3.), (0., 3.)];
         let ring = ring.map(|(x, y)| [x * size, y * size]);
         Self::extruded(&ring, &[&[0, 1, 2, 3], &[0, 3, 4, 5]], half)
     }
 
-    /// A thick U, lying on its side.
+    /// A thick U that lies on its side.
     pub fn channel(size: f64, half: f64) -> Self {
         let ring = [(0., 0.), (3., 0.), (3., 2.), (2., 2.), (2., 1.), (1., 1.), (1., 2.), (0., 2.)];
         let ring = ring.map(|(x, y)| [x * size, y * size]);
         Self::extruded(&ring, &[&[0, 1, 4, 5], &[1, 2, 3, 4], &[0, 5, 6, 7]], half)
     }
 
-    /// A prism over a polygon that is cut into convex `cuts`, by its corners.
+    /// A prism over the polygon `ring`. `cuts` are convex parts of the polygon, as indices of its
+    /// corners.
     pub fn extruded(ring: &[[f64; 2]], cuts: &[&[usize]], half: f64) -> Self {
         let at = |z: f64| ring.iter().map(move |&[x, y]| DVec3::new(x, y, z));
         let count = ring.len();
@@ -140,7 +142,7 @@ impl Solid {
         Self::of_pieces(corners, faces, pieces)
     }
 
-    /// The text of a model.
+    /// The polyhedron as the text of an OBJ file.
     pub fn obj(&self) -> String {
         let mut text = String::new();
         for v in &self.corners {
@@ -163,8 +165,8 @@ impl Solid {
         -self.corners.iter().map(|v| v.z).fold(f64::INFINITY, f64::min)
     }
 
-    /// The radius of the greatest circle about the axis within the lowest face, and the
-    /// distance of the farthest corner of that face from the axis.
+    /// Distances of the convex hull of the lowest corners from the vertical axis: that of its
+    /// nearest edge and that of its farthest corner.
     pub fn footprint(&self) -> [f64; 2] {
         let low = -self.height();
         let is_low = |&i: &usize| self.corners[i].z < low + 1e-4;
@@ -193,7 +195,7 @@ fn hull_edges(corners: &[usize], solid: &Solid) -> Vec<[DVec3; 2]> {
     let points: Vec<DVec3> = corners.iter().map(|&i| solid.corners[i]).collect();
     let mut edges = Vec::new();
     for &a in &points {
-        // The next corner is the one that all others lie to the left of.
+        // The next corner is the one for which all others lie to the left of the edge.
         let next = points.iter().filter(|&&b| b != a).find(|&&b| {
             let side = |c: &DVec3| (b - a).truncate().perp_dot((*c - a).truncate());
             points.iter().all(|c| side(c) >= -1e-9 * (b - a).length_squared())
@@ -203,7 +205,7 @@ fn hull_edges(corners: &[usize], solid: &Solid) -> Vec<[DVec3; 2]> {
     edges
 }
 
-/// Volume, centre of mass, and the integral of the outer product of the position.
+/// Volume, centre of mass, and the integral of the outer product of the position with itself.
 fn sums(corners: &[DVec3], faces: &[Vec<usize>]) -> (f64, DVec3, DMat3) {
     let (mut volume, mut moment, mut second) = (0.0, DVec3::ZERO, DMat3::ZERO);
     let outer = |a: DVec3, b: DVec3| DMat3::from_cols(a * b.x, a * b.y, a * b.z);
@@ -223,8 +225,8 @@ fn sums(corners: &[DVec3], faces: &[Vec<usize>]) -> (f64, DVec3, DMat3) {
 
 /// The mean distance of the points of a regular polygon from its middle.
 pub fn mean_radius(sides: usize, radius: f64) -> f64 {
-    // Of a triangle between the middle and a side: the integral of r² over the area, by
-    // Simpson's rule over the angle, by that of r.
+    // For a triangle between the middle and half of a side: the integral of the distance over the
+    // area, divided by the area. Both are integrated over the angle by Simpson's rule.
     let (half, inner) = (PI / sides as f64, radius * (PI / sides as f64).cos());
     let steps = 64;
     let simpson = |of: &dyn Fn(f64) -> f64| {

@@ -12,13 +12,13 @@ use super::scene::{Body, GRAVITY, Scene};
 use super::sliding::{GAP, SIDES, log_between};
 use super::solid::Solid;
 
-/// A body that sleeps on a flat floor is aslant by no more than this, in degrees.
+/// A body that sleeps on a flat floor is tilted by no more than this, in degrees.
 const FLAT: f64 = 0.05;
 
-/// Gaps are kept to this, in units: a small body may be aslant by as much.
+/// Error of the gaps at which bodies rest, in units. It may tilt a small body.
 const MARGIN: f64 = 1.0 / 128.0;
 
-/// The tilt of a body that is so wide, in degrees.
+/// The greatest tilt of a body of this width at rest, in degrees.
 fn flat(width: f64) -> f64 {
     FLAT.max((MARGIN / width).atan().to_degrees())
 }
@@ -58,10 +58,10 @@ fn positions(run: &Run) -> Vec<DVec3> {
     (0..run.scene.bodies.len()).map(|body| run.body(body).position).collect()
 }
 
-/// Prisms and boxes on each other stand, sleep, and sleep flat, whatever they have of sides and
-/// weight: the centre of mass of all above each lies over its middle half. They come down by the
-/// gaps at which they were put, and no farther aside than these are high. Each may add to the tilt
-/// of those above.
+/// A stack of prisms stands, and its bodies sleep flat, whatever their numbers of sides and their
+/// weights: the common centre of mass of the bodies above each one lies over the middle half of
+/// that one. The bodies sink by the gaps at which they were put, and move aside by hardly more.
+/// Each body may add to the tilt of the bodies above.
 pub fn stack(random: &mut Random) -> Case {
     let size = log_between(random, 2.0, 500.0);
     let count = 2 + random.below(6);
@@ -78,7 +78,7 @@ pub fn stack(random: &mut Random) -> Case {
         bodies.push(Body::new(solid, place).turned(turn));
         z += 2.0 * half + GAP;
         names.push(format!("{sides}x{:.2}", 2.0 * half));
-        // Upper ones are no wider.
+        // The next prism is no wider than this one.
         radius *= random.between(0.9, 1.0);
     }
     let half = 2.0 * z + 4.0 * size + 64.0;
@@ -102,8 +102,8 @@ pub fn stack(random: &mut Random) -> Case {
     })
 }
 
-/// A slab on four legs stands, whatever it weighs beside them: up to a thousand times as much. It
-/// comes down by the gaps at which it was put.
+/// A slab on four legs stands and sleeps, even if it weighs a thousand times as much as a leg. It
+/// sinks by the gaps at which it was put.
 pub fn legs(random: &mut Random) -> Case {
     let side = log_between(random, 4.0, 100.0);
     let ratio = log_between(random, 1.0, 1000.0);
@@ -118,7 +118,7 @@ pub fn legs(random: &mut Random) -> Case {
     let place = DVec3::Z * (side + half + 2.0 * GAP);
     bodies.push(Body::new(Solid::cuboid(DVec3::new(reach, reach, half)), place));
     let scene = Scene::new(random, [3.0 * reach + 64.0, 3.0 * reach + 64.0], bodies);
-    let told = format!("legs of {side:.2}, slab of {ratio:.1} times their mass");
+    let told = format!("legs of {side:.2}, slab of {ratio:.1} times a leg's mass");
     Case::new(told, scene, move |run| {
         let before = positions(run);
         run.seconds(6.0);
@@ -131,8 +131,8 @@ pub fn legs(random: &mut Random) -> Case {
     })
 }
 
-/// A body that falls anyhow comes to lie on a face, flat, and sleeps. A coin that rolls on its rim
-/// goes round for long; 20 seconds are more than friction and damping leave it.
+/// A body that falls in any pose comes to lie flat on a face, and sleeps. A coin may roll round on
+/// its rim for long, but friction and damping end this within 20 seconds.
 pub fn lies_flat(random: &mut Random) -> Case {
     let size = log_between(random, 2.0, 1000.0);
     let sides = SIDES[random.below(SIDES.len())];
@@ -174,10 +174,10 @@ pub fn lies_flat(random: &mut Random) -> Case {
     })
 }
 
-/// Two cards that lean on each other at an angle α from the vertical push the floor apart with
-/// ½·W·tan α each, while they weigh W on it: they stand if the friction there is at least ½·tan α.
-/// The thickness of a card moves its forces by a twentieth of its length: a third on either side
-/// of the limit is outside of that.
+/// Two cards lean on each other at an angle α from the vertical. Each presses on the floor with its
+/// weight W and pushes outward with ½·W·tan α. So they stand if the coefficient of friction is at
+/// least ½·tan α. The thickness of the cards, a twenty-fifth of their length, changes this limit a
+/// little, so the scenes have 1.5 or 0.6 times this coefficient.
 pub fn cards(random: &mut Random) -> Case {
     let length = log_between(random, 20.0, 500.0);
     let half = DVec3::new(0.02 * length, 0.4 * length, 0.5 * length);
@@ -213,7 +213,7 @@ pub fn cards(random: &mut Random) -> Case {
     })
 }
 
-/// A brick stands on another as long as its centre of mass is above that.
+/// A brick stands on another one as long as its centre of mass is above the lower brick.
 pub fn overhang(random: &mut Random) -> Case {
     let length = log_between(random, 10.0, 1000.0);
     let half = DVec3::new(0.5 * length, 0.3 * length, 0.1 * length);
@@ -239,8 +239,9 @@ pub fn overhang(random: &mut Random) -> Case {
     })
 }
 
-/// Dominoes: the first is tipped with half more energy than takes it over its edge; each fells
-/// the next if that is nearer than it is high, and none if it is farther than it reaches.
+/// A row of dominoes, the first of which is tipped with one and a half times the energy that takes
+/// it over its edge. A falling domino fells the next one if their distance is less than its height.
+/// If the distance is greater than its reach, only the first one falls.
 pub fn dominoes(random: &mut Random) -> Case {
     let height = log_between(random, 5.0, 200.0);
     let half = DVec3::new(0.06, 0.25, 0.5) * height;
@@ -255,13 +256,14 @@ pub fn dominoes(random: &mut Random) -> Case {
     let reach = pitch * count as f64 + 3.0 * height;
     let scene = Scene::new(random, [reach, 2.0 * height], bodies);
     let told = format!("{count} of height {height:.2}, {:.2} of it apart", pitch / height);
-    // About the lower edge: ½·I·ω² against the rise of the centre of mass.
+    // The spin about the lower edge has the energy ½·I·ω². It is compared with the energy that
+    // raises the centre of mass over the edge.
     let rise = half.truncate().length().hypot(half.z) - half.z;
     let inertia = 4.0 / 3.0 * (half.x * half.x + half.z * half.z);
     let spin = (1.5 * 2.0 * GRAVITY * rise / inertia).sqrt();
     Case::new(told, scene, move |run| {
         run.seconds(0.5);
-        // It turns about its lower edge.
+        // The first domino turns about its lower edge.
         let arm = DVec3::new(-half.x, 0.0, half.z);
         let angular = DVec3::Y * spin;
         run.set_velocity(0, angular.cross(arm), angular);
@@ -274,16 +276,16 @@ pub fn dominoes(random: &mut Random) -> Case {
     })
 }
 
-/// A half circle of wedges stands by its own weight if its thickness is at least 0.1075 of its
-/// middle radius (Milankovitch 1907), and no thinner one does. Its joints have gaps when it is
-/// built: it sinks by as much as these make it, which for 2φ = π is below half of their sum.
+/// A semicircular arch of wedges stands by its own weight if its thickness is at least 0.1075 of
+/// its middle radius, and no thinner one does (Milankovitch 1907). Its joints have gaps when it is
+/// built. The arch sinks until they are closed, by less than half of their sum.
 pub fn arch(random: &mut Random) -> Case {
     let radius = log_between(random, 150.0, 500.0);
     let count = 7 + 2 * random.below(3);
     let stands = random.below(3) > 0;
     let thickness = radius * if stands { 0.25 } else { 0.05 };
     let angle = PI / count as f64;
-    // Less at each joint: half of the gap.
+    // Each wedge is shortened by this at either end: half of the gap of a joint.
     let gap = 0.05;
     let wedge = |k: usize| {
         let middle = angle * (k as f64 + 0.5);
@@ -295,7 +297,8 @@ pub fn arch(random: &mut Random) -> Case {
         let ring =
             [corner(inner, 1.0), corner(outer, 1.0), corner(outer, -1.0), corner(inner, -1.0)];
         let solid = Solid::extruded(&ring, &[&[0, 1, 2, 3]], 0.5 * thickness.max(0.1 * radius));
-        // The middle of mass lies on the axis of the wedge: by its height there.
+        // The centre of mass lies on the wedge's middle line, at this distance from the centre of
+        // the arch.
         let low = ring[0][1] - solid.corners.iter().map(|c| c.y).fold(f64::INFINITY, f64::min);
         let upright = DQuat::from_rotation_x(FRAC_PI_2);
         let turn = DQuat::from_rotation_y(middle - FRAC_PI_2);
@@ -319,15 +322,17 @@ pub fn arch(random: &mut Random) -> Case {
     })
 }
 
-/// A drum on two that lie side by side. The upper one presses on each at 30° from the vertical: the
-/// lower ones stay if friction between them is at least tan 15° = 0.268, and on the floor a third
-/// of that. Drums of few sides do not roll, but slide: then the friction of the floor on three
-/// halves of a drum's weight has to be less than 0.289 of that, which 0.01 is between drums.
+/// A drum lies on two others that lie side by side, and presses on each at 30° from the vertical.
+/// The lower ones stay if the coefficient of friction between drums is at least tan 15° = 0.268,
+/// and that on the floor at least a third of this. Drums of few sides slide instead of rolling.
+/// They do so if the friction of the floor under one and a half times a drum's weight is less than
+/// 0.289 times this weight, as it is with a coefficient of 0.01 or less between drums.
 pub fn logs(random: &mut Random) -> Case {
     let radius = log_between(random, 5.0, 400.0);
     let sides = [24, 32, 48, 64, 128][random.below(5)];
     let stands = random.one_in(2);
-    // Between drums alike it is their own; on the floor the geometric mean with that.
+    // Between two drums this is the coefficient; on the floor it is the geometric mean with that of
+    // the floor.
     let friction: f64 = if stands { random.between(0.4, 2.0) } else { random.between(0.0, 0.01) };
     let inner = radius * (PI / sides as f64).cos();
     let turn =
@@ -346,7 +351,7 @@ pub fn logs(random: &mut Random) -> Case {
         run.seconds(5.0);
         let sunk = high - run.body(2).position.z;
         vec![if stands {
-            // A corner may sink to the middle of a side.
+            // A drum may sink from standing on a corner to lying on a side.
             let settles = 3.0 * (radius - inner) + 4.0 * GAP;
             Reading::at_most("sunk, units", 0.0, settles, sunk)
         } else {

@@ -12,16 +12,16 @@ use super::engine::Start;
 /// The result of the scenes of a law.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// How many were played.
+    /// Number of scenes that were played.
     pub scenes: usize,
-    /// The scenes in which the law was missed, or that could not be played, in words.
+    /// Descriptions of the scenes in which the law was missed or that could not be played.
     pub missed: Vec<String>,
-    /// Of each number that was measured the one that is farthest beyond the law, as a share of
-    /// its bound.
+    /// For each measured number, the reading that is farthest beyond the law, compared with its
+    /// bound.
     pub worst: Vec<Reading>,
 }
 
-/// The scene of a law that has this seed.
+/// The scene of a law with this seed.
 pub fn scene(law: &Law, seed: u64) -> Case {
     (law.scene)(&mut Random::new(seed))
 }
@@ -35,7 +35,9 @@ impl Outcome {
         let readings = match played {
             Ok(Ok(readings)) => readings,
             Ok(Err(fault)) => return self.missed.push(format!("seed {seed}: {case}\n    {fault}")),
-            Err(_) => return self.missed.push(format!("seed {seed}: {case}\n    it panics")),
+            Err(_) => {
+                return self.missed.push(format!("seed {seed}: {case}\n    playing it panicked"));
+            }
         };
         if readings.iter().any(|reading| !reading.holds()) {
             let mut told = format!("seed {seed}: {case}");

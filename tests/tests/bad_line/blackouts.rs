@@ -24,8 +24,8 @@ const AFTER: Duration = Duration::from_secs(2);
 /// Longest time from the end of the blackout to the next snapshot.
 const RECOVERY: Duration = Duration::from_millis(250);
 
-/// Least distance along the ground that each player gets in the last second, in units. They run at
-/// 320 units a second in circles, but may be in each other's way.
+/// Least distance along the ground by which each player gets away in the time after the blackout,
+/// in units. They run at 320 units a second in circles, but may be in each other's way.
 const WAY: f32 = 16.0;
 
 /// A blackout of 3 s once left players without snapshots for 6.4 s: the packets sent meanwhile
@@ -78,7 +78,7 @@ async fn play_through(server: SocketAddr, blackout: Duration) -> Vec<String> {
         } else if gap > blackout + RECOVERY {
             fail(format!("had no snapshot for {gap:?}"));
         } else if way < WAY {
-            fail(format!("got only {way} units far afterwards"));
+            fail(format!("moved only {way} units afterwards"));
         }
         if seen.mismatches > 0 {
             fail(format!("saw {} mismatches", seen.mismatches));

@@ -34,7 +34,9 @@ async fn counted(server: &ServerProcess, series: &str, number: f64) {
             sleep(Duration::from_millis(50)).await;
         }
     };
-    timeout(PATIENCE, counted).await.unwrap_or_else(|_| panic!("{series} does not reach {number}"));
+    timeout(PATIENCE, counted)
+        .await
+        .unwrap_or_else(|_| panic!("the metric {series} does not reach {number}"));
 }
 
 /// Plays until `done` returns true for an event of the match.
@@ -51,7 +53,8 @@ async fn hear(client: &mut Client, mut done: impl FnMut(&MatchEvent) -> bool) {
     }
 }
 
-/// Joins by another line with the ticket of `lost`, and leaves again. Returns the player's body.
+/// Joins over a new connection with the ticket of `lost`, and leaves again. Returns the player's
+/// body.
 async fn come_back(server: &ServerProcess, lost: &Client) -> Option<EntityId> {
     let by = Credentials { ticket: lost.ticket(), ..Credentials::default() };
     let name = PlayerName::new("whoever").unwrap();
@@ -97,7 +100,7 @@ async fn a_client_that_timed_out_rejoins_in_time_as_the_same_player_and_later_as
         }
     };
     silent.await;
-    assert_eq!(left, [], "the bodies of the players who timed out are kept");
+    assert_eq!(left, [], "the body of a player who timed out was removed");
     assert_eq!(read(&server, "game_players").await, 4.0);
 
     // A player who is kicked while away leaves at once. Their ticket does not bring the body back.
@@ -121,7 +124,7 @@ async fn a_client_that_timed_out_rejoins_in_time_as_the_same_player_and_later_as
     assert_eq!(
         come_back(&server, &soon).await,
         bodies[0],
-        "a client that comes back in time is the same player"
+        "a client that came back in time is another player"
     );
     counted(&server, "game_rejoins_total", 1.0).await;
     let both_left = hear(&mut witness, |event| {
@@ -133,7 +136,7 @@ async fn a_client_that_timed_out_rejoins_in_time_as_the_same_player_and_later_as
     assert_ne!(
         come_back(&server, &late).await,
         bodies[1],
-        "a client that comes back too late is another player"
+        "a client that came back too late is the same player"
     );
     assert_eq!(read(&server, "game_rejoins_total").await, 1.0);
 }

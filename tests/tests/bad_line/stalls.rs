@@ -24,8 +24,8 @@ const WATCHED: Duration = Duration::from_secs(1);
 /// of one of the four players were not used, it would be 0.75.
 const USED: f64 = 0.9;
 
-/// Least distance along the ground that each player gets meanwhile, in units. They run at 320 units
-/// a second in circles, but may be in each other's way.
+/// Least distance along the ground by which each player gets away meanwhile, in units. They run at
+/// 320 units a second in circles, but may be in each other's way.
 const WAY: f32 = 16.0;
 
 /// A stall of 1.3 s or more once paralysed every player until they joined again. Their commands
@@ -76,7 +76,7 @@ async fn play_through(stall: Duration) -> Vec<String> {
         if let Some(lost) = &seen.lost {
             failures.push(format!("{stall:?}: player {number} was dropped: {lost}"));
         } else if way < WAY {
-            failures.push(format!("{stall:?}: player {number} got only {way} units far"));
+            failures.push(format!("{stall:?}: player {number} moved only {way} units"));
         }
         if seen.mismatches > 0 {
             failures.push(format!("{stall:?}: player {number} saw {} mismatches", seen.mismatches));

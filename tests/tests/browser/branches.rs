@@ -8,8 +8,8 @@ use crate::replays::{RECORDING, offers, recordings};
 use crate::visitors::overlaps;
 use crate::{ends, page_of, serve};
 
-/// The tick at which the futures part, and the number of ticks to one soon after it. If the lower
-/// of two stacked crates is removed, the upper one falls in this time.
+/// The tick at which the futures part, and the number of ticks from there to one soon after. If the
+/// lower of two stacked crates is removed, the upper one falls in this time.
 const BEGIN: u64 = 280;
 const SOON: u64 = 20;
 

@@ -37,7 +37,7 @@ fn a_page_leads_to_another_match_by_the_keyboard_alone() {
     browser.wait_for("document.querySelector('h1').textContent === 'warren'");
     assert_eq!(browser.evaluate("document.querySelector('#choose span').textContent"), "duel");
 
-    // It must also work on phones, upright and across, with a finger.
+    // The choice must also work on phones, in portrait and in landscape, with a finger.
     for (width, height) in [(390, 844), (844, 390), (320, 568), (568, 320)] {
         browser.resize(width, height);
         browser.wait_for(&format!("innerWidth === {width} && innerHeight === {height}"));

@@ -1,5 +1,5 @@
-//! The controls of the page that plays: fingers, a gamepad and settings. Also its network graph,
-//! the feedback of hits, and that a hidden or idle page gives its place back.
+//! The controls of the page that plays: fingers, a gamepad and settings. Further tests are about
+//! its network graph, the feedback of hits, and a hidden or idle page, which gives its place back.
 
 use std::time::{Duration, Instant};
 
@@ -65,19 +65,19 @@ fn fingers_steer_on_a_phone() {
     }
     browser.resize(390, 844);
     browser.wait_for("innerWidth === 390 && innerHeight === 844");
-    // The left half moves.
+    // A finger on the left half of the screen moves the player.
     browser.touch("touchStart", &[(90.0, 650.0)]);
     moves(&mut browser, |browser| browser.touch("touchMove", &[(90.0, 600.0)]));
     browser.touch("touchEnd", &[]);
     browser.wait_for("arena.play.keys.sticks.size === 0");
-    // The right half looks.
+    // A finger on the right half turns the view.
     let yaw = "arena.play.keys.yaw";
     let before = browser.evaluate(yaw).as_f64().unwrap();
     browser.touch("touchStart", &[(250.0, 300.0)]);
     browser.touch("touchMove", &[(330.0, 300.0)]);
     browser.touch("touchEnd", &[]);
     browser.wait_for(&format!("{yaw} < {before} - 0.1"));
-    // A button fires.
+    // The button on the screen fires.
     let fire = "document.querySelector('.touch [name=fire]').getBoundingClientRect()";
     let [x, y] =
         ["x", "y"].map(|axis| browser.evaluate(&format!("{fire}.{axis} + 20")).as_f64().unwrap());
@@ -236,7 +236,7 @@ fn a_hidden_page_gives_its_place_back() {
     let mut browser = Chromium::start(&program, "hidden", (800, 600));
     browser.open(&format!("{}?play=Ann", page_of(&running)), "");
     browser.wait_for(THERE);
-    // More than a minute passes.
+    // The page is made to believe that it has been hidden for more than a minute.
     hide(&mut browser, true);
     browser.wait_for("arena.play.player.hiddenSince");
     browser.evaluate("arena.play.player.hiddenSince -= 61_000; 0");
@@ -263,7 +263,7 @@ fn a_page_that_does_nothing_gives_its_place_back() {
     browser.open(&format!("{}?play=Ann", page_of(&running)), "");
     browser.wait_for(THERE);
     assert_eq!(players(&running), 1);
-    // Nearly three minutes pass.
+    // The page is made to believe that nobody has touched its controls for nearly three minutes.
     browser.evaluate("arena.play.keys.usedAt -= 160_000");
     browser
         .wait_for("document.querySelector('#play .word').textContent.startsWith('Still there?')");

@@ -65,10 +65,10 @@ fn tick_thread(server: &ServerProcess) -> f64 {
 
 /// Mean processor time of a tick over [`MEASURED`], in milliseconds.
 fn mean_tick(server: &ServerProcess) -> f64 {
-    let look = || (tick_thread(server), read(server.http, "game_ticks_total"));
-    let (before, ticks) = look();
+    let measure = || (tick_thread(server), read(server.http, "game_ticks_total"));
+    let (before, ticks) = measure();
     std::thread::sleep(MEASURED);
-    let (after, later) = look();
+    let (after, later) = measure();
     (after - before) / (later - ticks) * 1000.0
 }
 
@@ -105,7 +105,7 @@ fn ten_pages_play_and_ten_look_on_as_ten_bots_do() {
             setInterval(() => (arena.play.keys.yaw += 0.86), 1000 + {number} * 37); 0"
         ));
     }
-    // The predictions, and the ticks without a command, while ticks are measured.
+    // Predictions and ticks without a command are counted while ticks are measured.
     let before = (predictions(&mut playing), ticks_without_command(&server));
     let with_pages = mean_tick(&server);
     let after = (predictions(&mut playing), ticks_without_command(&server));

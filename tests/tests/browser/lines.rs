@@ -1,4 +1,5 @@
-//! Pages that play over a bad line: the page says so, and it joins again after a lost connection.
+//! Pages that play over a bad line. The page tells the player that the line is bad, and joins again
+//! after a lost connection.
 
 use std::time::Duration;
 

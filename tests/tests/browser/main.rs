@@ -1,5 +1,5 @@
-//! The page in a real browser, watching a real server. It shows what the server plays and a native
-//! client sees.
+//! The page in a real browser, watching a real server. It shows the match that the server plays,
+//! with the positions that a native client gets.
 
 mod branches;
 mod certificates;
@@ -41,7 +41,8 @@ const OBJECTS: u32 = 40;
 /// Coordinates closer than this, in units, are equal: they are sent in thirty-seconds of a unit.
 const EXACT: f64 = 1.0 / 64.0;
 
-/// Number of positions of moving entities to compare that both clients got for the same tick.
+/// Number of positions of moving entities to compare. Both clients must have got them for the same
+/// tick.
 const COMPARED: usize = 40;
 
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
@@ -86,7 +87,7 @@ fn ends(running: Server) -> (SocketAddr, SocketAddr) {
 }
 
 /// All positions that the page got lately: slot, generation, tick, x, y, z, and speed.
-const TOLD: &str = "[...arena.motion.slots].flatMap(([slot, values]) => values
+const PAGE_POSITIONS: &str = "[...arena.motion.slots].flatMap(([slot, values]) => values
     .filter(({ value }) => value)
     .map(({ tick, value }) => [slot, value.generation, tick, ...value.position,
         Math.hypot(...value.velocity)]))";
@@ -158,12 +159,12 @@ fn agree(browser: &mut Chromium, walkers: &Walkers) {
             "only {compared} positions in common, {moving} of them of moving entities"
         );
         std::thread::sleep(Duration::from_millis(300));
-        let page = browser.evaluate(TOLD);
-        let told = walkers.told();
+        let page = browser.evaluate(PAGE_POSITIONS);
+        let positions = walkers.positions();
         for value in page.as_array().unwrap() {
             let number = |index: usize| value[index].as_f64().unwrap();
             let key = (number(0) as u16, number(1) as u16, number(2) as u32);
-            let Some(position) = told.get(&key) else { continue };
+            let Some(position) = positions.get(&key) else { continue };
             for (axis, &native) in position.iter().enumerate() {
                 let shown = number(3 + axis);
                 assert!(

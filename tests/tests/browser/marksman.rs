@@ -20,9 +20,9 @@ const EYES: f64 = 22.0;
 /// Steps of a command's angles in a radian.
 const STEPS: f64 = 65_536.0 / std::f64::consts::TAU;
 
-/// The knowledge of a marksman.
+/// The state of a marksman, as its client knows it.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct MarksmanState {
     /// The slot of the marksman.
     pub(crate) own: u16,
     /// The latest position of the marksman's middle.
@@ -35,7 +35,7 @@ pub(crate) struct Known {
 
 /// The client, on a thread of its own.
 pub(crate) struct Marksman {
-    known: Arc<Mutex<Known>>,
+    state: Arc<Mutex<MarksmanState>>,
     fires: Arc<AtomicBool>,
     done: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -44,21 +44,21 @@ pub(crate) struct Marksman {
 impl Marksman {
     /// Lets a marksman join under this name.
     pub(crate) fn join(server: SocketAddr, name: &'static str) -> Self {
-        let known = Arc::<Mutex<Known>>::default();
+        let state = Arc::<Mutex<MarksmanState>>::default();
         let [fires, done] = [(); 2].map(|()| Arc::<AtomicBool>::default());
         let thread = std::thread::spawn({
-            let (known, fires, done) = (Arc::clone(&known), Arc::clone(&fires), Arc::clone(&done));
+            let (state, fires, done) = (Arc::clone(&state), Arc::clone(&fires), Arc::clone(&done));
             move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                runtime.unwrap().block_on(play(server, name, &known, &fires, &done));
+                runtime.unwrap().block_on(play(server, name, &state, &fires, &done));
             }
         });
-        Self { known, fires, done, thread: Some(thread) }
+        Self { state, fires, done, thread: Some(thread) }
     }
 
-    /// Reads the marksman's knowledge.
-    pub(crate) fn known<T>(&self, read: impl FnOnce(&Known) -> T) -> T {
-        read(&self.known.lock().unwrap())
+    /// Reads the marksman's state.
+    pub(crate) fn state<T>(&self, read: impl FnOnce(&MarksmanState) -> T) -> T {
+        read(&self.state.lock().unwrap())
     }
 
     /// Lets the marksman fire until the other player dies.
@@ -76,7 +76,7 @@ impl Marksman {
 async fn play(
     server: SocketAddr,
     name: &str,
-    known: &Mutex<Known>,
+    state: &Mutex<MarksmanState>,
     fires: &AtomicBool,
     done: &AtomicBool,
 ) {
@@ -96,8 +96,8 @@ async fn play(
                 }));
             }
             ClientEvent::Snapshot { .. } => {
-                let mut known = known.lock().unwrap();
-                note(&mut client, &mut known, fires);
+                let mut state = state.lock().unwrap();
+                note(&mut client, &mut state, fires);
             }
             ClientEvent::NewWorld => unreachable!("the match has one world"),
         }
@@ -116,16 +116,16 @@ fn aim(client: &Client) -> Option<Command> {
 }
 
 /// Notes the server's events and positions.
-fn note(client: &mut Client, known: &mut Known, fires: &AtomicBool) {
+fn note(client: &mut Client, state: &mut MarksmanState, fires: &AtomicBool) {
     let own = client.session().player();
     while let Some((_, event)) = client.next_event() {
         if matches!(event, MatchEvent::Died { player, .. } if Some(player) != own) {
             fires.store(false, Ordering::Relaxed);
         }
-        known.events.push(event);
+        state.events.push(event);
     }
-    known.own = own.map_or(u16::MAX, |own| own.slot);
-    known.here = client.motion().map(|(_, motion)| motion.position.as_dvec3());
+    state.own = own.map_or(u16::MAX, |own| own.slot);
+    state.here = client.motion().map(|(_, motion)| motion.position.as_dvec3());
     let mut others = client.session().entities().filter(|entity| Some(entity.id) != own);
-    known.target = others.find(|entity| entity.kind.is_player()).map(|entity| entity.position);
+    state.target = others.find(|entity| entity.kind.is_player()).map(|entity| entity.position);
 }

@@ -17,9 +17,9 @@ const AGAIN: usize = 2;
 
 /// Notes the time at which the map is first drawn. It runs in the page, because to ask the page
 /// would take time, too.
-const NOTE: &str = "addEventListener('DOMContentLoaded', function look() {
+const NOTE: &str = "addEventListener('DOMContentLoaded', function poll() {
     if (globalThis.arena?.scene && arena.renderer.ground?.times > 0) globalThis.drawn ??= performance.now();
-    else requestAnimationFrame(look);
+    else requestAnimationFrame(poll);
 });";
 
 /// Opens the page, and returns the time until the map was drawn.

@@ -76,12 +76,12 @@ const TOUCH_TICKS: f64 = 12.0;
 const NOTE_WRONG: &str = "(() => {
     const notes = (globalThis.wrongAt = []);
     let known = arena.play.player.engine.stats().visible;
-    (function look() {
+    (function poll() {
         if (notes !== globalThis.wrongAt || !arena.play) return;
         const { tick, visible } = arena.play.player.engine.stats();
         if (visible > known) notes.push(tick);
         known = visible;
-        requestAnimationFrame(look);
+        requestAnimationFrame(poll);
     })();
     return 0;
 })()";
@@ -99,12 +99,12 @@ struct Predictions {
 
 /// Predictions that are worse than allowed.
 struct Wrong {
-    told: String,
+    summary: String,
     explained: bool,
 }
 
 impl Predictions {
-    fn look(browser: &mut Chromium, running: &Server) -> Self {
+    fn read(browser: &mut Chromium, running: &Server) -> Self {
         let stats = browser.evaluate("arena.play.player.engine.stats()");
         let [compared, visible] = ["compared", "visible"].map(|name| stats[name].as_f64().unwrap());
         let page = page(running, "/metrics");
@@ -125,11 +125,11 @@ impl Predictions {
             self.visible - before.visible,
             self.unused - before.unused,
         ];
-        let told = format!(
+        let summary = format!(
             "{visible} of {compared} predictions were wrong, at ticks {wrong_at:?}, \
              {unused} ticks had no command"
         );
-        assert!(compared > 50.0, "{told}");
+        assert!(compared > 50.0, "{summary}");
         let is_touch = match wrong_at {
             [first, .., last] => last - first <= TOUCH_TICKS,
             _ => true,
@@ -140,7 +140,7 @@ impl Predictions {
         if visible <= usual && !is_busy {
             return Ok(());
         }
-        Err(Wrong { told, explained: is_busy || visible <= unused + usual })
+        Err(Wrong { summary, explained: is_busy || visible <= unused + usual })
     }
 }
 
@@ -214,7 +214,7 @@ fn jump_onto_the_crate(browser: &mut Chromium) {
 /// [`WALKS`] times.
 fn walk_and_judge(browser: &mut Chromium, running: &Server) {
     for left in (0..WALKS).rev() {
-        let before = Predictions::look(browser, running);
+        let before = Predictions::read(browser, running);
         browser.evaluate(NOTE_WRONG);
         walk_a_square(browser);
         jump_onto_the_crate(browser);
@@ -223,14 +223,14 @@ fn walk_and_judge(browser: &mut Chromium, running: &Server) {
         browser.evaluate("globalThis.wrongAt = null; 0");
         let wrong_at: Vec<f64> =
             noted.as_array().unwrap().iter().filter_map(Value::as_f64).collect();
-        let judged = Predictions::look(browser, running).judge_since(&before, &wrong_at);
-        let Err(Wrong { told, explained }) = judged else { return };
-        assert!(explained || left > 0, "{told}");
+        let judged = Predictions::read(browser, running).judge_since(&before, &wrong_at);
+        let Err(Wrong { summary, explained }) = judged else { return };
+        assert!(explained || left > 0, "{summary}");
         let what = if left == 0 { "SKIPPED: predictions are not judged" } else { "walking again" };
         // `eprintln!` would be captured, and not shown for tests that pass.
         let _ = writeln!(
             std::io::stderr(),
-            "{what}: this machine may let the page wait too often; {told}"
+            "{what}: this machine may let the page wait too often; {summary}"
         );
     }
 }
@@ -280,8 +280,8 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
     // Other players see the player stand a crate higher than they do.
     let marksman = Marksman::join(running.local_addr(), "Bob");
     wait_until("Bob sees the player on the crate", || {
-        marksman.known(|known| {
-            let above = known.target.zip(known.here).map(|(target, here)| target.z - here.z);
+        marksman.state(|state| {
+            let above = state.target.zip(state.here).map(|(target, here)| target.z - here.z);
             above.is_some_and(|above| (above - CRATE).abs() < 0.5)
         })
     });
@@ -297,7 +297,7 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
     browser.wait_for("noted.healths.some((health) => health < 100)");
     browser
         .wait_for(&format!("document.querySelector('#news').textContent.includes('Bob ▸ {name}')"));
-    let by = u64::from(marksman.known(|known| known.own));
+    let by = u64::from(marksman.state(|state| state.own));
     let hurts = hurts(&running);
     assert!(hurts.iter().all(|&(player, source, _)| (player, source) == (own, by)), "{hurts:?}");
     assert!(hurts.iter().map(|&(_, _, damage)| damage).sum::<u64>() >= 100, "{hurts:?}");
@@ -306,7 +306,7 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
             if (u64::from(player.slot), u64::from(source.slot)) == (own, by))
     };
     wait_until("Bob is told of the death", || {
-        marksman.known(|known| known.events.iter().any(is_death))
+        marksman.state(|state| state.events.iter().any(is_death))
     });
 
     // The player comes back, unhurt.
@@ -322,7 +322,7 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
         "document.querySelector('#news').textContent.includes('{name}: <b>hello</b>')"
     ));
     let is_said = |event: &MatchEvent| matches!(event, MatchEvent::Said { line, .. } if line.as_str() == "<b>hello</b>");
-    wait_until("Bob gets the line", || marksman.known(|known| known.events.iter().any(is_said)));
+    wait_until("Bob gets the line", || marksman.state(|state| state.events.iter().any(is_said)));
     marksman.leave();
 
     // The page decoded all snapshots to the server's digests.
@@ -381,7 +381,7 @@ fn a_page_that_plays_sees_others_and_is_seen() {
     let slot = browser.evaluate("arena.play.slot").as_u64().unwrap() as u16;
     browser.hold("KeyW", true);
     let begin = Instant::now();
-    while !walkers.told().keys().any(|&(seen, _, _)| seen == slot) {
+    while !walkers.positions().keys().any(|&(seen, _, _)| seen == slot) {
         assert!(begin.elapsed() < HANG, "nobody sees the page's player");
         std::thread::sleep(Duration::from_millis(100));
     }

@@ -24,11 +24,11 @@ const REST: u64 = 15;
 const REMEMBERED: u32 = 1200;
 
 /// Positions in units, by slot, generation and tick.
-pub(crate) type Told = BTreeMap<(u16, u16, u32), [f64; 3]>;
+pub(crate) type Positions = BTreeMap<(u16, u16, u32), [f64; 3]>;
 
 /// Native clients that walk in circles, harm nobody, and note all positions that they get.
 pub(crate) struct Walkers {
-    told: Arc<Mutex<Told>>,
+    positions: Arc<Mutex<Positions>>,
     done: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -36,25 +36,25 @@ pub(crate) struct Walkers {
 impl Walkers {
     /// Lets `count` walkers join.
     pub(crate) fn join(server: SocketAddr, count: u16) -> Self {
-        let (told, done) = (Arc::<Mutex<Told>>::default(), Arc::<AtomicBool>::default());
+        let (positions, done) = (Arc::<Mutex<Positions>>::default(), Arc::<AtomicBool>::default());
         let thread = std::thread::spawn({
-            let (told, done) = (Arc::clone(&told), Arc::clone(&done));
+            let (positions, done) = (Arc::clone(&positions), Arc::clone(&done));
             move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 let local = tokio::task::LocalSet::new();
                 for number in 0..count {
-                    let (told, done) = (Arc::clone(&told), Arc::clone(&done));
-                    local.spawn_local(walk(server, number, told, done));
+                    let (positions, done) = (Arc::clone(&positions), Arc::clone(&done));
+                    local.spawn_local(walk(server, number, positions, done));
                 }
                 runtime.unwrap().block_on(local);
             }
         });
-        Self { told, done, thread: Some(thread) }
+        Self { positions, done, thread: Some(thread) }
     }
 
     /// The positions that the walkers got lately.
-    pub(crate) fn told(&self) -> Told {
-        self.told.lock().unwrap().clone()
+    pub(crate) fn positions(&self) -> Positions {
+        self.positions.lock().unwrap().clone()
     }
 
     /// Lets the walkers leave.
@@ -64,7 +64,12 @@ impl Walkers {
     }
 }
 
-async fn walk(server: SocketAddr, number: u16, told: Arc<Mutex<Told>>, done: Arc<AtomicBool>) {
+async fn walk(
+    server: SocketAddr,
+    number: u16,
+    positions: Arc<Mutex<Positions>>,
+    done: Arc<AtomicBool>,
+) {
     let connector = Connector::new(server, Trust::Loopback).unwrap();
     let name = PlayerName::new(&format!("walker {number}")).unwrap();
     let mut client = connector.join(&name, MapHash::ANY).await.unwrap();
@@ -80,13 +85,13 @@ async fn walk(server: SocketAddr, number: u16, told: Arc<Mutex<Told>>, done: Arc
                 client.command(Command { forward, yaw, ..Command::default() });
             }
             // Positions in the old world are void.
-            ClientEvent::NewWorld => told.lock().unwrap().clear(),
+            ClientEvent::NewWorld => positions.lock().unwrap().clear(),
             ClientEvent::Snapshot { .. } => {
                 while client.next_event().is_some() {}
-                let mut told = told.lock().unwrap();
+                let mut positions = positions.lock().unwrap();
                 let latest = client.session().latest_tick().map_or(0, |tick| tick.0);
-                told.retain(|&(_, _, tick), _| tick + REMEMBERED > latest);
-                told.extend(client.session().observed_entities().map(|(tick, entity)| {
+                positions.retain(|&(_, _, tick), _| tick + REMEMBERED > latest);
+                positions.extend(client.session().observed_entities().map(|(tick, entity)| {
                     let id = entity.id;
                     ((id.slot, id.generation, tick.0), entity.position.to_array())
                 }));

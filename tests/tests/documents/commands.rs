@@ -1,15 +1,29 @@
 //! Runs the commands of the pages: each block whose fence is marked `sh run`. Bash runs it at the
 //! top of the repository, and stops at the first command that fails. Each block has an empty folder
-//! `$TMPDIR`, into which it must write its files. A block that starts a server must also end it.
+//! `$TMPDIR`, into which it must write its files, as `mktemp` does. The programs are in the `PATH`.
+//! A block that starts a server must also end it, and must let it take any free ports, because
+//! other tests have servers, too.
 
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 use super::page::{Page, files, root};
 
-/// Longest time of a block, in seconds.
-const LIMIT: &str = "300";
+/// Fewest blocks that must be marked. If the mark were misspelt everywhere, the test would run
+/// nothing.
+const LEAST_BLOCKS: usize = 8;
+
+/// Longest time of a block, in seconds. The programs are compiled before.
+const LIMIT: &str = "120";
+
+/// The programs that the blocks run, as arguments of `cargo build`. They are built by the packages
+/// that the commands of the pages name, so that `cargo run` finds them up to date.
+const PROGRAMS: [&str; 3] = [
+    "--package server --package client-bot",
+    "--package server --example sumo",
+    "--package obsp --bin mapc",
+];
 
 #[test]
 fn each_block_that_says_that_it_runs_does() {
@@ -17,11 +31,18 @@ fn each_block_that_says_that_it_runs_does() {
         return println!("SKIPPED: commands of the pages are run on Linux");
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("documents");
-    let mut faults = Vec::new();
+    for program in PROGRAMS {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet"]).args(program.split(' '));
+        let built = in_repository(&mut cargo).status().expect("cargo can be started");
+        assert!(built.success(), "cargo build {program}: {built}");
+    }
+    let (mut faults, mut count) = (Vec::new(), 0);
     for path in files("md") {
         let blocks = Page::read(&path).blocks;
         for (line, _, script) in blocks.iter().filter(|(_, info, _)| info == "sh run") {
             println!("{path}:{line}");
+            count += 1;
             let ended = run(script, &folder);
             if !ended.success() {
                 let log = fs::read(folder.join("log")).expect("the log of the block can be read");
@@ -37,6 +58,28 @@ fn each_block_that_says_that_it_runs_does() {
         "blocks that fail (exit status 124: after {LIMIT} seconds):\n{}",
         faults.join("\n\n")
     );
+    assert!(count >= LEAST_BLOCKS, "{count} blocks are marked `sh run`, not {LEAST_BLOCKS}");
+}
+
+/// The folder `target`, in which Cargo has put this test.
+fn target() -> PathBuf {
+    // The path is target/PROFILE/deps/TEST.
+    let test = std::env::current_exe().expect("the path of this program is known");
+    test.ancestors().nth(3).expect("this program is in Cargo's folder of outputs").to_owned()
+}
+
+/// Lets a command run at the top of the repository, without the variables that Cargo sets for tests
+/// or that change how tests and servers run.
+fn in_repository(command: &mut Command) -> &mut Command {
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        // Build scripts that depend on Cargo's variables would run again.
+        let of_cargo = text == "OUT_DIR" || text.starts_with("CARGO_PKG_");
+        if of_cargo || text.starts_with("CARGO_MAN") || text.starts_with("ARENA_") {
+            command.env_remove(&name);
+        }
+    }
+    command.current_dir(root()).env("CARGO_TARGET_DIR", target())
 }
 
 fn run(script: &str, folder: &Path) -> ExitStatus {
@@ -45,20 +88,16 @@ fn run(script: &str, folder: &Path) -> ExitStatus {
     let temporary = folder.join("tmp");
     fs::create_dir_all(&temporary).expect("a folder for the block can be made");
     let log = File::create(folder.join("log")).expect("a log for the block can be made");
-    // The path is target/PROFILE/deps/TEST.
-    let test = std::env::current_exe().expect("the path of this program is known");
-    let target = test.ancestors().nth(3).expect("this program is in Cargo's folder of outputs");
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let paths = [target().join("debug")].into_iter().chain(std::env::split_paths(&paths));
+    let paths = std::env::join_paths(paths).expect("the path of the outputs has no colon");
     let mut command = Command::new("timeout");
     command.args(["--kill-after=10", LIMIT, "bash", "-euo", "pipefail", "-c", script]);
-    command.current_dir(root()).env("CARGO_TARGET_DIR", target).env("TMPDIR", &temporary);
-    // Cargo sets these variables for tests. Build scripts that depend on them would run again.
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        if text == "OUT_DIR" || text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MAN") {
-            command.env_remove(&name);
-        }
-    }
-    command
+    in_repository(&mut command)
+        .env("PATH", paths)
+        .env("TMPDIR", &temporary)
+        // Servers keep their state there.
+        .env("XDG_STATE_HOME", &temporary)
         .stderr(log.try_clone().expect("the handle of the log can be cloned"))
         .stdout(log)
         .stdin(Stdio::null());

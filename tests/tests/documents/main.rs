@@ -9,13 +9,12 @@ mod sources;
 
 use page::{Page, files};
 
-/// Most bytes of a page. The two pages without a limit are references, which nobody reads in one
-/// go.
+/// Most bytes of a page. The page without a limit is a reference, which nobody reads in one go.
 fn limit(path: &str) -> usize {
     match path {
         "README.md" => 6_500,
         "ARCHITECTURE.md" => 10_000,
-        "deploy/METRICS.md" | "proto/PROTOCOL.md" => usize::MAX,
+        "proto/PROTOCOL.md" => usize::MAX,
         _ => 16_384,
     }
 }

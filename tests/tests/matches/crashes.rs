@@ -67,7 +67,8 @@ async fn a_match_that_crashes_is_over_alone() {
     }
     let refused = join(&running, "Bob", &into("fragile")).await.unwrap_err();
     assert!(matches!(refused, JoinError::Refused(RefusalReason::NotReady)), "{refused}");
-    // The other match goes on for longer than a dead match would be taken for alive.
+    // The other match is watched for 90 snapshots, longer than it takes the server to notice that a
+    // match is dead.
     look_on(&mut ann, &mut Vec::new(), 90).await;
     let dan = join(&running, "Dan", &Credentials::default()).await.unwrap();
     let health = get(running.http_addr(), "/healthz").await;

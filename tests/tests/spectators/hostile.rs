@@ -12,7 +12,7 @@ use web_transport_quinn::{SessionError, WebTransportError};
 use crate::spectator::{HANG, Spectator};
 use crate::{end, options, serve};
 
-/// Snapshots that the witness must get after each offence, which takes half a second.
+/// Snapshots that the witness must still get after each offence: half a second's worth.
 const SEEN: usize = 10;
 
 /// The code with which the server closes the session.

@@ -14,19 +14,21 @@ use obsp_sim::{DrivenTank, EntityState, Moving};
 use super::shoved_props::extrapolated;
 use super::{Observed, Own, PendingCommand, Prediction, PredictionError, before};
 
-/// Greatest change by rounding: of a coordinate, in units, and of a velocity, in units per second.
+/// Greatest change that rounding makes to a coordinate, in units, and to a velocity, in units per
+/// second.
 const POSITION_ROUNDING: f64 = 0.5 / STEPS_PER_UNIT as f64;
 const VELOCITY_ROUNDING: f64 = 0.5 * VELOCITY_STEP;
 
 /// Greatest turn of a body by rounding, in radians.
 const TURN_ROUNDING: f64 = 0.0025;
 
-/// Shortest time, in seconds, over which an error of the position is blamed on the velocity.
-/// Within less time the rounding of the position would look like a large error of the velocity.
+/// Shortest time, in seconds, in which an error of the velocity is assumed to have caused an error
+/// of the position. In less time the rounding of the position would look like a large error of the
+/// velocity.
 const LEAST_WAY: f64 = 0.1;
 
-/// Distance, in units, up to which the prediction of another body is kept if the latest snapshot
-/// does not contain that body: the distance from where it would be without a contact.
+/// If the latest snapshot does not contain another body, its prediction is kept up to this
+/// distance, in units, from where the body would be without a contact.
 const BELIEVED: f64 = 4.0;
 
 impl Prediction {
@@ -117,8 +119,8 @@ impl Prediction {
 }
 
 /// The state nearest to `predicted` among all that are rounded to `rounded`. An error of the
-/// position also corrects the velocity, which caused that error within `seconds`. With 0 for
-/// `seconds` the velocity is only rounded.
+/// position also corrects the velocity, as if the velocity had caused that error within `seconds`.
+/// If `seconds` is 0, the velocity is not corrected in this way.
 fn nearest(predicted: &Moving, rounded: &EntityState, seconds: f64) -> Moving {
     let within = |value: DVec3, about: DVec3, by: f64| value.clamp(about - by, about + by);
     let (state, spin) = (&predicted.state, predicted.spin);
@@ -148,7 +150,7 @@ fn within_turn(predicted: DQuat, rounded: DQuat) -> DQuat {
     // A quaternion and its negative are one rotation. With the sign of the prediction, `slerp`
     // takes the short way.
     let rounded = if rounded.dot(predicted) < 0.0 { -rounded } else { rounded };
-    // Not `angle_between`, whose arc cosine is imprecise near zero.
+    // This does not use `angle_between`, whose arc cosine is imprecise near zero.
     let apart = 2.0 * (rounded.inverse() * predicted).xyz().length().min(1.0).asin();
     if apart <= TURN_ROUNDING {
         return predicted;
@@ -193,8 +195,8 @@ mod tests {
         assert_eq!(found.state.position, DVec3::X / 64.0);
         assert_eq!((found.state.velocity, found.spin), (DVec3::Y * 2.0, DVec3::Z));
         assert!((turned - TURN_ROUNDING).abs() < 1e-4, "{turned}");
-        // A vehicle predicted 0.2 units too far in a fifth of a second was one unit per second too
-        // fast.
+        // If a vehicle is predicted 0.2 units too far after a fifth of a second, its predicted
+        // velocity was one unit per second too high.
         let fast = tank(DVec3::X * (0.2 + 1.0 / 64.0), 0.0, DVec3::X * 1.5);
         let found = nearest(&Moving { state: fast, spin: DVec3::ZERO }, &rounded, 0.2);
         assert!((found.state.velocity.x - 0.5).abs() < 1e-9, "{:?}", found.state.velocity);

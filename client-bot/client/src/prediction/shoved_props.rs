@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use glam::DVec3;
 use obsp_proto::Tick;
 use obsp_proto::snapshot::TouchedBody;
-use obsp_sim::{EntityId, EntityState, Kind, Moving, Pile, PlayerMotion, Predictor};
+use obsp_sim::{EntityId, EntityState, Kind, Moving, PlayerMotion, PredictedBodies, Predictor};
 
 use super::{MAX_EXTRAPOLATION, Observed};
 
@@ -69,7 +69,7 @@ pub(super) struct ShovedProps {
     own: Vec<Shove>,
     /// The shoved props and the bodies near them, after the latest command; `None` if the
     /// player shoves nothing.
-    pile: Option<Pile>,
+    bodies: Option<PredictedBodies>,
     /// The predicted states at the end of each tick.
     predicted: VecDeque<(Tick, Vec<Moving>)>,
 }
@@ -89,7 +89,7 @@ impl ShovedProps {
 
     /// Whether the player shoves anything.
     pub(super) fn are_moving(&self) -> bool {
-        self.pile.is_some()
+        self.bodies.is_some()
     }
 
     /// Forgets everything.
@@ -105,9 +105,9 @@ impl ShovedProps {
         })
     }
 
-    /// Starts again from an update, in which the player moves as `motion`. Where the
-    /// prediction agrees with the update it is kept, because it is more precise than
-    /// the quantised state.
+    /// Starts again from an update of the server, in which the player moves as `motion`. Where the
+    /// prediction agrees with the update it is kept, because it is more precise than the quantised
+    /// state.
     pub(super) fn restart(
         &mut self,
         update: &ServerUpdate,
@@ -129,19 +129,19 @@ impl ShovedProps {
             let known = bodies.iter().find(|body| body.state.id == shove.id);
             known.is_some_and(|body| !body.state.asleep)
         });
-        self.rebuild_pile(&bodies, motion, predictor);
+        self.rebuild(&bodies, motion, predictor);
     }
 
     /// The state of another entity at the end of `tick`, the last one that was played: predicted
     /// if the player shoves it or it is near a shoved prop, else extrapolated.
     pub(super) fn at(&self, observed: &Observed, tick: Tick, seconds: f64) -> EntityState {
-        let predicted = self.pile.as_ref().and_then(|pile| pile.find(observed.1.id));
+        let predicted = self.bodies.as_ref().and_then(|bodies| bodies.find(observed.1.id));
         predicted.map_or_else(|| extrapolated(observed, tick, seconds), |body| body.state)
     }
 
-    /// Advances the shoved props by one tick. In `tick` the player, who then moves as
-    /// `motion`, touched the entities of `around` listed in `hit`, which already have
-    /// their velocity after the contact.
+    /// Advances the shoved props by one tick. In `tick` the player touched the entities of `around`
+    /// that `hit` lists. They already have their velocity after the contact. The player moves as
+    /// `motion` after that tick.
     pub(super) fn advance(
         &mut self,
         (tick, motion): (Tick, &PlayerMotion),
@@ -155,40 +155,40 @@ impl ShovedProps {
                 Some(shove) => shove.last = tick,
                 None => self.own.push(Shove { id, last: tick }),
             }
-            match &mut self.pile {
-                Some(pile) if pile.find(id).is_some() => pile.shove(id, velocity),
+            match &mut self.bodies {
+                Some(bodies) if bodies.find(id).is_some() => bodies.shove(id, velocity),
                 _ => is_new = true,
             }
         }
         if is_new {
-            let spin = |id| self.pile.as_ref()?.find(id).map(|body| body.spin);
+            let spin = |id| self.bodies.as_ref()?.find(id).map(|body| body.spin);
             let known = |state: &EntityState| Moving {
                 state: *state,
                 spin: spin(state.id).unwrap_or_default(),
             };
             let bodies: Vec<Moving> = around.iter().map(known).collect();
-            self.rebuild_pile(&bodies, motion, predictor);
+            self.rebuild(&bodies, motion, predictor);
         }
-        let Some(pile) = &mut self.pile else { return };
-        predictor.advance(pile, around, motion, seconds);
-        let bodies: Vec<Moving> = pile.bodies().collect();
+        let Some(bodies) = &mut self.bodies else { return };
+        predictor.advance(bodies, around, motion, seconds);
+        let states: Vec<Moving> = bodies.bodies().collect();
         self.own.retain(|shove| {
-            let own = bodies.iter().find(|body| body.state.id == shove.id);
+            let own = states.iter().find(|body| body.state.id == shove.id);
             let rests = own.is_none_or(|own| own.state.asleep);
             tick == shove.last || (!rests && tick.distance(shove.last) < MAX_SHOVE_AGE)
         });
         if self.own.is_empty() {
-            self.pile = None;
+            self.bodies = None;
         }
-        self.predicted.push_back((tick, bodies));
+        self.predicted.push_back((tick, states));
         while self.predicted.len() > MAX_HISTORY {
             self.predicted.pop_front();
         }
     }
 
-    fn rebuild_pile(&mut self, bodies: &[Moving], motion: &PlayerMotion, predictor: &Predictor) {
+    fn rebuild(&mut self, bodies: &[Moving], motion: &PlayerMotion, predictor: &Predictor) {
         let own = self.ids();
-        self.pile = (!own.is_empty()).then(|| predictor.pile(&own, bodies, motion));
+        self.bodies = (!own.is_empty()).then(|| predictor.predicted_bodies(&own, bodies, motion));
     }
 
     /// The predicted state of a body, if the update agrees with it.
@@ -228,7 +228,7 @@ fn is_exact(a: &Moving, b: &Moving) -> bool {
             < EXACT_TOLERANCE * EXACT_TOLERANCE
 }
 
-/// Whether `observed` may be `known` after quantisation.
+/// Whether `known` may become `observed` by quantisation.
 fn is_rounded(observed: &EntityState, known: &EntityState) -> bool {
     observed.asleep == known.asleep
         && (observed.position - known.position).abs().max_element() < POSITION_TOLERANCE

@@ -1,4 +1,4 @@
-//! One client's prediction, against the server's simulation and by itself.
+//! Tests of one client's prediction, against the server's simulation and by itself.
 
 use super::*;
 use glam::Vec3;
@@ -70,7 +70,7 @@ fn a_correction_is_carried_through_all_later_commands() {
     for tick in 1..=6 {
         prediction.play(&sent(tick, wandering(tick)), &[]);
     }
-    // The server moved the player by a unit that the client knew nothing of.
+    // The server moved the player by a unit without the client's knowledge.
     let predicted = prediction.pending[1].after.as_ref().and_then(Own::motion).unwrap();
     let (_, before) = prediction.motion().unwrap();
     let shoved = PlayerMotion { position: predicted.position + Vec3::Z, ..predicted };

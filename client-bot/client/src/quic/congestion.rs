@@ -10,9 +10,9 @@ const WINDOW: u64 = 512 * 1024;
 
 /// A congestion controller with a constant window.
 ///
-/// A client sends one small datagram a tick and nothing in bulk, so its rate is
-/// bounded without one. A window that fills during an outage would delay the first
-/// command after it: QUIC's probes back off exponentially.
+/// A client sends one small datagram a tick and nothing in bulk, so its rate is bounded without
+/// congestion control. A window that fills during an outage would delay the first command after it:
+/// QUIC's probes back off exponentially.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ConstantWindow;
 
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn commands_of_an_outage_do_not_fill_the_window() {
-        // The longest command datagram; QUIC's header, tag and acknowledgement.
+        // The longest command datagram, plus QUIC's header, tag and acknowledgement.
         let packet = 83 + 64;
         let fastest = 128;
         assert!(WINDOW > 1 + fastest * packet * IDLE_TIMEOUT.as_secs());

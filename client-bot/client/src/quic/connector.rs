@@ -38,9 +38,9 @@ const DATAGRAM_RECEIVE_BUFFER: usize = 96 * 1024;
 /// Bytes of commands that may wait for the network: a few ticks.
 const DATAGRAM_SEND_BUFFER: usize = 2048;
 
-/// After this many packets, or this time, the server acknowledges commands in a packet of its
-/// own if no snapshot has carried the acknowledgement. On a narrow line, where snapshots are few,
-/// more frequent packets with only acknowledgements would take a sixth of it.
+/// After this many packets, or this time, the server acknowledges commands in a packet of its own
+/// if no snapshot has carried the acknowledgement. On a narrow line, where snapshots are few, more
+/// frequent packets with only acknowledgements would take a sixth of the line.
 const MAX_UNACKNOWLEDGED: u32 = 10;
 const MAX_ACK_DELAY: Duration = Duration::from_millis(100);
 
@@ -112,7 +112,7 @@ pub enum JoinError {
         reason: quinn::ConnectError,
     },
     /// The server refused the client.
-    #[error("refused: {0}")]
+    #[error("the server refused this client: {0}")]
     Refused(RefusalReason),
     /// The connection broke during the handshake, or the server is not trusted.
     #[error("the connection failed: {0}")]
@@ -130,7 +130,7 @@ pub enum JoinError {
     #[error("the map did not arrive in time")]
     SlowMap,
     /// The client had joined, but lost the connection while the map was loading.
-    #[error("disconnected while the map was loading: {0}")]
+    #[error("the client was disconnected while the map was loading: {0}")]
     Disconnected(Box<Disconnected>),
 }
 
@@ -160,7 +160,7 @@ impl JoinError {
 }
 
 impl Connector {
-    /// Opens a socket to reach `server` with. Must be called within a tokio runtime.
+    /// Opens a socket to reach `server` with. Call it within a tokio runtime.
     ///
     /// # Errors
     /// The system refuses a socket, or TLS cannot be configured.
@@ -197,7 +197,7 @@ impl Connector {
     /// Joins with a connect token, or with the ticket of a lost connection.
     ///
     /// # Errors
-    /// As [`Connector::join`].
+    /// The errors are those of [`Connector::join`].
     pub async fn join_with(
         &self,
         name: &PlayerName,
@@ -218,7 +218,7 @@ impl Connector {
     /// still kept.
     ///
     /// # Errors
-    /// As [`Connector::join`], of the last attempt.
+    /// The error is that of the last attempt, as [`Connector::join`] returns it.
     pub async fn rejoin(
         &self,
         name: &PlayerName,

@@ -1,5 +1,5 @@
-//! The maps of all clients in a process, by content hash. Each is loaded from a file, or fetched
-//! from the server, once. So are the data of games.
+//! The maps of all clients in a process, by content hash. Each map is loaded only once, from a file
+//! or from the server. The data of each game are fetched only once too.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const SUFFIX: &str = "obsp";
 #[derive(Debug)]
 pub struct MapStore {
     folders: Vec<PathBuf>,
-    /// In the order of the last requests, the latest at the end.
+    /// The loaded maps in the order of their last requests, the latest at the end.
     loaded: Mutex<Vec<Loaded>>,
 }
 
@@ -39,7 +39,8 @@ struct Loaded {
 }
 
 impl Default for MapStore {
-    /// A store that searches `maps/` here, then the `maps/` of the source tree.
+    /// A store that searches the folder `maps` of the working directory, then the one of the source
+    /// tree.
     fn default() -> Self {
         let source_tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../maps");
         Self::new(vec![PathBuf::from("maps"), source_tree])
@@ -69,7 +70,7 @@ impl MapStore {
         hello: &ServerHello,
         fetch: impl Fn(Download) -> F,
     ) -> Result<Arc<LoadedMap>, MapError> {
-        // Held during the fetch, so that only one of many clients fetches.
+        // The lock is held during the fetch, so that only one of many clients fetches.
         let mut loaded = self.loaded.lock().await;
         if let Some(at) = loaded.iter().position(|known| known.map.check(hello).is_ok()) {
             loaded[at..].rotate_left(1);
@@ -134,7 +135,7 @@ async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, MapError> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| MapError::Invalid(format!("it could not be loaded: {error}")))
+    done.map_err(|error| MapError::Invalid(format!("the thread that loads it has failed: {error}")))
 }
 
 #[cfg(test)]
@@ -213,10 +214,10 @@ mod tests {
         for map in 1..MAPS {
             get(map).await;
         }
-        // All have one game, which is fetched once.
+        // All maps have one game, whose data are fetched once.
         assert_eq!(*fetched.borrow(), (MAPS, 1));
         assert!(Arc::ptr_eq(&get(0).await, &first), "it is kept");
-        // One too many: the second map has not been asked for since.
+        // This map is one too many. The second map, which was asked for least recently, leaves.
         get(MAPS).await;
         assert_eq!(*fetched.borrow(), (MAPS + 1, 1));
         assert!(Arc::ptr_eq(&get(0).await, &first), "it was asked for again");

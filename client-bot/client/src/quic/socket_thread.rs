@@ -32,14 +32,14 @@ const MAX_ORDERS: usize = 64;
 /// Time in which a connection that was closed sends its last packets.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The connection of one [`Client`], on a thread of its own. Dropping it closes the
-/// connection and waits for the thread: two seconds for a goodbye and half a second for the
-/// last packets at most, whatever the server does.
+/// The connection of one [`Client`], on a thread of its own. Dropping it closes the connection and
+/// waits for the thread: at most two seconds for a goodbye and half a second for the last packets,
+/// whatever the server does.
 #[derive(Debug)]
 pub struct SocketThread {
     arrivals: Receiver<Arrival>,
     orders: Option<Sender<Order>>,
-    /// Dropped to end the thread.
+    /// Dropping this ends the thread.
     alive: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
     /// The hello whose map the thread loads or has loaded.
@@ -53,7 +53,7 @@ enum Arrival {
     Datagram(Bytes),
     /// The map that this hello names, or why it could not be loaded.
     Map(ServerHello, Result<Arc<LoadedMap>, MapError>),
-    /// The connection has ended, or could not be made; the reason.
+    /// The connection has ended, or could not be made, for this reason.
     Closed(String),
 }
 
@@ -193,7 +193,7 @@ async fn receive_all(
     let mut chunk = [0; CHUNK];
     loop {
         tokio::select! {
-            // The stream first: it may say why the connection ends.
+            // The stream is read first, because it may say why the connection ends.
             biased;
             read = stream.read(&mut chunk) => {
                 let Some(length) = read.map_err(|error| error.to_string())? else {
@@ -241,7 +241,7 @@ async fn send_all(
             Some(Order::Send(Transmit::Stream(bytes))) => {
                 stream.write_all(&bytes).await.map_err(|error| error.to_string())?;
             }
-            // A datagram that is not accepted counts as lost.
+            // A datagram that QUIC does not accept counts as lost.
             Some(Order::Send(Transmit::Datagram(bytes))) => {
                 let _ = connection.send_datagram(Bytes::from(bytes));
             }

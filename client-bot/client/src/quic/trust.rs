@@ -19,7 +19,7 @@ use thiserror::Error;
 /// The server that a client trusts.
 #[derive(Clone, Debug)]
 pub enum Trust {
-    /// Any server on this machine: there is no network between to be attacked.
+    /// Any server on this machine, because no network that could be attacked lies between.
     Loopback,
     /// The server whose certificate has this SHA-256, which the server prints when it
     /// starts.
@@ -52,7 +52,7 @@ impl Authority {
             roots.add(certificate).map_err(|error| unread(error.to_string()))?;
         }
         if roots.is_empty() {
-            return Err(unread("there is no certificate in it".to_owned()));
+            return Err(unread("the file holds no certificate".to_owned()));
         }
         Ok(Self { roots: Arc::new(roots), name: name.to_owned() })
     }
@@ -92,7 +92,7 @@ pub enum TrustError {
         server: IpAddr,
     },
     /// The file of authorities cannot be used.
-    #[error("{}: no certificate authority: {reason}", .path.display())]
+    #[error("{}: cannot read certificate authorities: {reason}", .path.display())]
     Authority {
         /// The file.
         path: PathBuf,
@@ -114,8 +114,8 @@ pub fn pinned(pin: Fingerprint) -> Arc<dyn ServerCertVerifier> {
     Arc::new(Verifier { pin: Some(pin), provider: Arc::new(default_provider()) })
 }
 
-/// Accepts only the pinned certificate during the TLS handshake, or any if there is no
-/// pin. That the server holds the certificate's key is verified in either case.
+/// Accepts only the pinned certificate during the TLS handshake, or any if there is no pin. In
+/// either case the handshake verifies that the server holds the certificate's key.
 #[derive(Debug)]
 pub(super) struct Verifier {
     pub(super) pin: Option<Fingerprint>,

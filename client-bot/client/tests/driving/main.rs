@@ -62,7 +62,7 @@ fn hall(brushes: &str) -> Vec<u8> {
     compiled.unwrap().world.to_bytes()
 }
 
-/// The own tank as the client had it after the command of a tick.
+/// The own tank on the client's side after the command of a tick.
 #[derive(Clone, Copy)]
 struct Seen {
     predicted: EntityState,
@@ -146,7 +146,7 @@ impl Match {
         self.run(frames);
     }
 
-    /// Lets go of all keys.
+    /// Lets go of all keys for this many frames.
     fn let_go(&mut self, frames: u32) {
         self.command = Command { forward: 0, ..self.command };
         self.run(frames);

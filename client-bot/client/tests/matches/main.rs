@@ -48,7 +48,8 @@ impl Match {
         Self::playing(objects, &GameData::default(), GameData::default())
     }
 
-    /// A match of `game` in the arena. The client uses the data `told`, which may be others.
+    /// A match of `game` in the arena. The client uses the data `told`, which may be those of
+    /// another game.
     fn playing(objects: u32, game: &GameData, told: GameData) -> Self {
         Self::on(std::fs::read(ARENA).unwrap(), objects, game, told)
     }
@@ -89,7 +90,7 @@ impl Match {
     fn frame(&mut self) {
         self.now = self.now + Duration::from_micros(16_667);
         while let Some(bytes) = self.server.read_stream(self.now) {
-            // Byte by byte: a stream may arrive in pieces as small as that.
+            // The client gets the stream byte by byte, because its pieces may be as small as that.
             bytes.iter().for_each(|byte| self.client.handle_stream(&[*byte], self.now));
         }
         while let Some(bytes) = self.server.read_datagram(self.now) {

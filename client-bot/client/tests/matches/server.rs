@@ -68,8 +68,8 @@ impl Server {
         Self::playing(map, objects, &GameData::default(), None)
     }
 
-    /// A match of `game`, else as [`Server::new`]. `told` is the hash of the game's data in the
-    /// server's hello.
+    /// A match of `game`, apart from that as of [`Server::new`]. `told` is the hash of the game's
+    /// data in the server's hello.
     pub(crate) fn playing(
         map: &[u8],
         objects: u32,
@@ -125,7 +125,7 @@ impl Server {
         })
     }
 
-    /// The session, to send something at once.
+    /// The session, for tests that send something at once.
     #[allow(dead_code, reason = "drivers hear nothing")]
     pub(crate) fn session(&mut self) -> &mut Session {
         &mut self.session
@@ -136,7 +136,7 @@ impl Server {
         self.player
     }
 
-    /// The simulation, to put something into.
+    /// The simulation, for tests that put something into it.
     #[allow(dead_code, reason = "the example of the README does not")]
     pub(crate) fn world_mut(&mut self) -> &mut World {
         &mut self.world
@@ -159,19 +159,19 @@ impl Server {
         take(&mut self.datagrams_down, now)
     }
 
-    /// The client writes to the control stream.
+    /// Takes bytes that the client writes to the control stream.
     pub(crate) fn write_stream(&mut self, bytes: &[u8], now: Time) {
         self.stream_up.push_back((now + self.delay, bytes.to_owned()));
     }
 
-    /// The client sends a datagram.
+    /// Takes a datagram that the client sends.
     pub(crate) fn send_datagram(&mut self, bytes: Vec<u8>, now: Time) {
         if !self.is_lost() {
             self.datagrams_up.push_back((now + self.delay, bytes));
         }
     }
 
-    /// The client ends the connection.
+    /// Ends the connection for the client.
     #[allow(dead_code, reason = "drivers stay")]
     pub(crate) fn close(&mut self) {
         self.is_closed = true;

@@ -7,8 +7,8 @@
 //! cargo run -- [SERVER [FINGERPRINT]]              # here
 //! ```
 //!
-//! The server is 127.0.0.1:4433 if none is named; one on another machine prints the
-//! fingerprint of its certificate when it starts.
+//! If no server is named, the example joins the one at 127.0.0.1:4433. For a server on another
+//! machine, give the fingerprint of its certificate, which it prints when it starts.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -34,8 +34,7 @@ use obsp_sim::{Buttons, Command as Input, EntityId, Kind, Posture};
 /// Radians of a turn for each pixel that the mouse moves.
 const SENSITIVITY: f32 = 0.002;
 
-/// Units from the middle of a standing and a crouching player to the eyes, as the arena has
-/// them.
+/// Units from the middle of a standing and a crouching player up to the eyes, in the arena.
 const EYES: [f32; 2] = [22.0, 10.0];
 
 fn main() -> ExitCode {
@@ -111,7 +110,7 @@ struct Bodies {
     meshes: HashMap<Kind, Handle<Mesh>>,
 }
 
-/// The polygons of this map are drawn.
+/// Marks the entity that draws the polygons of the map with this hash.
 #[derive(Component)]
 struct Map(MapHash);
 
@@ -292,7 +291,7 @@ fn shape_of(map: &LoadedMap, kind: Kind) -> Mesh {
     }
 }
 
-/// Each polygon as a fan of triangles, flat.
+/// The mesh of these polygons: each is a fan of triangles with flat shading.
 fn mesh_of(polygons: &[Polygon]) -> Mesh {
     let (mut positions, mut normals) = (Vec::new(), Vec::new());
     for polygon in polygons {

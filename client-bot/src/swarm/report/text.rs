@@ -21,15 +21,15 @@ impl fmt::Display for Report {
 impl Report {
     /// Writes the failures. A failure that several bots share is written once.
     fn write_failures(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut told: Vec<(&str, &str, usize)> = Vec::new();
+        let mut reasons: Vec<(&str, &str, usize)> = Vec::new();
         for failure in &self.failures {
             let reason = failure.split_once(": ").map_or(failure.as_str(), |(_, reason)| reason);
-            match told.iter_mut().find(|(same, ..)| *same == reason) {
+            match reasons.iter_mut().find(|(same, ..)| *same == reason) {
                 Some((.., more)) => *more += 1,
-                None => told.push((reason, failure, 0)),
+                None => reasons.push((reason, failure, 0)),
             }
         }
-        told.into_iter().try_for_each(|(_, first, more)| match more {
+        reasons.into_iter().try_for_each(|(_, first, more)| match more {
             0 => write!(out, "\n{first}"),
             1 => write!(out, "\n{first} (and one more bot)"),
             _ => write!(out, "\n{first} (and {more} more bots)"),

@@ -7,10 +7,11 @@ use thiserror::Error;
 /// Whether Quake III's curves (`patchDef2`) are solid.
 #[derive(Clone, Copy, Default, clap::ValueEnum)]
 pub(crate) enum CurvesArgument {
-    /// They are left out, with one warning that counts them
+    /// The curves are left out, with one warning that counts them
     #[default]
     LeftOut,
-    /// They are replaced by solids 4 units thick, within 2 units of the surface
+    /// The curves are replaced by solids 4 units thick; no point of a curve is farther than 2 units
+    /// from its solids
     Solid,
 }
 
@@ -26,13 +27,13 @@ impl From<CurvesArgument> for obsp::Curves {
 /// The game whose rules decide whether a brush is solid, a clip, a liquid or nothing.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(crate) enum GameFormArgument {
-    /// Decided by the names of textures
+    /// The names of textures decide
     Quake,
-    /// Decided by the flags of faces, and by names if a face has no flags
+    /// The flags of faces decide, and the texture's name for a face without flags
     Quake2,
-    /// Decided by the names of textures, those of the compile tools included
+    /// The names of textures decide, those of the compile tools included
     HalfLife,
-    /// Decided by the names of shaders, with or without common/ and textures/
+    /// The names of shaders decide, with or without common/ and textures/
     Quake3,
 }
 
@@ -52,9 +53,10 @@ impl From<GameFormArgument> for obsp::GameForm {
 #[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
 
-/// Refuses an output that is the file that is read.
+/// Refuses to write to the file that is read.
 pub(crate) fn keep_apart(read: &Path, written: &Path) -> Result<(), Usage> {
     let same = read.canonicalize().is_ok_and(|a| written.canonicalize().is_ok_and(|b| a == b));
-    let refused = || Usage(format!("{}: the input would be overwritten", read.display()));
+    let refused =
+        || Usage(format!("the input {} would be overwritten: name another output", read.display()));
     if same { Err(refused()) } else { Ok(()) }
 }

@@ -15,21 +15,21 @@ use obsp::{
 use serde::Serialize;
 
 use crate::arguments::{CurvesArgument, GameFormArgument, Usage, keep_apart};
-use crate::info::{LackOfForm, Summary};
+use crate::info::{Summary, UnsupportedEntry};
 
 /// Compiles a .map into an .obsp
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The map, of Quake, Quake II, Half-Life or Quake III, as Radiant, J.A.C.K. and TrenchBroom
+    /// A .map of Quake, Quake II, Half-Life or Quake III, as Radiant, J.A.C.K. and TrenchBroom
     /// write it
     source: PathBuf,
     /// Output file [default: beside the map]
     #[arg(short, long, value_name = "OUT.obsp")]
     output: Option<PathBuf>,
-    /// The sizes to compile for [default: those of maps/spaces.toml]
+    /// File with the sizes to compile for [default: the sizes of maps/spaces.toml]
     #[arg(long, value_name = "FILE")]
     spaces: Option<PathBuf>,
-    /// The game.toml whose table player sets the size of players; other sizes are the default
+    /// The game.toml whose table player sets the size of players; all other sizes are the default
     /// ones
     #[arg(long, value_name = "GAME.toml", conflicts_with = "spaces")]
     game: Option<PathBuf>,
@@ -68,9 +68,9 @@ struct Compilation {
     warnings: Vec<Warning>,
     /// The sign in the map by which its form was recognised.
     form_sign: String,
-    /// Names and flags whose meaning in that form this world does not have in full.
-    unsupported: Vec<LackOfForm>,
-    /// Entities at which players start.
+    /// Names and flags of the map that this world does not support in full.
+    unsupported: Vec<UnsupportedEntry>,
+    /// The number of entities at which players start.
     spawns: usize,
     leaks: Vec<Leak>,
     /// The file with the first leak's path, for editors.
@@ -85,7 +85,7 @@ struct Warning {
     reason: String,
 }
 
-/// A path from an entity to the void, for the size with this name.
+/// A path from an entity to the void around the map, for the size with this name.
 #[derive(Serialize)]
 struct Leak {
     size: String,
@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     keep_apart(&arguments.source, &output)?;
     let pointfile = output.with_extension("pts");
     if pointfile == output {
-        let text = "ends in .pts, as the file with the path of a leak does: name another output";
+        let text = "ends in .pts, like the file for the path of a leak: name another output";
         return Err(Usage(format!("{} {text}", output.display())).into());
     }
     let spaces = match (&arguments.spaces, &arguments.game) {
@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         shift_bevels: report.shift_bevels,
         warnings: report.warnings.iter().map(warning).collect(),
         form_sign: report.form.sign.clone(),
-        unsupported: report.unsupported.iter().map(LackOfForm::of).collect(),
+        unsupported: report.unsupported.iter().map(UnsupportedEntry::of).collect(),
         spawns: spawns(&world),
         leaks: Leak::all(&spaces, &report),
         pointfile,
@@ -142,7 +142,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     } else {
         writeln!(io::stdout(), "{} in {:.2} s", compilation.output.display(), compilation.seconds)?;
         write!(io::stdout(), "{}", compilation.world)?;
-        writeln!(io::stdout(), "  (the form was told by: {})", compilation.form_sign)?;
+        writeln!(io::stdout(), "  (the form was recognised by: {})", compilation.form_sign)?;
     }
     Ok(())
 }
@@ -163,7 +163,7 @@ fn compile_with_progress(arguments: &Arguments, spaces: &Spaces) -> Result<Compi
         keep_outside: arguments.keep_outside,
         threads: arguments.threads,
     };
-    // Hidden where standard error is not a terminal.
+    // The bar is hidden if standard error is not a terminal.
     let bar = ProgressBar::new(0)
         .with_style(ProgressStyle::with_template("{msg:20} {wide_bar} {percent:>3} %  {elapsed}")?);
     let compiled = compile(&source, spaces, &options, &mut |stage, done, of| {
@@ -215,7 +215,7 @@ fn write_pointfile(report: &Report, path: PathBuf) -> Result<Option<PathBuf>> {
     Ok(leaks.map(|_| path))
 }
 
-/// Whether there is a file that contains only points.
+/// Whether the file at `path` contains only points.
 fn is_pointfile(path: &Path) -> bool {
     let point = |line: &str| {
         let numbers = line.split_ascii_whitespace().map(str::parse::<f64>);
@@ -278,7 +278,8 @@ fn warn_of_entities(world: &World, source: &Path) {
     }
     if spawns(world) == 0 {
         eprintln!(
-            "warning: {source}: no info_player_start or info_player_deathmatch: players cannot join"
+            "warning: {source}: the map has no info_player_start or info_player_deathmatch, so \
+             players cannot join"
         );
     }
 }

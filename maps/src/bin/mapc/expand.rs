@@ -7,10 +7,10 @@ use obsp::{Expansion, Options, Source, Spaces};
 use crate::arguments::{CurvesArgument, GameFormArgument, keep_apart};
 use crate::queries::unknown_space;
 
-/// Writes the brushes expanded for one size, as a .map for an editor
+/// Expands the brushes for one size and writes them as a .map for an editor
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The map
+    /// The map to expand
     source: PathBuf,
     /// The name of the size in spaces.toml
     #[arg(long, value_name = "NAME")]
@@ -18,7 +18,7 @@ pub(crate) struct Arguments {
     /// Output file
     #[arg(short, long, value_name = "OUT.map")]
     output: PathBuf,
-    /// The sizes to choose from [default: those of maps/spaces.toml]
+    /// File with the sizes to choose from [default: the sizes of maps/spaces.toml]
     #[arg(long, value_name = "FILE")]
     spaces: Option<PathBuf>,
     /// Refuse degenerate brushes instead of leaving them out

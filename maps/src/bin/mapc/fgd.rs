@@ -128,8 +128,8 @@ fn key_definition(name: &ClassName, key: &EntityKey) -> String {
     text + "\n"
 }
 
-/// The text in quotation marks, without those characters that the editor cannot read in a
-/// string: quotation marks and line breaks.
+/// The text in quotation marks. Quotation marks and control characters inside it are replaced,
+/// because the editor cannot read them in a string.
 fn quoted(text: &str) -> String {
     let plain = |c: char| match c {
         '"' => '\'',

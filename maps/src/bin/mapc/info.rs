@@ -25,15 +25,15 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// The facts about a world.
+/// The facts about a world that are printed.
 #[derive(Serialize)]
 pub(crate) struct Summary {
     name: String,
-    /// The form of the map that it was compiled from.
+    /// The form of the map that the world was compiled from.
     form: &'static str,
     hash: String,
     bytes: u64,
-    /// Whether it is sealed for the bare point, as in Quake.
+    /// Whether the map is sealed for the bare point, as in Quake.
     sealed: bool,
     sizes: Vec<Size>,
     onion_nodes: usize,
@@ -104,25 +104,25 @@ impl fmt::Display for Summary {
     }
 }
 
-/// A name or flag whose meaning in the map's form this world does not have in full.
+/// A name or flag that this world does not support in full.
 #[derive(Serialize)]
-pub(crate) struct LackOfForm {
+pub(crate) struct UnsupportedEntry {
     name: String,
-    /// The number of brushes.
+    /// The number of brushes that have it.
     brushes: usize,
-    /// Line of the first of them.
+    /// Line of the first of these brushes.
     line: u64,
     reason: &'static str,
 }
 
-impl LackOfForm {
+impl UnsupportedEntry {
     pub(crate) fn of(unsupported: &Unsupported) -> Self {
-        let Unsupported { name, lack, line, brushes } = unsupported.clone();
-        Self { name, brushes, line, reason: lack }
+        let Unsupported { name, reason, line, brushes } = unsupported.clone();
+        Self { name, brushes, line, reason }
     }
 }
 
-/// The facts about a map.
+/// The facts about a map that are printed.
 #[derive(Serialize)]
 struct MapSummary {
     name: String,
@@ -135,7 +135,7 @@ struct MapSummary {
     passable_brushes: usize,
     brushes_of_entities: usize,
     curves: usize,
-    unsupported: Vec<LackOfForm>,
+    unsupported: Vec<UnsupportedEntry>,
 }
 
 impl MapSummary {
@@ -150,7 +150,7 @@ impl MapSummary {
             passable_brushes: summary.passable,
             brushes_of_entities: summary.of_entities,
             curves: summary.curves,
-            unsupported: summary.unsupported.iter().map(LackOfForm::of).collect(),
+            unsupported: summary.unsupported.iter().map(UnsupportedEntry::of).collect(),
         }
     }
 }
@@ -158,7 +158,7 @@ impl MapSummary {
 impl fmt::Display for MapSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "  name      {}", self.name)?;
-        writeln!(f, "  form      {}, told by: {}", self.form, self.form_sign)?;
+        writeln!(f, "  form      {}, recognised by: {}", self.form, self.form_sign)?;
         writeln!(f, "  entities  {}", self.entities)?;
         writeln!(
             f,
@@ -166,7 +166,7 @@ impl fmt::Display for MapSummary {
             self.solid_brushes, self.clip_brushes, self.passable_brushes, self.brushes_of_entities
         )?;
         writeln!(f, "  curves    {}", self.curves)?;
-        for LackOfForm { name, brushes, line, reason } in &self.unsupported {
+        for UnsupportedEntry { name, brushes, line, reason } in &self.unsupported {
             writeln!(f, "  not supported: {name}, on {brushes}, first in line {line}: {reason}")?;
         }
         Ok(())
@@ -180,7 +180,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return print(&MapSummary::of(source.name(), source.summary()?), arguments.json);
     }
     if arguments.game_form.is_some() {
-        let text = "is not a .map: leave out --game-form, which a compiled world already has";
+        let text = "is not a .map: leave out --game-form, because a compiled world holds its form";
         return Err(Usage(format!("{} {text}", path.display())).into());
     }
     let world = World::load(path)?;

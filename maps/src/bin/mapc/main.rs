@@ -33,16 +33,16 @@ enum Command {
     Fgd(fgd::Arguments),
     Info(info::Arguments),
     Render(render::Arguments),
-    /// Prints for every `x y z` on standard input whether it is solid or empty
+    /// Prints for every point `x y z` on standard input whether it is solid or empty
     ///
     /// One answer per line; empty lines are skipped.
     Points(queries::PointsArguments),
     /// Traces a body along every segment `x y z  x y z` on standard input
     ///
-    /// Prints one JSON object per line: `result` is `clear`, `hit` or `start_solid`, `time` is
-    /// the fraction of the segment that is free, `point` and `normal` are those of the contact,
-    /// and `end` is the position at which the body stops. Empty lines are skipped. Through the
-    /// shifted planes a body never passes a solid, but may be stopped too early at edges.
+    /// Prints one JSON object per line: `result` is `clear`, `hit` or `start_solid`; `time` is the
+    /// fraction of the segment that is free; `point` and `normal` describe the contact; `end` is
+    /// the position at which the body stops. Empty lines are skipped. A body that is traced through
+    /// the shifted planes never passes a solid, but may be stopped too early at edges.
     Traces(queries::TracesArguments),
     Verify(verify::Arguments),
 }
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     let Err(error) = done else { return ExitCode::SUCCESS };
     let pipe = error.downcast_ref::<io::Error>();
     if pipe.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
-        // The reader of the answers has closed the pipe.
+        // The program that reads the answers has closed the pipe.
         return ExitCode::SUCCESS;
     }
     eprintln!("mapc: {error:#}");

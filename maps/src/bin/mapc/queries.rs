@@ -28,20 +28,20 @@ pub(crate) struct TracesArguments {
     body: Body,
 }
 
-/// The body to trace, given about its centre, in units.
+/// The body to trace, described about its centre. All numbers are in units.
 #[derive(clap::Args)]
 #[group(required = true, multiple = false)]
 struct Body {
-    /// A box of this size of spaces.toml, traced exactly
+    /// A box of the size with this name, traced exactly
     #[arg(long, value_name = "NAME")]
     space: Option<String>,
-    /// A ball of this radius, through the shifted planes
+    /// A ball of this radius, traced through the shifted planes
     #[arg(long, value_name = "R", value_parser = sphere, allow_negative_numbers = true)]
     sphere: Option<Sphere>,
-    /// An upright cylinder, through the shifted planes
+    /// An upright cylinder, traced through the shifted planes
     #[arg(long, value_name = "R,HALFHEIGHT", value_parser = cylinder)]
     cylinder: Option<Cylinder>,
-    /// A box of these half extents, through the shifted planes
+    /// A box of these half extents, traced through the shifted planes
     #[arg(long, value_name = "X,Y,Z", value_parser = cuboid)]
     r#box: Option<Cuboid>,
 }
@@ -64,7 +64,7 @@ fn cuboid(text: &str) -> Result<Cuboid, String> {
 fn numbers<const N: usize>(text: &str) -> Result<[f32; N], String> {
     let numbers: Option<Vec<f32>> = text.split(',').map(|n| n.trim().parse().ok()).collect();
     let numbers = numbers.and_then(|numbers| numbers.try_into().ok());
-    numbers.ok_or_else(|| format!("expected {N} numbers, divided by commas"))
+    numbers.ok_or_else(|| format!("expected {N} numbers, separated by commas"))
 }
 
 #[derive(Serialize)]
@@ -101,7 +101,7 @@ pub(crate) fn traces(arguments: &TracesArguments) -> Result<()> {
 fn answer_traces(trace: impl Fn(Vec3, Vec3) -> Trace) -> Result<()> {
     answer_lines(|[a, b, c, x, y, z], output| {
         let (start, end) = (DVec3::new(a, b, c), DVec3::new(x, y, z));
-        // An end beyond the extent of worlds is moved to its edge.
+        // An end beyond the extent of worlds is moved to the edge of the extent.
         let clipped = clip_to_extent(start, end);
         let (start, end) = (start.as_vec3(), clipped.map_or(end, |clipped| clipped.end).as_vec3());
         let answer = match clipped.map_or(Trace::StartSolid, |_| trace(start, end)) {
@@ -128,10 +128,10 @@ pub(crate) fn find(world: &World, space: &str, path: &Path) -> Result<SizeId> {
     Ok(world.size(space).ok_or_else(|| unknown_space(space, &place, world.sizes()))?)
 }
 
-/// The error for a size that is not in `place`, which has `sizes`.
+/// The error for a name that is not among the `sizes` of `place`.
 pub(crate) fn unknown_space(space: &str, place: &str, sizes: &[Size]) -> Usage {
     let known: Vec<&str> = sizes.iter().map(|size| size.name.as_str()).collect();
-    Usage(format!("no space {space:?} in {place}; it has {}", known.join(", ")))
+    Usage(format!("{place} has no space named {space:?}; it has {}", known.join(", ")))
 }
 
 /// Reads `N` numbers per line and answers each line. Answers are flushed before waiting for

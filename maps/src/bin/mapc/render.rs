@@ -33,10 +33,10 @@ pub(crate) struct Arguments {
     /// Output file
     #[arg(short, long, value_name = "OUT.png")]
     output: PathBuf,
-    /// Mark floors on which a box of this size has no room
+    /// Mark floors on which a box of the size with this name has no room
     #[arg(long, value_name = "NAME")]
     space: Option<String>,
-    /// Cut the world open at this height [default: below the roofs]
+    /// Cut the world open at this height [default: no cut; roofs are left out]
     #[arg(long, value_name = "Z", allow_negative_numbers = true,
           value_parser = height)]
     height: Option<f64>,
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let space = arguments.space.as_deref();
     let space = space.map(|name| find(&world, name, &arguments.world)).transpose()?;
     let view = View::new(&Survey::frame(&world, arguments.height), arguments.size);
-    // Hidden where standard error is not a terminal.
+    // The bar is hidden if standard error is not a terminal.
     let style = ProgressStyle::with_template("surveying {wide_bar} {percent:>3} %  {elapsed}")?;
     let bar = ProgressBar::new(u64::from(view.height)).with_style(style);
     let survey = Survey::take(&world, &view, arguments.height, space, |row| {

@@ -1,4 +1,4 @@
-//! `mapc verify`: a compiled world against the exact brushes of its source.
+//! `mapc verify`: compares a compiled world with the exact brushes of its source.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -17,15 +17,14 @@ use serde::Serialize;
 
 use crate::arguments::{CurvesArgument, GameFormArgument};
 
-/// Verifies a compiled world against the exact brushes of its source
+/// Compares a compiled world with the exact brushes of its source
 ///
-/// Points and segments are chosen at random in and around the map, near its
-/// entities and near corners of brushes. Answers are judged outside a shell of
-/// 0.01 unit about surfaces, or a millionth of the greatest coordinate, where that is more.
-/// Each brush, expanded for each size, is compared with the hull of the sums of its corners and
-/// the corners of the box. Its middle must be solid, and segments cross it both ways. Balls,
-/// cylinders, boxes and turned boxes are cast across brushes and at random.
-/// Exits with 1 if any answer is wrong.
+/// Points and segments are chosen at random in and around the map, near its entities and near
+/// corners of brushes. Answers are judged only outside a shell about surfaces: 0.01 units, or a
+/// millionth of the greatest coordinate if that is more. Each brush, expanded for each size, is
+/// compared with the hull of the sums of its corners and the corners of the box. The middle of each
+/// brush must be solid, and segments cross the brush both ways. Balls, cylinders, boxes and turned
+/// boxes are cast across brushes and at random. Exits with 1 if any answer is wrong.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The compiled world
@@ -58,13 +57,13 @@ pub(crate) struct Arguments {
 
 #[derive(Serialize)]
 struct Report {
-    /// Points tested for each size, at least.
+    /// The least number of points that were tested for a size.
     points: usize,
-    /// Wrong points of all sizes.
+    /// Points with a wrong answer, of all sizes.
     point_mismatches: usize,
-    /// Segments traced for each size, at least; zero if there is no room for a size.
+    /// The least number of segments that were traced for a size; zero if a size has no room.
     traces: usize,
-    /// Wrong traces of all sizes.
+    /// Traces with a wrong answer, of all sizes.
     trace_mismatches: usize,
     /// Brushes with volume that are left out, expanded wrongly, or not solid in
     /// the middle, of all sizes.
@@ -73,7 +72,7 @@ struct Report {
     crossings: usize,
     /// Wrong answers to these segments.
     crossing_mismatches: usize,
-    /// Bodies of other shapes that were cast.
+    /// The number of bodies of other shapes that were cast.
     casts: usize,
     /// Wrong answers to these casts.
     cast_mismatches: usize,
@@ -132,7 +131,7 @@ fn wrong_brushes(
     Ok(wrong)
 }
 
-/// The oracle's own type for a form.
+/// The oracle's type for a form.
 fn game(form: GameForm) -> Game {
     match form {
         GameForm::Quake => Game::Quake,
@@ -142,17 +141,17 @@ fn game(form: GameForm) -> Game {
     }
 }
 
-/// Refuses a world that was compiled as another form than the oracle would judge it by. Nearly
-/// every answer would be wrong, and none would say why.
+/// Refuses a world that was compiled by the rules of another form than the oracle would judge it
+/// by. Nearly every answer would be wrong, and none would say why.
 fn check_form(world: &World, entities: &[Entity], arguments: &Arguments) -> Result<()> {
     let compiled = GameForm::of(world);
     let judged = entities.first().map_or(Game::Quake, |entity| entity.game);
     if judged != game(compiled) {
         let (world, source) = (arguments.world.display(), arguments.source.display());
         bail!(
-            "{world} was compiled as a map of the form {compiled}, and {source} would be judged \
-             as one of {judged:?}; the map may have changed since: compile it again; or \
-             --game-form may have been given to one of the two commands only: give it to both"
+            "{world} was compiled as a map of the form {compiled}, but {source} would be verified \
+             as a map of the form {judged:?}; if the map has changed since, compile it again; if \
+             --game-form was given to only one of the two commands, give it to both"
         );
     }
     Ok(())

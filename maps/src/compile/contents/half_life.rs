@@ -5,11 +5,11 @@
 //! `skip…`, `content…`) decides. If there is none, the strongest face decides, so that a brush
 //! with one face of stone is stone.
 
-use super::{CURRENT, LIQUID, Lack, ORIGIN, Owner, Role, SourceFace, Verdict, names};
+use super::{CURRENT, LIQUID, ORIGIN, Owner, Reason, Role, SourceFace, Verdict, names};
 
-const RAYS_ONLY: Lack =
-    "it stops rays and no players there, which no brush does here: it is left out";
-const ONE_HULL: Lack = "it stops players of one size only there; here it stops all sizes";
+const RAYS_ONLY: Reason =
+    "in Half-Life it stops rays but no players, which no brush does here, so it is left out";
+const ONE_HULL: Reason = "in Half-Life it stops players of one size only; here it stops all";
 
 /// The strength of a face in the choice of its brush's contents; the greatest wins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +25,7 @@ enum Strength {
 }
 
 /// Beginnings of names, the longer before the shorter, and their meanings.
-const TABLE: &[(&str, Strength, Role, Option<Lack>)] = &[
+const TABLE: &[(&str, Strength, Role, Option<Reason>)] = &[
     ("contentsolid", Strength::Settled, Role::Solid, None),
     ("contentsky", Strength::Settled, Role::Solid, None),
     ("contentwater", Strength::Settled, Role::Passable, Some(LIQUID)),
@@ -48,7 +48,7 @@ const TABLE: &[(&str, Strength, Role, Option<Lack>)] = &[
     ("null", Strength::Null, Role::Solid, None),
     ("splitface", Strength::Special, Role::Passable, None),
     ("hint", Strength::Empty, Role::Passable, None),
-    // The following are solid, as any name that is not listed. They are listed as known names.
+    // The following names are solid, like every name that is not listed.
     ("aaatrigger", Strength::Solid, Role::Solid, None),
     ("black_hidden", Strength::Solid, Role::Solid, None),
     ("env_sky", Strength::Null, Role::Solid, None),
@@ -58,25 +58,25 @@ const TABLE: &[(&str, Strength, Role, Option<Lack>)] = &[
 ];
 
 pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
-    let mut best: Option<(Strength, Role, Option<Lack>, String)> = None;
+    let mut best: Option<(Strength, Role, Option<Reason>, String)> = None;
     for name in names(faces) {
-        let (strength, role, lack) = meaning(&name);
+        let (strength, role, reason) = meaning(&name);
         if best.as_ref().is_none_or(|(known, ..)| strength > *known) {
-            best = Some((strength, role, lack, name));
+            best = Some((strength, role, reason, name));
         }
     }
-    let Some((_, role, lack, name)) = best else {
-        return Verdict { role: Role::Solid, lacks: Vec::new() };
+    let Some((_, role, reason, name)) = best else {
+        return Verdict { role: Role::Solid, unsupported: Vec::new() };
     };
-    Verdict { role, lacks: lack.map(|lack| (name, lack)).into_iter().collect() }
+    Verdict { role, unsupported: reason.map(|reason| (name, reason)).into_iter().collect() }
 }
 
-fn meaning(name: &str) -> (Strength, Role, Option<Lack>) {
-    // An animated liquid has one character before the mark.
+fn meaning(name: &str) -> (Strength, Role, Option<Reason>) {
+    // The name of an animated liquid has one character before the exclamation mark.
     let animated = name.char_indices().nth(1).map_or("", |(at, _)| &name[at..]);
     if animated.starts_with("!lava") || animated.starts_with("!slime") {
         return (Strength::Special, Role::Passable, Some(LIQUID));
     }
     let row = TABLE.iter().find(|(start, ..)| name.starts_with(start));
-    row.map_or((Strength::Solid, Role::Solid, None), |&(_, s, role, lack)| (s, role, lack))
+    row.map_or((Strength::Solid, Role::Solid, None), |&(_, s, role, reason)| (s, role, reason))
 }

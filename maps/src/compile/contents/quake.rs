@@ -8,8 +8,8 @@ use super::{LIQUID, ORIGIN, Owner, Role, SourceFace, Verdict, names};
 
 pub(super) fn verdict(owner: Owner, faces: &[SourceFace]) -> Verdict {
     for name in names(faces) {
-        let lacking = |lack| vec![(name.clone(), lack)];
-        let (role, lacks) = match name.as_str() {
+        let lacking = |reason| vec![(name.clone(), reason)];
+        let (role, unsupported) = match name.as_str() {
             "clip" => (Role::Clip, Vec::new()),
             "hint" | "hintskip" => (Role::Passable, Vec::new()),
             "origin" => (Role::Removed, lacking(ORIGIN)),
@@ -20,7 +20,7 @@ pub(super) fn verdict(owner: Owner, faces: &[SourceFace]) -> Verdict {
             }
             _ => (Role::Solid, Vec::new()),
         };
-        return Verdict { role, lacks };
+        return Verdict { role, unsupported };
     }
-    Verdict { role: Role::Solid, lacks: Vec::new() }
+    Verdict { role: Role::Solid, unsupported: Vec::new() }
 }

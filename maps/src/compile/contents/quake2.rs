@@ -6,7 +6,7 @@
 //! that has contents decides; faces with the flags *hint* or *skip* have none.
 
 use super::{
-    BOTS, CURRENT, LADDER, LIQUID, Lack, ORIGIN, Owner, PORTAL, Role, SLICK, SourceFace, Verdict,
+    BOTS, CURRENT, LADDER, LIQUID, ORIGIN, Owner, PORTAL, Reason, Role, SLICK, SourceFace, Verdict,
     folded,
 };
 use crate::compile::source::map::{Flags, SourceEntity};
@@ -26,8 +26,9 @@ const LADDERS: u32 = 1 << 29;
 
 const LIQUIDS: u32 = LAVA | SLIME | WATER;
 
-/// Flags of contents of another kind than solid: a brush with none of them is solid. The
-/// remaining flags (detail, translucent, currents, ladder, unused bits) do not change that.
+/// Flags of contents that make a brush something else than solid. A brush with none of them is
+/// solid. The remaining flags (detail, translucent, currents, ladder, unused bits) do not change
+/// that.
 const KINDS: u32 =
     WINDOW | AUX | LIQUIDS | MIST | AREAPORTAL | PLAYERCLIP | MONSTERCLIP | ORIGIN_BRUSH;
 
@@ -35,8 +36,8 @@ const SURFACE_SLICK: u32 = 1 << 1;
 const SURFACE_HINT: u32 = 1 << 8;
 const SURFACE_SKIP: u32 = 1 << 9;
 
-/// Flags whose meaning this world does not have in full, by the names that editors show.
-const LACKS: &[(u32, &str, Lack)] = &[
+/// Flags that this world does not support in full, with the names that editors show.
+const UNSUPPORTED: &[(u32, &str, Reason)] = &[
     (LAVA, "contents flag lava", LIQUID),
     (SLIME, "contents flag slime", LIQUID),
     (WATER, "contents flag water", LIQUID),
@@ -79,25 +80,25 @@ const LIQUID_TEXTURES: &[(&str, u32)] = &[
 ];
 
 pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
-    let mut lacks = Vec::new();
+    let mut unsupported = Vec::new();
     let mut decisive = None;
     for face in faces {
         let Flags { contents, surface } = flags(face);
         if surface & SURFACE_SLICK != 0 {
-            lacks.push(("surface flag slick".to_owned(), SLICK));
+            unsupported.push(("surface flag slick".to_owned(), SLICK));
         }
         if surface & (SURFACE_HINT | SURFACE_SKIP) == 0 && decisive.is_none() {
             decisive = Some(contents);
         }
     }
-    let Some(contents) = decisive else { return Verdict { role: Role::Passable, lacks } };
+    let Some(contents) = decisive else { return Verdict { role: Role::Passable, unsupported } };
     let role = role(contents);
-    let known = LACKS.iter().filter(|&&(flag, ..)| contents & flag != 0);
+    let known = UNSUPPORTED.iter().filter(|&&(flag, ..)| contents & flag != 0);
     // A brush that clips players as well as monsters stops both here, so nothing is missing.
     let known = known.filter(|&&(flag, ..)| flag != MONSTERCLIP || role == Role::Passable);
     let known = known.filter(|&&(flag, ..)| flag & LIQUIDS == 0 || role == Role::Passable);
-    lacks.extend(known.map(|&(_, name, lack)| (name.to_owned(), lack)));
-    Verdict { role, lacks }
+    unsupported.extend(known.map(|&(_, name, reason)| (name.to_owned(), reason)));
+    Verdict { role, unsupported }
 }
 
 /// The role that flags of contents give a brush: *origin* decides first, then *solid* and

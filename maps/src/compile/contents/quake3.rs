@@ -1,18 +1,18 @@
 //! Quake III: names of shaders, as `common.shader` of the game's editors defines them, and
 //! the folders of its liquids and fogs.
 //!
-//! Names are written with or without `textures/`, and names of the folder `common` with or
-//! without that folder. Of the flags editors write only *detail*, which does not affect contents.
-//! A liquid decides the contents of its brush, then fog, then a clip of players, then anything
-//! else that is not solid (`SetBrushContents` of q3map2).
+//! Names are written with or without `textures/`, and names of the folder `common` with or without
+//! that folder. Editors write only one flag, *detail*, which does not affect contents. A liquid
+//! decides the contents of its brush, then fog, then a clip of players, then anything else that is
+//! not solid (`SetBrushContents` of q3map2).
 //!
 //! `full_clip` and `missileclip` are meant to stop shots. They do so here, although the game's
 //! own compiler makes them clips of players.
 
-use super::{BOTS, LADDER, LIQUID, Lack, ORIGIN, Owner, PORTAL, Role, SLICK, SourceFace};
+use super::{BOTS, LADDER, LIQUID, ORIGIN, Owner, PORTAL, Reason, Role, SLICK, SourceFace};
 use super::{Verdict, names};
 
-const NO_DROP: Lack = "it removes what is dropped in it there; here it is left out";
+const NO_DROP: Reason = "in Quake III it removes items that are dropped in it; here it is left out";
 
 /// The strength of a face in the choice of its brush's contents; the greatest wins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,9 +25,8 @@ enum Strength {
     Removed,
 }
 
-/// Shaders of the folder `common`. Solid ones are listed as known names; any name that is not
-/// listed is solid too.
-const COMMON: &[(&str, Strength, Option<Lack>)] = &[
+/// Shaders of the folder `common`. A name that is not listed is solid, too.
+const COMMON: &[(&str, Strength, Option<Reason>)] = &[
     ("clip", Strength::Clip, None),
     ("playerclip", Strength::Clip, None),
     ("clipplayer", Strength::Clip, None),
@@ -84,11 +83,11 @@ const COMMON: &[(&str, Strength, Option<Lack>)] = &[
 ];
 
 pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
-    let (mut strongest, mut lacks) = (Strength::Solid, Vec::new());
+    let (mut strongest, mut unsupported) = (Strength::Solid, Vec::new());
     for name in names(faces) {
-        let (strength, lack) = meaning(&name);
-        if let Some(lack) = lack {
-            lacks.push((name, lack));
+        let (strength, reason) = meaning(&name);
+        if let Some(reason) = reason {
+            unsupported.push((name, reason));
         }
         strongest = strongest.max(strength);
     }
@@ -98,10 +97,10 @@ pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
         Strength::Clip => Role::Clip,
         Strength::Removed => Role::Removed,
     };
-    Verdict { role, lacks }
+    Verdict { role, unsupported }
 }
 
-fn meaning(name: &str) -> (Strength, Option<Lack>) {
+fn meaning(name: &str) -> (Strength, Option<Reason>) {
     let name = name.strip_prefix("textures/").unwrap_or(name);
     if name.starts_with("liquids/") {
         return (Strength::Liquid, Some(LIQUID));
@@ -111,5 +110,5 @@ fn meaning(name: &str) -> (Strength, Option<Lack>) {
     }
     let name = name.strip_prefix("common/").unwrap_or(name);
     let row = COMMON.iter().find(|(known, ..)| *known == name);
-    row.map_or((Strength::Solid, None), |&(_, strength, lack)| (strength, lack))
+    row.map_or((Strength::Solid, None), |&(_, strength, reason)| (strength, reason))
 }

@@ -1,4 +1,4 @@
-//! Every name and flag of every table, and names that are just not in it.
+//! Every name and flag of every table, and names that resemble them but are in no table.
 
 use glam::DVec3;
 
@@ -8,7 +8,7 @@ use Contents::{Clip, Entity, Passable, Solid};
 use GameForm::{HalfLife, Quake, Quake2, Quake3};
 
 /// The contents of a brush with these textures, and the names that are not supported in full.
-fn told(form: GameForm, classname: &str, textures: &[Texture]) -> (Contents, Vec<String>) {
+fn classify(form: GameForm, classname: &str, textures: &[Texture]) -> (Contents, Vec<String>) {
     let face = |t: &Texture| SourceFace { points: [DVec3::ZERO; 3], texture: t.clone() };
     let brush = SourceBrush { line: 7, faces: textures.iter().map(face).collect() };
     let pairs = vec![("classname".into(), classname.into())];
@@ -20,7 +20,7 @@ fn told(form: GameForm, classname: &str, textures: &[Texture]) -> (Contents, Vec
 
 fn of(form: GameForm, classname: &str, textures: &[&str]) -> Contents {
     let textures: Vec<Texture> = textures.iter().map(|&name| name.into()).collect();
-    told(form, classname, &textures).0
+    classify(form, classname, &textures).0
 }
 
 /// The contents of a brush of worldspawn with these textures.
@@ -33,7 +33,7 @@ fn check(form: GameForm, table: &[(&str, Contents, bool)]) {
     for &(name, contents, lacking) in table {
         for name in [name.to_owned(), name.to_uppercase(), name.replace('/', "\\")] {
             let textures = vec![Texture::from(name.as_str()); 6];
-            let (found, unsupported) = told(form, "worldspawn", &textures);
+            let (found, unsupported) = classify(form, "worldspawn", &textures);
             assert_eq!(found, contents, "{form}: {name}");
             let expected = if lacking { vec![folded(&name)] } else { vec![] };
             let by_flag = form == Quake2 && unsupported.len() == usize::from(lacking);
@@ -59,7 +59,7 @@ fn quake_goes_by_names() {
             ("sky4", Solid, false),
             ("{fence", Solid, false),
             ("metal1_1", Solid, false),
-            // Not in the table.
+            // These resemble names in `quake.rs`, but are not in it.
             ("clip1", Solid, false),
             ("hints", Solid, false),
             ("!water", Solid, false),
@@ -119,7 +119,7 @@ fn flagged(contents: u32, surface: u32) -> Texture {
 fn quake_2_goes_by_flags() {
     // Every bit alone.
     for bit in 0..32 {
-        let (expected, lack) = match bit {
+        let (expected, unsupported) = match bit {
             0 | 1 => (Solid, None),
             2 | 6 => (Passable, None),
             3 => (Passable, Some("lava")),
@@ -140,12 +140,13 @@ fn quake_2_goes_by_flags() {
             // have no known meaning.
             _ => (Solid, None),
         };
-        let found = told(Quake2, "worldspawn", &[flagged(1 << bit, 0)]);
-        let lack: Vec<String> = lack.iter().map(|lack| format!("contents flag {lack}")).collect();
-        assert_eq!(found, (expected, lack), "bit {bit}");
+        let found = classify(Quake2, "worldspawn", &[flagged(1 << bit, 0)]);
+        let unsupported: Vec<String> =
+            unsupported.iter().map(|flag| format!("contents flag {flag}")).collect();
+        assert_eq!(found, (expected, unsupported), "bit {bit}");
     }
     for (contents, surface, expected) in [
-        // Detail water, translucent lava, a clip in water, a clip for all.
+        // Detail water, translucent lava, a clip in water, and a clip for players and monsters.
         (0x0800_0020, 0, Passable),
         (0x1000_0008, 0x20, Passable),
         (0x0001_0020, 0, Clip),
@@ -155,7 +156,7 @@ fn quake_2_goes_by_flags() {
         (0x22, 0x10, Solid),
         (0x2000_0000 | 0x1_0000, 0, Clip),
         (0, 0x30, Solid),
-        // Hint, skip.
+        // A hint and a skip face.
         (0, 0x100, Passable),
         (1, 0x200, Passable),
         // Light, sky, warp, nodraw, and bits without a known meaning.
@@ -165,15 +166,15 @@ fn quake_2_goes_by_flags() {
         (0x8000_0000, 0, Solid),
         (0x7f80, 0, Solid),
     ] {
-        let found = told(Quake2, "worldspawn", &vec![flagged(contents, surface); 6]).0;
+        let found = classify(Quake2, "worldspawn", &vec![flagged(contents, surface); 6]).0;
         assert_eq!(found, expected, "{contents:#x} {surface:#x}");
     }
-    let slick = told(Quake2, "worldspawn", &[flagged(0, 2)]);
+    let slick = classify(Quake2, "worldspawn", &[flagged(0, 2)]);
     assert_eq!(slick, (Solid, vec!["surface flag slick".to_owned()]));
     // The first face that has contents decides.
     let hint = [flagged(0, 0x100), flagged(0, 0x200), flagged(0x20, 0), flagged(1, 0)];
-    assert_eq!(told(Quake2, "worldspawn", &hint).0, Passable);
-    assert_eq!(told(Quake2, "worldspawn", &[flagged(1, 0), flagged(0, 0x100)]).0, Solid);
+    assert_eq!(classify(Quake2, "worldspawn", &hint).0, Passable);
+    assert_eq!(classify(Quake2, "worldspawn", &[flagged(1, 0), flagged(0, 0x100)]).0, Solid);
 }
 
 #[test]
@@ -202,7 +203,7 @@ fn quake_2_goes_by_names_where_a_face_has_no_flags() {
             ("e1u1/trigger", Solid, false),
             ("e1u1/nodraw", Solid, false),
             ("e1u1/sky1", Solid, false),
-            // Not in the table.
+            // These resemble names in the tables of `quake2.rs`, but are not in them.
             ("e1u1/clips", Solid, false),
             ("e1u1/waterpipe1", Solid, false),
             ("water/wall", Solid, false),
@@ -214,9 +215,9 @@ fn quake_2_goes_by_names_where_a_face_has_no_flags() {
         name: "e1u1/clip".to_owned(),
         flags: Some(Flags { contents, surface }),
     };
-    assert_eq!(told(Quake2, "worldspawn", &[clip(1, 0)]).0, Solid);
-    assert_eq!(told(Quake2, "worldspawn", &[clip(0, 0x80)]).0, Solid);
-    assert_eq!(told(Quake2, "worldspawn", &[clip(0, 0)]).0, Clip);
+    assert_eq!(classify(Quake2, "worldspawn", &[clip(1, 0)]).0, Solid);
+    assert_eq!(classify(Quake2, "worldspawn", &[clip(0, 0x80)]).0, Solid);
+    assert_eq!(classify(Quake2, "worldspawn", &[clip(0, 0)]).0, Clip);
 }
 
 #[test]
@@ -259,7 +260,7 @@ fn half_life_goes_by_how_names_begin() {
             ("{ladder1", Solid, false),
             ("~light", Solid, false),
             ("-0floor", Solid, false),
-            // Not in the table.
+            // These resemble names in the table of `half_life.rs`, but are not in it.
             ("+!water", Solid, false),
             ("content", Solid, false),
             ("ahint", Solid, false),
@@ -336,7 +337,7 @@ fn quake_3_goes_by_names_with_and_without_their_folders() {
         ("terrain", Solid, false),
         ("terrain2", Solid, false),
         ("trigger", Solid, false),
-        // Not in the table.
+        // These resemble names in the table of `quake3.rs`, but are not in it.
         ("clips", Solid, false),
         ("alpha_10", Solid, false),
         ("nothing", Solid, false),
@@ -353,7 +354,7 @@ fn quake_3_goes_by_names_with_and_without_their_folders() {
             ("textures/liquids/lavahell_750", Passable, true),
             ("sfx/xfog", Passable, false),
             ("textures/sfx/fog_blue", Passable, false),
-            // Not in the table.
+            // These resemble names that `quake3.rs` knows, but are none of them.
             ("sfx/flame1", Solid, false),
             ("liquids", Solid, false),
             ("base_wall/clip", Solid, false),
@@ -372,6 +373,6 @@ fn quake_3_goes_by_names_with_and_without_their_folders() {
         assert_eq!(world(Quake3, &textures), expected, "{textures:?}");
     }
     // Flags do not affect contents: editors write only the flag of detail.
-    let water = told(Quake3, "worldspawn", &[flagged(0x20, 0)]).0;
+    let water = classify(Quake3, "worldspawn", &[flagged(0x20, 0)]).0;
     assert_eq!(water, Solid);
 }

@@ -9,7 +9,7 @@ use crate::compile::parsed_map::Occupant;
 /// Whether the inside of a map is separated from the void around it, for one size.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sealing {
-    /// It is separated; the outside is solid.
+    /// The inside is separated from the void; the outside is solid.
     Sealed,
     /// A path leads from an entity to the void; the outside stays empty.
     Leaks(Leak),

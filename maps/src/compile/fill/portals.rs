@@ -1,10 +1,10 @@
 //! Portals between the leaves of a draft, and flood fills through them.
 //!
-//! Planes that nearly coincide leave leaves that are thin, as a whole or at one end, and
-//! wide in their own plane. A flood crosses a thin part of a leaf from one side to the other,
-//! because such parts divide open space too. It does not spread along the thin part, which
-//! below a wall is a crack. So a flood passes a portal over a thin part of a leaf only together
-//! with a portal that is opposite to it.
+//! Between planes that nearly coincide there are leaves that are thin, as a whole or at one end,
+//! and wide in their own plane. A flood crosses a thin part of a leaf from one side to the other,
+//! because such parts divide open space too. It does not spread along the thin part, which below a
+//! wall is a crack. So a flood passes a portal over a thin part of a leaf only together with a
+//! portal that is opposite to it.
 
 use glam::DVec3;
 
@@ -16,13 +16,13 @@ use crate::compile::polygon::split;
 use crate::geometry::{Aabb, Plane, Winding};
 use crate::spaces::Spaces;
 
-/// A portal is open if it is wider than this. Where walls meet but for the rounding of the
-/// digits they are written with, there are cracks a few tolerances wide. The value is above
-/// their width, and below the tolerance that answers are judged by.
+/// A portal is open if it is wider than this. Walls that are meant to meet may leave a crack a few
+/// tolerances wide, because the digits of their points are rounded. The value is above the width of
+/// such cracks, and below the tolerance that answers are judged by.
 const OPEN: f64 = 8.0 * TOLERANCE;
 
-/// Two walls are opposite if the product of their normals is below this: then a portal on one
-/// of them, wider than [`OPEN`], can be within [`OPEN`] of the other.
+/// Two walls are opposite if the dot product of their normals is below this. A portal on one of
+/// them that is wider than [`OPEN`] can then be within [`OPEN`] of the other.
 const OPPOSITE: f64 = -0.5;
 
 /// The part of a face that two leaves share.
@@ -40,9 +40,9 @@ pub(super) struct Portal {
 
 /// All portals of a tree, except those of leaves that are solid for all sizes.
 pub(super) struct Portals {
-    /// Sorted by the leaf that they lead from.
+    /// The portals, sorted by the leaf that they lead from.
     portals: Vec<Portal>,
-    /// The index of the first portal of each leaf, and the end of the last ones.
+    /// The index of the first portal of each leaf, and at the end the number of all portals.
     first: Vec<u32>,
     /// Leaves with a wide face on the outermost cell, and a point of that face.
     void: Vec<(LeafId, DVec3)>,
@@ -50,11 +50,12 @@ pub(super) struct Portals {
     thin: Vec<bool>,
     /// Whether each leaf is thin at some portal.
     has_shallow: Vec<bool>,
-    /// The polygons of portals at leaves that are thin anywhere, shared by both directions.
+    /// The polygons of the portals between two leaves of which at least one is thin anywhere. The
+    /// portals of both directions share one.
     polygons: Vec<Winding>,
 }
 
-/// A leaf's part of a plane.
+/// The part of a plane that bounds a leaf.
 struct LeafFace {
     leaf: LeafId,
     winding: Winding,
@@ -62,7 +63,7 @@ struct LeafFace {
 }
 
 impl Portals {
-    /// The portals of `draft`, whose root is `cell`.
+    /// The portals of `draft`. `cell` is the cell of its root.
     pub(super) fn new(draft: &Draft, cell: &Cell, spaces: &Spaces, planes: &PlaneTable) -> Self {
         let mut faces: Vec<(PlaneId, LeafFace)> = Vec::new();
         let mut void = Vec::new();
@@ -145,8 +146,9 @@ impl Portals {
         self.thin[leaf.index()]
     }
 
-    /// Whether a flood that entered a leaf through one portal, or started in the leaf, leaves it
-    /// through another. If the leaf is thin at one of them, the flood only goes straight across.
+    /// Whether a flood leaves a leaf through the portal `exit`. It entered the leaf through the
+    /// portal `entry`, or started in it. If the leaf is thin at one of the two portals, the flood
+    /// only goes straight across.
     fn passes(&self, entry: Option<u32>, exit: usize) -> bool {
         let exit = &self.portals[exit];
         let entry = entry.map(|entry| &self.portals[entry as usize]);
@@ -159,7 +161,7 @@ impl Portals {
         !shallow || shared().is_some()
     }
 
-    /// The leaves at the void around the map, ascending.
+    /// The leaves that border on the void around the map, in ascending order.
     pub(super) fn void(&self) -> impl Iterator<Item = LeafId> {
         self.void.iter().map(|&(leaf, _)| leaf)
     }
@@ -283,7 +285,7 @@ enum Arrival {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Entry {
     Unused,
-    /// From a start in the leaf before it.
+    /// From a start in the leaf before the portal.
     Start,
     /// Through the portal with this index.
     Through(u32),
@@ -350,7 +352,7 @@ impl Flood<'_> {
 mod tests {
     use super::*;
 
-    /// A single point, where two brushes touch in an edge, counted as a portal, and rotated
+    /// Before, a single point, where two brushes touch in an edge, counted as a portal, and rotated
     /// maps leaked there.
     #[test]
     fn a_portal_without_sides_is_not_wide() {

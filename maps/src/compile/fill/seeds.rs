@@ -14,7 +14,7 @@ pub(super) struct Seed {
     /// The entity's index.
     pub(super) occupant: usize,
     pub(super) leaf: LeafId,
-    /// A position for the box in the leaf.
+    /// A position in the leaf at which the box has room.
     pub(super) at: DVec3,
     /// Whether the entity is certainly on the leaf's side of every wall: its origin is free and
     /// does not touch a surface.
@@ -67,7 +67,8 @@ impl Seeds<'_> {
         };
         let reach = self.half_extents.as_dvec3();
         let places = |at, reach| Aabb::from_centre(at, reach);
-        // The box has to contain the origin with room to spare; the bare point has none.
+        // The box has to contain the origin with room to spare. The bare point has no room to
+        // spare.
         let inner = reach - TOUCHES;
         let held = if inner.min_element() > 0.0 {
             self.free(&places(origin, inner))
@@ -116,7 +117,7 @@ impl Seeds<'_> {
         found
     }
 
-    /// Visits the leaves that overlap `places`. `visit` is told whether the leaf is solid, and
+    /// Visits the leaves that overlap `places`. `visit` gets whether the leaf is solid, its id, and
     /// the part of it that is within `places`.
     fn visit(&self, places: &Aabb, mut visit: impl FnMut(bool, LeafId, &Cell)) {
         let Self { draft, size, .. } = *self;

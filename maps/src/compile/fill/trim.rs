@@ -60,7 +60,8 @@ fn exposed(polygon: &Polygon, child: DraftChild, draft: &Draft, planes: &PlaneTa
     }
 }
 
-/// Joins parts: a polygon that is exposed as a whole, or not at all, stays in one piece.
+/// Joins the parts of a polygon, so that a polygon that is exposed as a whole, or not at all, stays
+/// in one piece.
 fn join(parts: [Option<(Exposed, Polygon)>; 2]) -> Exposed {
     let mut left = Vec::new();
     let (mut some, mut all) = (false, true);

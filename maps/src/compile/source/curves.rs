@@ -1,10 +1,10 @@
 //! Quake III's curves (`patchDef2`): biquadratic Bézier surfaces, cut into solids.
 //!
 //! A curve is a grid of control points, with an odd number of them in both directions. Three by
-//! three control points form one piece; neighbouring pieces share a row. All pieces of a curve
-//! are divided alike, so that they meet without a crack: into 2^a by 2^b cells, the fewest for
-//! which no point of the surface is farther than [`CHORD`] from the point of its triangle with
-//! the same parameters.
+//! three control points form one piece; neighbouring pieces share a row. All pieces of a curve are
+//! divided into the same 2^a by 2^b cells, so that they meet without a crack. The cells are the
+//! fewest for which no point of the surface is farther than [`CHORD`] from the point of its
+//! triangle with the same parameters.
 //!
 //! The corners of cells are rounded to a grid of [`GRID`]. A cell is two triangles, or one
 //! quadrangle if it is flat. Each of these is the front of a prism that extends [`DEPTH`] units
@@ -22,7 +22,7 @@ pub const CURVE_BOUND: f64 = 2.0;
 /// Rounding to the grid moves a corner by less than this, in units.
 const ROUNDING: f64 = 0.109;
 
-/// The part of the bound that is left for the triangles.
+/// The part of the bound that is left for the distance between the surface and its triangles.
 const CHORD: f64 = CURVE_BOUND - ROUNDING;
 
 /// Corners of triangles lie on a grid of this many units, which is exact in any
@@ -39,14 +39,14 @@ const MAX_HALVINGS: u32 = 6;
 /// Most control points of a curve in each direction; Quake III allows 31.
 const MAX_POINTS: usize = 129;
 
-/// Most solids that stand for the curves of a map: ten times as many as a large map of
-/// Quake III needs. They take some hundred megabytes.
+/// Most solids that stand for the curves of a map: ten times as many as a large map of Quake III
+/// needs. This many take some hundred megabytes.
 pub(super) const MAX_CURVE_SOLIDS: usize = 1 << 17;
 
 /// A curve as written.
 #[derive(Debug, PartialEq)]
 pub(super) struct Curve {
-    /// Line of its opening brace.
+    /// Line of the curve's opening brace.
     line: u64,
     texture: String,
     columns: usize,
@@ -148,12 +148,13 @@ impl Curve {
         (point / GRID).round() * GRID
     }
 
-    /// The solids behind the surface, at most `most`; `None` if the bound cannot be met.
+    /// The solids behind the surface; `None` if there would be more than `most`, or if the bound
+    /// cannot be met.
     pub(super) fn brushes(&self, most: usize) -> Option<Vec<SourceBrush>> {
         let halvings = self.halvings()?;
         let cells = |points: usize, halvings: u32| ((points - 1) / 2) << halvings;
         let [columns, rows] = [cells(self.columns, halvings[0]), cells(self.rows, halvings[1])];
-        // A cell is two triangles.
+        // A cell may be two triangles.
         if 2 * columns * rows > most {
             return None;
         }
@@ -161,7 +162,7 @@ impl Curve {
         for i in 0..columns {
             for j in 0..rows {
                 let corner = |by: [usize; 2]| self.corner(halvings, i + by[0], j + by[1]);
-                // Counter-clockwise seen from the front.
+                // The corners run counter-clockwise seen from the front.
                 let cell = [[0, 0], [0, 1], [1, 1], [1, 0]].map(corner);
                 brushes.extend(fronts(cell).iter().filter_map(|front| self.prism(front)));
             }
@@ -179,7 +180,7 @@ impl Curve {
         }
         let back = axis * (-height.signum() * DEPTH);
         let texture = Texture::from(self.texture.as_str());
-        // Clockwise seen from outside.
+        // The points run clockwise seen from outside.
         let face = |points: [DVec3; 3]| SourceFace { points, texture: texture.clone() };
         let [a, b, c, ..] = front[..] else { return None };
         let mut faces = vec![face([c, b, a]), face([a + back, b + back, c + back])];

@@ -9,9 +9,9 @@ use crate::compile::game_form::RecognisedForm;
 pub(in crate::compile) struct SourceMap {
     pub(in crate::compile) form: RecognisedForm,
     pub(in crate::compile) entities: Vec<SourceEntity>,
-    /// Lines on which curves begin that are left out on request.
+    /// The lines of curves that are left out on request.
     pub(in crate::compile) left_out: Vec<u64>,
-    /// Lines on which curves begin that are malformed or would need too many solids.
+    /// The lines of curves that are malformed or would need too many solids.
     pub(in crate::compile) unreadable: Vec<u64>,
 }
 
@@ -24,7 +24,8 @@ pub(in crate::compile) struct SourceEntity {
 }
 
 impl SourceEntity {
-    /// The value of a key, the last if it is repeated; empty if there is none.
+    /// The value of a key. If the key is repeated, its last value; if there is none, the empty
+    /// text.
     pub(in crate::compile) fn get(&self, key: &str) -> &str {
         self.pairs.iter().rev().find(|(k, _)| k == key).map_or("", |(_, value)| value)
     }
@@ -70,7 +71,7 @@ pub(in crate::compile) struct Flags {
 pub(super) struct CurveText {
     /// Line of its opening brace.
     pub(super) line: u64,
-    /// Position of the entity that it belongs to.
+    /// Index of the entity that the curve belongs to.
     pub(super) entity: usize,
     /// The curve, if it could be read.
     pub(super) curve: Option<Curve>,

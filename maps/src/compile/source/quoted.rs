@@ -84,8 +84,8 @@ impl LineAhead {
     }
 }
 
-/// The number of braces between two strings, or behind the `last` of a line; `None` if
-/// something else is there.
+/// The number of braces between two strings, or with `last` behind the last string of a line;
+/// `None` if something else is there.
 fn between(gap: &[u8], last: bool) -> Option<usize> {
     let mut braces = 0;
     let mut rest = gap;
@@ -103,12 +103,13 @@ fn between(gap: &[u8], last: bool) -> Option<usize> {
                 }
                 (rest, braces) = (&rest[1..], braces + 1);
             }
-            // A comment counts only behind the last mark: comments hardly have quotation marks.
+            // A comment is looked for only behind the last quotation mark of the line, because
+            // comments hardly ever contain one.
             Some(b'/') if last && rest.starts_with(b"//") => break,
             Some(_) => return None,
         }
     }
-    // Two strings have a blank between them.
+    // Between two strings there has to be a blank.
     (last || !gap.is_empty()).then_some(braces)
 }
 
@@ -123,7 +124,8 @@ fn begins_below(text: &[u8], end: usize) -> bool {
         b'/' => below.starts_with(b"//"),
         b'"' => {
             let LineAhead { marks, end } = LineAhead::from(text, at, |_| true);
-            // It may be a key that is closed and followed by at least the beginning of a value.
+            // The string below may be a key that is closed and followed by at least the beginning
+            // of a value.
             let key = text[at + 1..end].split(|&b| b == b'"').next().unwrap_or_default();
             let value = marks.get(1).zip(marks.get(2));
             let value = value.is_some_and(|(&(key_end, _), &(value, _))| {

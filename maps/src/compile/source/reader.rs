@@ -126,7 +126,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Reads an entity whose opening brace, on `line`, was taken already.
+    /// Reads an entity whose opening brace, on `line`, was read already.
     fn entity(&mut self, line: u64, index: usize, read: &mut Read) -> Result<SourceEntity> {
         let mut entity = SourceEntity { line, pairs: Vec::new(), brushes: Vec::new() };
         loop {
@@ -150,7 +150,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Reads a brush whose opening brace, on `line`, was taken already; `None` if it is a curve.
+    /// Reads a brush whose opening brace, on `line`, was read already; `None` if it is a curve.
     fn brush(&mut self, line: u64, entity: usize, read: &mut Read) -> Result<Option<SourceBrush>> {
         let name = self.peek().map(|name| name.text.to_ascii_lowercase()).unwrap_or_default();
         let faces = match name.as_slice() {
@@ -177,8 +177,7 @@ impl<'a> Words<'a> {
         Ok(Some(SourceBrush { line, faces }))
     }
 
-    /// Takes the words up to the brace that closes their block, and that brace. Returns the
-    /// words.
+    /// Reads up to the brace that closes the block, and that brace. Returns the words before it.
     fn block(&mut self) -> Result<Vec<Token<'a>>> {
         let (mut depth, mut words) = (1, Vec::new());
         loop {

@@ -23,7 +23,7 @@ pub struct SourceSummary {
     pub of_entities: usize,
     /// Curves (`patchDef2`), readable or not.
     pub curves: usize,
-    /// Names and flags whose meaning in that form this world does not have in full, each once.
+    /// Names and flags of the map that this world does not support in full, each once.
     pub unsupported: Vec<Unsupported>,
 }
 

@@ -10,7 +10,7 @@ use crate::text::position;
 /// Most characters of the text that an error repeats.
 const SHOWN: usize = 40;
 
-/// A word that may not be where it is.
+/// A word at a place where it is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{seen} where {expected} is expected; {hint}")]
 pub(super) struct SyntaxError {
@@ -52,7 +52,7 @@ impl SyntaxError {
         Self { line, column, seen, expected, hint }
     }
 
-    /// A NUL at a byte of `text`.
+    /// The fault of a NUL at a byte of `text`.
     pub(super) fn at_nul(text: &[u8], at: usize) -> Self {
         let (line, column) = position(text, at);
         let seen = Seen(Some("\0".to_owned()));

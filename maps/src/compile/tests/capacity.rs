@@ -1,5 +1,5 @@
-//! One step beyond each capacity of the compiler: an error or a warning that says
-//! what was seen, where, and the way out.
+//! One step beyond each of its capacities, the compiler gives an error or a warning that says what
+//! was seen, where, and the way out.
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
@@ -51,9 +51,9 @@ fn compiled(brushes: &str) -> Result<Compiled, CompileError> {
     compile(&world(brushes), &Spaces::default(), &Options::default(), &mut |_, _, _| ())
 }
 
-/// A brush of 1,000 sides was refused without its line: "the tree is deeper than 1024; draw
-/// terrain with fewer brushes". The planes of its faces peeled off one side after the other. Now
-/// planes through its middle halve it.
+/// Before, a brush of 1,000 sides was refused without its line: "the tree is deeper than 1024; draw
+/// terrain with fewer brushes". The planes of its faces peel off one side after the other. Now
+/// planes through its middle halve it first.
 #[test]
 fn a_brush_with_as_many_faces_as_allowed_compiles() {
     for (sides, tip) in [(1000, false), (1022, false), (1023, true)] {

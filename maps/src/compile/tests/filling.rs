@@ -156,10 +156,10 @@ fn a_leak_is_reported_with_the_entity_and_a_free_path() {
     }
 }
 
-/// A floor whose top is doubled by a tilted face leaves a crack below the walls that stand
-/// on it, up to 0.002 units high. The leaf of the crack extends from the room to the void,
-/// and is wide in its own plane: rotated maps with doubled faces leaked there. In the second
-/// map that leaf is 0.012 units high at its end in the room.
+/// A floor whose top is doubled by a tilted face leaves a crack below the walls that stand on it,
+/// up to 0.002 units high. The leaf of the crack extends from the room to the void, and is wide in
+/// its own plane. Before, rotated maps with doubled faces leaked there. In the second map that leaf
+/// is 0.012 units high at its end in the room.
 #[test]
 fn a_crack_below_a_wall_is_not_a_leak() {
     let empty = || Map(String::new(), String::new());
@@ -231,7 +231,7 @@ fn movers_from_entities_never_touch_filled_space() {
                 let lifts = [0.0, 1.0, half.half_extents.z * 0.5, half.half_extents.z];
                 let starts_here = origin.into_iter().flat_map(|o| lifts.map(|z| o + Vec3::Z * z));
                 starts.extend(starts_here.filter(|&start| {
-                    // Above the entity, with nothing in between.
+                    // The start is above the entity, with nothing in between.
                     !bare.is_solid(size, start)
                         && origin.is_some_and(|origin| {
                             let point = bare.size("point").expect("it is listed");

@@ -78,7 +78,8 @@ fn traces_match_the_brushes() {
                 let length = 4.0 * 256_f64.powf(random.unit());
                 let mut end = start + (random.direction() * length).as_vec3();
                 if i % 4 == 0 {
-                    // Starts on the grid and motions along the axes, as in real maps.
+                    // As in real matches, the start is on the grid, and the motion is along an axis
+                    // or horizontal.
                     start = start.round();
                     end = start
                         + (end - start).round()

@@ -13,7 +13,8 @@ use crate::{BrushFault, Compiled, DegenerateBrush, Options, Source, Spaces, Trac
 /// Half the side of the walls, in units.
 const REACH: f64 = 256.0;
 
-/// Places of the walls: the origin, and two far out whose corners are all within the world.
+/// Places of the walls: the origin, and two places far out, where all corners of a wall are within
+/// the world.
 const FAR: [DVec3; 3] =
     [DVec3::ZERO, DVec3::new(30_000.0, -30_000.0, 30_000.0), DVec3::new(0.0, 31_000.0, 100.0)];
 
@@ -22,7 +23,8 @@ fn turns() -> [DMat3; 3] {
     [DMat3::IDENTITY, about(DVec3::Z, 0.3), about(DVec3::new(0.48, 0.6, 0.64), 1.0)]
 }
 
-/// The coordinates in which walls stand across x; they are turned and moved in the world.
+/// Coordinates in which walls are perpendicular to x. The frame turns the walls and moves them to
+/// their place.
 #[derive(Clone, Copy)]
 struct Frame {
     turn: DMat3,
@@ -68,7 +70,7 @@ fn compiled(brushes: &str) -> Compiled {
     .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The casts: the four sizes, then bodies.
+/// The results of casting boxes of the four sizes, then bodies, each with its name.
 fn casts(compiled: &Compiled, start: Vec3, end: Vec3) -> Vec<(String, Trace)> {
     let world = &compiled.world;
     let sizes = Spaces::default();
@@ -100,7 +102,7 @@ fn crossing(random: &mut Random, frame: &Frame) -> [Vec3; 2] {
     [start, end].map(|point| frame.place(point).as_vec3())
 }
 
-/// A wall of 0.001 units was solid for boxes and absent for rays and bodies, without a
+/// Before, a wall of 0.001 units was solid for boxes and absent for rays and bodies, without a
 /// warning: without expansion, the two planes of a thin brush became one plane.
 #[test]
 fn a_thin_wall_stops_everything_or_nothing() {

@@ -44,10 +44,12 @@ pub enum FormatError {
     #[error("this is no .obsp file; compile a .map with `mapc compile`")]
     Magic,
     /// Written by another version of the compiler.
-    #[error("format version {0}, but this build reads {VERSION}; compile the .map again")]
+    #[error(
+        "the file has format version {0}, but this build reads {VERSION}; compile the .map again"
+    )]
     Version(u32),
     /// Larger than any world may be.
-    #[error("larger than {MAX_BYTES} bytes")]
+    #[error("the file is larger than {MAX_BYTES} bytes")]
     TooLarge,
     /// Cut short or altered.
     #[error(
@@ -59,23 +61,23 @@ pub enum FormatError {
     #[error("malformed body: {0}")]
     Body(bincode::error::DecodeError),
     /// Bytes after the end of the body.
-    #[error("{0} bytes after the end")]
+    #[error("{0} bytes follow the end of the world")]
     Trailing(usize),
     /// A number is encoded longer than necessary, or items are repeated or in another order.
     /// One world has exactly one file.
-    #[error("malformed body: not in its shortest form")]
+    #[error("malformed body: it is not in its shortest form")]
     Form,
     /// The sizes are not valid.
-    #[error("sizes: {0}")]
+    #[error("the sizes are not valid: {0}")]
     Sizes(SpacesError),
     /// The onion BSP is not a valid tree.
-    #[error("onion BSP: {0}")]
+    #[error("the onion BSP is not valid: {0}")]
     Tree(InvalidTree),
     /// The world is sealed for a size that it does not have.
-    #[error("it is sealed for a size that it does not have")]
+    #[error("the world is sealed for a size that it does not have")]
     Sealed,
     /// The shift tree is not a valid tree.
-    #[error("shift tree: {0}")]
+    #[error("the tree of the shifted planes is not valid: {0}")]
     Shift(InvalidShiftTree),
     /// A polygon is not part of the solid's face that it refers to.
     #[error("polygon {0} lies on no face of a solid")]

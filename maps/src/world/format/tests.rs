@@ -106,7 +106,7 @@ fn lengths_beyond_the_input_are_rejected() {
     }
     let long_zero = [&[251, 5, 0], &body[1..]].concat();
     assert!(matches!(World::from_bytes(&file(&long_zero)), Err(FormatError::Form)));
-    // In place of each byte, a length that claims 2^64 - 1 items.
+    // Each byte is replaced by a length that claims 2^64 - 1 items.
     for at in 0..body.len() {
         let claim = [&body[..at], &[253], &[255; 8], &body[at + 1..]].concat();
         if let Ok(world) = World::from_bytes(&file(&claim)) {
@@ -185,7 +185,7 @@ proptest! {
     #[test]
     fn random_bytes_are_rejected(noise in prop::collection::vec(any::<u8>(), 0..200)) {
         prop_assert!(World::from_bytes(&noise).is_err());
-        // With the right hash they are accepted only if they are a valid body.
+        // With the right hash the bytes are accepted only if they are a valid body.
         if let Ok(world) = World::from_bytes(&file(&noise)) {
             prop_assert_eq!(world.to_bytes(), file(&noise));
         }

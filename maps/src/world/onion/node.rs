@@ -30,25 +30,25 @@ impl Solidity {
         self.0
     }
 
-    /// This mask, solid for `size` too.
+    /// This mask with `size` solid, too.
     #[must_use]
     pub(crate) fn with(self, size: SizeId) -> Self {
         Self(self.0 | 1 << size.index())
     }
 
-    /// Solid where either is.
+    /// The sizes that are solid in either mask.
     #[must_use]
     pub(crate) fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Solid where both are.
+    /// The sizes that are solid in both masks.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    /// The sizes that only one of the two is solid for.
+    /// The sizes for which exactly one of the two masks is solid.
     fn differing(self, other: Self) -> Self {
         Self(self.0 ^ other.0)
     }
@@ -72,7 +72,7 @@ impl Child {
         Self(Self::LEAF | solidity.0)
     }
 
-    /// `None` if the index does not fit beside the leaf bit.
+    /// The link to the node with this index; `None` if the index does not fit beside the leaf bit.
     pub(crate) fn node(index: usize) -> Option<Self> {
         u32::try_from(index).ok().filter(|i| i & Self::LEAF == 0).map(Self)
     }
@@ -97,7 +97,7 @@ impl Child {
 
 /// A branch: its plane, and the children in front of and behind it.
 ///
-/// Half a cache line. `below` is not stored in files; the tree computes it at load.
+/// A node takes half a cache line. `below` is not stored in files; the tree computes it at load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(align(32))]
 pub(crate) struct Node {
@@ -113,7 +113,7 @@ pub(crate) struct Node {
 pub(super) struct Below {
     /// Sizes for which some leaves are solid and others are not.
     pub(super) mixed: Solidity,
-    /// Sizes for which all leaves are solid, where they are not mixed.
+    /// Among the sizes that are not mixed, those for which all leaves are solid.
     pub(super) solid: Solidity,
 }
 
@@ -138,8 +138,8 @@ impl Node {
         (!self.below.mixed.contains(size)).then(|| self.below.solid.contains(size))
     }
 
-    /// The only expression by which points and traces are classified, so that
-    /// both always agree.
+    /// The signed distance of a point from the node's plane. Points and traces are classified by
+    /// this expression alone, so that they always agree.
     #[inline]
     pub(crate) fn signed_distance(&self, point: Vec3) -> f32 {
         self.normal.dot(point) - self.distance
@@ -151,7 +151,8 @@ impl Node {
         if distance.abs() > rounding { distance } else { self.rounded_near(distance, rounding) }
     }
 
-    /// The normal of a plane across an axis is exact: only its distance is rounded.
+    /// [`Self::rounded`] for a distance within `rounding`. The normal of a plane perpendicular to
+    /// an axis is exact, so only the plane's distance is rounded.
     #[cold]
     fn rounded_near(&self, distance: f32, rounding: f32) -> f32 {
         let axial = self.normal.abs().max_element() == 1.0;
@@ -159,8 +160,8 @@ impl Node {
     }
 }
 
-/// The share of [`rounding`] that applies to a plane across an axis: half a
-/// unit in its distance's last place, and as much again.
+/// The share of [`rounding`] that applies to a plane perpendicular to an axis: half a unit in the
+/// last place of the plane's distance, and as much again.
 const AXIAL: f32 = 0.25;
 
 /// A point is on a plane if it is no farther from it than this, in units: the greatest
@@ -168,7 +169,7 @@ const AXIAL: f32 = 0.25;
 /// player who stands exactly on a plane of the source stands on it here, at any slope.
 #[inline]
 pub(crate) fn rounding(point: Vec3) -> f32 {
-    // Three products and three sums of up to √3 times the coordinate, each off
-    // by half a unit in the last place, and as much in normal and distance.
+    // There are three products and three sums of up to √3 times the coordinate, each off by half a
+    // unit in the last place. Normal and distance are off by as much.
     point.abs().max_element() * (4.0 * f32::EPSILON)
 }

@@ -20,20 +20,21 @@ pub(crate) struct PlaneSide {
 struct OnPlanes {
     /// Whether the point was on or near any plane.
     any: bool,
-    /// The sides taken above the node that is being searched.
+    /// The nodes above the current one whose planes the point is on, each with the side that is
+    /// being searched.
     sides: ArrayVec<PlaneSide, MAX_DEPTH>,
     /// Nodes whose back is still to be searched, each with the number of `sides` above it.
     waiting: ArrayVec<(u32, u16), MAX_DEPTH>,
 }
 
-/// Planes may nearly coincide if the product of their normals is at least this, so that they
+/// Planes may nearly coincide if the dot product of their normals is at least this, so that they
 /// differ by at most eight degrees. Around the line in which such planes cross, their order is
 /// uncertain over seven times the rounding.
 pub(crate) const PARALLEL: f32 = 0.99;
 
 impl OnionTree {
-    /// Solidity of a point for all sizes. A point on a plane, but for rounding,
-    /// is solid only where both sides are: surfaces belong to the empty side.
+    /// Solidity of a point for all sizes. A point that is on a plane, but for rounding, is solid
+    /// only for the sizes for which both sides are: surfaces belong to the empty side.
     #[inline]
     pub(crate) fn solidity(&self, point: Vec3) -> Solidity {
         if !inside_universe(point) {
@@ -46,8 +47,8 @@ impl OnionTree {
         self.around(point, known, |solidity| solidity == Solidity::EMPTY, 0.0).0
     }
 
-    /// As [`Self::solidity`], for one size. The search goes no farther down than the tree is
-    /// divided for that size.
+    /// Whether the point is solid for one size, as [`Self::solidity`] tells for all. The search
+    /// goes no farther down than the tree is divided for that size.
     #[inline]
     pub(crate) fn is_solid(&self, size: SizeId, point: Vec3) -> bool {
         self.is_solid_near(size, point, 0.0).0
@@ -137,8 +138,8 @@ impl OnionTree {
         }
     }
 
-    /// Whether points that are on a node's plane but for rounding are in front of it. `None`
-    /// unless that follows from the `sides` of other planes that the points are on.
+    /// Whether points that are on a node's plane, but for rounding, are in front of it. `None`
+    /// unless this follows from the `sides` of other planes that the points are on.
     ///
     /// Near the points, one of two planes that nearly coincide lies in front of the other. The
     /// space in front of the front plane and behind the rear plane is then far away, beyond the

@@ -150,14 +150,14 @@ fn start_in_solid_is_told_apart_from_touching() {
     assert_eq!(cast(&world, &ball, at(72.0), at(200.0)), Trace::Clear);
     assert_eq!(hit(&world, &ball, at(72.0), at(0.0)).time, 0.0);
     assert_eq!(hit(&world, &ball, at(72.0), at(0.0)).end, Vec3::from(at(72.0)));
-    // Up to the surface and not into it.
+    // A cast up to the surface, and not into it.
     assert_eq!(cast(&world, &ball, at(100.0), at(72.0)), Trace::Clear);
-    // Without motion.
+    // A cast without motion.
     assert_eq!(cast(&world, &ball, at(72.0), at(72.0)), Trace::Clear);
     assert_eq!(cast(&world, &ball, at(71.0), at(71.0)), Trace::StartSolid);
     for bad in [f32::NAN, f32::INFINITY, 3e5] {
         assert_eq!(cast(&world, &ball, at(bad), at(100.0)), Trace::StartSolid);
-        // An end beyond the extent is moved to its edge.
+        // An end beyond the extent is moved to the edge of the extent.
         let free = if bad.is_finite() { Trace::Clear } else { Trace::StartSolid };
         assert_eq!(cast(&world, &ball, at(100.0), at(bad)), free);
         assert!(world.overlaps(&ball, at(bad).into()));

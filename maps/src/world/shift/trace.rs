@@ -39,13 +39,12 @@ impl ShiftTree {
     /// The first contact of a body while its reference point moves from `start` to
     /// `end` (Melax 2000, `HitCheckBSP`).
     ///
-    /// [`Hit::point`] is the position of the reference point at contact; the body
-    /// touches there with its [`Support::support_point`] against the normal.
-    /// Times stay on the given segment. The answer is never later than the
-    /// true contact, but for the rounding of `f32`; at edges and corners it may
-    /// be too early, within the bounds that bevels set. For the same
-    /// reason a start close to an edge may be called solid. An end beyond
-    /// [`UNIVERSE`](crate::UNIVERSE) is moved to its edge.
+    /// [`Hit::point`] is the position of the reference point at contact; the body touches there
+    /// with its [`Support::support_point`] against the normal. Times are fractions of the given
+    /// segment. The answer is never later than the true contact, but for the rounding of `f32`; at
+    /// edges and corners it may be too early, within the bounds that bevels set. So a start close
+    /// to an edge may be called solid. An end beyond [`UNIVERSE`](crate::UNIVERSE) is moved to its
+    /// edge.
     pub fn trace(
         &self,
         body: &impl Support,
@@ -59,7 +58,7 @@ impl ShiftTree {
         trace_in_pieces(start, end, |from, to| self.trace_piece(body, from, to, visits))
     }
 
-    /// As [`Self::trace`], for a segment within the extent.
+    /// [`Self::trace`] for a segment within the extent.
     fn trace_piece(
         &self,
         body: &impl Support,
@@ -75,7 +74,7 @@ impl ShiftTree {
             return Trace::StartSolid;
         }
         let normal = self.branches[(entry.0 >> 1) as usize].normal;
-        // Not `-normal`, which makes negative zeros.
+        // A subtraction, because `-normal` would make negative zeros.
         let normal = if entry.0 & 1 == 1 { Vec3::ZERO - normal } else { normal };
         let point = start + motion * time;
         let stop = (time - SURFACE_DISTANCE / normal.dot(motion).abs()).max(0.0);
@@ -135,8 +134,9 @@ impl ShiftTree {
                     continue;
                 }
                 let index = index as u32;
-                // A body that does not move across the plane stays on both its sides: division
-                // by minus zero says that it entered long ago and never leaves.
+                // A body that does not move across the plane, and is on both sides of it, stays
+                // there. The division by minus zero says so: the body entered long ago and never
+                // leaves.
                 let (near, far, leave, enter, entry) = if speed > 0.0 {
                     let (leave, enter) = ((upper - at_start) / speed, (lower - at_start) / speed);
                     (branch.back, branch.front, leave, enter, Entry(index << 1 | 1))

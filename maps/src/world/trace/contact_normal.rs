@@ -10,8 +10,8 @@ use super::line::{Line, Query};
 use crate::spaces::SizeId;
 use crate::world::onion::{Child, MAX_DEPTH, Node, OnionTree, Target};
 
-/// Planes this close to a point, in units, pass through it but for rounding: a multiple
-/// of the compiler's tolerance, where faces meet at an angle, and of the rounding of `f32`.
+/// Planes this close to a point, in units, count as passing through it: a multiple of the
+/// compiler's tolerance, where faces meet at an angle, and of the rounding of `f32`.
 fn near(point: Vec3) -> f32 {
     0.004 + point.abs().max_element() * (4.0 * f32::EPSILON)
 }
@@ -20,7 +20,7 @@ fn near(point: Vec3) -> f32 {
 /// at a few degrees.
 const TRIES: u32 = 128;
 
-/// Lines that hit a plane before the search ends.
+/// The search ends when this many lines have hit a plane.
 const VOTES: usize = 5;
 
 /// The starts of the lines, spread evenly around the point: an additive recurrence of
@@ -48,20 +48,19 @@ pub(super) const SPOTS: [[f64; 2]; 8] = [
     [0.35, -0.35],
 ];
 
-/// A plane with a face at this many of [`SPOTS`] has more than a splinter of one.
+/// A plane with a face at this many of [`SPOTS`] has more than a splinter of a face.
 pub(super) const ENOUGH_SPOTS: usize = 3;
 
 /// Distance behind and in front of a spot, in units, at which solidity decides whether it
 /// is on a face: far above the rounding of `f64`, and below any tolerance.
 const SPOT_DEPTH: f64 = 1e-6;
 
-/// Length of the lines, in distances between the line and the point: planes that are
-/// met at an angle below its inverse are missed.
+/// Length of the lines, as a multiple of their distance from the point. A line misses planes that
+/// it would meet at an angle below the inverse of this.
 const REACH: f32 = 4096.0;
 
-/// A line that passes a point, at a scale at which every plane near the point passes
-/// exactly through it and all others are out of reach, so that the rounding of their
-/// distances has no effect.
+/// A line that passes a point. Every plane near the point counts as passing exactly through it, and
+/// all other planes are out of reach. So the rounding of planes' distances has no effect.
 #[derive(Clone, Copy)]
 struct PassingLine {
     point: Vec3,
@@ -96,7 +95,7 @@ impl Line for PassingLine {
     }
 }
 
-/// A plane that lines hit first, with its normal against them.
+/// A plane that lines hit first. Its normal is turned against the lines.
 struct Candidate {
     node: u32,
     normal: Vec3,

@@ -32,8 +32,8 @@ pub(super) trait Line: Copy {
     /// The place at this time, `0..=1`.
     fn place(&self, time: f32) -> Self::Place;
 
-    /// The child of a node in which the line lies between two places, if a cheap test
-    /// tells.
+    /// The child of a node in which the part of the line between two places lies; `None` if a cheap
+    /// test cannot tell.
     fn side(node: &Node, first: Self::Place, last: Self::Place) -> Option<Child>;
 
     /// The two ends, if the line joins points that are known exactly.
@@ -106,7 +106,7 @@ impl Line for Segment {
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub(super) node: u32,
-    /// Other planes are crossed at nearly the same time.
+    /// Whether other planes are crossed at nearly the same time.
     pub(super) tied: bool,
 }
 
@@ -118,8 +118,8 @@ pub(super) struct Found {
     pub(super) entry: Option<Entry>,
 }
 
-/// The result of a stretch: `Break` if it meets solid, `Continue` if it is free. A free stretch
-/// tells whether it ends where other planes are crossed at nearly the same time.
+/// The result of a stretch: `Break` if it meets solid, `Continue` if it is free. `Continue` holds
+/// whether the stretch ends where other planes are crossed at nearly the same time.
 type Outcome = ControlFlow<Found, bool>;
 
 /// A stretch of the line, within the space below a child.
@@ -129,7 +129,7 @@ struct Stretch {
     from: f32,
     to: f32,
     entry: Option<Entry>,
-    /// It ends where other planes are crossed at nearly the same time.
+    /// Whether the stretch ends where other planes are crossed at nearly the same time.
     tied_at_end: bool,
 }
 
@@ -184,7 +184,7 @@ impl<'a, L: Line> Query<'a, L> {
         }
     }
 
-    /// As [`Self::run`], where the line lies in planes that nearly coincide.
+    /// [`Self::run`] for a line that lies in planes that nearly coincide.
     #[cold]
     #[inline(never)]
     fn carefully(self, child: Child, from: f32) -> Option<Found> {
@@ -216,8 +216,8 @@ impl<'a, L: Line> Query<'a, L> {
                         break beyond;
                     }
                     (Some(Waiting::Beyond(_)), ControlFlow::Break(_)) => (),
-                    // A line that lies in a plane is in solid only while both
-                    // sides are, so it goes on past the side that is free for longer.
+                    // A line that lies in a plane is in solid only while both sides are solid. So
+                    // if the front is solid, the back is searched, too.
                     (Some(Waiting::BackOf { node, from, to, entry }), front) => {
                         let child = self.tree.nodes()[node as usize].back;
                         let back = Stretch { child, from, to, entry, tied_at_end: false };
@@ -276,8 +276,8 @@ impl<'a, L: Line> Query<'a, L> {
     }
 
     /// Whether the line is in front of a node's plane, in which it lies but for rounding. `None`
-    /// unless that follows from the sides of planes higher up in which the line lies too. If it
-    /// does, the other side of the node does not concern the line.
+    /// unless this follows from the sides of planes higher up in which the line lies too. If it
+    /// follows, the other side of the node does not concern the line.
     #[cold]
     #[inline(never)]
     fn implied(&self, waiting: &[Waiting], index: u32) -> Option<bool> {

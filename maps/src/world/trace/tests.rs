@@ -88,7 +88,7 @@ fn sliding_exactly_along_a_surface_is_free() {
 
 #[test]
 fn a_line_between_coplanar_surfaces_is_free_until_both_sides_are_solid() {
-    // Two beams above z = 0 and two below; both are there from 96 to 128 only.
+    // Two beams lie above z = 0 and two below. Only from x = 96 to 128 is there one on both sides.
     let world = boxes(&[
         [[16, -8, 0], [32, 8, 16]],
         [[48, -8, -16], [64, 8, 0]],
@@ -102,9 +102,8 @@ fn a_line_between_coplanar_surfaces_is_free_until_both_sides_are_solid() {
     assert_eq!(trace(&world, [100.0, 0.0, 0.0], [160.0, 0.0, 0.0]), Trace::StartSolid);
 }
 
-/// A body that fell onto the seam between two floors was pushed sideways: the
-/// dividing plane through the seam is crossed at the same time as the floor, and
-/// came first.
+/// Before, a body that fell onto the seam between two floors was pushed sideways: the dividing
+/// plane through the seam is crossed at the same time as the floor, and came first.
 #[test]
 fn a_seam_between_floors_is_not_hit_as_a_wall() {
     let world = boxes(&[
@@ -123,7 +122,7 @@ fn the_end_of_a_clear_segment_is_empty() {
     let world = boxes(&[[[0, 0, 0], [64, 64, 64]]]);
     let point = world.size("point").expect("a default size");
     for i in 0..1000 {
-        // Ends that rounding puts to either side of the surface.
+        // Rounding puts these ends on either side of the surface.
         let end = Vec3::new(f32::from_bits(64.0_f32.to_bits() - 500 + i), 32.0, 32.0);
         let start = Vec3::new(1000.0, 33.0, 30.0);
         let free = world.find_first_transition(point, start, end) == Trace::Clear;
@@ -200,9 +199,9 @@ fn a_plane_without_a_face_beside_the_start_is_not_reported() {
     }
 }
 
-/// Where faces nearly coincide the surface of a tree has steps lower than the compiler's
-/// tolerance. A line along it, below the top of a step, hit the step's riser, a plane in
-/// which no brush has a face.
+/// Where faces nearly coincide the surface of a tree has steps lower than the compiler's tolerance.
+/// Before, a line along it, below the top of a step, hit the step's riser, a plane in which no
+/// brush has a face.
 #[test]
 fn a_step_lower_than_the_tolerance_is_not_hit_as_a_wall() {
     let size = SizeId::from_index(0);

@@ -1,14 +1,15 @@
 use super::*;
 
-/// The least and the greatest lead once settled, over a connection with this delay in
-/// ticks to a server that reports the least lead of its last 32 ticks.
+/// The least and the greatest lead of a settled clock. The connection has this delay each way, in
+/// ticks. The server's clock is faster by `drift`, and the server reports the least lead of its
+/// last 32 ticks.
 fn settled_lead(delay: f64, drift: f64) -> (f64, f64) {
     let rate = NonZeroU16::new(60).unwrap();
     let at = |ticks: f64| Time::since_start(Duration::from_secs_f64(ticks / 60.0));
     let mut clock = Clock::new(rate, Tick(1000), Duration::ZERO, at(0.0));
     let mut leads: Vec<f64> = Vec::new();
     let (mut least, mut most) = (f64::MAX, f64::MIN);
-    // Time in tenths of a tick; the server is at tick 1000 - delay at 0.
+    // Time passes in tenths of a tick. At time 0 the server is at tick 1000 + delay.
     for step in 0..60_000 {
         let now = f64::from(step) / 10.0;
         let server = 1000.0 + delay + now * (1.0 + drift);
@@ -85,7 +86,7 @@ fn at(ticks: f64) -> Time {
     Time::since_start(Duration::from_secs_f64(ticks / 60.0))
 }
 
-/// A clock after a second of 60 Hz over a round trip of 6 ticks.
+/// The clock of a client after a second at 60 Hz, over a line with a round trip of 6 ticks.
 fn settled() -> Clock {
     let rate = NonZeroU16::new(60).unwrap();
     let mut clock = Clock::new(rate, Tick(0), Duration::from_millis(100), at(0.0));
@@ -172,7 +173,7 @@ fn unused_after_waiting(wait: f64) -> u32 {
             if arrival <= now {
                 let lead = tick - server;
                 window.push((now, lead));
-                // The jitter buffer keeps no command with another lead.
+                // The jitter buffer drops a command with such a lead.
                 if !(0.0..64.0).contains(&lead) {
                     last_unused = step / 10;
                 }

@@ -1,7 +1,7 @@
 use super::super::{MAX_MATCHES, RoundPhase};
 use super::*;
 
-/// This many of the longest names of matches.
+/// `count` different names of matches, each as long as a name may be.
 fn names(count: usize) -> MatchNames {
     let name = |number| format!("{number:0>32}").parse().unwrap();
     MatchNames::new((0..count).map(name))

@@ -33,7 +33,7 @@ impl Session {
     /// Takes the client, whose hello waits for its answer, into the match that it named.
     ///
     /// # Errors
-    /// The client has another map: it has been refused, as by [`Session::refuse`].
+    /// The client has another map. It has been refused, as [`Session::refuse`] does.
     pub fn enter_match(&mut self, match_info: Arc<MatchInfo>) -> Result<(), RefusalReason> {
         self.match_info = match_info;
         let checked = self.asked_map.take().map_or(Ok(()), |map| self.check_map(map));

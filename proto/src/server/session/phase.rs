@@ -13,7 +13,7 @@ pub(super) enum Phase {
     /// The match has continued in another world since this time, and the client has not said
     /// hello again yet.
     AwaitingHelloAgain(Time),
-    /// The caller has to accept or refuse.
+    /// The caller has to accept or refuse the client.
     AwaitingAnswer,
     /// In the match.
     Joined { player: Option<EntityId>, baselines: Box<Baselines> },

@@ -59,13 +59,13 @@ fn prop() -> QuantisedEntity {
 }
 
 /// The baselines that a reader of a snapshot has: those that it was written with.
-struct Known<'a> {
+struct WriterBaselines<'a> {
     header: &'a Header,
     to_write: &'a [RecordToWrite<'a>],
     extras: &'a Extras,
 }
 
-impl<'a> Baselines<'a> for Known<'a> {
+impl<'a> Baselines<'a> for WriterBaselines<'a> {
     fn entity(&self, slot: u16, query: BaselineQuery) -> Option<(Tick, &'a QuantisedEntity)> {
         let acknowledged = self.header.tick.before(self.header.acknowledged.into()).unwrap();
         let baseline = self.to_write.iter().find(|record| record.slot == slot)?.baseline?;
@@ -116,8 +116,8 @@ fn check_snapshot(
         records,
         digest: extras.digest,
     };
-    let known = Known { header, to_write, extras };
-    assert_eq!(codec.decode(&printed(name), Tick(70_000), known), Ok(snapshot));
+    let baselines = WriterBaselines { header, to_write, extras };
+    assert_eq!(codec.decode(&printed(name), Tick(70_000), baselines), Ok(snapshot));
 }
 
 #[test]

@@ -24,8 +24,8 @@ impl Fighter {
         Self { health, score: 0, reload: 0, dead: 0, protected: false }
     }
 
-    /// Counts a tick outside of the world. Returns whether the player stays dead. A player who no
-    /// longer does gets this health.
+    /// Counts a tick of a player who is dead. Returns whether the player stays dead. A player who
+    /// comes back to life gets this health.
     pub(super) fn stays_dead(&mut self, health: i16) -> bool {
         if self.dead == 0 {
             return false;
@@ -39,8 +39,8 @@ impl Fighter {
     }
 }
 
-/// Takes health from a player. At zero the player leaves the world for a while, and `by`
-/// scores.
+/// Takes health from a player. A player without health leaves the world for a while, and the
+/// attacker `by` scores.
 pub(super) fn hurt(
     state: &mut ArenaState,
     world: &mut WorldMut<'_>,
@@ -60,6 +60,6 @@ pub(super) fn hurt(
     if let Some(killer) = state.fighters.get_mut(by) {
         killer.score = killer.score.saturating_add(if by == player { -1 } else { 1 });
     }
-    // A player who waits for a free place is already out of the world.
+    // This fails for a player who waits for a free place and is out of the world already.
     let _ = world.take_out(player);
 }

@@ -25,7 +25,7 @@ const CARGO_RELOAD: f64 = 2.0;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Shot {
     pub(super) owner: EntityId,
-    /// Ticks until it explodes of itself.
+    /// Ticks until the missile explodes by itself.
     pub(super) fuse: u16,
 }
 
@@ -36,7 +36,7 @@ struct Aim {
     eye: DVec3,
     direction: DVec3,
     velocity: DVec3,
-    /// Age of the shooter's view, as [`Command`] has it.
+    /// Age of the shooter's view: the `view_age` of the [`Command`].
     view_age: u16,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn fire(
     }
 }
 
-/// The pressed key; the first if several are pressed.
+/// The weapon key that is pressed; the first if several are.
 fn pressed(buttons: Buttons) -> Option<WeaponKey> {
     let keys = [
         (Buttons::PRIMARY, WeaponKey::Fire),
@@ -90,7 +90,7 @@ fn pressed(buttons: Buttons) -> Option<WeaponKey> {
 }
 
 impl Aim {
-    /// The aim of a player; `None` outside of the world.
+    /// The aim of a player; `None` if the player is out of the world.
     fn of(world: &WorldMut<'_>, player: EntityId, command: &Command) -> Option<Self> {
         let entity = world.entity(player)?;
         let above = match entity.kind {
@@ -120,13 +120,13 @@ fn ray(state: &mut ArenaState, world: &mut WorldMut<'_>, aim: &Aim, weapon: &Ray
     world.emit(Event::Ray { player, from: eye, to: hit.at });
     let Some(target) = hit.entity else { return };
     if let Some(inverse_mass) = world.inverse_mass(target) {
-        // The target is in the world: the ray has hit it there.
+        // This cannot fail: the ray has hit the target in the world.
         let _ = world.add_velocity(target, direction * (weapon.impulse * inverse_mass));
     }
     hurt(state, world, target, player, weapon.damage);
 }
 
-/// Spawns a missile in front of the player, if there is room for it and nothing is in between.
+/// Spawns a missile in front of the player, if there is room for it and nothing is between the two.
 fn throw(
     state: &mut ArenaState,
     world: &mut WorldMut<'_>,

@@ -11,11 +11,11 @@ use obsp::entity_class::{ClassName, EntityClass};
 use obsp_proto::game_data::{GameData, GameDataError, MAX_GAME_DATA};
 use toml::Spanned;
 
+use super::raw_weapon::{Kind, RawWeapon};
 use super::weapons::{Blast, Ray, Thrown, Weapon, WeaponKey, WeaponKind, Weapons};
-use super::written_weapon::{Kind, WrittenWeapon};
 use super::{GameFile, player};
 
-/// The place of every number here: binary form has no text to point at.
+/// The place of every number in binary form, which has no text that an error could point at.
 const NOWHERE: Range<usize> = 0..0;
 
 /// The content of a file except its bundle.
@@ -29,7 +29,7 @@ struct Binary {
     classes: Vec<(String, String)>,
 }
 
-/// A weapon. Each kind has numbers of its own.
+/// A weapon: its kind, and the numbers that this kind has.
 #[derive(Encode, Decode)]
 struct BinaryWeapon {
     refire_seconds: f64,
@@ -77,13 +77,13 @@ impl GameFile {
             return Err(refused("something follows its numbers".into()));
         }
         let Binary { health, respawn_seconds, weapons, classes } = binary;
-        let player = player::Written::of(number(health), number(respawn_seconds));
+        let player = player::RawPlayer::of(number(health), number(respawn_seconds));
         let keys = ["fire", "rocket", "grenade"].map(str::to_owned);
-        let weapons = weapons.map(BinaryWeapon::written);
+        let weapons = weapons.map(BinaryWeapon::raw);
         let keyed = [WeaponKey::Fire, WeaponKey::Rocket, WeaponKey::Grenade];
-        let written: BTreeMap<_, _> = (keys.into_iter().zip(keyed.into_iter().zip(weapons)))
+        let raw: BTreeMap<_, _> = (keys.into_iter().zip(keyed.into_iter().zip(weapons)))
             .map(|(name, (key, weapon))| {
-                (name, Spanned::new(NOWHERE, WrittenWeapon { key: Some(key), ..weapon }))
+                (name, Spanned::new(NOWHERE, RawWeapon { key: Some(key), ..weapon }))
             })
             .collect();
         let class = |(name, model): (String, String)| {
@@ -96,7 +96,7 @@ impl GameFile {
             player: player.parameters("")?,
             // The map has the sizes that it was compiled for, so there is nothing to check.
             size: None,
-            weapons: Arc::new(Weapons::read(written, data.models(), "")?),
+            weapons: Arc::new(Weapons::read(raw, data.models(), "")?),
             places: Arc::default(),
             data,
         })
@@ -121,29 +121,29 @@ impl BinaryWeapon {
         Self { refire_seconds: weapon.refire_seconds, kind }
     }
 
-    fn written(self) -> WrittenWeapon {
+    fn raw(self) -> RawWeapon {
         let refire_seconds = number(self.refire_seconds);
         let (kind, model, numbers) = match self.kind {
             BinaryKind::Ray([reach, damage, impulse]) => {
-                return WrittenWeapon {
+                return RawWeapon {
                     kind: Some(Kind::Ray),
                     refire_seconds,
                     reach: number(reach),
                     damage: number(damage),
                     impulse: number(impulse),
-                    ..WrittenWeapon::default()
+                    ..RawWeapon::default()
                 };
             }
             BinaryKind::Rocket(model, numbers) => (Kind::Rocket, model, numbers),
             BinaryKind::Grenade(model, numbers) => (Kind::Grenade, model, numbers),
         };
         let [speed, lift, fuse, radius, damage, impulse, max_speed, player_speed] = numbers;
-        WrittenWeapon {
+        RawWeapon {
             kind: Some(kind),
             refire_seconds,
             model: Some(Spanned::new(NOWHERE, model)),
             speed: number(speed),
-            // A rocket has no lift, and a written one would be refused.
+            // A rocket has no lift. A lift in its table would be refused.
             lift: if kind == Kind::Grenade { number(lift) } else { None },
             fuse_seconds: number(fuse),
             blast_radius: number(radius),
@@ -151,12 +151,12 @@ impl BinaryWeapon {
             blast_impulse: number(impulse),
             blast_max_speed: number(max_speed),
             blast_player_speed: number(player_speed),
-            ..WrittenWeapon::default()
+            ..RawWeapon::default()
         }
     }
 }
 
-/// The numbers of a rocket or grenade, in the order in which [`BinaryWeapon::written`] reads them.
+/// The numbers of a rocket or grenade, in the order in which [`BinaryWeapon::raw`] reads them.
 fn of(thrown: &Thrown) -> [f64; 8] {
     let Thrown { speed, lift, fuse_seconds, blast, .. } = thrown;
     let Blast { radius, damage, impulse, max_speed, player_speed } = blast;

@@ -14,13 +14,13 @@ use toml::Spanned;
 pub(super) struct ModelPlaces {
     models: Vec<(String, usize)>,
     classes: Vec<(String, usize)>,
-    /// The names are those of the models that the weapons throw.
+    /// The weapons. Each name is that of the model that the weapon throws.
     weapons: Vec<(String, usize)>,
 }
 
 /// The parts of the file that name models.
 #[derive(Default, Deserialize)]
-struct Written {
+struct RawModelNames {
     #[serde(default)]
     models: BTreeMap<String, Spanned<IgnoredAny>>,
     #[serde(default)]
@@ -39,7 +39,7 @@ struct User {
 impl ModelPlaces {
     /// The places in a text; none if it cannot be parsed.
     pub(super) fn read(text: &str) -> Self {
-        let Written { models, classes, weapons } = toml::from_str(text).unwrap_or_default();
+        let RawModelNames { models, classes, weapons } = toml::from_str(text).unwrap_or_default();
         let thrown = |(name, weapon): (String, Spanned<User>)| {
             let at = weapon.span().start;
             match weapon.into_inner() {
@@ -56,7 +56,7 @@ impl ModelPlaces {
         }
     }
 
-    /// The place of the path of a model of the file.
+    /// The place of the path of one of the file's models.
     pub(super) fn of_model(&self, name: &str) -> Option<usize> {
         find(&self.models, name)
     }
@@ -66,7 +66,8 @@ impl ModelPlaces {
         find(&self.classes, class)
     }
 
-    /// The place where a weapon names the model that it throws, or the begin of its table.
+    /// The place where a weapon names the model that it throws, or the beginning of the weapon's
+    /// table.
     pub(super) fn of_weapon(&self, thrown: &str) -> Option<usize> {
         find(&self.weapons, thrown)
     }

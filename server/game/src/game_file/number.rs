@@ -30,7 +30,7 @@ impl Number {
         Err(GameFileError::at(text, written.span().start, message))
     }
 
-    /// Like [`Number::read`], for a whole number.
+    /// [`Number::read`] for a whole number.
     pub(super) fn read_whole(
         &self,
         text: &str,

@@ -7,10 +7,12 @@ use toml::Spanned;
 use super::GameFileError;
 use super::number::Number;
 
-/// Range of the health. It fits into the 16-bit numbers in which the arena game counts, with room.
+/// Range of the health. Its values fit into the 16-bit numbers in which the arena game counts, with
+/// room to spare.
 const HEALTH: Number = Number { name: "health", range: 1.0..=10_000.0 };
 
-/// At least one tick at the lowest tick rate: a player who came back at once would never be dead.
+/// Range of the seconds until a dead player comes back. The least is one tick at the lowest tick
+/// rate: a player who came back at once would never be dead.
 const RESPAWN: Number = Number { name: "respawn_seconds", range: 0.1..=60.0 };
 
 /// The numbers of a player in the arena game.
@@ -31,10 +33,10 @@ impl Default for PlayerParameters {
 /// The table as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Written {
+pub(super) struct RawPlayer {
     health: Option<Spanned<f64>>,
     respawn_seconds: Option<Spanned<f64>>,
-    /// [`PlayerSize`](obsp::PlayerSize) reads these three keys, here as in the map compiler.
+    /// [`PlayerSize`](obsp::PlayerSize) reads these three keys, on servers and in the map compiler.
     #[serde(rename = "width")]
     _width: Option<IgnoredAny>,
     #[serde(rename = "height")]
@@ -43,7 +45,7 @@ pub(super) struct Written {
     _crouched_height: Option<IgnoredAny>,
 }
 
-impl Written {
+impl RawPlayer {
     pub(super) fn of(health: Option<Spanned<f64>>, respawn_seconds: Option<Spanned<f64>>) -> Self {
         Self { health, respawn_seconds, _width: None, _height: None, _crouched_height: None }
     }

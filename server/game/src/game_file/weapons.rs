@@ -8,7 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::GameFileError;
-use super::written_weapon::WrittenWeapon;
+use super::raw_weapon::RawWeapon;
 
 /// The key that fires a weapon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -63,9 +63,9 @@ pub struct Thrown {
     pub speed: f64,
     /// Upward speed that is added to a throw, in units per second; zero for a rocket.
     pub lift: f64,
-    /// Seconds until it explodes of itself.
+    /// Seconds until the missile explodes by itself.
     pub fuse_seconds: f64,
-    /// Its explosion.
+    /// The explosion of the missile.
     pub blast: Blast,
 }
 
@@ -75,13 +75,13 @@ pub struct Thrown {
 pub struct Blast {
     /// Radius, in units.
     pub radius: f64,
-    /// Health that it takes at the centre.
+    /// Health that the explosion takes at the centre.
     pub damage: f64,
     /// Impulse on a body at the centre, in kilogram units per second.
     pub impulse: f64,
-    /// Highest speed that it gives a body, in units per second.
+    /// Highest speed that the explosion gives a body, in units per second.
     pub max_speed: f64,
-    /// Speed that it gives a player at the centre, in units per second.
+    /// Speed that the explosion gives a player at the centre, in units per second.
     pub player_speed: f64,
 }
 
@@ -143,14 +143,14 @@ impl Default for Weapons {
     }
 }
 
-/// The name of the model that is thrown, if it is one of `models` and its bodies are kinematic.
+/// The name of the model of `thrown`, if it is one of `models` and its bodies are kinematic.
 fn kinematic<'a>(models: &[Model], thrown: &'a Thrown) -> Option<&'a str> {
     let is_it = |model: &Model| model.name() == &*thrown.model && model.is_kinematic();
     models.iter().any(is_it).then_some(&*thrown.model)
 }
 
 impl Weapon {
-    /// The missile that it throws; `None` for a ray.
+    /// The missile that the weapon throws; `None` for a ray.
     pub fn thrown(&self) -> Option<&Thrown> {
         match &self.kind {
             WeaponKind::Ray(_) => None,
@@ -191,19 +191,22 @@ impl Weapons {
     /// The default weapons. Each written weapon replaces the one with its key. `models` are those
     /// of the file.
     pub(super) fn read(
-        written: BTreeMap<String, Spanned<WrittenWeapon>>,
+        raw: BTreeMap<String, Spanned<RawWeapon>>,
         models: &[Model],
         text: &str,
     ) -> Result<Self, GameFileError> {
         let mut weapons = Self::default();
         let mut keys: Vec<(WeaponKey, String)> = Vec::new();
         let mut at = 0;
-        for (name, weapon) in written {
+        for (name, weapon) in raw {
             at = weapon.span().start;
             let refused = |message| Err(GameFileError::at(text, at, message));
             let (key, weapon) = weapon.into_inner().read(&name, at, text)?;
             if let Some((_, other)) = keys.iter().find(|(taken, _)| *taken == key) {
-                return refused(format!("weapons.{other} has the key of weapons.{name} already"));
+                let message = format!(
+                    "weapons.{other} and weapons.{name} have the same key; give one another `key`"
+                );
+                return refused(message);
             }
             if let Some(model) = weapon.thrown().and_then(|thrown| kinematic(models, thrown)) {
                 let message = format!(

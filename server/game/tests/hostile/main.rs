@@ -2,8 +2,7 @@
 //! absurd arguments. Whatever it does, no two bodies overlap after any tick, all numbers stay
 //! finite, nothing panics, and the data for clients is within its bounds.
 //!
-//! `HOSTILE_MATCHES` says how many matches are played, and `HOSTILE_SEED` with which seed
-//! the first one is.
+//! `HOSTILE_MATCHES` is the number of matches, and `HOSTILE_SEED` the seed of the first.
 
 mod calls;
 #[path = "../drawn/mod.rs"]
@@ -35,7 +34,7 @@ const TICKS: u32 = 24;
 const HALF: f64 = 160.0;
 const HEIGHT: f64 = 192.0;
 
-/// Most events of a game's own in a tick, and most bytes of one.
+/// Most events that a game may send in a tick, and most bytes of one.
 const MOST_EVENTS: usize = 32;
 const MOST_BYTES: usize = 256;
 
@@ -55,7 +54,7 @@ struct State {
     /// Ids of entities, of which some are gone.
     known: Vec<EntityId>,
     volumes: u64,
-    /// How many calls changed the world.
+    /// The number of calls that changed the world.
     done: u64,
 }
 
@@ -105,7 +104,7 @@ impl Game for Hostile {
         flies: bool,
     ) {
         mischief(state, world);
-        // A stopped missile may stay, and is moved again then.
+        // A stopped missile that is not removed moves again in the next tick.
         if !flies && world.random().below(2) == 0 {
             let _ = world.remove(missile);
         }

@@ -1,10 +1,10 @@
 //! Finds free places: for players at spawn points, for props, and for bodies that the
 //! emergency routine puts back.
 //!
-//! Blow's invariant needs a last resort: a body that rounding has put into another
-//! is taken out and put back at the nearest free place ([`nearest_free`]), else at
-//! a spawn point or at a place that can be reached from one ([`Places`]), else it
-//! waits in limbo.
+//! Blow's invariant needs a last resort, because rounding may put a body into another. Such a body
+//! is taken out and put back at the nearest free place ([`nearest_free`]). If there is none, it is
+//! put at a spawn point or at a place that can be reached from one ([`Places`]). If these are taken
+//! as well, it waits in limbo.
 
 mod places;
 
@@ -27,17 +27,17 @@ use places::walk;
 /// Height of a Quake spawn point over the feet of a player who spawns there, in units.
 const ORIGIN_OVER_FEET: f64 = 24.0;
 
-/// Heights above a spawn point that are tried, in units: some maps put the point into the
-/// floor, and a player may be standing there.
+/// Heights above a spawn point at which a player is tried, in units. Some maps put the point into
+/// the floor, and another player may be standing there.
 const LIFTS: [f64; 6] = [0.0, 1.0, 4.0, 12.0, 32.0, 64.0];
 
-/// Distances at which places around a taken one are searched, in units.
+/// Distances from a place that is not free, in units, at which a free one is looked for.
 const RINGS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
 /// Precision in units with which the nearest free place in a direction is found.
 const NEAR_ENOUGH: f64 = 0.5;
 
-/// Distances from a point in solid, in units, at which a point outside of it is searched.
+/// Distances from a point in solid, in units, at which a point outside the solid is looked for.
 const EYES: [f64; 6] = [1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 1.0, 2.0];
 
 /// Number of places tried in one tick for a body that finds no spawn point free. If none of
@@ -181,9 +181,9 @@ fn lifted(
     })
 }
 
-/// The free pose nearest to `pose`: searched outward ring by ring in a fixed order,
-/// then inward by bisection. Only places in sight of the old one count: the far side
-/// of a wall is near, but it is not where the body was.
+/// The free pose nearest to `pose`. The search goes outward ring by ring in a fixed order, then
+/// inward by bisection. Only places in sight of `pose` count: the far side of a wall may be near,
+/// but the body was not there.
 pub(crate) fn nearest_free(
     space: &Space,
     shape: ShapeId,
@@ -230,7 +230,7 @@ pub(crate) fn nearest_free(
     None
 }
 
-/// The point from which places around `position` are searched: `position` itself or, if it
+/// The point from which free places around `position` are looked for: `position` itself or, if it
 /// is in solid, the nearest point that is not. From inside a wall nothing is in sight.
 fn eye(map: &obsp::World, sight: SizeId, position: DVec3) -> Vec3 {
     let around = EYES.iter().flat_map(|&ring| directions().map(move |way| position + way * ring));
@@ -270,8 +270,8 @@ fn in_sight(map: &obsp::World, sight: SizeId, from: Vec3, to: Vec3) -> bool {
     matches!(map.find_first_transition(sight, from, to), Trace::Clear)
 }
 
-/// A free place for a prop in the air above a reachable place. The way there is swept with
-/// the box of a player (`standing`), because it cannot leave the map through a crack.
+/// A free place for a prop in the air above a reachable place. The way there is swept with the box
+/// of a player (`standing`), because that box cannot leave the map through a crack.
 pub(crate) fn scattered(
     space: &Space,
     candidates: &SpawnCandidates,

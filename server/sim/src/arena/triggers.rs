@@ -11,7 +11,7 @@ use crate::conventions::{heading, yaw_of};
 /// Quake's `speed` of a pad is in tens of units per second.
 const PUSH_SCALE: f64 = 10.0;
 
-/// The `speed` of a pad that does not give one, as in Quake.
+/// The value of `speed` for a pad without that key, as in Quake.
 const PUSH_SPEED: f64 = 1000.0;
 
 /// The effect of a trigger on a player inside.
@@ -74,8 +74,8 @@ impl Triggers {
         Self(triggers)
     }
 
-    /// The effect of the first trigger that the box around `centre` reaches into. `gravity` is
-    /// that of players.
+    /// The effect of the first trigger that the box around `centre` reaches into. `gravity` is the
+    /// gravity of players.
     pub(crate) fn at(&self, centre: DVec3, half_extents: DVec3, gravity: f64) -> Option<Effect> {
         let bounds = Aabb::from_centre(centre, half_extents);
         let reaches = |solid: &ConvexSolid| {
@@ -95,16 +95,17 @@ fn target<'a>(map: &'a obsp::World, entity: &MapEntity) -> Option<&'a MapEntity>
     map.entities().iter().find(|other| other.get("targetname") == Some(name))
 }
 
-/// The action of a jump pad. With a target it is the ballistic path whose highest point is
-/// there (as in Quake III). Without a target it is `speed` along `angle`, where -1 is up and
-/// -2 is down (as in Quake).
+/// The action of a jump pad. A pad with a target throws along the ballistic path whose highest
+/// point is the target (as in Quake III). A pad without a target pushes at `speed` along `angle`,
+/// where -1 is up and -2 is down (as in Quake).
 fn push(map: &obsp::World, entity: &MapEntity, solid: &ConvexSolid) -> Option<Action> {
     let speed = entity.get("speed").and_then(|speed| speed.parse().ok()).unwrap_or(PUSH_SPEED);
     let speed = speed * PUSH_SCALE;
     let is_finite = |velocity: DVec3| velocity.length_squared().is_finite();
     if let Some(highest) = target(map, entity).and_then(MapEntity::origin) {
         let way = highest - solid.bounds().centre();
-        // The velocity of the throw is then finite with every gravity that is allowed.
+        // With finite numbers the velocity of the throw is finite for every gravity that is
+        // allowed.
         return (is_finite(way) && f64::is_finite(speed)).then_some(Action::Throw { way, speed });
     }
     let direction = match entity.get("angle").map(str::trim) {

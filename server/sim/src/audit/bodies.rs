@@ -67,15 +67,15 @@ pub(super) fn attitude(entity: &EntityState) -> DQuat {
 }
 
 impl AuditedBody {
-    /// Whether `entity` has not changed.
+    /// Whether `entity` has the kind and the pose of this body.
     pub(super) fn is_as(&self, entity: &EntityState) -> bool {
         self.entity.kind == entity.kind
             && self.entity.position == entity.position
             && attitude(&self.entity) == attitude(entity)
     }
 
-    /// Where the middle of this body would have been in the shape that it has `now`: a player
-    /// who stands up or crouches has another, with the feet in the same place.
+    /// The middle that this body would have had in the shape that it has `now`. A player who stands
+    /// up or crouches gets another box, whose middle is at another height over the feet.
     pub(super) fn origin_as(&self, now: &Self) -> DVec3 {
         let origin = self.entity.position;
         if self.entity.kind == now.entity.kind {

@@ -32,17 +32,16 @@ impl Part {
         along.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
     }
 
-    /// The shortest displacement along `axis`, in either direction, that separates the
-    /// two.
+    /// The shortest displacement along `axis`, in either direction, that separates the two parts.
     fn overlap_along(&self, other: &Self, axis: DVec3) -> f64 {
         let ((a, b), (c, d)) = (self.reach(axis), other.reach(axis));
         (b - c).min(d - a)
     }
 }
 
-/// The depth of an overlap, in units: the shortest displacement that separates two convex
-/// parts, one of each body. Of all pairs of parts the deepest counts. The search is by
-/// separating axes, which is complete for convex parts.
+/// The depth of an overlap, in units: the shortest displacement that separates two convex parts,
+/// one of each body. If several pairs of parts overlap, the deepest overlap counts. The search is
+/// by separating axes, which is complete for convex parts.
 pub(super) fn depth(a: (&[ConvexSolid], DQuat, DVec3), b: (&[ConvexSolid], DQuat, DVec3)) -> f64 {
     let placed = |(parts, orientation, position): (&[ConvexSolid], DQuat, DVec3)| -> Vec<Part> {
         parts.iter().map(|part| Part::placed(part, orientation, position)).collect()
@@ -76,7 +75,7 @@ mod tests {
         };
         assert!((at(DVec3::new(0.5, 1.75, 1.0)) - 0.25).abs() < 1e-12);
         assert_eq!(at(DVec3::new(2.5, 0.0, 0.0)), 0.0);
-        // A corner-first cube: its corner is sqrt 3 from the centre.
+        // The cube stands on a corner, which is sqrt 3 from its centre.
         let tip = DQuat::from_rotation_arc(DVec3::ONE.normalize(), -DVec3::Z);
         let high = DVec3::Z * (1.0 + 3.0_f64.sqrt() - 0.125);
         let depth = depth((parts, DQuat::IDENTITY, DVec3::ZERO), (parts, tip, high));

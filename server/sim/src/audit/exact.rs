@@ -14,8 +14,8 @@ fn side([a, b, c]: Triangle, point: DVec3) -> i8 {
     i8::from(volume > 0.0) - i8::from(volume < 0.0)
 }
 
-/// The sides of the triangle's three edges on which the line from `p` to `q` passes. The line
-/// goes through the triangle, its rim included, unless two of the signs differ.
+/// The side of each of the triangle's three edges on which the line from `p` to `q` passes. The
+/// line goes through the triangle, its rim included, unless two of the signs are opposite.
 fn turns(p: DVec3, q: DVec3, [a, b, c]: Triangle) -> [i8; 3] {
     [side([p, q, a], b), side([p, q, b], c), side([p, q, c], a)]
 }
@@ -24,9 +24,9 @@ fn disagree(turns: [i8; 3]) -> bool {
     turns.contains(&1) && turns.contains(&-1)
 }
 
-/// Whether the segment from `p` to `q` and the triangle share a point, ends
-/// and rim included. A segment in the triangle's plane does not count: where two
-/// closed surfaces meet, other segments and triangles of theirs meet as well.
+/// Whether the segment from `p` to `q` and the triangle share a point, ends and rim included. A
+/// segment in the triangle's plane does not count: if two closed surfaces meet there, some of their
+/// other edges and triangles meet as well.
 pub(super) fn meets(p: DVec3, q: DVec3, triangle: Triangle) -> bool {
     let (start, end) = (side(triangle, p), side(triangle, q));
     start * end <= 0 && (start, end) != (0, 0) && !disagree(turns(p, q, triangle))

@@ -39,7 +39,7 @@ pub enum UnsoundNumber {
     Spin,
 }
 
-/// Greatest difference between the square of an orientation's length and one. Quaternions are
+/// Most by which the square of an orientation's length may differ from 1. Quaternions are
 /// normalised whenever a body turns, and are then off by a few units in the last place.
 const UNIT: f64 = 1e-9;
 
@@ -52,7 +52,7 @@ impl Fault {
         }
     }
 
-    /// How deep the two overlap, in units; `None` if the fault is not an overlap.
+    /// Depth of the overlap, in units; `None` if the fault is not an overlap.
     pub fn depth(&self) -> Option<f64> {
         match self {
             Self::Interpenetration(found) => Some(found.depth),

@@ -37,7 +37,8 @@ pub struct Audit {
     seen: BTreeMap<EntityId, AuditedBody>,
 }
 
-/// Two bodies, or a body and the world, that share a point: the promise is broken.
+/// Two bodies, or a body and the world, that share a point. The simulation promises that this never
+/// happens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interpenetration {
     /// A body.
@@ -83,7 +84,7 @@ impl Audit {
         let mut moved = BTreeSet::new();
         let mut found = Vec::new();
         for entity in &state.entities {
-            // A body with such a number cannot be tested for overlaps.
+            // A body with a number that no body can have cannot be tested for overlaps.
             if let Some(unsound) = unsound(entity) {
                 found.push(Fault::Unsound(unsound));
                 continue;
@@ -105,8 +106,8 @@ impl Audit {
         found
     }
 
-    /// Checks the state of a match like [`Audit::check`], and the spin of each body as well,
-    /// which a state does not contain.
+    /// Checks the state of a match like [`Audit::check`], and also the spin of each body, because a
+    /// state does not contain it.
     pub fn check_match(&mut self, world: &World) -> Vec<Fault> {
         let state = world.state();
         let mut found = self.check(&state);

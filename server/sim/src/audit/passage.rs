@@ -14,8 +14,8 @@ use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, Kind, State};
 use crate::world::Relocation;
 
-/// Distance in units that a body may move in a tick beyond its speed and the height of a step:
-/// a reserve.
+/// A reserve: the distance in units that a body may move in a tick beyond what its speed and the
+/// height of a step allow.
 const EASED: f64 = 6.0;
 
 /// Default height of the steps that players walk up, in units, as in Quake.
@@ -47,12 +47,12 @@ const BEARINGS: u32 = 8;
 /// body has come through a solid if the straight line between them meets the solid and every
 /// slightly longer detour around one corner is blocked, too. It has come through another body if
 /// the line, in the other body's frame, meets the other's core: the middle half of its largest
-/// part. The frame of a player who stands up or crouches is that of the feet, which stay where
-/// they are.
+/// part. For a player who stands up or crouches the frame is fixed to the feet, because these stay
+/// where they are.
 ///
-/// An entity that the match put elsewhere is judged by its [`Relocation`]s: it must have been
-/// where it was taken from, and must be where it was put, up to the distance that it can move in
-/// a tick.
+/// An entity that the match put elsewhere is judged by its [`Relocation`]s. It must have been at
+/// the place where they begin, and must be at the place where they end, up to the distance that it
+/// can move in a tick.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -99,14 +99,14 @@ pub struct Tunnelled {
 /// A body whose positions contradict its relocations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Misplaced {
-    /// The body is farther away than it can move in a tick, or it is back in the world, and no
-    /// relocation announced it.
+    /// The body has moved farther than it can in a tick, or has come back into the world, without a
+    /// relocation that announces this.
     Unannounced {
         /// The body.
         body: EntityId,
         /// Where it was last, in units; `None` if it was not in the world.
         from: Option<DVec3>,
-        /// Where it is.
+        /// Where it is, in units; `None` if it is not in the world.
         to: Option<DVec3>,
     },
     /// A relocation says that the body was put somewhere, and it is not there.
@@ -140,8 +140,7 @@ impl Ways {
 type Way = (EntityId, DVec3, DVec3);
 
 impl Passages {
-    /// The test for matches on `map` with rigid bodies of `models`, at this many ticks per
-    /// second.
+    /// A test of matches on `map` with rigid bodies of `models`, at `tick_rate` ticks per second.
     ///
     /// # Errors
     /// [`SetupError::MissingSize`] if the map lacks a size that players have.
@@ -184,7 +183,7 @@ impl Passages {
         }
         self.next = relocations.last().map_or(self.next, |last| self.next.max(last.number + 1));
         let (mut now, mut ways, mut found) = (BTreeMap::new(), Vec::new(), Ways::default());
-        // A body without a finite pose has no way to test: `Audit` reports it.
+        // The way of a body without a finite pose cannot be tested. `Audit` reports such a body.
         for entity in state.entities.iter().filter(|entity| unsound(entity).is_none()) {
             let known = self.before.get(&entity.id);
             let entry = match known.filter(|(seen, _)| seen.is_as(entity)) {
@@ -222,7 +221,7 @@ impl Passages {
         let at = now.map(|(seen, _)| seen.entity.position);
         let fastest = [before, now].into_iter().flatten().map(|(seen, _)| fastest(&seen.entity));
         let farthest = fastest.fold(0.0, f64::max) * self.seconds + self.eased;
-        // From the middle of the body to the point inside it that is followed.
+        // The vector from the middle of the body to the point inside it that is followed.
         let offset = |entry: Option<&(AuditedBody, DVec3)>| {
             entry.map_or(DVec3::ZERO, |(seen, anchor)| *anchor - seen.entity.position)
         };
@@ -302,7 +301,7 @@ impl Passages {
         (!detours(from, to).any(free)).then_some(through)
     }
 
-    /// A body whose core the straight line meets.
+    /// The first other body whose core the straight line meets.
     fn body_between(
         &self,
         body: EntityId,
@@ -337,7 +336,8 @@ impl Passages {
 }
 
 /// An upper bound of the speed of an entity in the tick before or after this state. Its velocity
-/// alone is none: a game may set another within the tick, and a wall may stop the body.
+/// alone is no such bound: a game may set another velocity within the tick, and a wall may stop the
+/// body.
 fn fastest(entity: &EntityState) -> f64 {
     let most = if matches!(entity.kind, Kind::Player { .. }) { MAX_WALK } else { MAX_SPEED };
     entity.velocity.length().max(most)

@@ -37,18 +37,18 @@ pub(super) struct Figure {
 }
 
 impl Surface {
-    /// A solid of the map.
+    /// The surface of a solid of the map.
     pub(super) fn of_solid(solid: &ConvexSolid) -> Self {
         let polygons = solid.faces().iter().map(|face| solid.winding(face).vertices).collect();
         Self::new(polygons, vec![solid.clone()])
     }
 
-    /// A body of one convex solid, moved inward.
+    /// The surface of a body of one convex solid, moved inward.
     pub(super) fn of_convex_body(solid: &ConvexSolid) -> Self {
         Self::of_solid(solid).drawn_in()
     }
 
-    /// A rigid body, moved inward.
+    /// The surface of a rigid body, moved inward.
     pub(super) fn of_model(model: &Model) -> Self {
         let polygons = model.polygons().iter().map(|p| p.winding.vertices.clone()).collect();
         Self::new(polygons, model.parts().to_vec()).drawn_in()
@@ -106,7 +106,7 @@ impl Surface {
         Figure { bounds: Aabb::around(corners.iter().copied()), corners }
     }
 
-    /// This surface where it was drawn.
+    /// This surface, neither rotated nor translated.
     pub(super) fn in_place(&self) -> Figure {
         self.placed(DQuat::IDENTITY, DVec3::ZERO)
     }

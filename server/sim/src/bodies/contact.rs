@@ -20,4 +20,4 @@ pub(crate) use find::{FREE_AT_REST, find, find_woken, look_around};
 #[cfg(test)]
 pub(crate) use pair::ContactPoint;
 pub(crate) use pair::{MAX_POINTS, Pair, PairKey, Points, tangents};
-pub(crate) use pair_index::{Known, PairIndex};
+pub(crate) use pair_index::{KnownPairs, PairIndex};

@@ -24,8 +24,8 @@ const FREE_SHARE: f64 = 0.9;
 /// The bodies that moving kinematic bodies push or carry.
 #[derive(Debug, Default)]
 pub(crate) struct Driven {
-    /// By slot: the lowest slot of the group of touching awake bodies that the body belongs to.
-    /// Empty if no kinematic body moves.
+    /// For each slot: the lowest slot of the group of touching awake bodies that its body belongs
+    /// to. Empty if no kinematic body moves.
     roots: Vec<u16>,
     /// Pairs of a group's lowest slot and the slot of a moving kinematic body that touches the
     /// group; ascending.
@@ -33,8 +33,8 @@ pub(crate) struct Driven {
 }
 
 impl Driven {
-    /// Finds the awake bodies that touch a moving kinematic body by these pairs, and the awake
-    /// bodies that touch those, and so on.
+    /// Finds the awake bodies that touch a moving kinematic body, directly or through other awake
+    /// bodies, according to these pairs.
     pub(crate) fn new(entities: &Entities, pairs: &[Pair]) -> Self {
         if !entities.has_kinematic() || !entities.iter().any(Entity::is_driven) {
             return Self::default();
@@ -97,9 +97,9 @@ impl Driven {
 #[must_use]
 pub(crate) struct Slowed(Vec<(u16, [DVec3; 2])>);
 
-/// Begins a tick: gives each moving kinematic body the velocity with which it really moves, and
-/// notes on each body that it pushes or carries the velocity at which it drives that body. `pairs`
-/// are last tick's. [`end_tick`] takes the result.
+/// Begins a tick. Gives each moving kinematic body the velocity with which it really moves. Notes
+/// on each pushed or carried body the velocity that the kinematic body gives it. `pairs` contains
+/// the pairs of the last tick. The result is for [`end_tick`].
 pub(crate) fn begin_tick(entities: &mut Entities, pairs: &[Pair]) -> Slowed {
     let mut slowed = Slowed(Vec::new());
     if !entities.has_kinematic() {
@@ -136,23 +136,24 @@ pub(crate) fn end_tick(entities: &mut Entities, Slowed(slowed): Slowed) {
 
 /// Adjusts the speed of a kinematic body for the next tick by `made`, the share of its motion that
 /// it completed in this one. `gives_way` says whether it was stopped by a body that the solver
-/// moves. Nothing else would give way to a slower body either, so the speed stays as it is.
-pub(crate) fn note_way(entity: &mut Entity, made: f64, gives_way: bool) {
+/// moves. Any other obstacle would not give way to a slower body either, so the speed then stays as
+/// it is.
+pub(crate) fn adjust_speed(entity: &mut Entity, made: f64, gives_way: bool) {
     entity.sleep.held = made < HELD_SHARE;
-    if let Role::Kinematic(Kinematic { halvings, .. }) = &mut entity.role {
+    if let Role::Kinematic(Kinematic { slowdowns, .. }) = &mut entity.role {
         if made < HELD_SHARE {
             if !gives_way {
                 return;
             }
-            *halvings = (*halvings + 1).min(Kinematic::MAX_HALVINGS);
+            *slowdowns = (*slowdowns + 1).min(Kinematic::MAX_SLOWDOWNS);
         } else if made > FREE_SHARE {
-            *halvings = halvings.saturating_sub(1);
+            *slowdowns = slowdowns.saturating_sub(1);
         }
     }
 }
 
-/// The lowest slot of the set that `slot` belongs to. `parents` holds disjoint sets: by slot, a
-/// slot of the same set that is no higher. Paths are shortened on the way.
+/// The lowest slot of the set that `slot` belongs to. `parents` holds disjoint sets: for each slot,
+/// a slot of the same set that is no higher. Paths are shortened on the way.
 pub(super) fn root(parents: &mut [u16], slot: u16) -> u16 {
     let mut root = slot;
     while parents[usize::from(root)] != root {

@@ -1,14 +1,16 @@
 //! A tick of the rigid bodies: contacts, velocities, guarded motion, sleep.
 //!
-//! The solver proposes a target for every body, and all bodies then move together under guard. A
-//! body that is stopped takes the impact into its velocity. It spends the rest of its tick once its
-//! neighbours have moved: with its whole motion, if it is in flight or a kinematic body drives it.
-//! A body that hardly moved tries the translation alone, else the rotation alone.
+//! The solver proposes a target for every body, and all bodies then move together under guard. The
+//! impact changes the velocity of a body that is stopped. Once its neighbours have moved, the body
+//! may spend the rest of its tick: with its whole motion, if it is in flight or a kinematic body
+//! drives it. A body that hardly moved tries the translation alone, else the rotation alone.
 
 use glam::DVec3;
 
 use crate::bodies::blocker::Blocker;
-use crate::bodies::contact::{FREE_AT_REST, Known, Pair, PairIndex, find, find_woken, look_around};
+use crate::bodies::contact::{
+    FREE_AT_REST, KnownPairs, Pair, PairIndex, find, find_woken, look_around,
+};
 use crate::bodies::driven::{self, Driven};
 use crate::bodies::entities::{Entities, Entity, Stopped};
 use crate::bodies::guard::{Advance, NEGLIGIBLE_SHARE, Proposal, Space};
@@ -124,8 +126,8 @@ fn find_and_wake(
     note_search(entities, &found.free_distances);
     let index = PairIndex::new(pairs, entities.slot_count());
     let mut woken = sleep::wake_parted(entities, &before, &index);
-    // No body wakes after the last search: a body that moves without a search could
-    // leave a sleeping one in the air, with no pair to tell of it.
+    // No body wakes after the last search: a body that moves without a search could leave a
+    // sleeping one in the air, and no pair would show that.
     for _ in 0..MAX_WAKE_ROUNDS {
         woken |= sleep::wake_touched(entities, shapes, pairs, context.seconds);
         if !woken {
@@ -139,8 +141,8 @@ fn find_and_wake(
     }
 }
 
-/// Notes on each body the state in which a search found it. Nothing has stopped it in this tick
-/// yet.
+/// Notes on each body the state in which a search found it, and that nothing has stopped it in this
+/// tick yet.
 fn note_search(entities: &mut Entities, free_distances: &[(u16, f64)]) {
     for entity in entities.iter_mut() {
         (entity.searched_as, entity.moved) = (entity.search_state(), 0.0);
@@ -166,8 +168,9 @@ struct BodyStep<'a> {
     entities: &'a mut Entities,
     pairs: PairIndex<'a>,
     /// All pairs of bodies that the search for contacts found.
-    neighbours: Vec<(u16, Blocker, Known<'a>)>,
-    /// By slot: whether the body touches something that does not yield, directly or through others.
+    neighbours: Vec<(u16, Blocker, KnownPairs<'a>)>,
+    /// For each slot: whether its body touches something that does not yield, directly or through
+    /// others.
     is_supported: Vec<bool>,
     /// The bodies that kinematic bodies push or carry, by the pairs of this tick.
     driven: Driven,
@@ -230,7 +233,7 @@ impl BodyStep<'_> {
         self.context.seconds * f64::from(pace.ticks())
     }
 
-    /// Notes on a body what has stopped it, for games that ask.
+    /// Notes on a body the obstacle that has stopped it, for games that ask.
     fn note_stop(&mut self, advance: &Advance, by: Blocker, impact: &Impact) {
         let share = (1.0 - advance.seconds_left / self.whole(advance.slot)).clamp(0.0, 1.0);
         if let Some(entity) = self.entities.get_mut(advance.slot) {
@@ -261,13 +264,14 @@ impl BodyStep<'_> {
         self.is_supported[usize::from(slot)]
     }
 
-    /// Splits the bodies that were stopped into those that get a further attempt, and the others.
+    /// Divides the bodies that were stopped: the first list gets a further attempt, the second does
+    /// not.
     ///
-    /// A body gets one if it or its blocker has moved or taken an impulse since, so that the
-    /// attempt may end otherwise. In addition it must be in flight, where it would visibly lose the
-    /// rest of its tick, or a kinematic body must drive it or its blocker. To any other body with
-    /// contacts the solver has proposed a motion that keeps these contacts: most of a heap that is
-    /// stopped would be stopped again.
+    /// A body gets a further attempt if it or its blocker has moved or taken an impulse since, so
+    /// that the attempt may end otherwise. In addition it must be in flight, where it would visibly
+    /// lose the rest of its tick, or a kinematic body must drive it or its blocker. To any other
+    /// body with contacts the solver has proposed a motion that keeps these contacts: most of a
+    /// heap that is stopped would be stopped again.
     fn split_by_retry(&self, stopped: Vec<Remainder>) -> (Vec<Remainder>, Vec<Remainder>) {
         let changed = |slot: u16| self.changed.binary_search(&slot).is_ok();
         // A body that was driven in the last tick may have left its driver by a hair. A body that a
@@ -322,7 +326,7 @@ impl BodyStep<'_> {
             let gives_way = |slot| self.entities.get(slot).is_some_and(Entity::is_solved);
             let gives_way = blocker.is_some_and(gives_way);
             if let Some(entity) = self.entities.get_mut(slot) {
-                driven::note_way(entity, made, gives_way);
+                driven::adjust_speed(entity, made, gives_way);
             }
         }
         let is_kinematic = |slot| self.entities.get(slot).is_some_and(Entity::is_kinematic);

@@ -86,8 +86,8 @@ impl Entities {
     }
 
     /// Adds an entity in the lowest free slot. It is in limbo until a placement is committed.
-    /// Returns `None` if no slot is free: one of the [`MAX_ENTITIES`] is reserved for every player
-    /// that may join.
+    /// Returns `None` if no slot is free: of the [`MAX_ENTITIES`], one is reserved for each player
+    /// who may still join.
     pub(crate) fn insert(&mut self, role: Role, shape: ShapeId) -> Option<EntityId> {
         let is_player = matches!(role, Role::Player(_));
         if !is_player && self.others + self.players >= MAX_ENTITIES {
@@ -223,7 +223,7 @@ impl Entities {
         self.grid.near(bounds, found);
     }
 
-    /// Does what [`near`](Self::near) does, for the slots that `choose` accepts.
+    /// Like [`near`](Self::near), but only for the slots that `choose` accepts.
     pub(crate) fn near_where(
         &self,
         bounds: &Aabb,

@@ -85,15 +85,16 @@ impl<'a> Space<'a> {
         free.then(|| self.placement(shape, pose))
     }
 
-    /// Checks the pose of a body that was saved where the guard had it: `None` if it overlaps
-    /// anything. The margin is not required, because rounding may have eaten some of it.
+    /// Checks a saved pose, which the guard had found free before it was saved. `None` if the body
+    /// overlaps anything there. The margin is not required, because rounding may have eaten some of
+    /// it.
     pub(crate) fn restore(&self, shape: ShapeId, pose: Pose) -> Option<Placement> {
         let placement = self.placement(shape, pose.of_unit_length()?);
         (!self.overlaps_at(&placement, None)).then_some(placement)
     }
 
-    /// Whether an entity overlaps something where it is: no checked motion leads
-    /// there, but rounding might.
+    /// Whether an entity overlaps something where it is. No checked motion leads to an overlap, but
+    /// rounding might.
     pub(crate) fn overlaps(&self, entity: &Entity) -> bool {
         let own = Some(entity.id.slot);
         entity.placement().is_some_and(|placement| self.overlaps_at(placement, own))

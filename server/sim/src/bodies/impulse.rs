@@ -10,7 +10,7 @@ use crate::collision::shape::Shapes;
 pub(crate) struct ImpulseBody {
     linear: DVec3,
     angular: DVec3,
-    /// From the centre of mass to the point.
+    /// The vector from the centre of mass to the point.
     arm: DVec3,
     inverse_mass: f64,
     inverse_inertia: DMat3,
@@ -20,8 +20,8 @@ pub(crate) struct ImpulseBody {
 }
 
 impl ImpulseBody {
-    /// Takes the body from an entity, for an impulse at `point`. Returns `None` while the entity is
-    /// in limbo. No impulse turns a ball.
+    /// The body of an entity, for an impulse at `point`. `None` while the entity is in limbo. No
+    /// impulse turns a ball.
     pub(crate) fn new(entity: &Entity, shapes: &Shapes, point: DVec3) -> Option<Self> {
         let placement = entity.placement()?;
         let shape = &shapes[placement.shape()];

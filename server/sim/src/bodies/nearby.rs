@@ -18,7 +18,7 @@ pub(crate) struct Nearby {
     /// The bodies that are compared one by one: slot, box, and reach in units. The copies save
     /// looking up the entities, which lie elsewhere in memory.
     one_by_one: Vec<(u16, Aabb, f64)>,
-    /// By slot: whether the body is found through the grid instead.
+    /// For each slot: whether its body is found through the grid instead.
     in_grid: Vec<bool>,
     /// Greatest reach of the bodies that are found through the grid, in units; `None` if there are
     /// none.

@@ -4,12 +4,13 @@
 //! never from a clock. So a match is degraded in the same way on every machine, by any number of
 //! threads, and when it is played again.
 //!
-//! Islands are degraded one after another until the estimate is within the budget, those farthest
-//! from all players first and none near a player. They first get about three quarters of their
-//! sub-steps. If that is not enough, a bounded number of bodies is simulated at half rate, in
-//! islands that move slowly or have one body. Such a body stands still for one tick, like a
-//! sleeping body. In the next tick it moves by two ticks, under the same guard as ever: no proof is
-//! left out. A moving body that touches one that stands still makes it move at once.
+//! Islands are degraded one after another until the estimate is within the budget. The islands
+//! farthest from all players come first, and no island near a player is degraded. They first get
+//! about three quarters of their sub-steps. If that is not enough, a bounded number of bodies is
+//! simulated at half rate, in islands that move slowly or have one body. Such a body stands still
+//! for one tick, like a sleeping body. In the next tick it moves by two ticks, and the guard checks
+//! that motion like any other. A moving body that touches one that stands still makes it move at
+//! once.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,10 +31,11 @@ const COST_OF_HALF_RATE: f64 = 0.6;
 /// Most bodies that are simulated at half rate: half as many as a match may have entities.
 const MAX_HALF_RATE: usize = 2048;
 
-/// Farthest that the bodies of an island may move within a tick, in units and on average, for half
-/// rate to save time. Bodies that move by two ticks at once search for contacts twice as far: for a
-/// heap of 2,000 that falls at five units a tick, one such tick costs more than two others. The
-/// limit does not apply to a body that touches no other, because its search finds few bodies.
+/// Greatest average distance that the bodies of an island may move within a tick, in units, if half
+/// rate is to save time. Bodies that move by two ticks at once search for contacts twice as far:
+/// for a heap of 2,000 that falls at five units a tick, one such tick costs more than two ordinary
+/// ones. The limit does not apply to a body that touches no other, because its search finds few
+/// bodies.
 const MAX_WAY_AT_HALF_RATE: f64 = 1.0;
 
 /// An island with a body nearer than this to a player, in units, is never degraded: a player who
@@ -77,7 +79,7 @@ struct Island {
     distance_squared: f64,
 }
 
-/// Decides how this tick simulates each body. `pairs` are last tick's.
+/// Decides how this tick simulates each body. `pairs` contains the pairs of the last tick.
 pub(crate) fn set_paces(
     entities: &mut Entities,
     shapes: &Shapes,
@@ -97,8 +99,8 @@ pub(crate) fn set_paces(
     }
     let islands = islands(entities, shapes, pairs, context.seconds);
     for island in &islands {
-        // A skipped tick is made up for, even if the overload is over. A body that a player has
-        // come near meanwhile is in none of these islands, and goes on from where it is.
+        // A skipped tick is made up for, even if the overload is over. A player may have come near
+        // such a body. Then it is in none of these islands, and goes on from where it is.
         island.set(entities, |entity| if entity.skipped { Pace::Double } else { Pace::Full });
     }
     for island in &islands {

@@ -25,7 +25,7 @@ pub(crate) struct Ray {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClippedRay {
     pub(crate) ray: Ray,
-    /// The share of the given ray that is within.
+    /// The share of the given ray that lies within the extent.
     pub(crate) share: f64,
 }
 
@@ -50,7 +50,7 @@ impl ClippedRay {
     /// ray starts beyond the extent, a number is not finite, or the direction has no length.
     pub(crate) fn along(from: DVec3, way: DVec3, reach: f64) -> Option<Self> {
         let unit = direction(way)?;
-        // A unit vector is kept as it is: making it one again would turn it by rounding.
+        // A unit vector is kept as it is: normalising it again would turn it by rounding.
         let direction = if (way.length() - 1.0).abs() < UNIT { way } else { unit };
         let ray = Ray { from, direction, reach: reach.max(0.0) };
         if !reach.is_finite() {
@@ -63,13 +63,13 @@ impl ClippedRay {
     }
 }
 
-/// Where a ray ends.
+/// The end of a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RayEnd {
     /// Units along the ray: zero if it begins inside something, its reach if
     /// it meets nothing.
     pub(crate) distance: f64,
-    /// The slot of the entity that it meets, if it is one.
+    /// The slot of the entity that it meets; `None` if it meets the world, or nothing.
     pub(crate) entity: Option<u16>,
     /// Whether the ray begins inside that entity, or inside the world.
     pub(crate) start_solid: bool,

@@ -15,7 +15,7 @@ pub(crate) enum Role {
     Player(PlayerBody),
     /// A rigid polyhedron.
     Prop(ModelId),
-    /// Something that flies by its own rules.
+    /// A missile, which flies by its own rules.
     Missile(Missile),
     /// A box that will turn into a repair pad.
     Cargo(Cargo),
@@ -27,7 +27,7 @@ impl Role {
     /// The role of a body that no player steers, by its model: a kinematic body or a prop.
     pub(crate) fn of_body(model: ModelId, shapes: &Shapes) -> Self {
         if shapes.is_kinematic(model) {
-            Self::Kinematic(Kinematic { model, halvings: 0 })
+            Self::Kinematic(Kinematic { model, slowdowns: 0 })
         } else {
             Self::Prop(model)
         }
@@ -38,25 +38,25 @@ impl Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Kinematic {
     pub(crate) model: ModelId,
-    /// How many times its velocity is halved now: once more after each tick in which something
-    /// stopped it, and once less after each free tick (see [`driven`](crate::bodies::driven)). At
-    /// most [`Kinematic::MAX_HALVINGS`].
-    pub(crate) halvings: u8,
+    /// Number of times that its velocity is halved now. It grows by one after each tick in which
+    /// something stopped the body, and shrinks by one after each free tick (see
+    /// [`driven`](crate::bodies::driven)). At most [`Kinematic::MAX_SLOWDOWNS`].
+    pub(crate) slowdowns: u8,
 }
 
 impl Kinematic {
-    /// Most halvings: a body moves at 1/256 of its set velocity or faster. Up to 700 units per
+    /// Most slowdowns: a body moves at 1/256 of its set velocity or faster. Up to 700 units per
     /// second, the slowest motion of a tick is then shorter than the distance by which the solver
     /// pushes bodies apart in a tick.
-    pub(crate) const MAX_HALVINGS: u8 = 8;
+    pub(crate) const MAX_SLOWDOWNS: u8 = 8;
 
     /// The share of its set velocity with which it moves.
     pub(crate) fn share(self) -> f64 {
-        1.0 / f64::from(1_u32 << self.halvings.min(Self::MAX_HALVINGS))
+        1.0 / f64::from(1_u32 << self.slowdowns.min(Self::MAX_SLOWDOWNS))
     }
 }
 
-/// How a player gets about.
+/// The way in which a player moves about.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum PlayerBody {
     /// On foot, as a box agent.

@@ -285,7 +285,8 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
         sleep.jitter_ticks = count(sleep.jitter_ticks, rests, passed);
         sleep.held_ticks = count(sleep.held_ticks, sleep.held, 1);
         let jitter_ticks = if in_heap { enough } else { jitter_ticks };
-        // To be still is not enough for a body that lies alone: it first comes to its rest gap.
+        // A body that lies alone does not sleep just because it is still: it first comes to its
+        // rest gap.
         let stands = (in_heap || is_vehicle) && sleep.still_ticks >= enough;
         let moves = !stands && sleep.jitter_ticks < jitter_ticks && sleep.held_ticks < held;
         let settles = is_still || jitters && jitter_ticks == enough || sleep.held;

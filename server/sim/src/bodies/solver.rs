@@ -2,17 +2,17 @@
 //! Simulation", 2019). A tick is cut into sub-steps, each with two passes over all contacts: many
 //! short steps carry a stack that many passes over one long step do not.
 //!
-//! A contact lets its bodies approach no faster than takes them to the rest gap
-//! ([`REST_GAP`](crate::collision::distances::REST_GAP)) in a sub-step, so a fast body is braked
-//! before it reaches a wall. Bodies nearer than the rest gap are pushed apart by a soft constraint.
-//! A relaxing pass without that push then removes the added speed: a correction of position must
-//! not become energy.
+//! A contact lets its bodies approach up to the rest gap
+//! ([`REST_GAP`](crate::collision::distances::REST_GAP)) within a sub-step, and no nearer. So a
+//! fast body is braked before it reaches a wall. Bodies nearer than the rest gap are pushed apart
+//! by a soft constraint. A relaxing pass without that push then removes the added speed: a
+//! correction of position must not become energy.
 //!
 //! Islands that take the same number of sub-steps share [`block`]s, and a large island is cut into
 //! several ([`divided`]). Threads solve one block each. The contacts of a block are colored, and
-//! those of one color are solved four at once ([`lanes`]). The solver computes in single precision,
-//! and the guard then checks the displacements in `f64`. No island depends on another, however they
-//! share blocks and lanes.
+//! contacts of one color are solved four at once ([`lanes`]). The solver computes in single
+//! precision, and the guard then checks the displacements in `f64`. No island depends on another,
+//! however they share blocks and lanes.
 
 mod arms;
 mod block;
@@ -58,12 +58,12 @@ use island::Islands;
 /// sub-steps more than it has bodies.
 const SUB_STEPS: u32 = 10;
 
-/// Fewest sub-steps: those of a body that touches no other moving body, where there is no stack to
-/// carry.
+/// Fewest sub-steps of a tick. A body that touches no other moving body gets this many, because
+/// there is no stack to carry.
 const SUB_STEPS_ALONE: u32 = 3;
 
 /// Islands with no more sub-steps than this in a tick of 1/60 s solve their impacts repeatedly. At
-/// full pace they have up to five bodies.
+/// full pace such islands have up to five bodies.
 const REPEATED_SUB_STEPS: u32 = 7;
 
 /// The numbers of sub-steps above are for a tick of this length, in seconds, or a shorter one. A
@@ -89,15 +89,15 @@ const HELD_SPEED: f64 = 0.5;
 /// [`HELD_TURN`] would move its surface.
 const HELD_DISTANCE: f64 = 1.0 / 64.0;
 
-/// As [`HELD_DISTANCE`], but as a rotation, in radians: a small body that settles by less than that
-/// distance may still turn visibly, and would sleep aslant.
+/// Like [`HELD_DISTANCE`], but for the rotation, in radians: a small body that settles by less than
+/// that distance may still turn visibly, and would sleep aslant.
 const HELD_TURN: f64 = 1.0 / 4096.0;
 
 /// Highest speed of a prop in units per second.
 const MAX_SPEED: f64 = 4000.0;
 
-/// Greatest rotation within a tick, in radians, before the projection: less than the bound up
-/// to which [`crate::collision::pose::arc`] is tight. The guard is safe beyond it.
+/// Greatest rotation within a tick, in radians, before the projection: less than the angle up to
+/// which [`crate::collision::pose::arc`] is tight. The guard is safe beyond that angle as well.
 const MAX_TURN: f64 = 0.98;
 
 /// Highest angular speed in a tick of this many seconds, in radians per second.
@@ -260,10 +260,10 @@ fn island_pace(mut paces: impl Iterator<Item = Pace> + Clone) -> Pace {
     }
 }
 
-/// Numbers the bodies of a tick: first the fixed body, then those that an impulse may move, then
-/// the kinematic bodies that touch anything.
+/// The numbering of the bodies of a tick: first the fixed body, then the bodies that an impulse may
+/// move, then the kinematic bodies that touch anything.
 struct BodyIndices {
-    /// By slot: the number of its body; zero for entities that stand still.
+    /// For each slot: the number of its body; zero for entities that stand still.
     by_slot: Vec<usize>,
     /// The slots of the bodies.
     slots: Vec<u16>,

@@ -7,7 +7,7 @@ use crate::bodies::contact::Pair;
 use crate::bodies::driven::root;
 use crate::bodies::entities::{Entities, Entity};
 
-/// By slot: whether the body is supported.
+/// For each slot: whether its body is supported.
 pub(crate) fn supported(entities: &Entities, pairs: &[Pair]) -> Vec<bool> {
     let yields = |slot: u16| entities.get(slot).is_some_and(Entity::is_solved);
     let touching = || pairs.iter().filter(|pair| !pair.points.is_empty());

@@ -7,7 +7,7 @@ use obsp::geometry::Aabb;
 use super::rounded_box::{Frame, RoundedBox};
 use crate::threads::Threads;
 
-/// For each box, the later boxes that it overlaps.
+/// For each box: the later boxes that it overlaps.
 #[derive(Debug, Default)]
 pub(crate) struct Overlaps {
     /// Start of each box's list, and the end of the last list.
@@ -68,10 +68,10 @@ const MIN_SHARE: usize = 256;
 struct Entry(u64);
 
 impl Entry {
-    /// Bits of an index: far more boxes than a match has bodies.
+    /// Number of bits of an index: enough for far more boxes than a match has bodies.
     const INDEX_BITS: u32 = 24;
 
-    /// Steps along the sweep.
+    /// Number of steps along the sweep.
     const STEPS: f64 = ((1_u64 << 32) - 1) as f64;
 
     fn new(strip: u32, begin: u32, index: usize) -> Self {
@@ -96,7 +96,7 @@ fn sweep(boxes: &[Aabb], threads: &Threads) -> Vec<Vec<[u32; 2]>> {
     let all = boxes.iter().fold(Aabb::EMPTY, |all, bounds| all.union(*bounds));
     let (least, frame) = (all.min[along], Frame::around(&all));
     let scale = Entry::STEPS / (all.max[along] - least).max(f64::MIN_POSITIVE);
-    // Rounds down, so that boxes which overlap still do. A float cast saturates.
+    // Rounds down, so that boxes that overlap do so after rounding as well. A float cast saturates.
     let step = |place: f64| ((place - least) * scale) as u32;
     let mut entries = Vec::with_capacity(2 * boxes.len());
     let mut ranges = Vec::with_capacity(boxes.len());

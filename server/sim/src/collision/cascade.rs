@@ -1,15 +1,13 @@
 //! Blow's filter cascade for one pair: cheap tests first, and a test may end
 //! the cascade only with a proof.
 //!
-//! Both bodies may move. A body at rest has a motion of no length, and a solid of
-//! the world is one more polyhedron. Every stage answers the same question:
-//! whether the two keep more than a margin apart for the whole tick. After the
-//! grid, which looks at no pair, the stages are asked in this order:
-//! the bounding spheres; the plane that divided the pair last time, where one is
-//! known; the six face directions of the two oriented boxes; the BSP of each
-//! body with the other's box in its place; the polygons of the smaller body down
-//! the BSP of the larger (the hard case, deferred by default: see [`Stages`]);
-//! and at last the convex parts themselves ([`passage`]).
+//! Both bodies may move. A body at rest has a motion of no length, and a solid of the world is one
+//! more polyhedron. Every stage answers one question: do the two keep more than a margin apart for
+//! the whole tick? After the grid, which looks at no pair, the stages are asked in this order: the
+//! bounding spheres; the plane that divided the pair last time, where one is known; the six face
+//! directions of the two oriented boxes; the BSP of each body with the other's box in its place;
+//! the polygons of the smaller body down the BSP of the larger (the hard case, deferred by default:
+//! see [`Stages`]); and at last the convex parts themselves ([`time_of_impact`]).
 //!
 //! The answer of one stage does not influence the next one's, except for the
 //! parts that it proves apart. A body is stopped only if *no* stage, switched on
@@ -34,7 +32,7 @@ pub(crate) use mesh::Mesh;
 
 use crate::collision::distances::ROUNDING;
 use crate::collision::separation::{Proximity, separate};
-use crate::collision::time_of_impact::{Passage, Sweep, passage};
+use crate::collision::time_of_impact::{Sweep, TimeOfImpact, time_of_impact};
 use crate::context::StepContext;
 use crate::counters::{Stage, Stages};
 
@@ -130,37 +128,37 @@ fn ask(
 
 /// The whole cascade: how far the motion within `span`, a part of the tick, is
 /// free.
-pub(crate) fn pass(
+pub(crate) fn first_impact(
     a: &Body,
     b: &Body,
     span: (f64, f64),
     margin: f64,
     planes: impl LastPlane,
     context: &mut StepContext,
-) -> Passage {
+) -> TimeOfImpact {
     let Verdict::Open(open) = filter(a, b, margin, planes.whole(), context) else {
-        return Passage::Free;
+        return TimeOfImpact::Free;
     };
     let unknown = |_: DVec3| f64::INFINITY;
-    let found = exact_passage(a, b, span, margin, planes, open, unknown, context);
-    if found == Passage::Free || context.stages == Stages::ALL {
+    let found = exact_first_impact(a, b, span, margin, planes, open, unknown, context);
+    if found == TimeOfImpact::Free || context.stages == Stages::ALL {
         return found;
     }
     match ask(context.stages.others(), a, b, margin, planes.whole(), context) {
-        Verdict::Apart => Passage::Free,
+        Verdict::Apart => TimeOfImpact::Free,
         Verdict::Open(rest) if open.and(rest) == open => found,
         Verdict::Open(rest) => {
             let open = open.and(rest);
-            exact_passage(a, b, span, margin, planes, open, unknown, context)
+            exact_first_impact(a, b, span, margin, planes, open, unknown, context)
         }
     }
 }
 
-/// [`pass`] for two bodies that the search for contacts has just tested, and that
+/// [`first_impact`] for two bodies that the search for contacts has just tested, and that
 /// move no farther than its reach. Only the parts that the search found near each other can
 /// meet, so no filter is asked. `approach` is an upper bound of how far their gap along
 /// a direction from `a` to `b` has shrunk since the search, at any time of the motion.
-pub(crate) fn pass_neighbour(
+pub(crate) fn first_impact_of_near_parts(
     a: &Body,
     b: &Body,
     span: (f64, f64),
@@ -168,10 +166,10 @@ pub(crate) fn pass_neighbour(
     planes: impl LastPlane,
     approach: impl Fn(DVec3) -> f64,
     context: &mut StepContext,
-) -> Passage {
+) -> TimeOfImpact {
     let mut watch = context.watch();
     context.counters.impact_queries += 1;
-    let mut result = Passage::Free;
+    let mut result = TimeOfImpact::Free;
     let near = (0..).map_while(|index| planes.near_parts(index));
     for near in near {
         // The plane of the search still divides most pairs.
@@ -185,16 +183,16 @@ pub(crate) fn pass_neighbour(
         let (ours, theirs) = (a.sweep_of(ours), b.sweep_of(theirs));
         let (resolution, iterations) =
             (context.resolution, &mut context.counters.impact_iterations);
-        let found = passage(&ours, &theirs, span, margin, &near, resolution, iterations);
+        let found = time_of_impact(&ours, &theirs, span, margin, &near, resolution, iterations);
         result = result.earlier(found);
     }
     context.note(Stage::Exact, true, &mut watch);
     result
 }
 
-/// [`pass_neighbour`] for two bodies that move farther than the reach of the search, so that
-/// all of their parts may meet. They were near each other, so no filter is asked here, either.
-pub(crate) fn pass_known(
+/// [`first_impact_of_near_parts`] for two bodies that move farther than the reach of the search, so
+/// that all of their parts may meet. They were near each other, so no filter is asked here, either.
+pub(crate) fn first_impact_of_all_parts(
     a: &Body,
     b: &Body,
     span: (f64, f64),
@@ -202,14 +200,14 @@ pub(crate) fn pass_known(
     planes: impl LastPlane,
     approach: impl Fn(DVec3) -> f64,
     context: &mut StepContext,
-) -> Passage {
-    exact_passage(a, b, span, margin, planes, Candidates::ALL, approach, context)
+) -> TimeOfImpact {
+    exact_first_impact(a, b, span, margin, planes, Candidates::ALL, approach, context)
 }
 
-/// The passage of all parts that are still `open`. `approach` is as for
-/// [`pass_neighbour`].
+/// The first impact of all parts that are still `open`. `approach` is as for
+/// [`first_impact_of_near_parts`].
 #[allow(clippy::too_many_arguments)]
-fn exact_passage(
+fn exact_first_impact(
     a: &Body,
     b: &Body,
     span: (f64, f64),
@@ -218,10 +216,10 @@ fn exact_passage(
     open: Candidates,
     approach: impl Fn(DVec3) -> f64,
     context: &mut StepContext,
-) -> Passage {
+) -> TimeOfImpact {
     let mut watch = context.watch();
     context.counters.impact_queries += 1;
-    let mut result = Passage::Free;
+    let mut result = TimeOfImpact::Free;
     let beyond = meeting_distance(a, b, margin);
     for (j, theirs) in b.parts.iter().enumerate() {
         for (i, ours) in a.parts.iter().enumerate().filter(|&(i, _)| open.hold(i, j)) {
@@ -244,7 +242,7 @@ fn exact_passage(
                 known.unwrap_or_else(|| NearParts::along(ours.direction_to(&theirs), [i, j]));
             let (resolution, iterations) =
                 (context.resolution, &mut context.counters.impact_iterations);
-            let found = passage(&ours, &theirs, span, margin, &near, resolution, iterations);
+            let found = time_of_impact(&ours, &theirs, span, margin, &near, resolution, iterations);
             result = result.earlier(found);
         }
     }

@@ -9,8 +9,8 @@ pub(crate) const MARGIN: f64 = 1.0 / 128.0;
 /// (some 2 mm) is too thin to see and a dozen guard margins thick.
 pub(crate) const REST_GAP: f64 = 0.1;
 
-/// No player ends a tick nearer to the world than this: the onion is asked in
-/// `f32`, whose rounding on the largest maps is a tenth of it.
+/// No player ends a tick nearer to the world than this: the onion is traced in `f32`, and on the
+/// largest maps rounding is a tenth of this distance.
 pub(crate) const LEAST_CLEARANCE: f32 = 1.0 / 256.0;
 
 /// All bounds are enlarged by this. The rounding of a rotated coordinate is below 1e-11 of a

@@ -30,7 +30,8 @@ pub(crate) struct Grid {
     counts: [u16; 2],
     /// Boxes with the slots of their bodies, ascending.
     cells: Vec<Vec<RoundedBox>>,
-    /// Half as large again as the map, because bodies fall out of the map.
+    /// The frame in which boxes are rounded. It is half as large again as the map, because bodies
+    /// fall out of the map.
     frame: Frame,
     /// Whether cells out of range and boxes that do not overlap are skipped; otherwise every body
     /// is near.

@@ -49,28 +49,28 @@ pub(crate) fn length(vector: DVec3) -> f64 {
     }
 }
 
-/// Greatest difference between the square of an orientation's length and one, for an orientation
-/// that was rounded to `f32` on its way.
+/// Most by which the square of an orientation's length may differ from 1, for an orientation that
+/// was rounded to `f32` on its way.
 const ROUNDED: f64 = 1e-6;
 
-/// Greatest difference between the square of an orientation's length and one, for an orientation
-/// that was normalised in `f64`.
+/// Most by which the square of an orientation's length may differ from 1, for an orientation that
+/// was normalised in `f64`.
 const UNIT: f64 = 1e-12;
 
 /// The squares of numbers from this to its inverse neither overflow nor underflow.
 const LEAST_USUAL: f64 = 1e-100;
 
 impl Pose {
-    /// The pose with these numbers. All numbers that a game or a map gives become a pose here.
-    /// `None` if one of them is not finite, or the orientation has no length.
+    /// The pose with this position and orientation, as a game or a map gives them. The orientation
+    /// is normalised. `None` if a number is not finite, or the orientation has no length.
     pub(crate) fn checked(position: DVec3, orientation: DQuat) -> Option<Self> {
         let orientation = unit(orientation)?;
         position.is_finite().then_some(Self { position, orientation })
     }
 
-    /// The pose with numbers that come from a snapshot, or from a tool. An orientation of length
-    /// one stays as it is, others are normalised. `None` as for [`Pose::checked`], and for a
-    /// position beyond the extent of worlds.
+    /// The pose with this position and orientation, as a snapshot or a tool gives them. An
+    /// orientation of length one stays as it is; any other is normalised. `None` as for
+    /// [`Pose::checked`], and for a position beyond the extent of worlds.
     pub(crate) fn known(position: DVec3, orientation: DQuat) -> Option<Self> {
         let extent = DVec3::splat(obsp::UNIVERSE.into());
         let pose = Self { position, orientation };
@@ -78,8 +78,8 @@ impl Pose {
         position.abs().cmple(extent).all().then_some(known)
     }
 
-    /// The pose with its orientation normalised as exactly as audits ask for; unchanged if it is
-    /// so already. `None` if the pose is not sound.
+    /// The pose with its orientation normalised as exactly as audits require; unchanged if the
+    /// orientation is that exact already. `None` if the pose is not sound.
     pub(crate) fn of_unit_length(self) -> Option<Self> {
         let square = self.orientation.length_squared();
         if !self.is_sound() {
@@ -115,8 +115,8 @@ impl Pose {
     }
 }
 
-/// Longest tick that is predicted or searched, in seconds. The longest tick of a match is a tenth
-/// of a second.
+/// Longest tick that a prediction or a search for contacts accepts, in seconds. The longest tick of
+/// a match is a tenth of a second.
 const LONGEST_TICK: f64 = 1.0;
 
 /// Limit of the speed and the spin of a body, in units and radians per second. No body of a match
@@ -191,7 +191,7 @@ impl Motion {
         self.start == self.end
     }
 
-    /// No point within `radius` of the centre moves farther than this.
+    /// Upper bound of how far any point within `radius` of the centre moves.
     pub(crate) fn travel(&self, radius: f64) -> f64 {
         self.shift().length() + self.swing(radius)
     }
@@ -201,7 +201,7 @@ impl Motion {
         self.end.position - self.start.position
     }
 
-    /// No point within `radius` of the centre moves farther than this by the rotation.
+    /// Upper bound of how far the rotation moves any point within `radius` of the centre.
     pub(crate) fn swing(&self, radius: f64) -> f64 {
         let chord = (self.end.orientation - self.start.orientation).length();
         if chord > MAX_CHORD { f64::INFINITY } else { TURN_OVER_CHORD * chord * radius }
@@ -231,7 +231,7 @@ pub(crate) fn arc(from: DQuat, to: DQuat, radius: f64) -> f64 {
     if cosine < COS_HALF_RADIAN { 2.0 * radius } else { UNEVEN * radius * (1.0 - cosine).max(0.0) }
 }
 
-/// Chord of two unit quaternions a radian's turn apart, 2 sin ¼, rounded down.
+/// Chord of two unit quaternions whose rotations differ by a radian: 2 sin ¼, rounded down.
 const MAX_CHORD: f64 = 0.4948;
 
 /// A rotation of up to a radian is at most this many times the chord of its
@@ -243,11 +243,10 @@ const TURN_OVER_CHORD: f64 = 2.03;
 /// rate together stay below this many times the angle squared.
 const UNEVEN_TURN: f64 = 1.3;
 
-/// How far a point within `radius` of the centre can leave its chord between two
-/// poses: an eighth of its greatest second derivative, which is the angle squared
-/// times the radius. That bounds it at all times between the two, so over a part of the time
-/// the bound is this one times the square of that part. `None` if the body turns by more than a
-/// radian.
+/// How far a point within `radius` of the centre can leave its chord between two poses: an eighth
+/// of its greatest second derivative, which is the angle squared times the radius. The derivative
+/// is no greater at any time between the two. So over a part of the time the bound is this one
+/// times the square of that part. `None` if the body turns by more than a radian.
 pub(crate) fn sagitta([start, end]: [&Pose; 2], radius: f64) -> Option<f64> {
     if start.orientation == end.orientation {
         return Some(0.0);

@@ -17,7 +17,7 @@ const HALF_STEPS: i32 = 32_500;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     origin: DVec3,
-    /// Steps a unit.
+    /// Number of steps per unit.
     scale: f64,
 }
 
@@ -30,7 +30,7 @@ impl Frame {
 
     /// The step in which each coordinate lies.
     fn steps(&self, place: DVec3) -> [i32; 3] {
-        // A float cast saturates. It rounds towards zero below the origin, too, where
+        // A float cast saturates. Below the origin it rounds towards zero as well; there
         // [`RoundedBox::of`] clamps the step to zero.
         ((place - self.origin) * self.scale).to_array().map(|at| at as i32)
     }
@@ -64,7 +64,7 @@ impl RoundedBox {
         OverlapLimits(i16x8::new([-u, -v, -w, -x, -y, -z, i16::MAX, i16::MAX]))
     }
 
-    /// Whether the two overlap, or nearly so, in the same frame.
+    /// Whether the two boxes overlap, or nearly so. Both must be rounded in the same frame.
     #[inline]
     pub(crate) fn overlaps(&self, other: &OverlapLimits) -> bool {
         i16x8::new(self.0).simd_gt(other.0).none()

@@ -1,14 +1,13 @@
 //! Finds when two moving parts first come within a margin of each other: bisection
 //! over time (Blow 1997), made complete.
 //!
-//! Testing poses alone proves nothing about the motion between them. So an
-//! interval of time is passed only when one plane divides the pair *throughout*
-//! it: the plane clears both parts at both ends by more than rotation can
-//! add in between ([`sagitta`], [`relative_sagitta`]). The plane may be fixed in
-//! the world or in the frame of either part: the face of a turning body divides
-//! it during the whole motion from a surface that it slides over. Where a plane does
-//! not clear all of the remaining interval, the interval is cut where the plane's room
-//! ends, earliest part first, down to a [`Resolution`]. There another plane is searched.
+//! Testing poses alone proves nothing about the motion between them. So an interval of time is
+//! passed only when one plane divides the pair *throughout* it: the plane clears both parts at both
+//! ends by more than rotation can add in between ([`sagitta`], [`relative_sagitta`]). The plane may
+//! be fixed in the world or in the frame of either part: the face of a turning body divides it
+//! during the whole motion from a surface that it slides over. Where a plane does not clear all of
+//! the remaining interval, the interval is cut where the plane's room ends, earliest part first,
+//! down to a [`Resolution`]. There a search finds another plane.
 
 use std::cell::OnceCell;
 
@@ -95,7 +94,7 @@ pub(crate) struct Impact {
 
 /// How far the motion of a pair of parts, or of bodies, is free.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Passage {
+pub(crate) enum TimeOfImpact {
     /// The whole motion is free.
     Free,
     /// It is free up to the impact.
@@ -104,7 +103,7 @@ pub(crate) enum Passage {
     Overlapping,
 }
 
-impl Passage {
+impl TimeOfImpact {
     /// The earlier of two results for the same motion.
     pub(crate) fn earlier(self, other: Self) -> Self {
         match (self, other) {
@@ -230,8 +229,9 @@ struct SweepPair<'a> {
     b: &'a Sweep<'a>,
     margin: f64,
     shortest: f64,
-    /// How far points can leave their chords over the whole tick in the frame of the first part,
-    /// and in that of the second, for [`least_between`]. It is computed when it is first needed.
+    /// How far points can leave their chords over the whole tick, for [`least_between`]: in the
+    /// frame of the first part, and in the frame of the second. It is computed when it is first
+    /// needed.
     relative: OnceCell<[f64; 2]>,
 }
 
@@ -259,8 +259,8 @@ impl<'a> SweepPair<'a> {
         astray.unwrap_or(f64::INFINITY)
     }
 
-    /// How far points can leave their chords in a frame between two times. The bound is that of
-    /// a second derivative: over a part of the tick it shrinks with the square of that part's
+    /// How far points can leave their chords in a frame between two times. The bound comes from a
+    /// second derivative, so over a part of the tick it shrinks with the square of that part's
     /// length.
     fn astray(&self, frame: PlaneFrame, from: f64, to: f64) -> f64 {
         let relative = || {
@@ -327,10 +327,10 @@ impl<'a> SweepPair<'a> {
         best
     }
 
-    /// The last moment found up to which the plane with normal `axis` divides the
-    /// pair, given that its room at `end` is `missing`, below zero. It is searched by
-    /// false position: the room shrinks linearly until another vertex becomes the
-    /// nearest, and then faster, so most times that are probed are free.
+    /// The last moment found up to which the plane with normal `axis` divides the pair, given that
+    /// its room at `end` is `missing`, below zero. The search is by the method of false position:
+    /// the room shrinks linearly until another vertex becomes the nearest, and then faster, so most
+    /// times that are probed are free.
     fn advance_within_room(
         &self,
         (frame, axis): (PlaneFrame, DVec3),
@@ -384,7 +384,7 @@ impl<'a> SweepPair<'a> {
 ///
 /// A pair that starts closer than the margin may move as long as it comes no
 /// closer.
-pub(crate) fn passage(
+pub(crate) fn time_of_impact(
     a: &Sweep,
     b: &Sweep,
     (from, to): (f64, f64),
@@ -392,14 +392,14 @@ pub(crate) fn passage(
     near: &NearParts,
     resolution: Resolution,
     intervals: &mut u64,
-) -> Passage {
+) -> TimeOfImpact {
     *intervals += 1;
     let mut pair = SweepPair::new(a, b, margin, resolution);
     let (mut passed, end) = (pair.at(from), pair.at(to));
     let (mut axis, mut gap) = (near.axis, passed.gap_along(near.axis));
     let mut way = (gap > margin).then(|| pair.best_frame(axis, gap, &passed, &end));
     if way.is_some_and(|(_, room)| room > 0.0) {
-        return Passage::Free;
+        return TimeOfImpact::Free;
     }
     // A body that has turned since the plane was proposed took its faces along. Where two edges
     // were closest, a face is seldom a better plane.
@@ -408,7 +408,7 @@ pub(crate) fn passage(
         (axis, gap) = (plane.axis, plane.gap);
         way = (gap > margin).then(|| pair.best_frame(axis, gap, &passed, &end));
         if way.is_some_and(|(_, room)| room > 0.0) {
-            return Passage::Free;
+            return TimeOfImpact::Free;
         }
     }
     let mut closest = plane.and_then(|plane| plane.separation());
@@ -422,11 +422,11 @@ pub(crate) fn passage(
     let found = closest.map_or_else(|| passed.separate(axis, near.features), Proximity::Apart);
     let mut closest = match found {
         Proximity::Apart(found) => found,
-        Proximity::Overlapping if passed.time == from => return Passage::Overlapping,
+        Proximity::Overlapping if passed.time == from => return TimeOfImpact::Overlapping,
         // The parts are proven apart at this time, so this is rounding.
         Proximity::Overlapping => {
             let point = passed.a.support(axis).1;
-            return Passage::Blocked(Impact { time: passed.time, axis, point });
+            return TimeOfImpact::Blocked(Impact { time: passed.time, axis, point });
         }
     };
     pair.margin = margin.min(closest.gap * (1.0 - 1e-6));
@@ -437,7 +437,7 @@ pub(crate) fn passage(
         let gap = passed.gap_along(axis);
         let (frame, room) = pair.best_frame(axis, gap, &passed, &end);
         if room > 0.0 {
-            return Passage::Free;
+            return TimeOfImpact::Free;
         }
         // Two points that come too near within the shortest interval leave no plane any
         // room: the common case of a body that is pressed against another.
@@ -467,10 +467,10 @@ pub(crate) fn passage(
             .then(|| pair.minimum_step(&closest, &passed, &soon))
             .flatten();
         match found {
-            Some(_) if soon.time >= end.time => return Passage::Free,
+            Some(_) if soon.time >= end.time => return TimeOfImpact::Free,
             Some(found) => (passed, closest) = (soon, found),
             None => break,
         }
     }
-    Passage::Blocked(Impact { time: passed.time, axis: closest.axis, point: closest.on_a })
+    TimeOfImpact::Blocked(Impact { time: passed.time, axis: closest.axis, point: closest.on_a })
 }

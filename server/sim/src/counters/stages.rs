@@ -94,8 +94,8 @@ impl Stages {
         self.0 & 1 << stage as u8 != 0
     }
 
-    /// The stages that are asked before a body is stopped: those that are off, and the
-    /// exact test.
+    /// The stages that are asked before a body is stopped: the stages that are off, and the exact
+    /// test.
     #[must_use]
     pub(crate) const fn others(self) -> Self {
         if self.0 & Self::NONE_DEFERRED != 0 {

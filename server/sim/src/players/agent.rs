@@ -7,11 +7,11 @@ use obsp::{Clearance, SizeId, Trace};
 
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
-use crate::collision::cascade::{Body, Candidates, least_gap, pass};
+use crate::collision::cascade::{Body, Candidates, first_impact, least_gap};
 use crate::collision::distances::{LEAST_CLEARANCE, MARGIN, REST_GAP};
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shape;
-use crate::collision::time_of_impact::{Impact, Passage};
+use crate::collision::time_of_impact::{Impact, TimeOfImpact};
 use crate::context::StepContext;
 use crate::players::driver::{Driver, Load, add_loads};
 
@@ -170,25 +170,27 @@ impl<'a> PlaneCache<'a> {
 
     /// How far the motion past the body in `slot` is free; the plane that divided the
     /// pair last is tried first.
-    fn pass(&mut self, slot: u16, body: &Body, obstacle: &Body) -> Passage {
+    fn first_impact(&mut self, slot: u16, body: &Body, obstacle: &Body) -> TimeOfImpact {
         let known = self.planes.iter().position(|(other, _)| *other == slot);
         let axis = known.map(|index| self.planes[index].1);
         let way = body.motion.end.position - body.motion.start.position;
-        let mut passage = pass(body, obstacle, (0.0, 1.0), AGENT_GAP, axis, self.context);
-        if let Passage::Blocked(impact) = passage
+        let mut time_of_impact =
+            first_impact(body, obstacle, (0.0, 1.0), AGENT_GAP, axis, self.context);
+        if let TimeOfImpact::Blocked(impact) = time_of_impact
             && way.dot(impact.axis) < GRAZING * way.length()
         {
-            passage = pass(body, obstacle, (0.0, 1.0), GRAZING_GAP, axis, self.context);
+            time_of_impact =
+                first_impact(body, obstacle, (0.0, 1.0), GRAZING_GAP, axis, self.context);
         }
         // A plane is kept only where the two meet: it must not matter which stage proved a
         // motion free.
-        if let Passage::Blocked(impact) = passage {
+        if let TimeOfImpact::Blocked(impact) = time_of_impact {
             match known {
                 Some(index) => self.planes[index].1 = impact.axis,
                 None => self.planes.push((slot, impact.axis)),
             }
         }
-        passage
+        time_of_impact
     }
 }
 
@@ -277,10 +279,10 @@ impl Agent<'_> {
         let body = Body::moving(self.shape, from, Pose::at(end.as_dvec3()));
         let mut first: Option<(Impact, u16)> = None;
         crowd.visit(&body.speedbox().inflated(AGENT_GAP), &mut |other, obstacle| {
-            let impact = match memory.pass(other, &body, obstacle) {
-                Passage::Free => return,
-                Passage::Blocked(impact) => impact,
-                Passage::Overlapping => {
+            let impact = match memory.first_impact(other, &body, obstacle) {
+                TimeOfImpact::Free => return,
+                TimeOfImpact::Blocked(impact) => impact,
+                TimeOfImpact::Overlapping => {
                     Impact { time: 0.0, axis: DVec3::ZERO, point: from.position }
                 }
             };

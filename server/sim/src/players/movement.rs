@@ -77,8 +77,8 @@ pub(crate) trait Surroundings {
     fn is_free(&mut self, posture: Posture, position: Vec3) -> bool;
     /// The world within `radius` of the box of `posture`.
     fn clearance(&self, posture: Posture, position: Vec3, radius: f32) -> Clearance;
-    /// How much higher the centre of a standing player is than that of a crouching one
-    /// with the feet in the same place.
+    /// Height of a standing player's centre above a crouching player's centre, with the feet in the
+    /// same place.
     fn rise(&self) -> f32;
     /// Velocity of the entity in this slot, on which the player may stand.
     fn drift(&self, entity: u16) -> DVec3;
@@ -90,7 +90,8 @@ pub(crate) trait Surroundings {
     /// How the first kinematic body that runs into the player pushes it, if the player moves at
     /// this velocity for a tick of `seconds`; `None` if there is no such body.
     fn push(&mut self, at: (Posture, Vec3), velocity: DVec3, seconds: f64) -> Option<Push>;
-    /// The effect of the trigger at a position, if there is one. `gravity` is that of players.
+    /// The effect of the trigger at a position, if there is one. `gravity` is the gravity of
+    /// players.
     fn trigger(&self, at: (Posture, Vec3), gravity: f64) -> Option<Effect>;
 }
 
@@ -136,7 +137,7 @@ pub(crate) fn step(
     motion.velocity -= drift;
     if motion.walker.grounded {
         if let Some(Ground { normal, is_carrier: true, .. }) = ground {
-            // The player follows it up and down.
+            // The player follows the ground up and down.
             motion.velocity -= normal * motion.velocity.dot(normal);
         }
         apply_friction(&mut motion, seconds, parameters);
@@ -224,8 +225,8 @@ fn change_posture(motion: &mut Motion, command: Command, surroundings: &mut impl
     }
 }
 
-/// Gives the player the velocity with which kinematic bodies push: the bodies that would run
-/// into the player in this tick.
+/// Makes the player give way to the kinematic bodies that would run into the player in this tick:
+/// the player gets the velocity with which they push.
 fn make_way(motion: &mut Motion, seconds: f64, surroundings: &mut impl Surroundings) {
     for _ in 0..MAX_PUSHES {
         let at = (motion.walker.posture, motion.position);

@@ -1,7 +1,7 @@
 //! Prediction: the server's own movement code, for a client that shows the player's motion
 //! before the server confirms it.
 
-mod pile;
+mod predicted_bodies;
 mod tank;
 
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::players::movement::{Encounters, MovementParameters, PlayerMotion};
 use crate::players::walk::{PlayerSurroundings, shove_speed};
 use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, Kind, ModelId};
-pub use pile::{Moving, Pile};
+pub use predicted_bodies::{Moving, PredictedBodies};
 pub use tank::DrivenTank;
 
 /// Predicts a player's motion from the player's commands. The player moves past the other
@@ -141,23 +141,28 @@ impl Predictor {
 
     /// The bodies that the player shoves (`own`) and the `bodies` near them, to be moved by
     /// [`Predictor::advance`].
-    pub fn pile(&self, own: &[EntityId], bodies: &[Moving], motion: &PlayerMotion) -> Pile {
-        Pile::new(self, own, bodies, motion)
+    pub fn predicted_bodies(
+        &self,
+        own: &[EntityId],
+        bodies: &[Moving],
+        motion: &PlayerMotion,
+    ) -> PredictedBodies {
+        PredictedBodies::new(self, own, bodies, motion)
     }
 
-    /// Moves a pile by a tick of `seconds` with the server's own solver and guard.
+    /// Moves predicted bodies by a tick of `seconds` with the server's own solver and guard.
     /// `motion` is the player's motion after the tick, `others` are the other bodies
     /// when it began. As in [`Predictor::step`], nothing moves if the tick or the motion is not
     /// valid, and bodies whose state is not valid are left out.
     pub fn advance(
         &self,
-        pile: &mut Pile,
+        predicted: &mut PredictedBodies,
         others: &[EntityState],
         motion: &PlayerMotion,
         seconds: f64,
     ) {
         if is_tick(seconds) && motion.is_sound() {
-            pile.advance(self, others, motion, seconds);
+            predicted.advance(self, others, motion, seconds);
         }
     }
 
@@ -212,7 +217,7 @@ impl Predictor {
     }
 
     /// The shape of a body that moves by itself, or gives way to a shove.
-    fn in_pile(&self, other: &EntityState) -> Option<ShapeId> {
+    fn predicted_shape(&self, other: &EntityState) -> Option<ShapeId> {
         match other.kind {
             Kind::Prop { model } if self.arena.shapes.is_kinematic(model) => {
                 self.arena.shapes.of_model(model)

@@ -11,10 +11,10 @@ use crate::bodies::entities::Entities;
 use crate::bodies::guard::Space;
 use crate::bodies::roles::Walker;
 use crate::bodies::sleep;
-use crate::collision::cascade::{Body, pass};
+use crate::collision::cascade::{Body, first_impact};
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
-use crate::collision::time_of_impact::Passage;
+use crate::collision::time_of_impact::TimeOfImpact;
 use crate::command::Command;
 use crate::context::StepContext;
 use crate::players::agent::{
@@ -25,7 +25,7 @@ use crate::players::movement;
 use crate::players::movement::{Encounters, PlayerMotion, Surroundings};
 use crate::state::Posture;
 
-/// Mass of a player in a shove, in kilograms: about that of a crate.
+/// Mass of a player in a shove, in kilograms: about the mass of a crate.
 pub(crate) const PLAYER_MASS: f64 = 80.0;
 
 /// A player stands on a surface whose normal has at least this height, and does not
@@ -117,8 +117,8 @@ impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
         for driver in self.crowd.drivers() {
             let body = driver.body(seconds);
             let span = (0.0, 1.0);
-            let passage = pass(&player, &body, span, GRAZING_GAP, None, self.memory.context);
-            let Passage::Blocked(impact) = passage else { continue };
+            let found = first_impact(&player, &body, span, GRAZING_GAP, None, self.memory.context);
+            let TimeOfImpact::Blocked(impact) = found else { continue };
             let centre = driver.pose.position + driver.velocity * (impact.time * seconds);
             let arm = impact.point - centre;
             let speed = -(driver.velocity + driver.angular.cross(arm)).dot(impact.axis);
@@ -165,7 +165,7 @@ pub(crate) fn step(
         return WalkOutcome::default();
     };
     let motion = PlayerMotion {
-        // Exact: a player's position and velocity are always values of `f32`.
+        // The conversion is exact: a player's position and velocity are always values of `f32`.
         position: before.pose().position.as_vec3(),
         velocity: entity.velocity.as_vec3(),
         walker: *walker,

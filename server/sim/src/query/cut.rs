@@ -22,8 +22,8 @@ pub struct Cut {
     pub spacing: f64,
     /// The names of the sizes, in the order of `spaces.toml`.
     pub sizes: Vec<String>,
-    /// The rows from the south, with a digit for each point: how many sizes are in solid
-    /// there. Of nested sizes it is the largest ones.
+    /// The rows from the south, with a digit for each point: how many sizes are in solid there. If
+    /// the sizes are nested, these are the largest ones.
     pub rows: Vec<String>,
 }
 

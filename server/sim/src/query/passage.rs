@@ -1,7 +1,7 @@
 use super::{At, MARGIN, Solid};
-use crate::collision::cascade::{Body, pass};
+use crate::collision::cascade::{Body, first_impact};
 use crate::collision::pose::{Motion, Pose};
-use crate::collision::time_of_impact::{Passage, Resolution};
+use crate::collision::time_of_impact::{Resolution, TimeOfImpact};
 use crate::context::StepContext;
 use crate::counters::Stages;
 
@@ -56,9 +56,9 @@ pub fn passing(
     };
     let (body, other) = (Body::moving(&a.0, a_from, a_to), Body::moving(&b.0, b_from, b_to));
     let mut context = StepContext { stages, resolution, ..StepContext::default() };
-    match pass(&body, &other, (0.0, 1.0), MARGIN, None, &mut context) {
-        Passage::Free => Passing::Free,
-        Passage::Blocked(impact) => Passing::Until(impact.time),
-        Passage::Overlapping => Passing::Overlapping,
+    match first_impact(&body, &other, (0.0, 1.0), MARGIN, None, &mut context) {
+        TimeOfImpact::Free => Passing::Free,
+        TimeOfImpact::Blocked(impact) => Passing::Until(impact.time),
+        TimeOfImpact::Overlapping => Passing::Overlapping,
     }
 }

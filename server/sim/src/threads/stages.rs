@@ -17,10 +17,10 @@ struct Stage {
 }
 
 impl Stage {
-    /// Stands for the time before the first stage.
+    /// The value before the first stage.
     const NONE: Self = Self { task: 0, count: 0, number: 0 };
 
-    /// Stands for the time after the last stage.
+    /// The value after the last stage.
     const END: Self = Self { task: 0, count: 0, number: u32::MAX };
 
     fn bits(self) -> u64 {
@@ -91,8 +91,8 @@ impl Stages<'_> {
         wait_until(|| self.done.load(Ordering::Acquire) == count);
     }
 
-    /// Does the items of a stage that no other thread has taken. None are left once another stage
-    /// is under way.
+    /// Works on the items of a stage that no other thread has taken. No item is left once another
+    /// stage is under way.
     fn take(&self, Stage { task, count, number }: Stage) {
         self.claims.each(number, usize::from(count), self.threads, |item| {
             let _done = Done(&self.done);

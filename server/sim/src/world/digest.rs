@@ -42,8 +42,8 @@ impl Hash {
     }
 }
 
-/// XXH3 over the exact bits of the bodies, of the contacts that the solver starts from, and of
-/// the recent positions of the players.
+/// The digest of a match: XXH3 over the exact bits of the bodies, of the contacts that the solver
+/// starts from, and of the recent positions of the players.
 pub(super) fn digest(
     tick: u64,
     entities: &Entities,
@@ -103,8 +103,8 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
             tank.cargo.into_iter().for_each(|cargo| add_id(hash, cargo));
         }
         Role::Prop(model) => hash.update(&[2, model.0]),
-        Role::Kinematic(Kinematic { model, halvings }) => {
-            hash.update(&[6, model.0, u8::from(held), *halvings]);
+        Role::Kinematic(Kinematic { model, slowdowns }) => {
+            hash.update(&[6, model.0, u8::from(held), *slowdowns]);
         }
         Role::Missile(Missile { model, motion }) => hash.update(&[3, *motion as u8, model.0]),
         Role::Cargo(cargo) => {

@@ -19,8 +19,8 @@ use crate::players::hovertank;
 use crate::players::walk::PLAYER_MASS;
 use crate::state::{EntityId, ModelId, PlayerKind, Posture};
 
-/// Highest speed that a game can give a body, in units per second: five times that of a
-/// rocket. In a tick of 1/60 s it is 75 units.
+/// Highest speed that a game can give a body, in units per second: five times a rocket's speed. In
+/// a tick of 1/60 s such a body moves 75 units.
 const MAX_SPEED: f64 = 4_500.0;
 
 /// Greatest part of an impulse along an axis, in kilogram units per second. It gives a body more
@@ -48,7 +48,7 @@ pub enum PlaceError {
     NoSuchEntity,
     /// The match was set up without the model, or its bodies are not of the kind that the
     /// operation needs.
-    #[error("there is no such model, or its bodies are of another kind than is needed here")]
+    #[error("there is no such model, or its bodies are of another kind than the operation needs")]
     NoSuchModel,
     /// A number is infinite or NaN, or an orientation has no length.
     #[error("a number is infinite or NaN, or an orientation has no length")]
@@ -302,7 +302,7 @@ impl World {
         Ok(())
     }
 
-    /// Puts an entity that waits outside of the world back: a player at the free spawn point
+    /// Puts back an entity that waits outside of the world: a player at the free spawn point
     /// farthest from all others, anything else at the first place that is free.
     ///
     /// # Errors
@@ -316,9 +316,8 @@ impl World {
         entity.placement().map(|_| ()).ok_or(PlaceError::NoRoom)
     }
 
-    /// Puts an entity that waits outside of the world back at the nearest free place to
-    /// `position` (the centre of its box or of its mass), with a heading of 65,536 steps a
-    /// turn.
+    /// Puts back an entity that waits outside of the world, at the free place nearest to `position`
+    /// (the centre of its box or of its mass), with a heading of 65,536 steps a turn.
     ///
     /// # Errors
     /// [`PlaceError`]; it goes on waiting then.
@@ -338,8 +337,8 @@ impl World {
         Ok(())
     }
 
-    /// Adds a player at once, at the nearest free place to `position` (the centre of the
-    /// player's box, or of the vehicle's mass), with a heading of 65,536 steps a turn.
+    /// Adds a player at once, at the free place nearest to `position` (the centre of the player's
+    /// box, or of the vehicle's mass), with a heading of 65,536 steps a turn.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing is added then. [`PlaceError::Full`] when all places for players
@@ -450,8 +449,8 @@ impl World {
         }
         if let Role::Kinematic(kinematic) = &mut entity.role {
             if entity.velocity.dot(before[0]) + entity.angular.dot(before[1]) <= 0.0 {
-                // It turns back, so the bodies that were in its way are behind it.
-                kinematic.halvings = 0;
+                // It does not go on as before: the bodies that slowed it are no longer in its way.
+                kinematic.slowdowns = 0;
             }
             return self.set_going(id);
         }
@@ -484,8 +483,8 @@ impl World {
     }
 }
 
-/// A finite vector, shortened to a length. The square of its own length may be infinite, so its
-/// greatest part is bounded first.
+/// A finite vector, shortened to a length. The square of the vector's length may be infinite, so
+/// its greatest component is bounded first.
 fn shortened(vector: DVec3, length: f64) -> DVec3 {
     let greatest = vector.abs().max_element();
     let vector = if greatest > length { vector * (length / greatest) } else { vector };

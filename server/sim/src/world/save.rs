@@ -56,10 +56,10 @@ const MAX_DRIVEN: f64 = 5_000.0;
 /// Greatest saved spin of a kinematic body, in radians per second.
 const MAX_DRIVEN_SPIN: f64 = 25.0;
 
-/// Greatest saved number of any other kind.
+/// Greatest absolute value of any other saved number.
 const MAX_NUMBER: f64 = 1e12;
 
-/// Greatest difference between the length of a saved orientation or direction and one.
+/// Most by which the length of a saved orientation or direction may differ from 1.
 const UNIT: f64 = 1e-6;
 
 /// Greatest number of ticks of a match: at 60 a second, 148,000 years.
@@ -123,7 +123,7 @@ struct Saved<'a> {
 #[derive(Serialize, Deserialize)]
 struct SavedEntity<'a> {
     entity: Cow<'a, Entity>,
-    /// `None` for an entity outside of the world.
+    /// The pose of the entity; `None` outside of the world.
     pose: Option<SavedPose>,
     anchor: NearPose,
     searched: SavedSearch,
@@ -206,8 +206,8 @@ impl World {
         Ok(world)
     }
 
-    /// Replaces the state of this match by a saved one. It may have been saved by another match
-    /// with the same map, models and configuration.
+    /// Replaces the state of this match by a saved one. The saved state may be that of another
+    /// match with the same map, models and configuration.
     ///
     /// # Errors
     /// [`LoadError`] as for [`World::load`]; nothing changes then.
@@ -217,7 +217,8 @@ impl World {
         let body = &saved[used..];
         let (saved, used): (Saved, usize) = decode_from_slice(body, wire())?;
         if used != body.len() {
-            return Err(LoadError::Damaged(format!("{} bytes are left over", body.len() - used)));
+            let more = body.len() - used;
+            return Err(LoadError::Damaged(format!("{more} bytes follow the end of the match")));
         }
         let checks = Checks { world: self };
         let entities = checks.entities(&saved)?;
@@ -276,13 +277,15 @@ impl Checks<'_> {
         entities.use_grid(self.world.entities.uses_grid());
         for SavedEntity { entity, pose, anchor, searched } in &saved.entities {
             let id = entity.id;
-            let reject = |what: &str| damaged(format!("the entity in slot {}: {what}", id.slot));
+            let reject = |what: &str| damaged(format!("in slot {}, {what}", id.slot));
             let pose = pose.as_ref().map(|saved| saved.pose(None));
             let mut entity = entity.clone().into_owned();
             entity.sleep.anchor = anchor.pose(pose.as_ref());
             self.entity(&entity).map_err(reject)?;
             let (shape, posture) = (entity.shape, entity.walker().map(|walker| walker.posture));
-            entities.restore(entity).ok_or_else(|| reject("its slot is taken or missing"))?;
+            entities
+                .restore(entity)
+                .ok_or_else(|| reject("the slot is missing, taken or of another generation"))?;
             if let Some(pose) = pose {
                 self.pose(&pose).map_err(reject)?;
                 if let Some(posture) = posture {
@@ -307,7 +310,7 @@ impl Checks<'_> {
             return Err("a player on foot has a rotation, or a position that is not exact in f32");
         }
         if shape != self.world.arena.shapes.of_posture(posture) {
-            return Err("its box is not that of its posture");
+            return Err("the box of a player does not belong to the posture");
         }
         Ok(())
     }
@@ -324,7 +327,9 @@ impl Checks<'_> {
                 numbers(&tank.drive.angular.to_array())?;
                 shapes.of_model(tank.model) == Some(entity.shape)
             }
-            Role::Kinematic(Kinematic { halvings, .. }) if *halvings > Kinematic::MAX_HALVINGS => {
+            Role::Kinematic(Kinematic { slowdowns, .. })
+                if *slowdowns > Kinematic::MAX_SLOWDOWNS =>
+            {
                 return Err("a kinematic body was slowed down more often than is possible");
             }
             Role::Kinematic(Kinematic { model, .. })
@@ -335,7 +340,7 @@ impl Checks<'_> {
         // A shape that fits is one of the match, so the index is in range.
         let is_kinematic = || shapes[entity.shape].kind == BodyKind::Kinematic;
         if !fits || is_kinematic() != entity.is_kinematic() {
-            return Err("its shape is not that of its kind");
+            return Err("the shape of an entity does not belong to its kind");
         }
         speed(entity.velocity, MAX_SPEED)?;
         speed(entity.angular, MAX_SPEED)?;
@@ -347,7 +352,8 @@ impl Checks<'_> {
         if entity.walker().is_some() && entity.velocity != entity.velocity.as_vec3().as_dvec3() {
             return Err("the velocity of a player on foot is not exact in f32");
         }
-        // Both may be infinite, for a body that overlaps something, or that turns too far.
+        // The two distances may be infinite, for a body that overlaps something, or that turns too
+        // far.
         if entity.free_distance.is_nan() || entity.moved.is_nan() {
             return Err("a distance is not a number");
         }
@@ -361,21 +367,21 @@ impl Checks<'_> {
     fn search(&self, state: Option<SearchState>) -> Result<(), &'static str> {
         let Some(SearchState { shape, pose, .. }) = state else { return Ok(()) };
         if !self.is_of_model(shape) {
-            return Err("there is no such shape");
+            return Err("there is no shape of this number");
         }
         self.pose(&pose)
     }
 
     fn pose(&self, Pose { position, orientation }: &Pose) -> Result<(), &'static str> {
         if !self.world.arena.map.bounds().inflated(AROUND).contains(*position) {
-            return Err("its position is far outside of the map");
+            return Err("a position is far outside of the map");
         }
         unit(orientation.length())
     }
 
     /// Checks the state of the world except its entities.
     fn rest(&self, saved: &Saved, slots: usize) -> Result<(), LoadError> {
-        let error = |what: &'static str| move |why: &str| damaged(format!("{what}: {why}"));
+        let error = |what: &'static str| move |why: &str| damaged(format!("in {what}, {why}"));
         if saved.tick > MAX_TICK {
             return Err(damaged(format!("tick {} is beyond {MAX_TICK}", saved.tick)));
         }
@@ -386,10 +392,10 @@ impl Checks<'_> {
             self.pair(pair, slots).map_err(error("a contact"))?;
         }
         if !saved.pairs.is_sorted_by_key(|pair| pair.key) {
-            return Err(error("the contacts")("they are not in order"));
+            return Err(error("the list of contacts")("a pair is out of order"));
         }
         if saved.history.len() > MAX_HISTORY {
-            return Err(error("past positions")("they cover too many ticks"));
+            return Err(error("the past positions")("there are too many ticks"));
         }
         for past in saved.history.poses() {
             let known = [Posture::Standing, Posture::Crouching]
@@ -397,13 +403,13 @@ impl Checks<'_> {
             let shape = known.contains(&past.shape) || self.is_of_model(past.shape);
             let pose = self.pose(&past.pose);
             if !shape {
-                return Err(error("a past position")("there is no such shape"));
+                return Err(error("a past position")("there is no shape of this number"));
             }
             pose.map_err(error("a past position"))?;
         }
         let late = saved.touches.iter().any(|touch| touch.tick > saved.tick);
         if late {
-            return Err(error("a touch")("it is in the future"));
+            return Err(error("a touch")("the tick is in the future"));
         }
         Ok(())
     }
@@ -418,7 +424,7 @@ impl Checks<'_> {
             Blocker::Entity(slot) => usize::from(slot) < slots,
         };
         if !known || usize::from(pair.key.body) >= slots {
-            return Err("there is no such body");
+            return Err("there is no such body or solid");
         }
         unit(pair.axis.length())?;
         numbers(&[pair.gap])?;
@@ -435,7 +441,8 @@ fn damaged(what: String) -> LoadError {
     LoadError::Damaged(what)
 }
 
-/// The pose rounded to that of a player on foot: no rotation, and a position of `f32`.
+/// The pose as a player on foot would have it: without rotation, and with a position rounded to
+/// `f32`.
 fn on_foot(pose: &Pose) -> Pose {
     Pose { position: pose.position.as_vec3().as_dvec3(), orientation: DQuat::IDENTITY }
 }
@@ -446,7 +453,7 @@ fn numbers(values: &[f64]) -> Result<(), &'static str> {
 }
 
 fn speed(velocity: DVec3, most: f64) -> Result<(), &'static str> {
-    if velocity.length() <= most { Ok(()) } else { Err("its speed is too great or not a number") }
+    if velocity.length() <= most { Ok(()) } else { Err("a speed is too great or not a number") }
 }
 
 fn unit(length: f64) -> Result<(), &'static str> {

@@ -4,11 +4,11 @@ use glam::{DQuat, DVec3};
 use obsp::{ClippedSegment, clip_to_extent};
 
 use super::World;
-use crate::collision::cascade::{Body, pass};
+use crate::collision::cascade::{Body, first_impact};
 use crate::collision::distances::MARGIN;
 use crate::collision::pose::{Pose, unit};
 use crate::collision::shape::Shape;
-use crate::collision::time_of_impact::Passage;
+use crate::collision::time_of_impact::TimeOfImpact;
 use crate::context::StepContext;
 use crate::state::{EntityId, ModelId, Posture};
 
@@ -42,8 +42,8 @@ pub enum SweptShape {
     Model(ModelId),
 }
 
-/// Longest motion, in units, that is searched at once. Times of impact are parts of a motion,
-/// so on a longer one the shape would stop farther from the obstacle.
+/// Longest motion, in units, that one search covers. Times of impact are parts of a motion, so on a
+/// longer one the shape would stop farther from the obstacle.
 const LONGEST: f64 = 512.0;
 
 /// Greatest number of searches of a sweep. Each blocked search leads to another one, nearer to the
@@ -173,12 +173,12 @@ impl World {
     ) -> Option<Met> {
         let mut first: Option<Met> = None;
         let mut meet = |entity: Option<u16>, obstacle: &Body| {
-            let met = match pass(body, obstacle, (0.0, 1.0), MARGIN, None, context) {
-                Passage::Free => return,
-                Passage::Overlapping => {
+            let met = match first_impact(body, obstacle, (0.0, 1.0), MARGIN, None, context) {
+                TimeOfImpact::Free => return,
+                TimeOfImpact::Overlapping => {
                     Met { time: 0.0, normal: DVec3::ZERO, entity, overlapping: true }
                 }
-                Passage::Blocked(impact) => {
+                TimeOfImpact::Blocked(impact) => {
                     Met { time: impact.time, normal: -impact.axis, entity, overlapping: false }
                 }
             };

@@ -24,7 +24,7 @@ pub enum FallsAsleep {
     WithoutVelocity,
     /// It is a player on foot. Players on foot do not sleep.
     NeverPlayer,
-    /// It is a missile. Missiles do not sleep by this rule.
+    /// It is a missile. Missiles have rules of their own for sleep.
     NeverMissile,
 }
 
@@ -56,12 +56,13 @@ pub struct Why {
     pub island: Vec<EntityId>,
     /// Upper bound of the speed of its surface, in units per second.
     pub surface_speed: f64,
-    /// Three counts of ticks in a row: its surface was slow, it stayed where it was, the solver
-    /// or the guard held it. The greatest of them lets it sleep, if it sleeps at rest.
+    /// Three counts of ticks in a row: those in which its surface was slow, those in which it
+    /// stayed where it was, and those in which the solver or the guard held it. The greatest of
+    /// them lets it sleep, if it sleeps at rest.
     pub rests: [u16; 3],
     /// The condition on which it falls asleep.
     pub falls_asleep: FallsAsleep,
-    /// How many ticks of the first count it takes to fall asleep.
+    /// The first count at which it falls asleep, in ticks.
     pub rest_needed: u16,
     /// Whether the solver or the guard holds it in this tick.
     pub held: bool,

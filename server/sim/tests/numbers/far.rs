@@ -23,13 +23,13 @@ fn long_ray() {
         for direction in [DVec3::X, DVec3::new(0.8, 0.36, 0.48)] {
             let to = from + direction * length;
             let hit = world.cast_ray(from, to, None);
-            let told = || format!("{length:e} along {direction}: {hit:?}");
+            let context = || format!("{length:e} along {direction}: {hit:?}");
             // The slanted ray meets the ceiling first.
             let wall = if direction == DVec3::X { 812.0 } else { 312.0 / 0.48 };
-            assert!((hit.at.distance(from) - wall).abs() < 0.01, "{}", told());
-            assert!((hit.fraction / (wall / length) - 1.0).abs() < 1e-4, "{}", told());
-            assert!(hit.entity.is_none() && !hit.start_solid, "{}", told());
-            assert!(!world.in_sight(from, to), "{}", told());
+            assert!((hit.at.distance(from) - wall).abs() < 0.01, "{}", context());
+            assert!((hit.fraction / (wall / length) - 1.0).abs() < 1e-4, "{}", context());
+            assert!(hit.entity.is_none() && !hit.start_solid, "{}", context());
+            assert!(!world.in_sight(from, to), "{}", context());
             let seen = world.cast_ray_as_seen(
                 world
                     .players()
@@ -41,7 +41,7 @@ fn long_ray() {
                 length,
                 0,
             );
-            assert!(seen.at.distance(hit.at) < 1e-3, "{}: {seen:?}", told());
+            assert!(seen.at.distance(hit.at) < 1e-3, "{}: {seen:?}", context());
             for (shape, reach) in [
                 (SweptShape::Box(DVec3::splat(4.0)), 4.0),
                 (SweptShape::Player(Posture::Standing), 16.0),

@@ -312,7 +312,7 @@ fn state(n: &mut Numbers) -> State {
     State { tick: 1, entities: entities.collect() }
 }
 
-/// Asks a question that needs no match. Returns whether there is one of this name.
+/// Asks the question of this name, if it needs no match. Returns whether there is such a question.
 fn query(name: &str, n: &mut Numbers) -> bool {
     let solid = Solid::new(&models()[0]);
     match name {

@@ -11,11 +11,11 @@ use crate::{map, models, turn, vector};
 
 /// Names of the functions that are called here.
 const CALLED: [&str; 8] = [
-    "Pile::shove",
+    "PredictedBodies::shove",
     "Predictor::advance",
     "Predictor::correct_tank",
     "Predictor::drive",
-    "Predictor::pile",
+    "Predictor::predicted_bodies",
     "Predictor::step",
     "Predictor::tank",
     "Predictor::new",
@@ -75,7 +75,7 @@ fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
             assert!(is_sound || !was_sound, "{before:?} to {after:?}");
             assert!(!n.are_usual() || after.position.x > before.position.x, "{after:?}");
         }
-        "Predictor::pile" | "Predictor::advance" | "Pile::shove" => {
+        "Predictor::predicted_bodies" | "Predictor::advance" | "PredictedBodies::shove" => {
             let before = motion(n);
             let player = Kind::Player { posture: Posture::Standing };
             let bodies = [
@@ -84,14 +84,19 @@ fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
                 moving(n, 3, player, [40.0, 60.0, 28.05]),
             ];
             let own = [bodies[0].state.id];
-            let mut pile = predictor.pile(&own, &bodies, &before);
-            pile.shove(own[0], vector(n, [100.0, 0.0, 0.0]));
+            let mut predicted = predictor.predicted_bodies(&own, &bodies, &before);
+            predicted.shove(own[0], vector(n, [100.0, 0.0, 0.0]));
             let others = bodies.map(|body| body.state);
             for _ in 0..3 {
-                predictor.advance(&mut pile, &others, &motion(&mut n.clone()), n.f64(1.0 / 60.0));
+                predictor.advance(
+                    &mut predicted,
+                    &others,
+                    &motion(&mut n.clone()),
+                    n.f64(1.0 / 60.0),
+                );
             }
-            pile.bodies().for_each(|body| check(&body));
-            assert!(!n.are_usual() || pile.find(own[0]).is_some());
+            predicted.bodies().for_each(|body| check(&body));
+            assert!(!n.are_usual() || predicted.find(own[0]).is_some());
         }
         _ => {
             let tank = Kind::Vehicle { model: ModelId(8) };

@@ -74,7 +74,7 @@ impl Permit {
     /// Takes one of the address's places for a spectator.
     ///
     /// # Errors
-    /// As [`Permit::play`].
+    /// The errors of [`Permit::play`].
     pub(crate) fn watch(&mut self, now: Instant) -> Result<(), Limit> {
         self.take(Place::Spectator, now)
     }
@@ -171,7 +171,7 @@ impl Permit {
     /// Charges bytes of the control stream.
     ///
     /// # Errors
-    /// The address sent more than it may, and this connection more than its part of that. A
+    /// The address sent more than it may, and this connection sent more than its own part. A
     /// connection is never closed for bytes that others of its address send.
     pub(crate) fn charge_control(&mut self, bytes: usize, now: Instant) -> Result<(), Limit> {
         let bytes = bytes as f64;
@@ -182,7 +182,7 @@ impl Permit {
         may.then_some(()).ok_or(Limit::Control)
     }
 
-    /// Charges bytes of chat, which everybody is sent.
+    /// Charges bytes of chat. Every client of the match is sent them.
     ///
     /// # Errors
     /// The address or the match has used up its budget of chat.

@@ -12,10 +12,11 @@ pub(crate) const UNFINISHED: usize = 64;
 /// back at once.
 pub(super) const UNFINISHED_PER_ADDRESS: usize = 16;
 
-/// From this many unfinished connections on, newcomers must prove their address.
+/// If at least so many connections are unfinished, newcomers must prove their address.
 pub(super) const UNPROVEN: usize = 16;
 
-/// From this many unfinished connections of one address on, its newcomers must prove it.
+/// If at least so many connections of one address are unfinished, its newcomers must prove the
+/// address.
 pub(super) const UNPROVEN_PER_ADDRESS: usize = 4;
 
 /// Handshakes, of all addresses, that begin without a proof of the address. One that is broken off
@@ -36,43 +37,43 @@ pub(super) const EXEMPT_HANDSHAKES: Rate = Rate { per_second: 50.0, burst: 512.0
 /// Joins of one address, as a player or spectator: twelve a minute.
 pub(super) const JOINS: Rate = Rate { per_second: 0.2, burst: 12.0 };
 
-/// Bytes of control streams from one address. A client says hello, a chat line now
-/// and then, and goodbye.
+/// Bytes of control streams from one address. A client sends a hello, a chat line now and then, and
+/// a goodbye.
 pub(super) const CONTROL: Rate = Rate { per_second: 2048.0, burst: 16384.0 };
 
 /// The part of [`CONTROL`] that each connection has for itself, whatever others of its address
 /// send.
 pub(super) const CONTROL_PART: Rate = Rate { per_second: 512.0, burst: 4096.0 };
 
-/// Bytes of chat of one address: a short line a second. Everybody is sent them.
+/// Bytes of chat of one address: a short line a second. Every client of the match is sent them.
 pub(super) const CHAT: Rate = Rate { per_second: 100.0, burst: 1000.0 };
 
-/// Bytes of chat of a whole match: a tenth of what a client on a slow line is sent
-/// (`--client-budget`), and more than anybody can read.
+/// Bytes of chat of a whole match: a sixteenth of the default of `--client-budget`, and more than
+/// anybody can read.
 pub(super) const MATCH_CHAT: Rate = Rate { per_second: 1000.0, burst: 4000.0 };
 
-/// Bytes of map downloads of one address: a large map for each of its players at once, then one
-/// every ten seconds.
+/// Bytes of map downloads of one address: a map of 2 MiB for each of four players at once, then one
+/// every eight seconds.
 pub(super) const MAPS: Rate = Rate { per_second: 256.0 * 1024.0, burst: 8.0 * 1024.0 * 1024.0 };
 
-/// Bytes of map downloads of all addresses together: far less than a full match leaves of a line of
-/// 100 Mbit/s.
+/// Bytes of map downloads of all addresses together: 34 Mbit/s. On a line of 100 Mbit/s, a full
+/// match leaves far more than that.
 pub(super) const MATCH_MAPS: Rate =
     Rate { per_second: 4.0 * 1024.0 * 1024.0, burst: 1024.0 * 1024.0 };
 
 /// Addresses that are remembered, some 250 bytes each.
 pub(super) const REMEMBERED: usize = 8192;
 
-/// How long after a player left another one of the same address is let in. Without it, players
-/// would leave and join again to be healed.
+/// Time after a player has left until another one of the same address is let in. Without it,
+/// players would leave and join again to be healed.
 pub(super) const REJOIN_DELAY: Duration = Duration::from_secs(3);
 
 /// The share that an operator grants each address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
-    /// Players; 0 for any number.
+    /// Most players of the address; 0 for any number.
     pub(super) players: u16,
-    /// Spectators; 0 for any number.
+    /// Most spectators of the address; 0 for any number.
     pub(super) spectators: u16,
     exempt: Vec<IpAddr>,
 }

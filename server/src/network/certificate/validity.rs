@@ -41,14 +41,14 @@ fn element(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(length)
 }
 
-/// Takes the first element, which has to have this tag, off `bytes`, and returns its content.
+/// Removes the first element of `bytes`, which has to have this tag, and returns its content.
 fn take<'a>(bytes: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
     let (content, rest) = element(bytes, tag)?;
     *bytes = rest;
     Some(content)
 }
 
-/// Takes the time that `bytes` begin with off them, and returns it in seconds since 1970.
+/// Removes the time at the start of `bytes`, and returns it in seconds since 1970.
 fn time(bytes: &mut &[u8]) -> Option<i64> {
     let tag = *bytes.first()?;
     let digits = take(bytes, tag)?.strip_suffix(b"Z")?;

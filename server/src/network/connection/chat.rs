@@ -44,15 +44,15 @@ impl<P: Path> PlayerConnection<'_, P> {
         };
         let by = (client.number, client.name.as_str(), caller.as_str());
         let announced =
-            |told: &str| Some(MatchEvent::Announced { line: ChatLine::new(told).ok()? });
+            |text: &str| Some(MatchEvent::Announced { line: ChatLine::new(text).ok()? });
         match self.lobby.game.rounds.on_chat(by, line.as_str(), &players, self.lobby.game.now()) {
             ChatVerdict::Chat => return false,
             ChatVerdict::Counted => {}
-            ChatVerdict::Called(told) => {
-                announced(&told).into_iter().for_each(|event| self.lobby.game.announce(event));
+            ChatVerdict::Called(text) => {
+                announced(&text).into_iter().for_each(|event| self.lobby.game.announce(event));
             }
-            ChatVerdict::Mistake(told) => {
-                if let Some(event) = announced(&told) {
+            ChatVerdict::Mistake(text) => {
+                if let Some(event) = announced(&text) {
                     self.feed.session.send_event(self.lobby.game.next_tick(), &event);
                 }
             }

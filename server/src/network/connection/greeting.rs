@@ -12,11 +12,11 @@ use tracing::info;
 use super::{Player, PlayerConnection};
 use crate::clients::{Client, Removal};
 use crate::names;
-use crate::network::away::{self, Away};
+use crate::network::away::{self, AwayPlayer};
 use crate::network::end::End;
 use crate::network::lobby::Lobby;
 use crate::network::path::Path;
-use crate::seats::{JoinRequest, Seat, Steered};
+use crate::seats::{JoinRequest, Seat, SteeredEntity};
 use crate::telemetry::ConnectionState;
 use crate::tickets::Presented;
 use crate::unix_time::unix_time;
@@ -28,12 +28,12 @@ const JOIN_TIMEOUT: Duration = Duration::from_secs(1);
 const HANDOVER: Duration = Duration::from_secs(1);
 
 /// Time between two checks whether the older connection has handed its body over.
-const HANDOVER_LOOK: Duration = Duration::from_millis(10);
+const HANDOVER_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The things that a player who comes back keeps besides the body.
 struct Returned {
     ticket: Ticket,
-    steered: Arc<Steered>,
+    steered: Arc<SteeredEntity>,
 }
 
 impl<P: Path> PlayerConnection<'_, P> {
@@ -77,8 +77,8 @@ impl<P: Path> PlayerConnection<'_, P> {
         if self.feed.is_banned() {
             return Err(self.refuse(RefusalReason::Banned));
         }
-        // Since the handshake, it is known whether the path carries datagrams. Without them, a
-        // player would see nothing.
+        // The handshake has shown whether the path carries datagrams. Without them, a player would
+        // see nothing.
         if self.feed.path.largest_datagram().is_none() {
             return Err(Reason::NoDatagrams.into());
         }
@@ -107,7 +107,7 @@ impl<P: Path> PlayerConnection<'_, P> {
 
     /// Returns the body that a player left if the player may have it back. A banned player is
     /// refused. A player who was removed meanwhile gets `None`, and may join as a newcomer does.
-    fn unless_unwanted(&mut self, away: Away) -> Result<Option<Away>, End> {
+    fn unless_unwanted(&mut self, away: AwayPlayer) -> Result<Option<AwayPlayer>, End> {
         let address = self.feed.path.connection().remote_address().ip();
         let is_banned = self.lobby.game.access.bans.is_banned(address, away.player_id, unix_time());
         if !is_banned && !away.registration.is_removed() {
@@ -170,9 +170,9 @@ impl<P: Path> PlayerConnection<'_, P> {
         seated
     }
 
-    /// Ends the older connections of a player whose token has a number, once the player is in this
-    /// match. So nobody is in two matches at once, or in one match twice. A player who is refused
-    /// here keeps the place in the other match.
+    /// Ends the older connections of a player whom the backend knows by a number, in all matches.
+    /// So nobody is in two matches at once, or in one match twice. They are ended only once the
+    /// player is in this match, so a player who is refused here keeps the place in the other match.
     async fn end_older_connections(&self) {
         let Some(own) = &self.registration else { return };
         if self.lobby.game.has_failed() {
@@ -186,14 +186,14 @@ impl<P: Path> PlayerConnection<'_, P> {
         }
     }
 
-    /// Ends an older connection to the match of the player whose token has this number. Returns the
-    /// body and the places that the connection leaves behind.
+    /// Ends an older connection to the match, of the player whom the backend knows by this number.
+    /// Returns the body and the places that the connection leaves behind.
     async fn take_over_from(
         &self,
         lobby: &Arc<Lobby>,
         player_id: Option<u64>,
         which: impl Fn(&Client) -> bool,
-    ) -> Option<Away> {
+    ) -> Option<AwayPlayer> {
         let player_id = player_id?;
         let clients = lobby.game.clients.list();
         let is_older = |client: &Arc<Client>| client.player_id == Some(player_id) && which(client);
@@ -204,7 +204,7 @@ impl<P: Path> PlayerConnection<'_, P> {
         older.remove(Removal::replaced());
         let ended = async {
             while lobby.game.clients.find(older.number).is_some() {
-                sleep(HANDOVER_LOOK).await;
+                sleep(HANDOVER_POLL_INTERVAL).await;
             }
         };
         // A connection that does not end in time is left to its own time-outs.
@@ -213,7 +213,7 @@ impl<P: Path> PlayerConnection<'_, P> {
     }
 
     /// Takes a place among the clients. Returns false if all of `limit` places are taken. A player
-    /// who comes back keeps the ticket and the [`Steered`] of the old registration.
+    /// who comes back keeps the ticket and the [`SteeredEntity`] of the old registration.
     fn register(
         &mut self,
         name: PlayerName,
@@ -251,8 +251,8 @@ impl<P: Path> PlayerConnection<'_, P> {
     }
 
     /// Gives a player who comes back the old name, place and body.
-    async fn come_back(&mut self, away: Away) -> Result<(), End> {
-        let Away { name, player_id, registration, place, seat } = away;
+    async fn come_back(&mut self, away: AwayPlayer) -> Result<(), End> {
+        let AwayPlayer { name, player_id, registration, place, seat } = away;
         let was_muted = registration.is_muted();
         let steered = Arc::clone(&registration.steered);
         let returned = Returned { ticket: registration.ticket(), steered };
@@ -299,8 +299,8 @@ impl<P: Path> PlayerConnection<'_, P> {
         let again = self.connected.is(ConnectionState::Playing);
         self.feed.enter(&seat.level);
         self.feed.session.accept(seat.player, seat.tick);
-        // There must be no `await` between this and the introductions in `begin`. Then a player who
-        // is not in the roster yet is announced later, and nobody is announced twice.
+        // There must be no `await` between this and the introductions in `begin`. Without one, a
+        // player who is not in the roster yet is announced later, and nobody is announced twice.
         let player = seat.player;
         if let Some(name) = self.name.clone() {
             let joined = MatchEvent::Joined { player, name: name.clone() };
@@ -338,7 +338,7 @@ impl<P: Path> PlayerConnection<'_, P> {
 
 /// The body that the holder of a ticket left. If the older connection still seems to be open, it is
 /// closed first.
-async fn recognise(lobby: &Arc<Lobby>, ticket: Ticket) -> Option<Away> {
+async fn recognise(lobby: &Arc<Lobby>, ticket: Ticket) -> Option<AwayPlayer> {
     if ticket == Ticket::NONE {
         return None;
     }
@@ -349,7 +349,7 @@ async fn recognise(lobby: &Arc<Lobby>, ticket: Ticket) -> Option<Away> {
                 Presented::Unknown => return None,
                 Presented::Here(older) => older.remove(Removal::replaced()),
             }
-            sleep(HANDOVER_LOOK).await;
+            sleep(HANDOVER_POLL_INTERVAL).await;
         }
     };
     timeout(HANDOVER, handover).await.ok().flatten()

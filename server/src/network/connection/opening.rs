@@ -74,7 +74,7 @@ pub(super) async fn open(
     Ok(Opened::Client(connection, send, receive))
 }
 
-/// The end of a connection that was pushed out. It is counted.
+/// Counts a connection that was pushed out, and returns why it ends.
 fn evicted(lobby: &Lobby) -> End {
     lobby.game.telemetry.network.limited(Limit::Unfinished);
     End::with_detail(Reason::Overloaded, "its place was needed for a newer connection")

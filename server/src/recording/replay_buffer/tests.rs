@@ -90,7 +90,7 @@ fn announced(line: &str) -> MatchEvent {
 
 /// Guards against past faults. An excerpt named its players by today's roster: a player who had
 /// left had no name, and one who had come later gave the name to the slot from the first tick on.
-/// It had no chat.
+/// The excerpt had no chat.
 #[test]
 fn an_excerpt_has_the_names_and_the_chat_of_its_ticks() {
     let path = crate::map_file::find("arena.obsp", &crate::map_file::folders()).unwrap();

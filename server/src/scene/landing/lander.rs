@@ -14,13 +14,13 @@ const HOLD: f64 = 110.0;
 /// Height of the tanks' centres while they travel, in units: above the tanks that hold.
 const CRUISE: f64 = 250.0;
 
-/// From this height, in units, a tank that climbs flies off.
+/// A tank that climbs flies off once it has reached this height, in units.
 const UP: f64 = 0.9 * CRUISE;
 
 /// How long a tank has to rest in its pad without a break, in ticks.
 const REST: u32 = RATE;
 
-/// Nearer than this to its home, in units, a tank is home again.
+/// A tank that is nearer than this to its home, in units, is home again.
 const HOME: f64 = 96.0;
 
 /// The legs of a lander's flight, in order. A lander that does not come to rest in its pad goes
@@ -50,16 +50,16 @@ pub(super) struct Lander {
     pub(super) tank: EntityId,
     pub(super) pad: EntityId,
     pub(super) leg: Leg,
-    /// Whether it stood in the hollow of its pad.
+    /// Whether the tank has stood in the hollow of its pad.
     pub(super) landed: bool,
-    /// Whether it has rested there for long enough.
+    /// Whether the tank has rested there for long enough.
     pub(super) rested: bool,
-    /// How often it rose from the pad to try once more.
+    /// How often the tank rose from the pad to try once more.
     pub(super) go_arounds: u32,
     home: DVec3,
     /// Ticks of the leg so far.
     lasted: u32,
-    /// Ticks that it has rested without a break.
+    /// Ticks that the tank has rested without a break.
     still: u32,
 }
 

@@ -42,13 +42,13 @@ pub struct Tally {
 /// A lander that did not do all that it should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Unfinished {
-    /// Its number, from 0.
+    /// The lander's number, from 0.
     pub lander: usize,
-    /// The leg that it had come to.
+    /// The leg that the lander had come to.
     pub leg: Leg,
-    /// Whether it stood in its pad.
+    /// Whether the lander stood in its pad.
     pub landed: bool,
-    /// Whether it rested there for a second.
+    /// Whether the lander rested there for a second.
     pub rested: bool,
 }
 
@@ -115,7 +115,7 @@ fn is_tank(entity: &EntityState) -> bool {
 /// The outcome of a mass landing. The fields have the names of the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MassLanding {
-    /// Hovertanks, and pads.
+    /// Number of hovertanks, and of pads.
     pub landers: u16,
     /// When the cascade ran its hard case.
     pub hard_case: HardCase,

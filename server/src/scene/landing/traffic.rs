@@ -18,11 +18,11 @@ const AHEAD: f64 = 0.6;
 /// [`CLEAR`]: slow enough for the engine to brake in time.
 const CLOSING: f64 = 1.0;
 
-/// Of the speed that a pilot gives up, the share with which it flies to the right instead.
+/// A pilot flies to the right with this share of the speed that it gives up.
 const ASIDE: f64 = 0.9;
 
-/// The velocity, in units per second, that `tank` flies with instead of `wish` so as not to run
-/// into `others`: slower towards tanks ahead, and to the right around them.
+/// The velocity, in units per second, with which `tank` flies instead of `wish`, so that it does
+/// not run into `others`: slower towards tanks ahead, and to the right around them.
 pub(super) fn give_way<'a>(
     tank: &EntityState,
     wish: DVec2,
@@ -77,7 +77,7 @@ fn is_level(tank: &EntityState, other: &EntityState) -> bool {
     lowest - high < CLEAR_HEIGHT && low - highest < CLEAR_HEIGHT
 }
 
-/// The lowest and the highest place of a tank within the next [`AHEAD`] seconds.
+/// The least and the greatest height of a tank within the next [`AHEAD`] seconds.
 fn heights(tank: &EntityState) -> (f64, f64) {
     let (now, soon) = (tank.position.z, tank.position.z + tank.velocity.z * AHEAD);
     (now.min(soon), now.max(soon))

@@ -9,7 +9,7 @@ use crate::scene::pen::block;
 /// between them, so the path to a pad leads over others.
 const SPACING: f64 = 216.0;
 
-/// Most distance of a pad from its place in the grid, in units.
+/// A pad is at most this far from its place in the grid, in units.
 const OFF: f64 = 4.0;
 
 /// Distance of two parked tanks, in units.

@@ -31,7 +31,7 @@ pub enum Keys {
 }
 
 impl Change {
-    /// The change with this number, as the page counts them. `ticks` is how long it lasts.
+    /// The change with this number of the page. It lasts `ticks` ticks.
     pub fn of(number: u32, ticks: u32) -> Option<Self> {
         Some(match number {
             0 => Self::Nothing,
@@ -80,8 +80,8 @@ pub(crate) struct Branch {
 }
 
 impl Branch {
-    /// A branch from the state `origin` of a recorded match. `next` are the recorded ticks that
-    /// follow.
+    /// Begins a branch at the state `origin` of a recorded match. `next` holds the recorded ticks
+    /// that follow.
     pub(crate) fn new(
         recording: &Recording,
         origin: Keyframe,
@@ -114,7 +114,7 @@ impl Branch {
         }
         let nearest = self.kept.before(tick).unwrap_or(&self.origin.0);
         if !(nearest.tick..=tick).contains(&self.playback.tick()) {
-            // The state was saved by this very match, so it can be restored.
+            // This match itself saved the state, so it can be restored.
             self.playback.go_to(nearest).ok()?;
             self.next = self.origin.1.clone();
             for _ in begin..nearest.tick {

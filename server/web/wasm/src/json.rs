@@ -24,7 +24,7 @@ pub(crate) fn list<T: Display>(values: impl IntoIterator<Item = T>) -> String {
     format!("[{}]", values.join(","))
 }
 
-/// A number; zero for one that is not finite, which JSON does not have.
+/// The number, or zero if it is not finite, because JSON has only finite numbers.
 pub(crate) fn number(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
 }

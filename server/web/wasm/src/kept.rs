@@ -1,16 +1,16 @@
-//! States of a match that is run again. They are kept on the way, so that a step back takes little
-//! time.
+//! States of a match that is run again. They are kept while it runs, so that a step back takes
+//! little time.
 
 use std::collections::VecDeque;
 
 use obsp_recording::{Keyframe, Playback};
 
-/// Number of states that are kept, and ticks between two of them: a step back runs no more ticks
-/// again.
+/// Number of states that are kept, and ticks between two of them. A step back runs at most this
+/// many ticks again.
 const MAX_KEPT: usize = 48;
 const INTERVAL: u64 = 30;
 
-/// Number of ticks before a shown tick whose states are kept on the way to it.
+/// Number of ticks before a shown tick in which states are kept on the way to it.
 pub(crate) const NEAR: u64 = 2 * INTERVAL;
 
 /// Ticks between two states of a match that is verified, and most bytes of all of them. A seek
@@ -63,7 +63,7 @@ impl Verified {
 pub(crate) struct Kept(VecDeque<Keyframe>);
 
 impl Kept {
-    /// Keeps the state of a match if it is due, in place of the oldest.
+    /// Keeps the state of a match if it is due. If there are too many, the oldest is dropped.
     pub(crate) fn keep(&mut self, playback: &Playback) {
         let tick = playback.tick();
         if !tick.is_multiple_of(INTERVAL) || self.0.iter().any(|kept| kept.tick == tick) {

@@ -15,9 +15,9 @@ pub(crate) struct LastMoved {
     /// Whether only a push moves the body. Such a body has not moved between two ticks in which it
     /// lies at the same place. A body that its game drives may have moved and come back.
     rests: bool,
-    /// Number of the keyframe to search from next.
+    /// Number of the keyframe from which to search next.
     number: usize,
-    /// The body has not moved since this tick.
+    /// The tick since which the body is known not to have moved.
     since: u64,
     moved: Option<u64>,
     is_done: bool,
@@ -62,8 +62,8 @@ impl LastMoved {
         self.asked == (slot, tick)
     }
 
-    /// Uses this search for the body `id` from the tick that `shown` is at, if the answer is the
-    /// same because the body lies where it lay. Returns whether it is.
+    /// Reuses this search for the body `id` from the tick that `shown` is at, if the body still
+    /// lies at the same place, so that the answer is the same. Returns whether it is reused.
     pub(crate) fn goes_on_for(&mut self, shown: &Playback, id: EntityId) -> bool {
         let is_same = self.rests && self.id == id && self.pose == pose(shown, id);
         if is_same {
@@ -81,7 +81,8 @@ impl LastMoved {
     /// the tick or `null`, and the tick since which the body has not moved.
     pub(crate) fn look_back(&mut self, recording: &Recording) -> Option<String> {
         if !self.is_done {
-            // Ticks that cannot be played, and all before them, cannot be searched.
+            // The search ends at ticks that cannot be played: it cannot search them, nor the ticks
+            // before them.
             self.is_done = self.search_stretch(recording).unwrap_or(true);
         }
         let (since, moved) = (self.since, self.moved.map(|tick| tick.to_string()));
@@ -89,8 +90,8 @@ impl LastMoved {
         self.is_done.then(|| format!(r#"{{"moved":{moved},"since":{since}}}"#))
     }
 
-    /// Searches from the next keyframe up to where the search began before. Returns whether the
-    /// search has ended.
+    /// Searches the ticks from the next keyframe up to those that were searched before. Returns
+    /// whether the search has ended.
     fn search_stretch(&mut self, recording: &Recording) -> Result<bool, Broken> {
         let keyframe = recording.keyframe(self.number)?;
         self.scratch.go_to(&keyframe)?;
@@ -114,7 +115,7 @@ impl LastMoved {
     }
 }
 
-/// The recording cannot be played.
+/// The error that the recording cannot be played.
 struct Broken;
 
 impl From<RecordingError> for Broken {

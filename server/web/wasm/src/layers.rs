@@ -1,5 +1,5 @@
-//! Data for layers of the page which the server computes for a live match, and this module for a
-//! replay: the work of the cascade, and cuts through the onion.
+//! Data for layers of the page: the work of the cascade, and cuts through the onion. For a live
+//! match the server computes them, for a replay this module.
 
 use obsp_sim::query::{Cut, Heat};
 use obsp_sim::{AwakeReason, Stage, World};

@@ -106,8 +106,8 @@ impl Page {
 
     /// Outputs the work of the cascade in the tick that is shown.
     pub fn cascade(&mut self) {
-        let told = self.replay.as_mut().and_then(|replay| replay.cascade().ok());
-        self.output = told.unwrap_or_else(|| "null".to_owned()).into_bytes();
+        let cascade = self.replay.as_mut().and_then(|replay| replay.cascade().ok());
+        self.output = cascade.unwrap_or_else(|| "null".to_owned()).into_bytes();
     }
 
     /// Outputs a cut through the onion at a height. A height that is not finite counts as zero.
@@ -124,8 +124,8 @@ impl Page {
         self.output = replay.why(slot, tick).into_bytes();
     }
 
-    /// Searches for the tick in which the entity in a slot last moved. False while the search goes
-    /// on.
+    /// Searches for the tick in which the entity in a slot last moved. Returns false while the
+    /// search goes on.
     pub fn last_moved(&mut self, slot: u32, tick: u32) -> bool {
         self.output.clear();
         let Some(replay) = &mut self.replay else { return true };
@@ -136,7 +136,7 @@ impl Page {
     }
 
     /// Begins a branch after a tick. `change` is the number of the change to the entity in `slot`,
-    /// and `ticks` how long it lasts.
+    /// which lasts `ticks` ticks.
     pub fn branch(&mut self, slot: u32, change: u32, ticks: u32, tick: u32) -> bool {
         let Some(replay) = &mut self.replay else { return self.failed("no recording is open") };
         let slot = u16::try_from(slot).unwrap_or(u16::MAX);
@@ -147,7 +147,7 @@ impl Page {
         begun.map_or_else(|why| self.failed(&why), |()| true)
     }
 
-    /// Goes to a tick of the branch; false if there is none there.
+    /// Goes to a tick of the branch. Returns false if the branch does not have the tick.
     pub fn show_branch(&mut self, tick: u32) -> bool {
         self.output.clear();
         let playback = self.replay.as_mut().and_then(|replay| replay.show_branch(tick));
@@ -183,7 +183,7 @@ impl Page {
         }
     }
 
-    /// Takes the input as bytes that came on the control stream, or as a datagram.
+    /// Handles the input as bytes that came on the control stream, or as a datagram.
     pub fn receive(&mut self, is_datagram: bool, now: f64) {
         let Some(player) = &mut self.player else { return };
         match is_datagram {

@@ -21,7 +21,7 @@ pub struct Player {
     corrections: Corrections,
 }
 
-/// Counters of the corrections of the prediction, and their sizes.
+/// Counters of the corrections of the prediction, and the sizes of the corrections.
 #[derive(Debug, Default)]
 struct Corrections {
     snapshots: u64,
@@ -67,12 +67,12 @@ impl Player {
         self.client = Client::new(&self.name, MapHash::ANY, &credentials, time(now));
     }
 
-    /// Bytes of the control stream have come.
+    /// Handles bytes that came on the control stream.
     pub fn on_stream(&mut self, bytes: &[u8], now: f64) {
         self.client.handle_stream(bytes, time(now));
     }
 
-    /// A datagram has come.
+    /// Handles a datagram that has come.
     pub fn on_datagram(&mut self, bytes: &[u8], now: f64) {
         let Some(snapshot) = self.client.handle_datagram(bytes, time(now)) else { return };
         self.corrections.snapshots += 1;
@@ -84,7 +84,7 @@ impl Player {
         }
     }
 
-    /// The map of the match has come, and the game's data, which may be empty.
+    /// Handles the map of the match, which has come, and the game's data, which may be empty.
     ///
     /// # Errors
     /// The map or the data are not those that the server named, or are damaged.
@@ -139,7 +139,7 @@ impl Player {
     pub fn match_event(&mut self, now: f64) -> Option<String> {
         let (tick, event) = self.client.next_match_event(time(now))?;
         let schema = self.client.session().hello().map(|hello| &*hello.schema);
-        Some(format!(r#"{{"tick":{},{}}}"#, tick.0, told(&event, schema)))
+        Some(format!(r#"{{"tick":{},{}}}"#, tick.0, event_json(&event, schema)))
     }
 
     /// Appends the match as it is to be drawn: the own player or its vehicle first, if it is in the
@@ -191,7 +191,8 @@ impl Player {
     }
 }
 
-/// The command of these keys. Buttons that do not exist make all buttons count as not held.
+/// The command of these keys. If `buttons` has a bit that no button has, all buttons count as not
+/// held.
 pub(crate) fn command(forward: i32, right: i32, yaw: u32, pitch: i32, buttons: u32) -> Command {
     let step = |value: i32| value.clamp(-127, 127) as i8;
     Command {
@@ -205,7 +206,7 @@ pub(crate) fn command(forward: i32, right: i32, yaw: u32, pitch: i32, buttons: u
 }
 
 /// An event in the form of the page's own decoder (`wire/control.js`).
-fn told(event: &MatchEvent, schema: Option<&Schema>) -> String {
+fn event_json(event: &MatchEvent, schema: Option<&Schema>) -> String {
     let id = |EntityId { slot, generation }: &EntityId| {
         format!(r#"{{"slot":{slot},"generation":{generation}}}"#)
     };

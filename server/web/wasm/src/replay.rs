@@ -15,7 +15,7 @@ use crate::kept::{Kept, NEAR, Verified};
 use crate::last_moved::{self, LastMoved};
 use crate::{json, layers, why};
 
-/// Of the verified ticks, one in this many is audited by brute force.
+/// One in this many verified ticks is audited by brute force.
 const AUDIT_INTERVAL: u64 = 60;
 
 /// A recorded match.
@@ -34,13 +34,13 @@ pub struct Replay {
     branch: Option<Branch>,
     /// The last search for the tick in which a body last moved.
     search: Option<LastMoved>,
-    /// Measures the work of the cascade; made when it is asked for first.
+    /// Measures the work of the cascade. It is made on the first request.
     heat: Option<Heat>,
     /// The reason why the recording cannot be played to its end, if there is one.
     broken: Option<String>,
 }
 
-/// A match on its way from the beginning to the end.
+/// A match that is being verified, from its beginning to its end.
 #[derive(Debug)]
 struct Verifying {
     playback: Playback,
@@ -62,7 +62,7 @@ impl Replay {
         if recording.header().game != played {
             let game = &recording.header().game;
             return Err(format!(
-                "it is of the game {game}, and this page has the rules of {played} alone; play it \
+                "it is of the game {game}, but this page has only the rules of {played}; play it \
                  with `server replay` of a server that has {game}"
             ));
         }
@@ -127,7 +127,8 @@ impl Replay {
         let verifying = self.verifying.as_ref();
         let playback = verifying.map(|verifying| &verifying.playback);
         let found = playback.and_then(Playback::difference);
-        // A tick that was shown ahead of the verification need not be the first that differs.
+        // A difference that was found in a shown tick, ahead of the verification, need not be the
+        // first.
         let unverified = || {
             let shown = self.shown.difference()?;
             Some(format!("{shown} (ticks before it are not verified yet)"))
@@ -195,8 +196,8 @@ impl Replay {
                 Some(Err(error)) => self.broken = Some(error.to_string()),
                 None => break,
             }
-            // On a long way only the last states are kept. That suffices for a step back, and takes
-            // little time.
+            // On a long way only the last states are kept. They suffice for a step back, and
+            // keeping them takes little time.
             if tick - self.shown.tick() < NEAR {
                 self.kept.keep(&self.shown);
             }
@@ -248,7 +249,7 @@ impl Replay {
         let moves = tick > before && there(&self.shown) != from;
         let world = self.shown.world();
         let found = why::entity_in(world, slot).and_then(|id| world.why(id));
-        found.map_or("null".to_owned(), |found| why::told(&found, tick, moves))
+        found.map_or("null".to_owned(), |found| why::to_json(&found, tick, moves))
     }
 
     /// Searches for the tick in which the entity in a slot last moved before `tick`, back by one
@@ -266,7 +267,7 @@ impl Replay {
     }
 
     /// Begins a search for the entity in a slot from the tick that is shown, or goes on with the
-    /// last search. False if there is no such entity.
+    /// last search. Returns false if there is no such entity.
     fn begin_search(&mut self, slot: u16) -> bool {
         let shown = &self.shown;
         let Some(id) = why::entity_in(shown.world(), slot) else { return false };
@@ -283,8 +284,8 @@ impl Replay {
         self.search.is_some()
     }
 
-    /// Begins a branch at a tick, in place of any that there was: the recorded match with one
-    /// change.
+    /// Begins a branch at a tick: the recorded match with one change. It replaces an earlier
+    /// branch.
     ///
     /// # Errors
     /// There is no such entity, or the change does not apply to it.

@@ -7,14 +7,14 @@ use obsp_sim::{EntityId, EntityState, Kind, PlayerMotion, Posture, World};
 
 use crate::json;
 
-/// Numbers of an entity, in the order in which `replay/frames.js` reads them.
+/// How many numbers describe an entity. `replay/frames.js` reads them in the same order.
 const NUMBERS: usize = 16;
 
 /// The flags of an entity.
 const PLAYER: u8 = 1;
 const ASLEEP: u8 = 2;
 const CROUCHING: u8 = 4;
-/// A player who waits to come back and is not in the world.
+/// The flag of a player who waits to come back and is not in the world.
 const DEAD: u8 = 8;
 
 /// Appends the state of all entities, then of all dead players.
@@ -98,11 +98,11 @@ pub(crate) fn events(tick: u64, game: &dyn RunningMatch) -> String {
     json::list(
         game.events()
             .iter()
-            .filter_map(|event| Some(format!(r#"{{"tick":{tick},{}}}"#, told(event)?))),
+            .filter_map(|event| Some(format!(r#"{{"tick":{tick},{}}}"#, event_json(event)?))),
     )
 }
 
-fn told(event: &Event) -> Option<String> {
+fn event_json(event: &Event) -> Option<String> {
     Some(match event {
         Event::Ray { player, from, to } => format!(
             r#""what":"ray","player":{},"from":{},"to":{}"#,

@@ -10,7 +10,7 @@ pub(crate) fn entity_in(world: &World, slot: u16) -> Option<EntityId> {
 }
 
 /// The reasons for an entity after a tick. `moves` says whether it moved in this tick.
-pub(crate) fn told(why: &Why, tick: u64, moves: bool) -> String {
+pub(crate) fn to_json(why: &Why, tick: u64, moves: bool) -> String {
     let number = |id: &EntityId| f64::from(id.slot);
     let slot = |id: &Option<EntityId>| id.map_or("null".to_owned(), |id| id.slot.to_string());
     let index = |solid: &Option<u32>| solid.map_or("null".to_owned(), |solid| solid.to_string());

@@ -1,5 +1,5 @@
-//! Branches of the committed recording. They equal it to the bit if nothing is changed, and stay
-//! sound if something is.
+//! Branches of the committed recording. A branch without a change equals the recording to the bit,
+//! and a branch with a change stays sound.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn a_branch_with_nothing_changed_has_the_digests_of_the_record() {
     let (mut replay, _) = opened();
     let slot = entities(&mut replay, |kind| kind.is_player())[0].slot;
     replay.branch(slot, Change::Nothing, BEGIN).unwrap();
-    // Forward, back to before the kept states, and forward again.
+    // The ticks go forward, then back to before the kept states, and forward again.
     for tick in (BEGIN..END).chain([BEGIN, BEGIN + 7, BEGIN + 61, END - 1]) {
         let recorded = replay.show(tick).game().digest();
         let branch = replay.show_branch(tick).unwrap();
@@ -86,7 +86,7 @@ fn a_player_whose_keys_are_changed_goes_another_way() {
     let recorded = place(replay.show(BEGIN + 20), walker).unwrap();
     let still = place(replay.show_branch(BEGIN + 20).unwrap(), walker).unwrap();
     assert!(recorded.distance(still) > 5.0, "{recorded} and {still}");
-    // Props hold no keys, and a slot that is not taken has nobody.
+    // The changes are refused: props hold no keys, and nobody is in an empty slot.
     let prop = entities(&mut replay, |kind| matches!(kind, Kind::Prop { .. }))[0];
     replay.branch(prop.slot, change, BEGIN).unwrap_err();
     replay.branch(u16::MAX, Change::Removed, BEGIN).unwrap_err();

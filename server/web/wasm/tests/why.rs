@@ -37,7 +37,7 @@ fn what_stopped_a_body_is_told_however_the_tick_was_come_to() {
     assert!(!stops.is_empty(), "nothing was stopped in the whole recording");
     for (tick, Why { id, stopped, .. }) in stops.iter().take(3) {
         let share = stopped.as_ref().map_or(0.0, |stopped| stopped.share);
-        // The tick is reached from a kept state, from itself and from the tick before.
+        // The tick is reached from a kept state, from the tick itself, and from the tick before.
         for from in [END, *tick, tick - 1] {
             replay.show(from);
             let told = replay.why(id.slot, *tick);

@@ -17,7 +17,7 @@ const TIMINGS: usize = 15;
 
 pub(crate) struct Cost {
     pub(crate) slices: usize,
-    /// Seconds.
+    /// Time of merging, in seconds.
     pub(crate) merging: f64,
     pub(crate) not_slicing: f64,
 }

@@ -72,7 +72,8 @@ impl Halfspace {
         }
     }
 
-    /// The exact `normal · point - distance` of each point, all times the same power of two.
+    /// The exact `normal · point - distance` of each point, multiplied by a power of two that is
+    /// the same for all.
     pub fn scaled_distances<const N: usize>(&self, points: [[f64; 3]; N]) -> [BigInt; N] {
         let parts = points.map(|p| p.map(parts));
         let exponent = parts.iter().flatten().map(|&(_, e)| e).min().unwrap_or(0).min(0);

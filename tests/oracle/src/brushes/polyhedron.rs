@@ -40,8 +40,8 @@ const LOWEST: u32 = 100_000;
 /// The world ends at this distance from the origin along each axis, in units.
 const WORLD: f64 = 32_768.0;
 
-/// A brush is thin if all its corners are nearer than this to one of its faces: 1/32 of a unit,
-/// less a millionth for the rounding of decimals. In millionths.
+/// A brush is thin if all its corners are nearer than this to one of its faces. The distance is in
+/// millionths of a unit: 1/32 of a unit, less a millionth for the rounding of decimals.
 const THIN: u32 = 31_249;
 
 impl Polyhedron {
@@ -109,7 +109,8 @@ impl Polyhedron {
             let square = |n: &[BigInt; 3]| dot(n, n) * THIN * THIN;
             let bound = square(face.normal());
             self.corners.iter().all(|corner| {
-                // Both sides are squared, in millionths, and times the squares of their divisors.
+                // Both sides are squared, in millionths, and multiplied by the squares of their
+                // divisors.
                 let height = corner.height(face) * 1_000_000;
                 &height * &height < &bound * &corner.denominator * &corner.denominator
             })
@@ -117,8 +118,8 @@ impl Polyhedron {
         self.faces.iter().filter(|face| self.has_area(face)).any(|face| thin(&face))
     }
 
-    /// The unit normal of the face that is least far from its farthest corner, and half of that
-    /// distance; both rounded.
+    /// The unit normal of the face whose farthest corner is nearest to it, and half of the distance
+    /// of that corner; both rounded.
     pub fn flattest(&self) -> ([f64; 3], f64) {
         let points = self.points();
         let depth =
@@ -242,7 +243,7 @@ impl Corner {
     }
 }
 
-/// Every point where three walls meet and that is in front of none, without repetitions.
+/// The points where three walls meet that are in front of no wall, each once.
 fn corners(walls: &[Halfspace]) -> Vec<Corner> {
     let mut corners: Vec<Corner> = Vec::new();
     for (k, c) in walls.iter().enumerate() {

@@ -132,5 +132,6 @@ fn outward(a: [f64; 3], b: [f64; 3], c: [f64; 3], by: f64) -> [f64; 3] {
 }
 
 pub(super) fn write_point(text: &mut String, [x, y, z]: [f64; 3], places: usize) {
-    write!(text, "( {x:.places$} {y:.places$} {z:.places$} ) ").expect("writing to a String cannot fail");
+    write!(text, "( {x:.places$} {y:.places$} {z:.places$} ) ")
+        .expect("writing to a String cannot fail");
 }

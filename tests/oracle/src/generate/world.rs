@@ -24,7 +24,7 @@ pub enum World {
     Wedges,
     /// Many boxes that overlap each other and the walls.
     Overlapping,
-    /// Walls about as thick as the thinnest that is solid, with gaps as narrow between them.
+    /// Walls about as thick as the thinnest solid one, with gaps as narrow between them.
     Thin,
     /// Boxes and ramps whose faces are written by points up to a hundred million units away.
     FarPoints,

@@ -1,5 +1,5 @@
-//! Casts of bodies that are not boxes along the axes, across brushes and elsewhere. The same map
-//! must stop them too.
+//! Casts of bodies that are not boxes along the axes, across brushes and elsewhere. The map must
+//! stop these bodies, too.
 //!
 //! [`sweep`] has the right answer, from the corners of each single brush. A subject may stop a body
 //! too early beside edges and corners, but never late and never in solid.
@@ -41,9 +41,9 @@ const BODIES: [Body; 5] = [
 /// A line across a brush.
 struct Crossed {
     middle: [f64; 3],
-    /// The normal of the flattest side.
+    /// The normal of the flattest face.
     normal: [f64; 3],
-    /// Half of the distance from that side to the farthest corner behind it.
+    /// Half of the distance from that face to the farthest corner behind it.
     depth: f64,
 }
 
@@ -55,7 +55,7 @@ impl Crossed {
 }
 
 /// Casts `count` times, each time the next body. Every other cast goes across a brush, through its
-/// middle along the normal of its flattest side: across each brush in turn if `count` suffices for
+/// middle along the normal of its flattest face: across each brush in turn if `count` suffices for
 /// all, else across random ones. The others go along random segments, half of them near the map's
 /// entities.
 pub fn casts(
@@ -116,14 +116,16 @@ fn judge(
         casts.wrong.add(|| format!("{body:?} from {start:?} to {end:?}: {fault}"));
     };
     match (answer, truth.first_contact(&certain, a, b)) {
-        (None, Some(time)) => wrong(format!("clear, but it meets a brush at {time}")),
+        (None, Some(time)) => {
+            wrong(format!("the cast is clear, but the body meets a brush at {time}"))
+        }
         (Some((time, _)), Some(contact)) if (time - contact) * length > ALONG * shell => {
-            wrong(format!("stopped at {time}, but it meets a brush at {contact}"));
+            wrong(format!("the body stops at {time}, but meets a brush at {contact} already"));
         }
         (Some((time, stop)), _)
             if time > 0.0 && truth.distance(&certain, wide(stop), 1.0) <= 0.0 =>
         {
-            wrong(format!("stopped at {time}, in solid at {stop:?}"));
+            wrong(format!("the body stops at {time}, in solid at {stop:?}"));
         }
         _ => {}
     }

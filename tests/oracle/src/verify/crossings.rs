@@ -20,8 +20,8 @@ pub struct Crossings {
 }
 
 impl Judge {
-    /// Crosses each of the solids of its map at its middle, both ways along the normal of
-    /// its flattest side, from near and from far.
+    /// Crosses each of the map's solids at its middle, both ways along the normal of its flattest
+    /// face, from near and from far.
     pub fn crossings(&self, subject: &dyn Subject, solids: &Solids) -> Crossings {
         let mut crossings = Crossings::default();
         let point = self.half_extents == [0.0; 3];
@@ -50,11 +50,11 @@ impl Judge {
     ) {
         crossings.asked += 1;
         let answer = subject.trace(start, end);
-        let told =
+        let describe =
             |fault: &str| format!("across the brush of line {line}, {start:?} to {end:?}: {fault}");
         match self.judge_trace(subject, start, end, &answer) {
             Ok(_) | Err(Fault::Normal(_)) => {}
-            Err(Fault::Answer(fault)) => crossings.wrong.add(|| told(&fault)),
+            Err(Fault::Answer(fault)) => crossings.wrong.add(|| describe(&fault)),
         }
         // Other brushes may cover the ends of the segment, or all of it.
         let (a, b) = (wide(start), wide(end));

@@ -47,7 +47,7 @@ struct Witness {
 }
 
 impl Witness {
-    fn told(&self, point: [f32; 3]) -> [f64; 3] {
+    fn shifted(&self, point: [f32; 3]) -> [f64; 3] {
         let [x, y, z] = wide(point);
         if let Lie::Higher(by) = self.lie { [x, y, z - f64::from(by)] } else { [x, y, z] }
     }
@@ -59,12 +59,12 @@ impl Subject for Witness {
         match self.lie {
             Lie::Filled if outside => true,
             Lie::Overfilled if point[0] < 10.0 && point[1] < 10.0 => true,
-            _ => self.brushes.holds(self.told(point)),
+            _ => self.brushes.holds(self.shifted(point)),
         }
     }
 
     fn trace(&self, start: [f32; 3], end: [f32; 3]) -> Answer {
-        let (a, b) = (self.told(start), self.told(end));
+        let (a, b) = (self.shifted(start), self.shifted(end));
         let at = |time: f64| [0, 1, 2].map(|i| (f64::from(start[i]) + (b[i] - a[i]) * time) as f32);
         match self.brushes.first_entry(a, b) {
             _ if self.lie == Lie::Clear => Answer::Clear,

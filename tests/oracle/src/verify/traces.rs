@@ -96,7 +96,7 @@ impl Judge {
         let surely = self.brushes.entry_with_margin(a, b, -shell);
         let possibly = self.brushes.entry_with_margin(a, b, shell);
         // The slow exact entry is computed only where the two bounds do not decide.
-        let told = |time: f64| {
+        let verdict_at = |time: f64| {
             let near =
                 |edge: Option<f64>| edge.is_some_and(|edge| (edge - time).abs() * length <= along);
             let exactly = || match self.brushes.first_entry(a, b) {
@@ -115,38 +115,50 @@ impl Judge {
                 Judgement::Solid => Ok(Verdict::Right),
                 Judgement::Shell => Ok(Verdict::Shell),
                 Judgement::Empty if self.reach(a) != Reach::Entity => Ok(Verdict::Shell),
-                Judgement::Empty => wrong("start_solid, but the start is free".into()),
+                Judgement::Empty => {
+                    wrong("the answer is that the start is in solid, but the start is free".into())
+                }
             },
-            _ if start_is == Judgement::Solid => wrong("the start is in solid".into()),
+            _ if start_is == Judgement::Solid => {
+                wrong("the start is in solid, which the answer does not say".into())
+            }
             Answer::Clear => match (possibly, surely) {
-                (_, Some(time)) => wrong(format!("clear, but in solid at {time}")),
+                (_, Some(time)) => {
+                    wrong(format!("the trace is clear, but the segment is in solid at {time}"))
+                }
                 (Some(_), None) if self.brushes.first_entry(a, b).is_some() => Ok(Verdict::Shell),
                 _ => Ok(Verdict::Right),
             },
             Answer::Hit { time, point, normal, end: stop } => {
                 let motion = [0, 1, 2].map(|i| b[i] - a[i]);
                 if surely.is_some_and(|surely| (time - surely) * length > along) {
-                    return wrong(format!("hit at {time}, but in solid already at {surely:?}"));
+                    return wrong(format!(
+                        "the trace hits at {time}, but is in solid at {surely:?} already"
+                    ));
                 }
                 if possibly.is_none_or(|possibly| (possibly - time) * length > along) {
                     return wrong(format!(
-                        "hit at {time}, but there is nothing before {possibly:?}"
+                        "the trace hits at {time}, but there is nothing to hit before {possibly:?}"
                     ));
                 }
                 let contact = [0, 1, 2].map(|i| a[i] + motion[i] * time);
                 if distance(contact, wide(point)) > shell {
-                    return wrong(format!("hit at {time}, but its point {point:?} is elsewhere"));
+                    return wrong(format!(
+                        "the trace hits at {time}, but {point:?} is not its point then"
+                    ));
                 }
                 let normal = wide(normal);
                 if dot(normal, motion) > shell {
-                    return wrong(format!("the normal {normal:?} is along the motion"));
+                    return wrong(format!(
+                        "the normal {normal:?} points along the motion, not against it"
+                    ));
                 }
                 if !self.brushes.has_face(contact, normal, along, shell) {
                     let what = format!("no face at {contact:?} has the normal {normal:?}");
                     return Err(Fault::Normal(what));
                 }
                 self.judge_stop(subject, a, contact, normal, stop, shell).map_err(Fault::Answer)?;
-                Ok(told(time))
+                Ok(verdict_at(time))
             }
         }
     }

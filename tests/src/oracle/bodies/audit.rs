@@ -139,7 +139,11 @@ mod tests {
         };
         assert_eq!(audit.judge(&[at(1, 0.0, 8.0), at(2, 16.0, 8.0)]), [], "touching");
         assert_eq!(audit.judge(&[at(1, 0.0, 7.9), at(2, 16.0, 8.0)]), [Overlap::Brush(1, 3)]);
-        assert_eq!(audit.judge(&[at(1, 0.0, 7.9), at(2, 16.0, 8.0)]), [], "judged already");
+        assert_eq!(
+            audit.judge(&[at(1, 0.0, 7.9), at(2, 16.0, 8.0)]),
+            [],
+            "a pair that has not moved is judged again"
+        );
         assert_eq!(audit.judge(&[at(1, 0.0, 8.0), at(2, 15.9, 8.0)]), [Overlap::Bodies(1, 2)]);
         let nowhere = [
             at(4, f64::NAN, 8.0),

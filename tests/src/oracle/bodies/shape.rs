@@ -64,7 +64,7 @@ impl Shape {
             }
         }
         let closed = directed.iter().all(|&[from, to]| directed.contains(&[to, from]));
-        assert!(closed, "the surface is closed");
+        assert!(closed, "the surface is not closed");
         shape.outward = planes.iter().map(|planes| planes.iter().sum()).collect();
         shape.edges = directed.into_iter().filter(|[from, to]| from < to).collect();
         Arc::new(shape)

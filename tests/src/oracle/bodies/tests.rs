@@ -75,10 +75,19 @@ fn aligned_boxes() {
 fn containment_counts() {
     let (large, small) = (cube(16.0), cube(2.0));
     let origin = at(&large, 0.0, 0.0, 0.0);
-    assert!(meets(&origin, &at(&small, 1.0, -2.0, 3.0)), "well inside");
-    assert!(meets(&origin, &at(&small, 14.0, 14.0, 14.0)), "inside, touching a corner");
-    assert!(meets(&origin, &at(&small, 14.0, 0.0, 0.0)), "inside, against a wall");
-    assert!(!meets(&origin, &at(&small, 18.0, 0.0, 0.0)), "outside, against a wall");
+    assert!(meets(&origin, &at(&small, 1.0, -2.0, 3.0)), "a cube well inside is not found");
+    assert!(
+        meets(&origin, &at(&small, 14.0, 14.0, 14.0)),
+        "a cube inside that touches a corner is not found"
+    );
+    assert!(
+        meets(&origin, &at(&small, 14.0, 0.0, 0.0)),
+        "a cube inside that touches a wall is not found"
+    );
+    assert!(
+        !meets(&origin, &at(&small, 18.0, 0.0, 0.0)),
+        "a cube that touches a wall from outside overlaps"
+    );
     assert!(!meets(&origin, &at(&small, 40.0, 0.0, 0.0)));
 }
 
@@ -87,8 +96,8 @@ fn containment_counts() {
 fn the_gap_of_the_u_takes_what_fits() {
     let u = model("u_block");
     let origin = at(&u, 0.0, 0.0, 0.0);
-    // The model's cells have sides of 16 and its centre of mass is at (24, 14.4, 8): the gap is x
-    // 16..32, y 16..32.
+    // The model's cells have sides of 16, and its centre of mass is at (24, 14.4, 8). The gap
+    // reaches from 16 to 32 along x and y.
     let gap = DVec3::new(0.0, 24.0 - 14.4, 0.0);
     let plug = cube(8.0);
     assert!(!meets(&origin, &at(&plug, gap.x, gap.y + 0.5, gap.z)));
@@ -96,9 +105,12 @@ fn the_gap_of_the_u_takes_what_fits() {
     assert!(meets(&origin, &at(&plug, gap.x + 0.01, gap.y + 4.0, gap.z)));
     let rod = Shape::cuboid(DVec3::new(-2.0, -2.0, -40.0), DVec3::new(2.0, 2.0, 40.0));
     assert!(!meets(&origin, &at(&rod, gap.x, gap.y, 0.0)));
-    assert!(meets(&origin, &at(&rod, gap.x + 16.0, gap.y, 0.0)), "through a leg, no corner inside");
+    assert!(
+        meets(&origin, &at(&rod, gap.x + 16.0, gap.y, 0.0)),
+        "a rod through one leg is not found"
+    );
     let turned = rod.posed(DQuat::from_rotation_y(1.2), gap);
-    assert!(meets(&origin, &turned), "through both legs");
+    assert!(meets(&origin, &turned), "a rod through both legs is not found");
 }
 
 #[test]
@@ -214,7 +226,7 @@ fn shapes_read_here_are_the_shapes_that_ship() {
 }
 
 #[test]
-#[should_panic(expected = "the surface is closed")]
+#[should_panic(expected = "the surface is not closed")]
 fn an_open_surface_is_refused() {
     let text = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n";
     Shape::from_loops(&read_obj(text));

@@ -1,5 +1,5 @@
-//! A player on a kinematic body is predicted as the server carries them, as far as the velocity
-//! in the snapshots allows.
+//! The prediction of a player on a kinematic body agrees with the server, which carries them, as
+//! far as the velocity in the snapshots allows.
 
 use obsp::model::Model;
 use obsp::{Options, Source, Spaces, compile};
@@ -64,7 +64,8 @@ fn ride(velocity: DVec3, walks: bool) -> Vec<f64> {
             let touched = world.touched_by(player);
             let answer = AuthoritativeMotion::new(motion, Tick(now), None).with_touched(touched);
             let error = prediction.reconcile(Tick(now), answer, &observed);
-            // The first ticks after the slab has turned were predicted with its velocity before.
+            // The first ticks after the slab has turned were predicted with the velocity that it
+            // had before.
             if now % TURNS > LAG {
                 errors.extend(error.map(|error| error.units));
             }

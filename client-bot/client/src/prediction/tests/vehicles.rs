@@ -1,4 +1,4 @@
-//! Vehicles as no honest server reports them, and vehicles predicted far ahead of the server.
+//! Vehicles that no honest server would report, and vehicles predicted far ahead of the server.
 
 use glam::DQuat;
 use obsp_sim::{Kind, ModelId};

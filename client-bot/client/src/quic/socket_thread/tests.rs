@@ -80,8 +80,8 @@ fn drop_in_time(socket: SocketThread) {
     assert!(took < PATIENCE, "{took:?}");
 }
 
-/// Symptom: `obsp_client_free` never returned while the server opened no stream. Cause: the
-/// thread waited for the stream and did not check whether the caller still needed it. Cure: it
+/// Symptom: `obsp_client_free` never returned while the server opened no stream. Cause: the thread
+/// waited for the stream and did not check whether the caller still needed it. Cure: the thread
 /// ends when the caller drops its end.
 #[test]
 fn a_server_that_opens_no_stream_does_not_hold_up_the_drop() {

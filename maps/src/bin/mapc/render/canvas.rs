@@ -57,7 +57,7 @@ impl Canvas {
         self.polygon(&corners, colour, alpha);
     }
 
-    /// A line with round ends.
+    /// Draws a line with round ends.
     pub(super) fn line(&mut self, from: DVec2, to: DVec2, width: f64, colour: Colour) {
         let along = to - from;
         self.shade(
@@ -86,7 +86,7 @@ impl Canvas {
         }
     }
 
-    /// A line with a head at its end.
+    /// Draws a line with an arrowhead at its end.
     pub(super) fn arrow(&mut self, from: DVec2, to: DVec2, width: f64, colour: Colour) {
         self.line(from, to, width, colour);
         let back = (from - to).normalize_or_zero() * (3.0 * width);
@@ -105,7 +105,7 @@ impl Canvas {
         );
     }
 
-    /// A convex polygon, its corners in either order.
+    /// Fills a convex polygon. Its corners may run in either direction.
     pub(super) fn polygon(&mut self, corners: &[DVec2], colour: Colour, alpha: f64) {
         let low = corners.iter().copied().fold(DVec2::INFINITY, DVec2::min);
         let high = corners.iter().copied().fold(DVec2::NEG_INFINITY, DVec2::max);
@@ -149,7 +149,7 @@ impl Canvas {
         }
     }
 
-    /// Text whose first letter's upper left corner is at `at`.
+    /// Draws text. The upper left corner of its first letter is at `at`.
     pub(super) fn text(&mut self, at: DVec2, text: &str, colour: Colour) {
         let mut left = at.x.round() as i64;
         let top = at.y.round() as i64;

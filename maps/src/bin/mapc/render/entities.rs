@@ -55,7 +55,7 @@ impl EntityKind {
             Self::Prop => ["prop", "props"],
             Self::Push => ["jump pad", "jump pads"],
             Self::Teleport => ["teleporter", "teleporters"],
-            Self::Arrival => ["end of teleports", "ends of teleports"],
+            Self::Arrival => ["teleport destination", "teleport destinations"],
             Self::Trigger => ["other trigger", "other triggers"],
             Self::Mover => ["other brush entity", "other brush entities"],
         };
@@ -136,7 +136,7 @@ pub(super) fn paint(
         .collect()
 }
 
-/// The least height of an entity.
+/// The height of an entity's lowest point.
 fn lowest(entity: &MapEntity) -> Option<f64> {
     let solids = entity.solids().iter().map(|solid| solid.bounds().min.z);
     solids.chain(entity.origin().map(|origin| origin.z)).reduce(f64::min)
@@ -167,7 +167,7 @@ fn footprint(models: &[Model], prop: &MapEntity, origin: DVec3) -> Vec<DVec3> {
     }
 }
 
-/// A player's square and the direction of view.
+/// Draws a player's square and the direction of view.
 fn standing(canvas: &mut Canvas, at: DVec2, half: f64, colour: Colour, heading: Option<DVec2>) {
     let corners = square(at, half);
     canvas.polygon(&corners, colour, 0.9);
@@ -192,7 +192,7 @@ fn square(centre: DVec2, half: f64) -> [DVec2; 4] {
         .map(|(x, y)| centre + DVec2::new(x, y) * half)
 }
 
-/// The convex hull, corner by corner (Andrew's monotone chain).
+/// The corners of the convex hull of `points`, in order (Andrew's monotone chain).
 fn hull(mut points: Vec<DVec2>) -> Vec<DVec2> {
     points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
     points.dedup();

@@ -11,14 +11,14 @@ pub(super) const NARROW: Colour = [214, 84, 60];
 const EDGE: Colour = [32, 34, 38];
 const COORDINATES: Colour = [110, 110, 110];
 
-/// Heights from low to high.
+/// The colours of heights, from low to high.
 const TINTS: [Colour; 5] =
     [[92, 120, 150], [140, 172, 176], [190, 202, 168], [236, 222, 176], [250, 244, 226]];
 
-/// A fall of more than this, in units, is an edge instead of a step.
+/// A fall of more than this, in units, is drawn as an edge; a smaller one is a step.
 const STEP: f64 = 18.0;
 
-/// Least distance of grid lines, in pixels.
+/// Least distance between grid lines, in pixels.
 pub(super) const GRID: f64 = 64.0;
 
 pub(super) fn paint(canvas: &mut Canvas, view: &View, survey: &Survey) {
@@ -58,7 +58,7 @@ pub(super) fn tint(height: f64, lowest: f64, highest: f64) -> Colour {
     })
 }
 
-/// Light from the north-west, as on maps of mountains.
+/// The colour of a slope that is lit from the north-west, as on maps of mountains.
 fn lit(colour: Colour, normal: DVec3) -> Colour {
     let sun = DVec3::new(-1.0, 1.0, 1.6).normalize();
     let light = 1.0 + 0.7 * (normal.dot(sun) - sun.z);
@@ -73,7 +73,7 @@ fn edge(view: &View, survey: &Survey, column: u32, row: u32, floor: &Floor) -> f
         (column + 1 < view.width).then_some((column + 1, row)),
         (row + 1 < view.height).then_some((column, row + 1)),
     ];
-    // The rise of a slope from one pixel to the next is not an edge.
+    // A slope rises from one pixel to the next, which is not an edge.
     let slope = floor.normal.truncate().length() / floor.normal.z.max(0.1);
     let grade = slope * view.units_per_pixel;
     let rise = |(column, row)| match survey.at(column, row) {
@@ -90,7 +90,7 @@ fn edge(view: &View, survey: &Survey, column: u32, row: u32, floor: &Floor) -> f
     }
 }
 
-/// Lines at round coordinates, and the coordinates at the border.
+/// Draws lines at round coordinates, and writes the coordinates at the border.
 fn grid(canvas: &mut Canvas, view: &View) {
     let step = view.round_distance(GRID);
     let corner = view.map_corner();

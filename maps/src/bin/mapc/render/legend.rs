@@ -106,7 +106,7 @@ fn scale(column: &mut Column<'_>, view: &View) {
 
 fn heights(column: &mut Column<'_>, survey: &Survey) {
     if survey.lowest > survey.highest {
-        column.line("no floor is seen", QUIET);
+        column.line("no floor is visible", QUIET);
         return;
     }
     column.line("height of the floor", INK);

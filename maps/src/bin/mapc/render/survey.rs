@@ -9,16 +9,17 @@ use super::view::View;
 /// A gap between solids is a room if it is at least this high, in units.
 const ROOM: f64 = 32.0;
 
-/// Greatest height of a box above a floor that it stands on, in units: Quake's step.
+/// A box has room on a floor if it is free at most this far above the floor, in units: Quake's
+/// step.
 const STEP: f64 = 18.0;
 
-/// Number of heights within a step that are tried.
+/// Number of heights above a floor that are tried, from 0 to [`STEP`].
 const TRIES: u32 = 5;
 
 /// Pixels along the longer side of the map in the search for its rooms.
 const COARSE: u32 = 160;
 
-/// The content of a pixel.
+/// The part of the world that a pixel shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Pixel {
     /// No solid at all, or the filled outside.
@@ -43,12 +44,12 @@ pub(super) struct Floor {
 pub(super) struct Survey {
     width: u32,
     pixels: Vec<Pixel>,
-    /// Lowest and highest floor.
+    /// Heights of the lowest and the highest floor.
     pub(super) lowest: f64,
     pub(super) highest: f64,
 }
 
-/// The part of a vertical line within a solid; the normal is that of the top.
+/// The part of a vertical line within a solid. `normal` is the normal of the solid's top.
 struct Span {
     low: f64,
     high: f64,
@@ -124,7 +125,8 @@ fn classify_tops(pixels: &mut [Pixel]) {
     }
 }
 
-/// All solids on the vertical line through `at`, united, from the top down.
+/// Collects the spans of all solids on the vertical line through `at`, from the top down. Spans
+/// that overlap are united.
 fn collect_spans(world: &World, at: DVec3, spans: &mut Vec<Span>) {
     spans.clear();
     let all = world.bounds();
@@ -207,7 +209,7 @@ fn floor(span: &Span, too_narrow: bool) -> Floor {
     Floor { height: span.high, normal: span.normal, too_narrow }
 }
 
-/// Whether a place is solid for the bare point. Outside a sealed map everything is, although
+/// Whether a place is solid for the bare point. Everything outside a sealed map is solid, although
 /// there is no brush.
 fn is_outside(world: &World, at: DVec3) -> bool {
     let point = world.sizes().iter().find(|size| size.is_point());
@@ -215,7 +217,7 @@ fn is_outside(world: &World, at: DVec3) -> bool {
     point.is_some_and(|point| world.is_solid(point, at.as_vec3()))
 }
 
-/// Whether a box can be on the floor here.
+/// Whether a box has room on the floor at this place.
 fn has_room(world: &World, at: DVec3, floor: f64, id: SizeId, size: &Size) -> bool {
     let lowest = floor + f64::from(size.half_extents.z) + 0.1;
     (0..TRIES).any(|i| {

@@ -9,13 +9,14 @@ use obsp::{SizeId, Trace};
 /// find room.
 const ASIDE: f32 = 4.0;
 
-/// The cells that distinguish floors are this much lower than a player, in units.
+/// A cell is this much less high than a player, in units. Cells tell floors apart that lie above
+/// each other.
 const LOWER: f32 = 8.0;
 
 /// A walk shorter than this share of the distance between places has met a wall.
 const SHORT: f32 = 0.25;
 
-/// Greatest number of places of a map: they cover a floor of 4,600 units square.
+/// Greatest number of places of a map. A floor of 4,600 by 4,600 units has this many.
 const MOST: usize = 16_384;
 
 /// Places of a map where a player can stand, in the order in which a flood fill from
@@ -62,7 +63,7 @@ struct Flood<'a> {
     size: SizeId,
     /// Distance between places, in units.
     stride: f32,
-    /// Height of the cells that distinguish floors, in units.
+    /// Height of the cells that tell floors apart, in units.
     storey: f32,
     /// Highest ledge that a player walks up, in units.
     step: f32,
@@ -72,7 +73,7 @@ struct Flood<'a> {
 }
 
 impl Flood<'_> {
-    /// New places a stride away.
+    /// The new places that lie one stride from `place`.
     fn beside(&mut self, place: Vec3) -> Vec<Vec3> {
         let up = self.go(place, place + Vec3::Z * self.step);
         [Vec3::X, Vec3::Y, -Vec3::X, -Vec3::Y]
@@ -98,7 +99,7 @@ impl Flood<'_> {
     }
 }
 
-/// The place where a box ends that moves from `from` towards `to`.
+/// The place where a box stops that moves from `from` towards `to`.
 pub(super) fn walk(map: &obsp::World, size: SizeId, from: Vec3, to: Vec3) -> Vec3 {
     match map.find_first_transition(size, from, to) {
         Trace::Clear => to,

@@ -35,7 +35,7 @@ fn player_at(slot: u16, position: DVec3) -> EntityState {
 fn judge(entities: Vec<EntityState>) -> Vec<(Obstacle, f64)> {
     let mut audit = Audit::new(&room(), &shipped()).expect("the room has both sizes");
     let found = audit.check(&State { tick: 0, entities: entities.clone() });
-    assert_eq!(audit.check(&State { tick: 1, entities }), [], "judged already");
+    assert_eq!(audit.check(&State { tick: 1, entities }), [], "nothing has moved since");
     let overlap = |fault: &Fault| match fault {
         Fault::Interpenetration(found) => (found.obstacle, found.depth),
         Fault::Unsound(found) => panic!("{found:?}"),
@@ -108,7 +108,7 @@ fn a_body_with_a_number_that_is_none_is_a_fault_of_its_own() {
             // The player in the floor is found as well, and the crate overlaps nothing.
             assert_eq!(found.len(), 2, "{found:?}");
             assert_eq!(found[1].body(), players[0].id, "{found:?}");
-            assert_eq!(audit.check(&state), [fault], "it is found whenever it is seen");
+            assert_eq!(audit.check(&state), [fault], "the fault is found in every check");
             let mut passages = Passages::new(&room(), &shipped(), 60).expect("both sizes");
             let before = State { tick: 0, entities: vec![sound, players[0], players[1]] };
             assert_eq!(passages.check(&before), []);

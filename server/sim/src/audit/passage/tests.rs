@@ -38,7 +38,8 @@ fn a_motion_through_another_body_is_found() {
     let middle = DVec3::new(-200.0, 3.0, 100.0);
     let found = way(left, right, Some(middle));
     assert!(matches!(found[..], [Tunnelled { through: Obstacle::Body(_), .. }]), "{found:?}");
-    // It passes the corner of the other: a body that moved in two steps may go there.
+    // The line passes beside the core of the other body: a body that moves in two steps may go
+    // around it.
     assert_eq!(way(left, right, Some(middle + DVec3::Y * 12.0)), []);
 }
 
@@ -83,7 +84,7 @@ fn a_jump_that_nothing_announced_is_found_and_so_is_one_that_did_not_happen() {
     let body = crate_at(0, here).id;
     let jumped = Misplaced::Unannounced { body, from: Some(here), to: Some(spawn) };
     assert_eq!(put(here, Some(spawn), &[]).misplaced, [jumped], "to the very spawn point");
-    // It came through nothing, but farther than any body moves in a tick.
+    // The body came through nothing, but it moved farther than any body can in a tick.
     let there = here + DVec3::Z * 110.0;
     let found = put(here, Some(there), &[]);
     assert_eq!((found.tunnelled.len(), found.misplaced.len()), (0, 1), "{found:?}");
@@ -93,8 +94,8 @@ fn a_jump_that_nothing_announced_is_found_and_so_is_one_that_did_not_happen() {
     assert_eq!(stayed(&[brought], Some(here)), not_there(Some(spawn), Some(here)));
     assert_eq!(stayed(&[taken], Some(here)), not_there(None, Some(here)));
     assert_eq!(stayed(&[brought], None), not_there(Some(spawn), None));
-    // The first relocation starts where the body was not. The second starts outside of the
-    // world, and the body was in it.
+    // The first relocation starts at a place where the body was not. The second starts outside of
+    // the world, but the body was in it.
     assert_eq!(stayed(&[(Some(spawn), Some(here))], Some(here)).len(), 1);
     assert_eq!(stayed(&[(None, Some(here))], Some(here)).len(), 1);
 }
@@ -142,7 +143,7 @@ fn what_is_under_the_feet_of_who_stands_up_has_not_come_through() {
     assert_eq!(stands_up(beside, beside + DVec3::Z), []);
     let found = stands_up(beside, beside - DVec3::X * 80.0 + DVec3::Z * 40.0);
     assert!(found.iter().any(|way| way.body.slot == 1), "{found:?}");
-    // It moves from above the player to below.
+    // The grenade moves from above the player to below.
     let found = stands_up(below + DVec3::Z * 110.0, below);
     assert!(found.iter().any(|way| way.body.slot == 1), "{found:?}");
 }

@@ -1,6 +1,6 @@
 //! The contact points of two parts that meet along an edge of each, like two cards that lean on
-//! each other. The points are the ends of the length that both edges share. A single point would
-//! let the parts turn about it.
+//! each other. The points are the ends of the stretch along which both edges run. With a single
+//! point the parts could turn about it.
 
 use glam::DVec3;
 
@@ -14,12 +14,12 @@ const EDGE_LEAN: f64 = 0.14;
 /// Two edges are parallel if the sine of the angle between them is below this: 8 degrees.
 const PARALLEL: f64 = 0.14;
 
-/// Edges that share less than this length, in units, meet at a point.
+/// Edges that run along each other for less than this, in units, meet at a point.
 const SHORTEST: f64 = 0.01;
 
 /// Finds two parallel edges, one of each part, along which the parts meet. Returns the ends of the
-/// length that the edges share, if their gap is no more than `reach`. Empty if there are no such
-/// edges.
+/// stretch along which both edges run, if their gap is no more than `reach`. The result is empty if
+/// there are no such edges.
 pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
     let mut points = Points::new();
     let Some([from, to]) = edge(a, axis) else { return points };
@@ -47,8 +47,8 @@ pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
     points
 }
 
-/// Of the edges at a part's farthest corner along a direction, the one that leans towards the
-/// direction least. `None` if none of them lies along the contact.
+/// The edge that leans least towards a direction, of those at the part's farthest corner along that
+/// direction. `None` if none of them lies along the contact.
 fn edge(part: &Part, direction: DVec3) -> Option<[DVec3; 2]> {
     let (corner, at) = part.support(direction);
     let mut best = (EDGE_LEAN, None);
@@ -56,7 +56,7 @@ fn edge(part: &Part, direction: DVec3) -> Option<[DVec3; 2]> {
         let Some(place) = face.vertices.iter().position(|&vertex| vertex == corner) else {
             continue;
         };
-        // Each edge at the corner leads to the next vertex in one of its two faces, so none is
+        // Each edge at the corner leads to the next vertex in one of its two faces, so no edge is
         // missed.
         let next = face.vertices[(place + 1) % face.vertices.len()];
         let Some(to) = part.vertex(usize::from(next)) else { continue };

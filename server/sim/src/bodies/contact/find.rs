@@ -29,7 +29,7 @@ const MIN_SHARE: usize = 24;
 /// The result of a search.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// In order of key.
+    /// The pairs, in order of key.
     pub(crate) pairs: Vec<Pair>,
     /// The free distance of each body that was searched: how far its surface may move,
     /// in units, without meeting anything that is not among the pairs. It is negative infinity
@@ -37,8 +37,8 @@ pub(crate) struct Found {
     pub(crate) free_distances: Vec<(u16, f64)>,
 }
 
-/// All pairs of parts that awake props may bring together within the tick. `before` are last tick's
-/// pairs.
+/// All pairs of parts that awake props may bring together within the tick. `before` contains the
+/// pairs of the last tick.
 pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) -> Found {
     let search = Search::new(space, before, context.seconds);
     let awake = search.searchers(Entity::is_awake_body, &context.threads);
@@ -59,8 +59,8 @@ pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) ->
     })
 }
 
-/// Updates `pairs`, the result of the last search, once bodies have woken since: only these are
-/// searched. No body has moved meanwhile.
+/// Updates `pairs`, the result of the last search, after bodies have woken. Only the woken bodies
+/// are searched anew. No body has moved since the last search.
 pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepContext) -> Found {
     let search = Search::new(space, &pairs, context.seconds);
     let woken = search.searchers(Entity::has_woken, &context.threads);
@@ -81,7 +81,7 @@ pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepCont
     };
     let mut all = pairs;
     all.retain(stays);
-    // A pair of a woken body is listed under the other body, if that one has the lower slot.
+    // A pair of a woken body is listed under the other body, if the other body has the lower slot.
     found.pairs.sort_by_key(|pair| pair.key);
     if !found.pairs.is_empty() {
         // The sort merges two lists that are in order, and copies only the shorter one.
@@ -120,8 +120,8 @@ impl<'a> Search<'a> {
     ) -> Found {
         let shares = context.threads.in_shares(searchers.len(), MIN_SHARE, |range| {
             let mut context = context.share();
-            // The pairs of all shares are appended to the first share's list, so that one gets room
-            // for all.
+            // The pairs of all shares are appended to the first share's list, so that list gets
+            // room for all of them.
             let bodies = if range.start == 0 { searchers.len() } else { range.len() };
             let mut finder = Finder::new(self, &mut context, bodies);
             work(&mut finder, range);
@@ -143,8 +143,8 @@ impl<'a> Search<'a> {
 }
 
 impl<'a> Finder<'a, '_> {
-    /// Adds the pairs of a body with everything around it, and with the `later` bodies that search
-    /// for contacts, too.
+    /// Adds the pairs of a body with everything around it. `later` contains the bodies that also
+    /// search for contacts and come after it.
     fn meet_all(
         &mut self,
         neighbourhood: &Neighbourhood,
@@ -249,9 +249,9 @@ mod tests {
             let all = find(&space, &before, &mut context).pairs;
             let by_woken = find_woken(&space, before.clone(), &mut context).pairs;
             assert!(all.len() > before.len(), "seed {seed}: waking added no pair");
-            let told = |pair: &Pair| (pair.key, pair.points.len(), (pair.gap * 1e6).round());
+            let rounded = |pair: &Pair| (pair.key, pair.points.len(), (pair.gap * 1e6).round());
             let [all, by_woken] =
-                [all, by_woken].map(|pairs| pairs.iter().map(told).collect::<Vec<_>>());
+                [all, by_woken].map(|pairs| pairs.iter().map(rounded).collect::<Vec<_>>());
             assert_eq!(all, by_woken, "seed {seed}");
         }
     }

@@ -22,16 +22,16 @@ const SAME_GAP: f64 = 0.01;
 /// corner that lies on an edge.
 const SAME_CORNER: f64 = 1e-3;
 
-/// Faces whose alignment differs by no more than this tie. The value is many times the rounding of
-/// the axis between parts that are only the guard's margin apart.
+/// Two faces tie if their alignment differs by no more than this. The value is many times the
+/// rounding of the axis between parts that are only the guard's margin apart.
 const AS_ALIGNED: f64 = 1e-9;
 
-/// Corners whose scores differ by no more than this tie. The value is many times the rounding of a
-/// squared length on any map.
+/// Two corners tie if their scores differ by no more than this. The value is many times the
+/// rounding of a squared length on any map.
 const TIE: f64 = 1e-6;
 
-/// Of corners or faces that tie, the farthest along this direction wins, so that neither rounding
-/// nor the order of the two bodies decides. No drawn face is perpendicular to it.
+/// If corners or faces tie, the one that is farthest along this direction wins, so that neither
+/// rounding nor the order of the two bodies decides. No drawn face is perpendicular to it.
 const SKEW: DVec3 = DVec3::new(0.516_397_8, 0.690_065_6, 0.507_093_3);
 
 /// Lists that are filled anew for each pair: faces may have any number of corners.
@@ -52,16 +52,16 @@ struct Corner {
 }
 
 impl Corner {
-    /// Whether it is the same corner but for rounding.
+    /// Whether the two corners are the same but for rounding.
     fn is(&self, other: &Self) -> bool {
         other.middle.distance_squared(self.middle) < SAME_CORNER * SAME_CORNER
     }
 }
 
 /// The points at which `a` and `b` meet along the separation's axis. Where one part lies flat on
-/// the other, face is clipped against face. Otherwise the points are the ends of the length that
-/// parallel edges share. Points farther apart than `reach` are left out. If none is left, the
-/// result is the closest point.
+/// the other, face is clipped against face. Otherwise the points are the ends of the stretch along
+/// which two parallel edges run. Points farther apart than `reach` are left out. If none is left,
+/// the result is the closest point.
 pub(super) fn manifold(
     [a, b]: [&Part; 2],
     separation: &Separation,
@@ -79,7 +79,7 @@ pub(super) fn manifold(
 }
 
 /// The points at which `a` and `b` meet face to face along `axis`, no farther apart than `reach`.
-/// Empty if neither lies flat on the other, or their faces lie beside each other.
+/// The result is empty if neither lies flat on the other, or if their faces lie beside each other.
 pub(super) fn area([a, b]: [&Part; 2], axis: DVec3, reach: f64, buffers: &mut Buffers) -> Points {
     let faces = Faces::along(a, b, axis);
     faces.map_or_else(Points::default, |faces| faces.points(axis, reach, buffers))
@@ -214,7 +214,7 @@ fn most_aligned<'a>(part: &Part<'a>, direction: DVec3) -> (&'a Face, f64) {
     let mut best = (&faces[0], f64::NEG_INFINITY);
     for face in faces {
         let along = face.plane.normal.dot(local);
-        // Of faces that tie, the first one wins.
+        // If faces tie, the first one wins.
         if along > best.1 + AS_ALIGNED {
             best = (face, along);
         }

@@ -1,5 +1,5 @@
-//! Where two bodies touch, or are about to: finds the convex parts of each that come near the
-//! other, and the points at which they meet.
+//! Finds the convex parts of two bodies that touch or are about to, and the points at which they
+//! meet.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -35,8 +35,8 @@ const CONTACT_TRIGGER_GAP: f64 = 0.5 * REST_GAP;
 /// farther, and is as it was at the last search, needs no new search.
 pub(super) const MIN_SEARCH_REACH: f64 = 0.5 * REST_GAP;
 
-/// Last tick's plane is good as long as the gap along it is more than this share of last tick's
-/// gap. Otherwise a better plane is searched for.
+/// Last tick's plane is good enough if the gap along it is more than this share of last tick's gap.
+/// Otherwise a search finds a better plane.
 const STILL_FAR: f64 = 0.75;
 
 /// Fewest bodies of a thread's share when searchers are prepared.
@@ -49,8 +49,7 @@ pub(super) struct Searcher<'a> {
     pub(super) bounds: Aabb,
     /// How far its surface can move within the tick, in units.
     pub(super) reach: f64,
-    /// Whether a search would find the same as last time, as far as it depends on
-    /// this body.
+    /// Whether a search would find the same pairs as last time, as far as they depend on this body.
     unchanged: bool,
 }
 
@@ -156,7 +155,7 @@ impl<'a> BoundedPart<'a> {
 impl<'a, 'c> Finder<'a, 'c> {
     /// Makes a finder for a share of about this many of the bodies.
     pub(super) fn new(search: &'a Search<'a>, context: &'c mut StepContext, bodies: usize) -> Self {
-        // Room for about as many pairs as last time, and some more: if the long list outgrew its
+        // The list gets room for about as many pairs as last time, and some more: if it outgrew its
         // room, it would be moved as a whole.
         let share = search.before.len() * bodies / search.before.bodies().max(1);
         Self {

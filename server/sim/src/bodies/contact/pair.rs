@@ -35,7 +35,7 @@ impl ContactPoint {
     }
 }
 
-/// Saves a gap as the `f64` of the same value: recordings have always held an `f64`.
+/// Saves a gap as the `f64` of the same value, because recordings have always held an `f64`.
 mod saved_gap {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -49,7 +49,8 @@ mod saved_gap {
 }
 
 /// Two unit directions at right angles to the `normal` of a contact and to each other, along which
-/// friction is solved. Where the z component of the normal changes its sign, they turn round.
+/// friction is solved. Where the z component of the normal changes its sign, the two directions are
+/// reversed.
 pub(crate) fn tangents(normal: DVec3) -> [Vec3; 2] {
     let normal = normal.as_vec3().normalize();
     let tangent = normal.any_orthonormal_vector();
@@ -64,7 +65,7 @@ pub(crate) struct PairKey {
     pub(crate) body: u16,
     /// The other body, or a solid of the world.
     pub(crate) other: Blocker,
-    /// Indices of the two parts within their bodies, that of the awake body first.
+    /// Indices of the two parts within their bodies, the awake body's part first.
     pub(crate) parts: (u16, u16),
 }
 

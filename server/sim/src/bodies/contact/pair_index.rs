@@ -10,13 +10,14 @@ use crate::collision::cascade::{LastPlane, NearParts};
 /// The known pairs of parts of two bodies: those that the search found, in ascending order. Empty
 /// if the search found the two bodies too far apart.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<'a>(&'a [Pair]);
+pub(crate) struct KnownPairs<'a>(&'a [Pair]);
 
 /// Pairs in order of key, indexed by the slot of their body.
 #[derive(Debug)]
 pub(crate) struct PairIndex<'a> {
     pairs: &'a [Pair],
-    /// By slot: where the pairs of its body start. The last entry is the end of all pairs.
+    /// For each slot: the index at which the pairs of its body start. The last entry is the number
+    /// of all pairs.
     starts: Vec<u32>,
 }
 
@@ -54,21 +55,21 @@ impl<'a> PairIndex<'a> {
     }
 
     /// The known pairs between the body in slot `body` and `other`.
-    pub(crate) fn known(&self, body: u16, other: Blocker) -> Known<'a> {
+    pub(crate) fn known(&self, body: u16, other: Blocker) -> KnownPairs<'a> {
         let own = self.of(body);
         let Some(first) = own.iter().position(|pair| pair.key.other == other) else {
-            return Known(&[]);
+            return KnownPairs(&[]);
         };
         let count = own[first..].iter().take_while(|pair| pair.key.other == other).count();
-        Known(&own[first..first + count])
+        KnownPairs(&own[first..first + count])
     }
 
     /// All pairs of bodies that are near each other, each once and in order, with their known pairs
     /// of parts.
-    pub(crate) fn neighbours(&self) -> impl Iterator<Item = (u16, Blocker, Known<'a>)> {
+    pub(crate) fn neighbours(&self) -> impl Iterator<Item = (u16, Blocker, KnownPairs<'a>)> {
         let groups =
             self.pairs.chunk_by(|a, b| (a.key.body, a.key.other) == (b.key.body, b.key.other));
-        groups.map(|group| (group[0].key.body, group[0].key.other, Known(group)))
+        groups.map(|group| (group[0].key.body, group[0].key.other, KnownPairs(group)))
     }
 
     /// The known pairs between a body and all solids of the world.
@@ -79,19 +80,19 @@ impl<'a> PairIndex<'a> {
     }
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownPairs<'a> {
     pub(crate) fn pairs(self) -> &'a [Pair] {
         self.0
     }
 
-    /// The pair of these parts.
+    /// The pair of these parts, if it is known.
     pub(super) fn pair(self, ours: usize, theirs: usize) -> Option<&'a Pair> {
         let parts = (ours as u16, theirs as u16);
         self.0.iter().find(|pair| pair.key.parts == parts)
     }
 }
 
-impl LastPlane for Known<'_> {
+impl LastPlane for KnownPairs<'_> {
     fn whole(self) -> Option<DVec3> {
         self.0.first().map(|pair| pair.axis)
     }

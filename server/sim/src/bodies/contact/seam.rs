@@ -26,7 +26,7 @@ const SAME_DIRECTION: f64 = 1e-6;
 /// The faces of a solid that are part of the world's surface at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Exposure {
-    /// Enough faces for the direction of the separation, which stays as it is.
+    /// All faces that the direction of the separation needs, so the direction stays as it is.
     AsDrawn,
     /// Only one face, with its outward normal.
     Face(DVec3),
@@ -98,9 +98,9 @@ mod tests {
     use super::*;
 
     /// Symptom: a contact over the foot of a ramp had another plane once the whole scene was
-    /// shifted. Cause: the body's edge ran along that of the foot, and rounding decided whether the
-    /// foot's corner was the nearest point: there the ramp's side counted, too. Cure: only the
-    /// faces count between which the direction lies.
+    /// shifted. Cause: an edge of the body ran along the edge of the foot, and rounding decided
+    /// whether the foot's corner was the nearest point: there the ramp's side counted, too. Cure:
+    /// only the faces count between which the direction lies.
     #[test]
     fn the_end_of_an_edge_is_like_its_middle() {
         let slope = DVec3::new(-0.4, 0.0, 1.0).normalize();

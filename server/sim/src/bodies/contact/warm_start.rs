@@ -5,7 +5,7 @@ use glam::DVec3;
 
 use super::{Pair, Points, tangents};
 
-/// A point is the same one as one of last tick's if the two are nearer to each other than this, in
+/// A point is matched with one of last tick's if the two are nearer to each other than this, in
 /// units, in the body's axes. Corners of props are farther apart.
 const SAME_POINT: f32 = 4.0;
 

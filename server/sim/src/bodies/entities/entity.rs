@@ -23,7 +23,7 @@ pub(crate) struct Entity {
     /// Its shape, or in limbo the shape that it will have when it comes back.
     pub(crate) shape: ShapeId,
     pub(crate) velocity: DVec3,
-    /// Radians per second, world axes.
+    /// Angular velocity in radians per second, world axes.
     pub(crate) angular: DVec3,
     pub(crate) sleep: SleepState,
     /// How the current tick simulates it; between two ticks [`Pace::Full`].
@@ -38,9 +38,8 @@ pub(crate) struct Entity {
     pub(crate) free_distance: f64,
     /// Upper bound of how far its surface has moved since that search, in units.
     pub(crate) moved: f64,
-    /// The slot of the player whose shove moves it, if nothing else has moved it
-    /// since. The simulation does not depend on it: it only tells which players
-    /// were pushed by others.
+    /// The slot of the player whose shove moves it, if nothing else has moved it since. The
+    /// simulation does not depend on this slot. It only tells which players were pushed by others.
     pub(crate) shoved_by: Option<u16>,
     /// Whether a game keeps it out of the world. Such an entity stays in limbo, and does not wait
     /// for a free place.
@@ -171,8 +170,8 @@ impl Entity {
         self.is_kinematic() && self.is_awake_body()
     }
 
-    /// Its velocities, linear and angular. For a kinematic body they are those with which it really
-    /// moves: once something has stopped it, they are lower than those that its game has set.
+    /// The linear and the angular velocity with which it really moves. A kinematic body that
+    /// something has stopped moves more slowly than its game has set.
     pub(crate) fn motion(&self) -> [DVec3; 2] {
         let share = match &self.role {
             Role::Kinematic(kinematic) => kinematic.share(),
@@ -181,8 +180,8 @@ impl Entity {
         [self.velocity, self.angular].map(|velocity| velocity * share)
     }
 
-    /// Starts its rest anew. A kinematic body sleeps if its velocities are zero, and is an island
-    /// of its own.
+    /// Resets its sleep. A kinematic body sleeps if its velocities are zero, and is an island of
+    /// its own.
     pub(crate) fn reset_sleep(&mut self) {
         self.sleep = SleepState::default();
         if self.is_kinematic() {

@@ -12,11 +12,13 @@ use super::stops::stop_in_order;
 use super::{Placement, Space};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::Entity;
-use crate::collision::cascade::{Body, LastPlane, pass, pass_known, pass_neighbour};
+use crate::collision::cascade::{
+    Body, LastPlane, first_impact, first_impact_of_all_parts, first_impact_of_near_parts,
+};
 use crate::collision::distances::{MARGIN, REST_GAP, ROUNDING};
 use crate::collision::pose::{Motion, Pose};
 use crate::collision::shape::ShapeId;
-use crate::collision::time_of_impact::{Impact, Passage};
+use crate::collision::time_of_impact::{Impact, TimeOfImpact};
 use crate::context::StepContext;
 use crate::threads::{Threads, joined};
 
@@ -24,13 +26,13 @@ use crate::threads::{Threads, joined};
 /// pressed against another body, and only moved up to it.
 pub(crate) const NEGLIGIBLE_SHARE: f64 = 1.0 / 128.0;
 
-/// Extra distance, in units, that a kinematic body keeps off a body that stands: it stops that much
-/// earlier than it must. Otherwise a player between it and a wall could not walk out.
-const KEPT_OFF: f64 = 3.0 * MARGIN;
+/// Extra distance, in units, at which a kinematic body stops before a body that stands. Otherwise a
+/// player between the kinematic body and a wall could not walk out.
+const EXTRA_MARGIN: f64 = 3.0 * MARGIN;
 
 /// Extra distance, in units, that a kinematic body, and each body that it pushes or carries, keeps
 /// off a body that moves. Two bodies that are pressed together at the margin have no room to turn.
-const KEPT_OFF_MOVING: f64 = REST_GAP;
+const EXTRA_MARGIN_MOVING: f64 = REST_GAP;
 
 /// Fewest pairs of a thread's share.
 const MIN_PAIRS: usize = 48;
@@ -81,9 +83,9 @@ pub(super) struct MovingBody<'a> {
     pub(super) stop: Option<(Blocker, Impact)>,
     /// Upper bound of how far its surface moves in this motion, in units.
     pub(super) way: f64,
-    /// Extra distances, in units, that it keeps off a body that stands, and off one that moves: it
-    /// stops that much earlier than it must.
-    kept_off: [f64; 2],
+    /// Extra distances, in units, at which it stops before a body that stands, and before one that
+    /// moves.
+    extra_margins: [f64; 2],
     pub(super) overlapping: bool,
 }
 
@@ -93,7 +95,7 @@ pub(super) struct MovingPair<P> {
     pub(super) planes: P,
     pub(super) test: PairTest,
     /// How far the two get past each other, with the axis from the first to the second.
-    pub(super) passage: Passage,
+    pub(super) time_of_impact: TimeOfImpact,
 }
 
 /// A bound on the motion of a body since the search for contacts.
@@ -107,13 +109,15 @@ pub(super) struct SinceSearch {
 }
 
 impl SinceSearch {
-    /// The bound of a body that does not move now, and has `moved` so many units since the search.
+    /// The bound of a body that does not move now, and whose surface has moved by `moved` units
+    /// since the search.
     pub(super) fn standing(moved: f64) -> Self {
         Self { undirected: moved, shift: DVec3::ZERO }
     }
 
     /// Upper bound of how far the gap along a direction to `other` has shrunk since the search, at
-    /// any time of `span` of this motion. If it `stops`, `other` stops where the span begins.
+    /// any time of `span` of this motion. If `stops` is true, `other` stands still from the
+    /// beginning of the span.
     pub(super) fn approach(
         self,
         other: Self,
@@ -153,19 +157,23 @@ impl PairTest {
 
     /// Runs the test: how far the two bodies get past each other within `span`, a part of their
     /// motion.
-    pub(super) fn pass(
+    pub(super) fn first_impact(
         self,
         bodies: [&Body; 2],
         span: (f64, f64),
         planes: impl LastPlane,
         approach: impl Fn(DVec3) -> f64,
         context: &mut StepContext,
-    ) -> Passage {
+    ) -> TimeOfImpact {
         let [a, b] = bodies;
         match self {
-            Self::NearParts => pass_neighbour(a, b, span, MARGIN, planes, approach, context),
-            Self::AllParts => pass_known(a, b, span, MARGIN, planes, approach, context),
-            Self::Cascade => pass(a, b, span, MARGIN, planes, context),
+            Self::NearParts => {
+                first_impact_of_near_parts(a, b, span, MARGIN, planes, approach, context)
+            }
+            Self::AllParts => {
+                first_impact_of_all_parts(a, b, span, MARGIN, planes, approach, context)
+            }
+            Self::Cascade => first_impact(a, b, span, MARGIN, planes, context),
         }
     }
 }
@@ -174,8 +182,8 @@ impl Space<'_> {
     /// Moves the bodies of `proposals` (ascending slots, placed props) as far as each is free; all
     /// other bodies stand. `planes` gives the planes that divided a body from a blocker last time.
     /// `neighbours` are the pairs that the search for contacts found, with their planes. A body
-    /// that moves no farther than its free distance from where it was searched meets nothing but
-    /// its neighbours.
+    /// that moves no farther than its free distance from the place where the search found it meets
+    /// nothing but its neighbours.
     pub(crate) fn advance<P: LastPlane + Send + Sync>(
         &self,
         proposals: &[Proposal],
@@ -219,10 +227,10 @@ impl Space<'_> {
             let travel = undirected + shift.length();
             // It is not computed as `travel` less `entity.moved`, because both may be infinite.
             let way = swing + shift.length();
-            let kept_off = if entity.is_kinematic() {
-                [KEPT_OFF, KEPT_OFF_MOVING]
+            let extra_margins = if entity.is_kinematic() {
+                [EXTRA_MARGIN, EXTRA_MARGIN_MOVING]
             } else if entity.driven_velocity != DVec3::ZERO {
-                [0.0, KEPT_OFF_MOVING]
+                [0.0, EXTRA_MARGIN_MOVING]
             } else {
                 [0.0; 2]
             };
@@ -237,7 +245,7 @@ impl Space<'_> {
                 stop_time: 1.0,
                 stop: None,
                 way,
-                kept_off,
+                extra_margins,
                 overlapping: false,
             })
         };
@@ -273,14 +281,16 @@ impl Space<'_> {
                 }
                 let bodies = of.map(|index| index.map(|index| &moving[index]));
                 let tested = self.test_neighbours(bodies, (slot, other), planes, &mut context);
-                let Some(passage) = tested else { continue };
+                let Some(time_of_impact) = tested else { continue };
                 match of {
                     [Some(i), Some(j)] => {
                         let test = PairTest::NearParts;
-                        pairs.push(MovingPair { movers: [i, j], planes, test, passage });
+                        pairs.push(MovingPair { movers: [i, j], planes, test, time_of_impact });
                     }
-                    [Some(i), None] => met.push((i, other, passage)),
-                    [None, Some(j)] => met.push((j, Blocker::Entity(slot), reversed(passage))),
+                    [Some(i), None] => met.push((i, other, time_of_impact)),
+                    [None, Some(j)] => {
+                        met.push((j, Blocker::Entity(slot), reversed(time_of_impact)))
+                    }
                     [None, None] => {}
                 }
             }
@@ -289,7 +299,8 @@ impl Space<'_> {
         let mut pairs = Vec::with_capacity(neighbours.len());
         for (found, met, counters) in shares {
             pairs.extend(found);
-            met.into_iter().for_each(|(i, blocker, passage)| movers[i].meet(blocker, passage));
+            met.into_iter()
+                .for_each(|(i, blocker, time_of_impact)| movers[i].meet(blocker, time_of_impact));
             context.counters.add_earlier(&counters);
         }
         self.test_beyond_search(movers, mover_of, planes, &mut pairs, context);
@@ -305,7 +316,7 @@ impl Space<'_> {
         (slot, other): (u16, Blocker),
         planes: impl LastPlane,
         context: &mut StepContext,
-    ) -> Option<Passage> {
+    ) -> Option<TimeOfImpact> {
         let excess = |mover: Option<&MovingBody>, slot| {
             mover.map_or_else(|| self.excess_travel(slot), |mover| mover.excess_travel)
         };
@@ -347,7 +358,7 @@ impl Space<'_> {
             }
         };
         let (bodies, span) = ([own, obstacle], (0.0, 1.0));
-        Some(PairTest::NearParts.pass(bodies, span, planes, approach, context))
+        Some(PairTest::NearParts.first_impact(bodies, span, planes, approach, context))
     }
 
     /// How far the body in a slot has moved beyond its free distance.
@@ -362,19 +373,19 @@ impl Space<'_> {
 }
 
 impl MovingBody<'_> {
-    /// Stops the body at a `blocker` that stands, where the `passage` ends, unless it stops
+    /// Stops the body at a `blocker` that stands, at the `time_of_impact`, unless it stops
     /// earlier.
-    pub(super) fn meet(&mut self, blocker: Blocker, passage: Passage) {
-        match passage {
-            Passage::Free => {}
-            Passage::Overlapping => {
+    pub(super) fn meet(&mut self, blocker: Blocker, time_of_impact: TimeOfImpact) {
+        match time_of_impact {
+            TimeOfImpact::Free => {}
+            TimeOfImpact::Overlapping => {
                 self.overlapping = true;
                 self.stop_time = 0.0;
             }
-            Passage::Blocked(mut impact) => {
-                let [kept_off, _] = self.kept_off;
-                if kept_off > 0.0 && matches!(blocker, Blocker::Entity(_)) {
-                    impact.time = (impact.time - kept_off / self.way).max(0.0);
+            TimeOfImpact::Blocked(mut impact) => {
+                let [extra_margin, _] = self.extra_margins;
+                if extra_margin > 0.0 && matches!(blocker, Blocker::Entity(_)) {
+                    impact.time = (impact.time - extra_margin / self.way).max(0.0);
                 }
                 if impact.time < self.stop_time {
                     self.stop_time = impact.time;
@@ -386,18 +397,21 @@ impl MovingBody<'_> {
 }
 
 impl<P> MovingPair<P> {
-    /// How much earlier than they must the two stop where they meet, as a share of their motion.
-    pub(super) fn kept_off(&self, movers: &[MovingBody]) -> f64 {
+    /// The time by which the two stop earlier than they must where they meet, as a share of their
+    /// motion.
+    pub(super) fn extra_margin_time(&self, movers: &[MovingBody]) -> f64 {
         let [a, b] = self.movers.map(|mover| &movers[mover]);
-        let kept_off = a.kept_off[1].max(b.kept_off[1]);
-        if kept_off > 0.0 { kept_off / (a.way + b.way) } else { 0.0 }
+        let extra_margin = a.extra_margins[1].max(b.extra_margins[1]);
+        if extra_margin > 0.0 { extra_margin / (a.way + b.way) } else { 0.0 }
     }
 }
 
-/// Exchanges the two bodies of a passage.
-pub(super) fn reversed(passage: Passage) -> Passage {
-    match passage {
-        Passage::Blocked(impact) => Passage::Blocked(Impact { axis: -impact.axis, ..impact }),
+/// Exchanges the two bodies of a time of impact.
+pub(super) fn reversed(time_of_impact: TimeOfImpact) -> TimeOfImpact {
+    match time_of_impact {
+        TimeOfImpact::Blocked(impact) => {
+            TimeOfImpact::Blocked(Impact { axis: -impact.axis, ..impact })
+        }
         same => same,
     }
 }

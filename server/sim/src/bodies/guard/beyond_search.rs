@@ -2,8 +2,8 @@
 //! among their neighbours, or parts of neighbours that were far away.
 //!
 //! The search left out what was farther apart than the sum of both free distances. A body may have
-//! used up its free distance in an earlier round of this tick, and stand now. Others that hardly
-//! move may meet it all the same.
+//! used up its free distance in an earlier round of this tick, and stand now. Other bodies may meet
+//! it then, even if they hardly move.
 
 use obsp::geometry::Aabb;
 
@@ -14,7 +14,7 @@ use crate::bodies::entities::Entity;
 use crate::bodies::nearby::Nearby;
 use crate::collision::cascade::{Body, LastPlane, Reversed};
 use crate::collision::distances::MARGIN;
-use crate::collision::time_of_impact::Passage;
+use crate::collision::time_of_impact::TimeOfImpact;
 use crate::context::StepContext;
 use crate::threads::joined;
 
@@ -24,7 +24,8 @@ const MIN_PAIRS: usize = 16;
 /// Fewest moving bodies of a thread's share.
 const MIN_BODIES: usize = 32;
 
-/// Fewest bodies of a thread's share, of those beyond the reach of the search.
+/// Fewest bodies of a thread's share, where the bodies beyond the reach of the search are shared
+/// out.
 const MIN_BEYOND: usize = 16;
 
 /// Whether two bodies may have come near each other where the search for contacts found
@@ -35,8 +36,9 @@ pub(super) fn exceed_reach(ours: f64, theirs: f64) -> bool {
 }
 
 impl Space<'_> {
-    /// Stops moving bodies at obstacles that stand and that the search for contacts left out as too
-    /// far away, but that are near now. Adds pairs of such moving bodies to `pairs`.
+    /// Stops moving bodies at obstacles that stand still. The search for contacts left these
+    /// obstacles out, because they were too far away, but the bodies have come near them since.
+    /// Pairs of moving bodies that have come near each other are added to `pairs`.
     pub(super) fn test_beyond_search<P: LastPlane + Send + Sync>(
         &self,
         movers: &mut [MovingBody],
@@ -77,7 +79,8 @@ impl Space<'_> {
             (near.met, context.counters)
         });
         for (met, counters) in shares {
-            met.into_iter().for_each(|(i, blocker, passage)| movers[i].meet(blocker, passage));
+            met.into_iter()
+                .for_each(|(i, blocker, time_of_impact)| movers[i].meet(blocker, time_of_impact));
             context.counters.add_earlier(&counters);
         }
     }
@@ -129,7 +132,7 @@ fn speedbox(mover: &MovingBody) -> Aabb {
 /// The obstacles that moving bodies meet, and lists that are filled anew for each body.
 #[derive(Default)]
 struct Near {
-    met: Vec<(usize, Blocker, Passage)>,
+    met: Vec<(usize, Blocker, TimeOfImpact)>,
     solids: Vec<u32>,
     entities: Vec<u16>,
 }
@@ -170,8 +173,8 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
             solids.clear();
             entity.near_solids.visit(map, &speedbox, |index| solids.push(index));
             for solid in solids.drain(..).map(Blocker::Solid) {
-                let passage = self.pass(mover, solid, planes(slot, solid), context);
-                met.extend(passage.map(|passage| (index, solid, passage)));
+                let time_of_impact = self.first_impact(mover, solid, planes(slot, solid), context);
+                met.extend(time_of_impact.map(|time_of_impact| (index, solid, time_of_impact)));
             }
             entities.near_where(&speedbox, &self.stands, near);
             near.retain(|&other| entities.get(other).is_some_and(touches));
@@ -182,26 +185,26 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
         for other in near.drain(..) {
             let blocker = Blocker::Entity(other);
             let known = planes(slot, blocker);
-            let passage = if known.whole().is_some() {
-                self.pass(mover, blocker, known, context)
+            let time_of_impact = if known.whole().is_some() {
+                self.first_impact(mover, blocker, known, context)
             } else {
                 // The pair may be listed under the other body.
                 let known = Reversed(planes(other, Blocker::Entity(slot)));
-                self.pass(mover, blocker, known, context)
+                self.first_impact(mover, blocker, known, context)
             };
-            met.extend(passage.map(|passage| (index, blocker, passage)));
+            met.extend(time_of_impact.map(|time_of_impact| (index, blocker, time_of_impact)));
         }
     }
 
     /// How far a moving body gets past an obstacle that stands; `None` if the obstacle is not
     /// there.
-    fn pass(
+    fn first_impact(
         &self,
         mover: &MovingBody,
         blocker: Blocker,
         planes: impl LastPlane,
         context: &mut StepContext,
-    ) -> Option<Passage> {
+    ) -> Option<TimeOfImpact> {
         let Space { map, entities, .. } = self.space;
         let body = match blocker {
             Blocker::Solid(index) => Body::fixed(&map.solids()[index as usize]),
@@ -211,7 +214,7 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
         let test = PairTest::beyond_search(bodies, planes);
         let moved = blocker.entity().map_or(0.0, |slot| self.space.moved(slot));
         let approach = mover.since_search.approach(SinceSearch::standing(moved), (0.0, 1.0), false);
-        Some(test.pass(bodies, (0.0, 1.0), planes, approach, context))
+        Some(test.first_impact(bodies, (0.0, 1.0), planes, approach, context))
     }
 }
 
@@ -225,8 +228,8 @@ fn moving_pair<P: LastPlane>(
     let bodies = [&movers[i].body, &movers[j].body];
     let test = PairTest::beyond_search(bodies, planes);
     let approach = movers[i].since_search.approach(movers[j].since_search, (0.0, 1.0), false);
-    let passage = test.pass(bodies, (0.0, 1.0), planes, approach, context);
-    MovingPair { movers: [i, j], planes, test, passage }
+    let time_of_impact = test.first_impact(bodies, (0.0, 1.0), planes, approach, context);
+    MovingPair { movers: [i, j], planes, test, time_of_impact }
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
 //! The motion of a missile. Against the world, its bounding ball is swept through the shifted
-//! planes (Melax 2000), so the missile may turn freely. Against other bodies, which stand
-//! meanwhile, its own shape is tested.
+//! planes (Melax 2000), so the missile may turn freely. Other bodies stand while it moves, and its
+//! own shape is tested against them.
 
 use glam::DVec3;
 use obsp::Trace;
 use obsp::body::Sphere;
 
 use super::{Placement, Space};
-use crate::collision::cascade::{Body, pass};
+use crate::collision::cascade::{Body, first_impact};
 use crate::collision::distances::MARGIN;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shape;
-use crate::collision::time_of_impact::Passage;
+use crate::collision::time_of_impact::TimeOfImpact;
 use crate::context::StepContext;
 
 /// How far a missile may move.
@@ -52,10 +52,17 @@ impl Space<'_> {
         self.visit_entities(
             &body.speedbox().inflated(MARGIN),
             Some(slot),
-            &mut |other, obstacle| match pass(&body, &obstacle, (0.0, 1.0), MARGIN, None, context) {
-                Passage::Free => {}
-                Passage::Overlapping => overlapping = true,
-                Passage::Blocked(impact) if impact.time < share => {
+            &mut |other, obstacle| match first_impact(
+                &body,
+                &obstacle,
+                (0.0, 1.0),
+                MARGIN,
+                None,
+                context,
+            ) {
+                TimeOfImpact::Free => {}
+                TimeOfImpact::Overlapping => overlapping = true,
+                TimeOfImpact::Blocked(impact) if impact.time < share => {
                     share = impact.time;
                     met = Some(Stop {
                         entity: Some(other),
@@ -63,7 +70,7 @@ impl Space<'_> {
                         point: impact.point,
                     });
                 }
-                Passage::Blocked(_) => {}
+                TimeOfImpact::Blocked(_) => {}
             },
         );
         if met.is_some() {
@@ -73,8 +80,9 @@ impl Space<'_> {
         Some(Flight { placement, time, stop })
     }
 
-    /// Follows the missile's bounding ball past the world alone. Returns its end, the share of its
-    /// motion that is free, and what stops it; `None` if it starts in solid.
+    /// Follows the missile's bounding ball past the world alone. Returns the end of its motion, the
+    /// share of the motion that is free, and the obstacle that stops it. `None` if it starts in
+    /// solid.
     fn fly_as_ball(
         &self,
         shape: &Shape,
@@ -110,14 +118,14 @@ impl Space<'_> {
         let body = Body::moving(shape, start, Pose { position: target.position, ..start });
         let (mut time, mut stop, mut overlapping) = (1.0, None, false);
         self.visit_solids(&body.speedbox().inflated(MARGIN), |_, solid| {
-            match pass(&body, &solid, (0.0, 1.0), MARGIN, None, context) {
-                Passage::Free => {}
-                Passage::Overlapping => overlapping = true,
-                Passage::Blocked(impact) if impact.time < time => {
+            match first_impact(&body, &solid, (0.0, 1.0), MARGIN, None, context) {
+                TimeOfImpact::Free => {}
+                TimeOfImpact::Overlapping => overlapping = true,
+                TimeOfImpact::Blocked(impact) if impact.time < time => {
                     time = impact.time;
                     stop = Some(Stop { entity: None, normal: -impact.axis, point: impact.point });
                 }
-                Passage::Blocked(_) => {}
+                TimeOfImpact::Blocked(_) => {}
             }
         });
         (!overlapping).then(|| (body.motion.at(time), time, stop))

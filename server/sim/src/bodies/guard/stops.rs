@@ -1,9 +1,9 @@
 //! Moving bodies stop one after the other, in order of time.
 //!
 //! Of all pairs that meet, the earliest is decided first: nothing else stops its bodies before.
-//! Both stop there. The bodies that come near them are followed from that time on, past a body that
-//! stands now. So each body stops once, and none is stopped by a motion that another body does not
-//! complete.
+//! Both bodies stop where they meet. Bodies that come near them are followed from that time on,
+//! past bodies that stand now. So each body stops once, and none is stopped by a motion that
+//! another body does not complete.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 use super::advance::{MovingBody, MovingPair, reversed};
 use crate::bodies::blocker::Blocker;
 use crate::collision::cascade::{LastPlane, Reversed};
-use crate::collision::time_of_impact::{Impact, Passage};
+use crate::collision::time_of_impact::{Impact, TimeOfImpact};
 use crate::context::StepContext;
 use crate::counters::Counters;
 
@@ -29,11 +29,11 @@ pub(super) fn stop_in_order<P: LastPlane + Sync>(
     for (index, mover) in movers.iter().enumerate().filter(|(_, mover)| mover.stop_time < 1.0) {
         queue.add(mover.stop_time, Event::Standing(index));
     }
-    for pair in pairs.iter().filter(|pair| pair.passage == Passage::Overlapping) {
+    for pair in pairs.iter().filter(|pair| pair.time_of_impact == TimeOfImpact::Overlapping) {
         pair.movers.into_iter().for_each(|mover| movers[mover].overlapping = true);
     }
     let mut meetings: Vec<_> =
-        pairs.iter().map(|pair| Meeting::of(pair, pair.passage, 0.0, movers)).collect();
+        pairs.iter().map(|pair| Meeting::of(pair, pair.time_of_impact, 0.0, movers)).collect();
     for (index, meeting) in meetings.iter().enumerate() {
         queue.add_meeting(index, meeting.as_ref());
     }
@@ -41,7 +41,7 @@ pub(super) fn stop_in_order<P: LastPlane + Sync>(
         return;
     }
     let pairs_of = PairsOfMovers::new(movers.len(), pairs);
-    let ahead = pass_ahead(movers, pairs, &meetings, &pairs_of, context);
+    let ahead = run_ahead(movers, pairs, &meetings, &pairs_of, context);
     let mut has_stopped = vec![false; movers.len()];
     let mut stopping = Vec::new();
     while let Some((time, event)) = queue.next() {
@@ -74,14 +74,14 @@ pub(super) fn stop_in_order<P: LastPlane + Sync>(
                 if has_stopped[other] || span.0 >= span.1 {
                     continue;
                 }
-                let passage = match ahead.get(index, mover, span) {
+                let time_of_impact = match ahead.get(index, mover, span) {
                     Some(known) => {
                         context.counters.add_earlier(&known.counters);
-                        known.passage
+                        known.time_of_impact
                     }
-                    None => pair.pass_stopped(movers, mover, span, context),
+                    None => pair.first_impact_with_stopped(movers, mover, span, context),
                 };
-                let meeting = Meeting::of(pair, passage, time, movers);
+                let meeting = Meeting::of(pair, time_of_impact, time, movers);
                 queue.add_meeting(index as usize, meeting.as_ref());
                 meetings[index as usize] = meeting;
             }
@@ -94,7 +94,7 @@ pub(super) fn stop_in_order<P: LastPlane + Sync>(
 struct Ahead {
     stopped: usize,
     span: (f64, f64),
-    passage: Passage,
+    time_of_impact: TimeOfImpact,
     counters: Counters,
 }
 
@@ -102,11 +102,11 @@ struct Ahead {
 #[derive(Default)]
 struct AllAhead {
     list: Vec<Ahead>,
-    /// By pair: index in the list; [`NONE`] if no test was run.
+    /// For each pair: index of its test in the list; [`NONE`] if no test was run.
     of_pair: Vec<u32>,
 }
 
-/// Stands for no index.
+/// The entry of a pair for which no test was run.
 const NONE: u32 = u32::MAX;
 
 impl AllAhead {
@@ -119,10 +119,10 @@ impl AllAhead {
     }
 }
 
-/// Runs the tests that most bodies that stop will need with their neighbours, by pair. All threads
-/// run them ahead of time, because only one thread decides which bodies stop. Empty if there are no
-/// other threads.
-fn pass_ahead<P: LastPlane + Sync>(
+/// Tests for each body that will probably stop how far its neighbours get past it then. All threads
+/// run these tests ahead of time, because only one thread decides which bodies stop. The result is
+/// empty if there are no other threads.
+fn run_ahead<P: LastPlane + Sync>(
     movers: &[MovingBody],
     pairs: &[MovingPair<P>],
     meetings: &[Option<Meeting>],
@@ -149,9 +149,10 @@ fn pass_ahead<P: LastPlane + Sync>(
                 let span = (stops[stopped], movers[other].stop_time);
                 if stops[other] > span.0 && span.0 < span.1 {
                     let mut context = context.share();
-                    let passage = pair.pass_stopped(movers, stopped, span, &mut context);
+                    let time_of_impact =
+                        pair.first_impact_with_stopped(movers, stopped, span, &mut context);
                     let counters = context.counters;
-                    found.push((index, Ahead { stopped, span, passage, counters }));
+                    found.push((index, Ahead { stopped, span, time_of_impact, counters }));
                 }
             }
         }
@@ -169,27 +170,27 @@ fn pass_ahead<P: LastPlane + Sync>(
 #[derive(Clone, Copy)]
 struct Meeting {
     time: f64,
-    /// The impact, with the axis from the first to the second. `None` if the two overlap: that
-    /// comes from rounding, if they were proven apart before.
+    /// The impact, with the axis from the first to the second. `None` if the two overlap. Two
+    /// bodies that were proven apart overlap only by rounding.
     impact: Option<Impact>,
 }
 
 impl Meeting {
-    /// The meeting of a pair whose test from the time `from` on gave `passage`. `None` if the two
-    /// get past each other.
+    /// The meeting of a pair whose test from the time `from` on gave `time_of_impact`. `None` if
+    /// the two get past each other.
     fn of<P>(
         pair: &MovingPair<P>,
-        passage: Passage,
+        time_of_impact: TimeOfImpact,
         from: f64,
         movers: &[MovingBody],
     ) -> Option<Self> {
-        match passage {
-            Passage::Free => None,
-            Passage::Blocked(impact) => {
-                let time = (impact.time - pair.kept_off(movers)).max(from);
+        match time_of_impact {
+            TimeOfImpact::Free => None,
+            TimeOfImpact::Blocked(impact) => {
+                let time = (impact.time - pair.extra_margin_time(movers)).max(from);
                 Some(Self { time, impact: Some(impact) })
             }
-            Passage::Overlapping => Some(Self { time: from, impact: None }),
+            TimeOfImpact::Overlapping => Some(Self { time: from, impact: None }),
         }
     }
 }
@@ -210,13 +211,13 @@ impl MovingBody<'_> {
 impl<P: LastPlane> MovingPair<P> {
     /// How far the other body gets within `span` past `stopped`, which stands where it is when the
     /// span begins. The axis is from the first body to the second.
-    fn pass_stopped(
+    fn first_impact_with_stopped(
         &self,
         movers: &[MovingBody],
         stopped: usize,
         span: (f64, f64),
         context: &mut StepContext,
-    ) -> Passage {
+    ) -> TimeOfImpact {
         let [a, b] = self.movers;
         let early = &movers[stopped];
         let late = &movers[if stopped == a { b } else { a }];
@@ -224,9 +225,9 @@ impl<P: LastPlane> MovingPair<P> {
         let approach = late.since_search.approach(early.since_search, span, true);
         let (bodies, planes) = ([&late.body, &standing], self.planes);
         if stopped == b {
-            return self.test.pass(bodies, span, planes, approach, context);
+            return self.test.first_impact(bodies, span, planes, approach, context);
         }
-        reversed(self.test.pass(bodies, span, Reversed(planes), approach, context))
+        reversed(self.test.first_impact(bodies, span, Reversed(planes), approach, context))
     }
 }
 

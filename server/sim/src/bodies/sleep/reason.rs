@@ -1,4 +1,4 @@
-//! Why a body is awake: the reasons that metrics and games are told.
+//! The reasons why bodies are awake, for metrics and games.
 
 use serde::{Deserialize, Serialize};
 

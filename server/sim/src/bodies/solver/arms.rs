@@ -14,8 +14,8 @@ use super::restitution::meets;
 use crate::bodies::contact::MAX_POINTS;
 use crate::collision::distances::REST_GAP;
 
-/// For each point of a constraint and each of its two bodies: from the body's centre to the point
-/// on that body, when the tick began.
+/// For each point of a constraint and each of its two bodies: the vector from the body's centre to
+/// the point on that body, when the tick began.
 pub(super) type Anchors = ArrayVec<[Vec3Lanes; 2], MAX_POINTS>;
 
 /// The lanes whose two bodies both move, and meet at any of their points. Lanes may belong to
@@ -35,8 +35,8 @@ pub(super) fn anchors(constraint: &ContactConstraint, points: &[ConstraintPoint]
 }
 
 /// Makes the impulses of a constraint act at the middle of its points, where these are now, and
-/// updates its separations. The next sub-step begins with the impulses of this one, and these act
-/// there, too.
+/// updates its separations. The next sub-step begins with the impulses of this one. They act at
+/// that place as well.
 pub(super) fn act_between(
     constraint: &ContactConstraint,
     points: &mut [ConstraintPoint],

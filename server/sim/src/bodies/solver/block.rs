@@ -14,7 +14,7 @@ use crate::collision::shape::Shapes;
 pub(super) struct Block {
     /// Indices of the members among the bodies of the tick.
     members: Vec<usize>,
-    /// By index of a body in the block: the number of its island within the block. The first is
+    /// For each body of the block: the number of its island within the block. The first entry is
     /// unused.
     islands: Vec<u32>,
     island_count: u32,
@@ -159,14 +159,15 @@ impl Block {
         self.contacts.bounce(&mut self.bodies);
     }
 
-    /// Prepares the projection of a part of an island. So large an island counts as supported.
+    /// Prepares the projection of a part of an island. An island that is cut into blocks is large,
+    /// and counts as supported.
     pub(super) fn prepare_projection(&mut self) {
         let supported = vec![true; self.island_count as usize];
         let Self { bodies, contacts, projection, islands, .. } = self;
         projection.prepare(bodies, contacts, islands, &supported);
     }
 
-    /// By island: whether it touches the world or a kinematic body.
+    /// For each island: whether it touches the world or a kinematic body.
     fn supported(&self) -> Vec<bool> {
         let mut supported = vec![false; self.island_count as usize];
         let movable = 1..self.bodies.movable_end() as u32;

@@ -42,6 +42,10 @@ pub(super) struct Twist {
     pub(super) angular: PaddedVec3,
 }
 
+/// A body may be this many times as fast in a sub-step as when the tick ends. Numbers beyond that
+/// would grow from sub-step to sub-step, until they are infinite.
+const OVERSHOOT: f32 = 16.0;
+
 /// The displacement of a body since the tick began, for all of its points.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Displacement {
@@ -55,7 +59,7 @@ pub(super) struct Displacement {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SolverBody {
     pub(super) inverse_mass: f32,
-    /// The entries `xx xy xz yy yz zz`, world axes.
+    /// The entries `xx xy xz yy yz zz` of the inverse inertia, in world axes.
     pub(super) inverse_inertia: [f32; 6],
     pub(super) restitution: f32,
     pub(super) friction: f32,
@@ -83,9 +87,10 @@ pub(super) struct Bodies {
     pub(super) list: Vec<SolverBody>,
     pub(super) velocities: Vec<Twist>,
     pub(super) displacements: Vec<Displacement>,
-    /// By body: the rotation from its own axes to those of the world, when the tick began.
+    /// For each body: the rotation from its own axes to the world's axes, when the tick began.
     rotations: Vec<DMat3>,
-    /// Number of kinematic bodies, which come last. They move, but no impulse changes how.
+    /// Number of kinematic bodies, which come last. They move, but no impulse changes their
+    /// velocities.
     kinematic: usize,
     /// Length of the tick, in seconds.
     pub(super) seconds: f64,
@@ -203,7 +208,7 @@ impl Bodies {
         self.velocity(body) != [DVec3::ZERO; 2]
     }
 
-    /// The index after that of the last body that impulses move.
+    /// The index after the last body that impulses move.
     pub(super) fn movable_end(&self) -> usize {
         self.list.len() - self.kinematic
     }
@@ -238,8 +243,8 @@ impl Bodies {
     }
 
     /// Begins a sub-step of `seconds` for one body. The impulses of the sub-step before are applied
-    /// again, as their sum: it has the same effect, because for impulses bodies do not turn within
-    /// a tick.
+    /// again, as their sum. The sum has the same effect, because impulses act as if the body did
+    /// not turn within the tick.
     pub(super) fn integrate_velocity(&mut self, body: usize, seconds: f32) {
         let (known, velocity) = (&mut self.list[body], &mut self.velocities[body]);
         velocity.linear += known.acceleration.linear * seconds;
@@ -259,7 +264,8 @@ impl Bodies {
         };
     }
 
-    /// Changes the angular velocity that the impulses of a sub-step give, for the next one.
+    /// Changes the angular velocity that the impulses of this sub-step will give again in the next
+    /// one.
     pub(super) fn change_impulses(&mut self, body: usize, angular: PaddedVec3) {
         self.list[body].base.angular -= angular;
     }
@@ -268,7 +274,14 @@ impl Bodies {
     /// the tick ends: impulses may give too much speed in one sub-step, and take it back in the
     /// next.
     pub(super) fn integrate_position(&mut self, body: usize, seconds: f32, max_spin: f32) {
-        let Twist { linear, angular } = self.velocities[body];
+        let (known, velocity) = (&mut self.list[body], &mut self.velocities[body]);
+        let before = *velocity;
+        velocity.linear = limited(before.linear, OVERSHOOT * MAX_SPEED as f32);
+        velocity.angular = limited(before.angular, OVERSHOOT * max_spin);
+        // The limits are no impulses.
+        known.base.linear += velocity.linear - before.linear;
+        known.base.angular += velocity.angular - before.angular;
+        let Twist { linear, angular } = *velocity;
         let linear = limited(linear, MAX_SPEED as f32);
         let (spin, rotation) =
             (unpadded(limited(angular, max_spin)), self.list[body].delta_rotation);
@@ -306,7 +319,7 @@ impl Bodies {
     }
 
     /// The kinetic energy of a body by its velocities, in kilogram units² per second². The spin of
-    /// a body that nothing turns counts for nothing.
+    /// a body that nothing turns has no energy.
     pub(super) fn kinetic_energy(&self, body: usize) -> impl Fn(&Twist) -> f64 {
         let SolverBody { inverse_mass, inertia, .. } = self.list[body];
         let mass = if inverse_mass > 0.0 { 1.0 / f64::from(inverse_mass) } else { 0.0 };

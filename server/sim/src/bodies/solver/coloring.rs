@@ -9,9 +9,9 @@ use crate::bodies::contact::MAX_POINTS;
 /// solved one at a time.
 const MAX_COLORS: u32 = u64::BITS;
 
-/// The bit at which the upper part of a contact's sort key begins: its color, and whether both
-/// bodies move. Below are the number of its points, and its index in the last 32 bits. The key is
-/// one number, because that compares fastest.
+/// A contact's sort key is one number, because that compares fastest. From this bit on it holds the
+/// contact's color, and whether both bodies move. Below are the number of the contact's points and,
+/// in the last 32 bits, its index.
 const ALIKE_SHIFT: u32 = u32::BITS + 6;
 
 const _: () = assert!(MAX_POINTS < 1 << 6);

@@ -14,7 +14,7 @@ use crate::collision::distances::REST_GAP;
 /// Highest speed at which bodies are pushed apart, in units per second.
 const MAX_PUSH_SPEED: f32 = 40.0;
 
-/// Contacts of up to four pairs that have no moving body in common, one a lane.
+/// Contacts of up to four pairs that have no moving body in common, one in each lane.
 pub(super) struct ContactConstraint {
     /// Indices of the bodies. The second is 0 if it stands still, and both are 0 in a lane without
     /// a pair.
@@ -30,14 +30,14 @@ pub(super) struct ContactConstraint {
     friction: Lanes,
     /// Acceleration by which forces make the bodies approach, in units per second squared.
     approach: Lanes,
-    /// Range of its points among those of all constraints: as many as its pair with most points
-    /// has.
+    /// The range of its points in the list of all points. It has as many points as its pair with
+    /// most points.
     pub(super) points: Range<usize>,
 }
 
 /// One contact point of each lane. A lane without a point has no mass.
 pub(super) struct ConstraintPoint {
-    /// From the centres of both bodies to where impulses act.
+    /// The vectors from the centres of both bodies to the place where impulses act.
     pub(super) anchors: [Vec3Lanes; 2],
     /// Torque of a unit impulse along the normal on either body, and the angular
     /// velocity that it gives.
@@ -147,7 +147,7 @@ impl ContactConstraint {
     }
 
     /// Prepares one point of each lane. `numbers` has a row of the three impulses and the gap for
-    /// each lane. The second body counts only if `BOTH` move.
+    /// each lane. The second body counts only if `BOTH` is true.
     #[inline(always)]
     fn point<const BOTH: bool>(
         &self,
@@ -283,8 +283,8 @@ impl ContactConstraint {
         }
     }
 
-    /// One pass over the points. It is not inlined: browsers download this code, and one copy is
-    /// enough.
+    /// One pass over the points. The function is not inlined: browsers download its code, and one
+    /// copy is enough.
     #[inline(never)]
     pub(super) fn solve(
         &self,
@@ -371,7 +371,7 @@ impl ContactConstraint {
         }
     }
 
-    /// Friction within the cone of the normal impulse.
+    /// Applies friction, within the cone that the normal impulse allows.
     #[inline(always)]
     fn solve_friction<const BOTH: bool>(
         &self,
@@ -423,7 +423,7 @@ impl ContactConstraint {
         }
     }
 
-    /// The velocities of the bodies. Those of the second are zero unless `BOTH` count.
+    /// The velocities of both bodies; zero for the second unless `BOTH`.
     #[inline(always)]
     pub(super) fn velocities<const BOTH: bool>(&self, velocities: &[Twist]) -> Velocities {
         let of = |k: usize| {
@@ -478,7 +478,7 @@ mod tests {
                 gap: 0.05 * k as f32,
                 impulse: [40.0, 3.0, -2.0],
             };
-            // Not all have the same number of points.
+            // Not all pairs have the same number of points.
             let points = (0..1 + a % 4).map(point).collect();
             let key = PairKey { body: a as u16, other: Blocker::Solid(0), parts: (0, 0) };
             ([a, b], Pair { key, axis, features: Default::default(), gap: 0.0, points })

@@ -35,7 +35,7 @@ pub(super) struct Contacts {
     pub(super) pairs: Vec<usize>,
     /// The pairs that are solved at once, by index in `pairs`.
     groups: Vec<Group>,
-    /// One for each group.
+    /// The constraints, one for each group.
     pub(super) constraints: Vec<ContactConstraint>,
     pub(super) points: Vec<ConstraintPoint>,
     pub(super) impacts: Impacts,

@@ -62,17 +62,17 @@ impl Task {
     }
 }
 
-/// The contacts between the blocks of an island, with copies of the bodies that have any.
+/// The contacts between the blocks of an island, with copies of the bodies that have such contacts.
 struct Boundary {
-    /// Where the bodies are, in order; the first is unused.
+    /// The places of the bodies in their blocks, in order; the first is unused.
     places: Vec<Place>,
     bodies: Bodies,
     contacts: Contacts,
     projection: Projection,
 }
 
-/// Rounds of restitution. In each, the points of every block come to agree on their own, and then
-/// those of the contacts between blocks.
+/// Rounds of restitution. In each round the points within every block come to agree first, then the
+/// points of the contacts between blocks.
 const BOUNCES: u32 = 4;
 
 /// An island that is being solved.
@@ -164,8 +164,8 @@ impl Boundary {
         boundary
     }
 
-    /// Calls `each` with each block that has bodies in this boundary, and with the indices of these
-    /// bodies: that in the boundary, and that in the block.
+    /// Calls `each` with each block that has bodies in this boundary, and with two indices for each
+    /// of these bodies: one in the boundary, and one in the block.
     fn each_block(
         places: &[Place],
         staged: &Staged,
@@ -198,8 +198,8 @@ impl Boundary {
         });
     }
 
-    /// As [`with_velocities`](Self::with_velocities), for a `solve` that needs to know how far the
-    /// bodies have moved.
+    /// Like [`with_velocities`](Self::with_velocities), for a `solve` that needs to know how far
+    /// the bodies have moved.
     fn with_motions(&mut self, staged: &Staged, solve: impl Fn(&mut Contacts, &mut Bodies)) {
         let Self { places, bodies, .. } = self;
         Self::each_block(places, staged, |block, both| {
@@ -216,14 +216,16 @@ impl Boundary {
         run(Task::PrepareProjection);
         let islands = vec![0; self.places.len()];
         self.projection.prepare(&self.bodies, &self.contacts, &islands, &[true]);
-        let lack = staged.blocks.iter().map(|block| locked(block).projection.greatest_lack());
-        let lack = lack.fold(self.projection.greatest_lack(), super::projection::Lack::max);
-        if !lack.needs_correction() {
+        let shortfall =
+            staged.blocks.iter().map(|block| locked(block).projection.greatest_shortfall());
+        let shortfall =
+            shortfall.fold(self.projection.greatest_shortfall(), super::projection::Shortfall::max);
+        if !shortfall.needs_correction() {
             return;
         }
         self.passes(staged, stages);
         run(Task::AddVelocities);
-        if lack.needs_push() {
+        if shortfall.needs_push() {
             run(Task::AddPush);
             self.projection.add_push(&self.contacts);
             self.passes(staged, stages);

@@ -11,22 +11,22 @@ use super::contacts::{Contacts, SubSteps};
 const BLOCK: usize = 128;
 
 /// Most bodies of an island in one block: a larger island is cut in halves until they are no
-/// larger. With smaller blocks, more contacts would be between blocks, and one thread solves all of
-/// those.
+/// larger. With smaller blocks, more contacts would be between blocks, and a single thread solves
+/// all contacts between blocks.
 pub(super) const MAX_BLOCK: usize = 256;
 
 /// The block that holds a body, and where in the block it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) block: u32,
-    /// Its index among the members of the block. Zero if it is in no block: no impulse moves it, or
-    /// it touches nothing.
+    /// Its index among the members of the block. Zero if it is in no block, because no impulse
+    /// moves it or it touches nothing.
     pub(super) local: u32,
 }
 
 /// An island that is cut into blocks.
 pub(super) struct DividedIsland {
-    /// Index of its first block, and the index after that of its last block.
+    /// Index of its first block, and the index after its last block.
     pub(super) blocks: [usize; 2],
     /// Contacts between bodies of different blocks.
     pub(super) contacts: Contacts,
@@ -36,7 +36,7 @@ pub(super) struct DividedIsland {
 pub(super) struct Division {
     pub(super) blocks: Vec<Block>,
     pub(super) divided: Vec<DividedIsland>,
-    /// By body; the first is the fixed body.
+    /// The place of each body; the first is the fixed body.
     pub(super) places: Vec<Place>,
     /// The numbers of ticks and of sub-steps, and the index of the last block of whole islands that
     /// have these numbers.
@@ -50,8 +50,8 @@ impl Division {
         Self { blocks: Vec::new(), divided: Vec::new(), places, open: Vec::new() }
     }
 
-    /// Adds an island with its `members` and its touching `pairs`, of which `bodies_of` gives the
-    /// bodies. The island moves by this many `ticks`.
+    /// Adds an island with its `members` and its touching `pairs`; `bodies_of` gives the two bodies
+    /// of a pair. The island moves by this many `ticks`.
     pub(super) fn add(
         &mut self,
         [members, pairs]: [&[(usize, usize)]; 2],

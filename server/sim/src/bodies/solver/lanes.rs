@@ -14,8 +14,8 @@ pub(super) const LANES: usize = 4;
 /// One number for each lane.
 pub(super) type Lanes = f32x4;
 
-/// `value` where it is positive, else zero. The sign of zero does not depend on the
-/// machine, as that of a maximum does.
+/// `value` where it is positive, else zero. The sign of a zero is the same on every machine, unlike
+/// the sign of the zero that a maximum gives.
 #[inline(always)]
 pub(super) fn positive_part(value: Lanes) -> Lanes {
     value & value.simd_gt(Lanes::ZERO)

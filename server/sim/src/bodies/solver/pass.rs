@@ -7,13 +7,13 @@ use super::softness::Softness;
 pub(super) enum Pass {
     /// Pushes bodies that are nearer than the rest gap apart by a soft constraint.
     Push(Softness),
-    /// As [`Push`](Self::Push), repeated over the points that may take an impact.
+    /// Like [`Push`](Self::Push), but repeated over the points that may take an impact.
     PushOn(Softness),
     /// Lets no bodies come nearer than the rest gap, repeated over the points that may take an
     /// impact.
     Meet,
-    /// Relaxes the push and applies friction: once a sub-step is enough, because friction is
-    /// warm started.
+    /// Relaxes the push and applies friction. One such pass in each sub-step is enough, because
+    /// friction is warm started.
     Relax,
 }
 

@@ -3,8 +3,8 @@
 //!
 //! The guard stops a body where it stands if its motion would go below the guard's margin. A heap
 //! whose every contact lacks a hundredth of a unit would not move at all. So the displacements of a
-//! tick are projected on those that keep the gap (a position-based solve, Müller et al. 2007, with
-//! impulses accumulated as in a velocity solve).
+//! tick are projected onto displacements that keep the gap (a position-based solve, Müller et al.
+//! 2007, with impulses accumulated as in a velocity solve).
 
 use super::body::{Bodies, Twist, unpadded};
 use super::constraint::{ConstraintPoint, ContactConstraint};
@@ -20,24 +20,24 @@ pub(super) const PASSES: u32 = 15;
 /// another twentieth of a heap's time for nothing.
 const TARGET_GAP: f32 = 0.7 * REST_GAP as f32;
 
-/// Farthest that two bodies are pushed apart within a tick, in units.
+/// Greatest distance by which two bodies are pushed apart within a tick, in units.
 const MAX_PUSH: f32 = 0.5 * REST_GAP as f32;
 
 /// Points that lack less than this, in units, are not corrected.
 const TOLERANCE: f32 = 0.004;
 
-/// Share of its mobility that the lower of two bodies has. A body that carries others moves less,
+/// Share of its mobility that the lower of two bodies keeps. A body that carries others moves less,
 /// so that a heap is corrected from its ground up in few passes.
 const LOWER_MOBILITY: f32 = 0.25;
 
-/// A point that is this near to its target, in units, stays as it is: passes then visit only bodies
-/// around those that lack something.
+/// A point that misses its target by less than this, in units, is left alone. So passes visit only
+/// the bodies around points that lack something.
 const SETTLED: f32 = 0.25 * TOLERANCE;
 
 /// In a contact whose normal has at least this height, one body carries the other.
 const CARRYING_SLOPE: f32 = 0.3;
 
-/// By the bits of lanes: the mask of the lanes whose bits are set.
+/// For each combination of the bits of lanes: the mask of the lanes whose bits are set.
 const MASKS: [[f32; LANES]; 1 << LANES] = {
     let mut masks = [[0.0; LANES]; 1 << LANES];
     let mut at = 0;
@@ -65,36 +65,38 @@ struct WokenLane {
     bit: u8,
 }
 
-/// For each body, the lanes of constraints that it is in.
+/// For each body: the lanes of constraints to which it belongs.
 #[derive(Default)]
 struct LanesOfBodies {
-    /// Where the lanes of each body begin, and those of the last one end.
+    /// For each body: the index at which its lanes begin. The last entry is the number of all
+    /// lanes.
     begins: Vec<u32>,
     lanes: Vec<WokenLane>,
 }
 
 /// One contact point of each lane.
 struct ProjectedPoint {
-    /// The point's spins, times the share of its mobility that each body has.
+    /// Angular velocities that a unit impulse gives the two bodies, each times the share of its
+    /// mobility that the body keeps.
     spins: [Vec3Lanes; 2],
     effective_mass: Lanes,
     /// Missing distance before any correction, in units.
     missing: Lanes,
-    /// Distance by which the bodies are pushed apart beyond that, in units.
+    /// Distance by which the bodies are pushed apart beyond `missing`, in units.
     push: Lanes,
     impulse: Lanes,
 }
 
-/// The lack of an island: by how much its points miss their targets, in units. The fields are the
-/// greatest values of all its points.
+/// The shortfall of an island: by how much its points miss their targets, in units. The fields are
+/// the greatest values of all its points.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Lack {
+pub(super) struct Shortfall {
     missing: f32,
     /// The distance that is missing if the push is added.
     with_push: f32,
 }
 
-impl Lack {
+impl Shortfall {
     pub(super) fn max(self, other: Self) -> Self {
         Self {
             missing: self.missing.max(other.missing),
@@ -113,10 +115,10 @@ impl Lack {
     }
 }
 
-/// How far the projection of an island is.
+/// The progress of the projection of an island.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
-    lack: Lack,
+    shortfall: Shortfall,
     /// Whether it gets another pass: islands end one by one, so that none depends on another.
     goes_on: bool,
 }
@@ -124,14 +126,14 @@ struct Progress {
 /// The projection of the islands of a block.
 #[derive(Default)]
 pub(super) struct Projection {
-    /// One for each constraint.
+    /// The constraints, one for each constraint of the contacts.
     constraints: Vec<ProjectedConstraint>,
-    /// By constraint: the bits of the lanes that are to be solved. A lane that was solved waits
-    /// until another contact changes one of its bodies, whatever the other lanes do.
+    /// For each constraint: the bits of the lanes that are to be solved. A lane that was solved
+    /// waits until another contact changes one of its bodies, whatever the other lanes do.
     awake: Vec<u8>,
-    /// One for each point.
+    /// The points, one for each point of the contacts.
     points: Vec<ProjectedPoint>,
-    /// By island.
+    /// The progress of each island.
     progress: Vec<Progress>,
     /// The displacements that the projection adds to the bodies' motions.
     corrections: Vec<Twist>,
@@ -145,14 +147,14 @@ impl Projection {
     /// Corrects the displacements of whole islands, which are prepared, so that the points keep the
     /// gap.
     pub(super) fn project(&mut self, bodies: &mut Bodies, contacts: &Contacts, seconds: f32) {
-        // The first solve is without the push. Displacement that it removes is removed from the
-        // velocities, too, but the push must not become velocity.
-        if !self.passes(contacts, Lack::needs_correction) {
+        // The first solve is without the push. A displacement that it removes is removed from the
+        // velocities as well. The push, in contrast, must not become velocity.
+        if !self.passes(contacts, Shortfall::needs_correction) {
             return;
         }
         self.add_velocities(bodies, seconds);
         self.add_push(contacts);
-        self.passes(contacts, Lack::needs_push);
+        self.passes(contacts, Shortfall::needs_push);
         self.displace(bodies);
     }
 
@@ -194,18 +196,20 @@ impl Projection {
             let (missing, with_push) = (missing.to_array(), with_push.to_array());
             for (lane, &island) in islands.iter().enumerate() {
                 if let Some(progress) = self.progress.get_mut(island as usize) {
-                    let lack = Lack { missing: missing[lane], with_push: with_push[lane] };
-                    progress.lack = progress.lack.max(lack);
+                    let shortfall =
+                        Shortfall { missing: missing[lane], with_push: with_push[lane] };
+                    progress.shortfall = progress.shortfall.max(shortfall);
                 }
             }
             self.constraints.push(ProjectedConstraint { inverse_masses, islands });
         }
     }
 
-    /// Makes passes over all islands whose lack `needs` them, each until none of its contacts is
-    /// left to solve. Returns whether there was such an island.
-    fn passes(&mut self, contacts: &Contacts, needs: impl Fn(Lack) -> bool) -> bool {
-        self.progress.iter_mut().for_each(|progress| progress.goes_on = needs(progress.lack));
+    /// Makes passes over the islands for whose shortfall `needs` is true: over each until none of
+    /// its points lacks more than [`TOLERANCE`], and at most [`PASSES`]. Returns whether there was
+    /// such an island.
+    fn passes(&mut self, contacts: &Contacts, needs: impl Fn(Shortfall) -> bool) -> bool {
+        self.progress.iter_mut().for_each(|progress| progress.goes_on = needs(progress.shortfall));
         let any = self.goes_on();
         for _ in 0..PASSES {
             if !self.goes_on() {
@@ -220,7 +224,7 @@ impl Projection {
     /// points lacks more than the tolerance. A contact is solved again only when another contact
     /// has moved one of its bodies.
     pub(super) fn pass(&mut self, contacts: &Contacts) {
-        let mut lacks = vec![false; self.progress.len()];
+        let mut falls_short = vec![false; self.progress.len()];
         let all_go_on = self.progress.iter().all(|progress| progress.goes_on);
         for (at, constraint) in contacts.constraints.iter().enumerate() {
             let awake = u32::from(self.awake[at]);
@@ -244,7 +248,7 @@ impl Projection {
             let (missing, moved) =
                 constraint.push_apart(points, rows, projected, &mut self.corrections, active);
             for lane in bits(missing & active) {
-                lacks[islands[lane] as usize] = true;
+                falls_short[islands[lane] as usize] = true;
             }
             for lane in bits(moved) {
                 for body in constraint.bodies.map(|bodies| bodies[lane] as usize) {
@@ -253,8 +257,8 @@ impl Projection {
             }
             self.awake[at] &= !active as u8;
         }
-        for (progress, lacks) in self.progress.iter_mut().zip(lacks) {
-            progress.goes_on &= lacks;
+        for (progress, falls_short) in self.progress.iter_mut().zip(falls_short) {
+            progress.goes_on &= falls_short;
         }
     }
 
@@ -268,9 +272,11 @@ impl Projection {
         self.progress.iter_mut().for_each(|progress| progress.goes_on = goes_on);
     }
 
-    /// The greatest lack of all islands.
-    pub(super) fn greatest_lack(&self) -> Lack {
-        self.progress.iter().fold(Lack::default(), |most, progress| most.max(progress.lack))
+    /// The greatest shortfall of all islands.
+    pub(super) fn greatest_shortfall(&self) -> Shortfall {
+        self.progress
+            .iter()
+            .fold(Shortfall::default(), |most, progress| most.max(progress.shortfall))
     }
 
     /// Counts a change of a body, and wakes the lanes of all its contacts.
@@ -292,7 +298,7 @@ impl Projection {
         }
     }
 
-    /// Adds the corrections, made within `seconds`, to the velocities.
+    /// Adds the corrections to the velocities, as displacements that are made within `seconds`.
     pub(super) fn add_velocities(&self, bodies: &mut Bodies, seconds: f32) {
         for (body, correction) in self.changed() {
             let velocity = &mut bodies.velocities[body];
@@ -418,7 +424,7 @@ impl ContactConstraint {
 
     /// Pushes the bodies of the lanes with the bits `active` apart, once for each point, by the
     /// distance that the point lacks. Returns the bits of the lanes that lacked more than the
-    /// tolerance, and of those whose bodies moved.
+    /// tolerance, and the bits of the lanes whose bodies moved.
     fn push_apart(
         &self,
         points: &[ConstraintPoint],

@@ -24,13 +24,14 @@ pub(crate) const RESTITUTION_THRESHOLD: f64 = 60.0;
 /// Most passes over the points of an impact: those of one box agree after about ten.
 const PASSES: u32 = 60;
 
-/// Points whose speeds are this near to what they should be, in units per second, agree.
+/// The points of an impact agree if their speeds miss their targets by no more than this, in units
+/// per second.
 const AGREED: f32 = 1e-3;
 
-/// Most passes over the points of an impact in a sub-step, besides its own.
+/// Most additional passes over the points of an impact in a sub-step.
 const MEETING_PASSES: u32 = 20;
 
-/// As [`AGREED`], but while bodies are pressed together. So small a speed turns a body of half a
+/// Like [`AGREED`], but while bodies are pressed together. So small a speed turns a body of half a
 /// unit by less than a thousandth of a radian within a sub-step.
 const MEETING_AGREED: f32 = 0.02;
 
@@ -41,9 +42,9 @@ const MEETING_AGREED: f32 = 0.02;
 #[derive(Default)]
 pub(super) struct Impacts {
     constraints: Vec<Impact>,
-    /// By body, the number of the visit that last changed it.
+    /// For each body: the number of the visit that last changed it.
     changed: Vec<u32>,
-    /// How many visits there were.
+    /// Number of visits so far.
     visits: u32,
 }
 
@@ -167,7 +168,7 @@ impl Impacts {
 }
 
 /// The lanes in which the bodies part at a point. The point's impulses are not kept for the next
-/// tick, which would only take them back, one point after the other.
+/// tick. That tick would only take them back, one point after the other.
 pub(super) fn parts(point: &ConstraintPoint, restitution: Lanes) -> Lanes {
     meets(point) & restitution.simd_gt(Lanes::ZERO)
 }

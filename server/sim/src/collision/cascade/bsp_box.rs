@@ -9,8 +9,8 @@ use super::mesh::is_angled;
 use super::relative::{Relative, Side};
 use super::{Body, Verdict};
 
-/// Whether the stage is worth asking after the boxes: for two convex bodies the
-/// exact test takes half the time.
+/// Whether the stage is worth asking after the boxes: for two convex bodies the exact test takes
+/// half its time.
 pub(super) fn applies(a: &Body, b: &Body) -> bool {
     a.parts.len() > 1 || b.parts.len() > 1
 }

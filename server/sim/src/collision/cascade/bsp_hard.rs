@@ -1,11 +1,10 @@
-//! Blow's hard case: every polygon of the smaller body, with its own centre
-//! and radius, down the BSP of the larger.
+//! Blow's hard case: every polygon of the smaller body is sent, with its own centre and radius,
+//! down the BSP of the larger.
 //!
-//! If no polygon comes near the inside of the larger body, the surfaces never
-//! meet. A second check finds whether the smaller body, which may be hollow,
-//! contains a whole part of the larger one: one point of each part decides. The
-//! reverse needs no check: the polygons of a body inside the larger one are in
-//! the larger one's inside.
+//! If no polygon comes near the inside of the larger body, the surfaces never meet. A second check
+//! finds whether the smaller body, which may be hollow, contains a whole part of the larger one:
+//! one point of each part decides. The reverse needs no check: if the larger body contains the
+//! smaller one, the polygons of the smaller one are found inside the larger.
 
 use obsp::geometry::{Child, ConvexSolid, Plane, PolygonBsp};
 use obsp::model::Polygon;
@@ -83,8 +82,8 @@ fn side(relative: &Relative, planes: &[Plane; 2], polygon: &Polygon) -> Side {
     })
 }
 
-/// Whether `outer` contains a part of `inner` at the beginning of the tick. As
-/// their surfaces never meet, it does so throughout the tick or never.
+/// Whether `outer` contains a part of `inner` at the beginning of the tick. As their surfaces never
+/// meet, `outer` then contains that part throughout the tick.
 fn holds_some(outer: &Body, inner: &Body) -> bool {
     let pose = inner.motion.start;
     let mut points =

@@ -47,7 +47,7 @@ fn vector(size: f64) -> impl Strategy<Value = DVec3> {
 fn quaternion() -> impl Strategy<Value = DQuat> {
     prop::array::uniform4(-1.0..1.0_f64).prop_map(|[x, y, z, w]| {
         let turn = DQuat::from_xyzw(x, y, z, w);
-        // Many are aligned with the axes, as resting bodies are.
+        // Many bodies are aligned with the axes, as resting bodies are.
         if turn.length() < 0.8 { DQuat::IDENTITY } else { turn.normalize() }
     })
 }
@@ -61,7 +61,7 @@ fn scene() -> impl Strategy<Value = Scene> {
             let apart = direction.try_normalize().unwrap_or(DVec3::X) * (reach * share);
             let way = |at: DVec3, (orientation, velocity, spin, kind)| {
                 let start = Pose { position: at, orientation };
-                // At rest, as fast as in play, or far faster.
+                // A body is at rest, or as fast as in play, or far faster.
                 let speed = [0.0, 4.0, 60.0][usize::from(kind)];
                 let spin = if kind == 0 { DVec3::ZERO } else { spin };
                 [start, start.advanced(velocity * speed, spin, 1.0)]
@@ -142,8 +142,8 @@ proptest! {
         );
         for (a, b) in [(&outer, &inner), (&inner, &outer)] {
             prop_assert!(!bsp_hard::apart(a, b, MARGIN));
-            let passage = pass(a, b, (0.0, 1.0), MARGIN, None, &mut StepContext::default());
-            prop_assert_eq!(passage, Passage::Overlapping);
+            let found = first_impact(a, b, (0.0, 1.0), MARGIN, None, &mut StepContext::default());
+            prop_assert_eq!(found, TimeOfImpact::Overlapping);
         }
     }
 
@@ -152,7 +152,7 @@ proptest! {
         let [a, b] = scene.pair();
         let answer = |stages, axis| {
             let mut context = StepContext { stages, ..StepContext::default() };
-            pass(&a, &b, (0.0, 1.0), MARGIN, axis, &mut context)
+            first_impact(&a, &b, (0.0, 1.0), MARGIN, axis, &mut context)
         };
         for axis in [None, axis.try_normalize()] {
             let all = answer(Stages::ALL, axis);
@@ -172,7 +172,7 @@ proptest! {
         shift in prop::array::uniform3(-2000..2000_i32),
     ) {
         let answer = |a: &Body, b: &Body| {
-            pass(a, b, (0.0, 1.0), MARGIN, None, &mut StepContext::default())
+            first_impact(a, b, (0.0, 1.0), MARGIN, None, &mut StepContext::default())
         };
         let [a, b] = scene.pair();
         let [c, d] = scene.shifted(DVec3::from(shift.map(f64::from))).pair();
@@ -180,7 +180,7 @@ proptest! {
         let cases = [("swapped", answer(&b, &a), -1.0), ("shifted", answer(&c, &d), 1.0)];
         for (case, other, sign) in cases {
             match (first, other) {
-                (Passage::Blocked(one), Passage::Blocked(two)) => {
+                (TimeOfImpact::Blocked(one), TimeOfImpact::Blocked(two)) => {
                     let shortest = Resolution::default().shortest();
                     prop_assert!((one.time - two.time).abs() < shortest, "{case}: {one:?} {two:?}");
                     // If several parts stop at once, any of them may be named.

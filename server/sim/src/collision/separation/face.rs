@@ -22,9 +22,9 @@ pub(crate) struct FacePlane {
 }
 
 impl FacePlane {
-    /// The plane through a face of `a` or `b`. Of each part it takes the face that is best
-    /// aligned with `guess`, a direction from `a` to `b`. Of these two it takes the one that is
-    /// farther from the other part.
+    /// The plane through a face of `a` or `b`. The candidates are the face of `a` and the face of
+    /// `b` that are best aligned with `guess`, a direction from `a` to `b`. The one that is farther
+    /// from the other part is taken.
     pub(crate) fn between(a: &Part, b: &Part, guess: DVec3) -> Self {
         let (ours, theirs) = (InFront::new(a, b, guess), InFront::new(b, a, -guess));
         let of_first = || {

@@ -144,7 +144,7 @@ fn room_for_pad(
     let found = on_ground
         .find_map(|pose| space.place(shape, pose, None, context))
         .or_else(|| spawn::nearest_free(&space, shape, at(LIFTS[1]), arena.sight, context));
-    // Nothing has moved meanwhile: the box's place is still free.
+    // Nothing has moved since the box was taken out, so its place is still free.
     entities.commit(slot, standing);
     found
 }
@@ -159,7 +159,7 @@ fn replace(
     let (model, shape) = model_of(arena, "repair_pad")?;
     let cargo = entities.get(slot)?.id;
     let left = entities.remove(cargo)?;
-    // There is a free slot: at least that of the box.
+    // There is a free slot: at least the slot of the box.
     let pad = entities.insert(Role::Prop(model), shape)?;
     entities.commit(pad.slot, place);
     let entity = entities.get_mut(pad.slot)?;

@@ -26,8 +26,8 @@ const INSIDE: f64 = 4.0;
 /// underside to its corners: the hull of the shipped tank is an octagon.
 const SPREAD: f64 = 0.7;
 
-/// Frequency of the cushions in hertz: soft enough for a crate and a step, stiff
-/// enough to carry.
+/// Frequency of the cushions in hertz. They are soft enough for crates and steps under the tank,
+/// and stiff enough to carry it.
 const FREQUENCY: f64 = 2.0;
 
 /// Damping ratio of the cushions: critical, so that the tank does not bob.

@@ -25,8 +25,7 @@ const GLIDE: f64 = 240.0;
 /// Speed of a landing, in units per second.
 const LANDING: f64 = 60.0;
 
-/// While landing, the engine stops with the ground this near under a corner, in
-/// units.
+/// While landing, the engine stops once the ground is this near under a corner, in units.
 const TOUCHDOWN: f64 = 1.0;
 
 /// Greatest lift, in units per second squared.

@@ -1,8 +1,8 @@
 use glam::Vec3;
 use thiserror::Error;
 
-/// The parameters of the motion of players on foot. The server and all clients that predict
-/// use the same ones. The defaults are Quake's.
+/// The parameters of the motion of players on foot. The server and all clients that predict use the
+/// same parameters. The defaults are Quake's.
 ///
 /// ```
 /// use obsp_sim::MovementParameters;

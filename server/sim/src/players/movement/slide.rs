@@ -42,16 +42,16 @@ fn slide(
     for bend in 0..MAX_BENDS {
         let end = motion.position + (motion.velocity * left).as_vec3();
         if end == motion.position {
-            return relative_sagitta > 0;
+            return bend > 0;
         }
         let sweep = surroundings.sweep(motion.walker.posture, motion.position, end);
         motion.position = sweep.end;
         let Some(hit) = sweep.hit else {
             if sweep.time < 1.0 {
-                // Wedged: there is nothing to slide along.
+                // The player is wedged: there is nothing to slide along.
                 motion.velocity = DVec3::ZERO;
             }
-            return relative_sagitta > 0 || sweep.time < 1.0;
+            return bend > 0 || sweep.time < 1.0;
         };
         let into = -motion.velocity.dot(hit.normal);
         touched.push((hit, into));
@@ -67,7 +67,7 @@ fn slide(
             return true;
         }
         motion.velocity = along_all(motion.velocity, &planes);
-        // Turning back would jitter in corners; standing does not.
+        // The player stands, because turning back would jitter in corners.
         if motion.velocity.dot(wanted) <= 0.0 {
             motion.velocity = DVec3::ZERO;
             return true;

@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use super::Predictor;
-use super::pile::{Moving, Pile, near};
+use super::predicted_bodies::{Moving, PredictedBodies, near};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::{Entity, SleepState};
 use crate::bodies::roles::{Hovertank, PlayerBody, Role};
@@ -26,7 +26,7 @@ const SHIFTS: [f64; 3] = [1.0 / 64.0, 1.0 / 16.0, 1.0 / 4.0];
 /// the server's own engine, solver and guard.
 #[derive(Clone, Debug)]
 pub struct DrivenTank {
-    pile: Pile,
+    predicted: PredictedBodies,
     id: EntityId,
     kind: Kind,
 }
@@ -39,10 +39,10 @@ impl DrivenTank {
         let shape = predictor.rigid(&tank.state)?;
         let near = near_tank(predictor, tank, bodies);
         let role = Role::Player(PlayerBody::Hovertank(Hovertank::new(model)));
-        let pile = Pile::of_player(role, shape, tank.state.position, &near);
-        let mut tank_among = Self { pile, id: tank.state.id, kind: tank.state.kind };
+        let predicted = PredictedBodies::of_player(role, shape, tank.state.position, &near);
+        let mut tank_among = Self { predicted, id: tank.state.id, kind: tank.state.kind };
         tank_among.put(predictor, tank).then_some(())?;
-        tank_among.pile.add_all(predictor, near);
+        tank_among.predicted.add_all(predictor, near);
         Some(tank_among)
     }
 
@@ -56,12 +56,12 @@ impl DrivenTank {
     ) -> bool {
         let near = near_tank(predictor, tank, bodies);
         let (same, other): (Vec<_>, Vec<_>) =
-            near.into_iter().partition(|(_, body)| self.pile.has(body));
+            near.into_iter().partition(|(_, body)| self.predicted.has(body));
         let is_same = |id| same.iter().any(|(_, body)| body.state.id == id);
         // All bodies that change are taken out first. Otherwise they would be in each other's way.
-        let mut changed = self.pile.keep(is_same) | !other.is_empty();
+        let mut changed = self.predicted.keep(is_same) | !other.is_empty();
         changed |= self.state() != Some(*tank) && self.put(predictor, tank);
-        self.pile.add_all(predictor, other);
+        self.predicted.add_all(predictor, other);
         changed
     }
 
@@ -77,15 +77,15 @@ impl DrivenTank {
             .into_iter()
             .chain(shifts)
             .map(|shift| Pose { position: known.position + shift, ..known });
-        let slot = self.pile.player;
-        let pile = &mut self.pile;
-        let before = pile.entities.get(slot).and_then(Entity::placement).copied();
-        if !poses.any(|pose| pile.put(predictor, slot, shape, pose)) {
-            // Nothing has moved meanwhile: its place is still free.
-            before.into_iter().for_each(|before| pile.entities.commit(slot, before));
+        let slot = self.predicted.player;
+        let predicted = &mut self.predicted;
+        let before = predicted.entities.get(slot).and_then(Entity::placement).copied();
+        if !poses.any(|pose| predicted.put(predictor, slot, shape, pose)) {
+            // Nothing has moved since the tank was taken out, so its place is still free.
+            before.into_iter().for_each(|before| predicted.entities.commit(slot, before));
             return false;
         }
-        if let Some(entity) = pile.entities.get_mut(slot) {
+        if let Some(entity) = predicted.entities.get_mut(slot) {
             (entity.velocity, entity.angular) = (state.velocity, *spin);
             if entity.sleep.asleep != state.asleep {
                 let asleep = state.asleep;
@@ -104,31 +104,37 @@ impl DrivenTank {
         command: Command,
         seconds: f64,
     ) {
-        let pile = &mut self.pile;
-        pile.move_players(predictor, others, seconds);
-        hovertank::steer(&predictor.arena, &mut pile.entities, pile.player, command, seconds);
-        pile.move_bodies(predictor, seconds);
+        let predicted = &mut self.predicted;
+        predicted.move_players(predictor, others, seconds);
+        hovertank::steer(
+            &predictor.arena,
+            &mut predicted.entities,
+            predicted.player,
+            command,
+            seconds,
+        );
+        predicted.move_bodies(predictor, seconds);
     }
 
     /// The current state of the tank.
     pub fn state(&self) -> Option<Moving> {
-        self.pile.seen(self.id, self.kind, self.pile.player)
+        self.predicted.seen(self.id, self.kind, self.predicted.player)
     }
 
     /// Removes all other bodies from the prediction.
     pub fn leave_others(&mut self) {
-        self.pile.keep(|_| false);
+        self.predicted.keep(|_| false);
     }
 
     /// The current states of the bodies near the tank, except players on foot.
     pub fn bodies(&self) -> impl Iterator<Item = Moving> {
-        self.pile.bodies()
+        self.predicted.bodies()
     }
 
     /// Whether the tank touches another body. Only the server knows the motion of that body.
     pub fn touches_bodies(&self) -> bool {
-        let player = self.pile.player;
-        self.pile.pairs.iter().any(|pair| {
+        let player = self.predicted.player;
+        self.predicted.pairs.iter().any(|pair| {
             let Blocker::Entity(other) = pair.key.other else { return false };
             !pair.points.is_empty() && [pair.key.body, other].contains(&player)
         })

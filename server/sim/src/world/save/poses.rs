@@ -45,12 +45,13 @@ fn words(pose: &Pose) -> [u64; 7] {
     [x, y, z, i, j, k, w].map(f64::to_bits)
 }
 
-/// The bits of the fourth number of a unit quaternion, but for rounding, if it is not negative.
+/// The bits of the fourth number of a unit quaternion, given the other three. They are exact but
+/// for rounding, unless that number is negative.
 fn last_of_unit(i: f64, j: f64, k: f64) -> u64 {
     (1.0 - (i * i + j * j + k * k)).max(0.0).sqrt().to_bits()
 }
 
-/// A pose near that of its body, or no pose.
+/// A pose near the pose of its body, or no pose.
 #[derive(Serialize, Deserialize)]
 pub(super) enum NearPose {
     None,
@@ -83,7 +84,7 @@ impl NearPose {
 #[derive(Serialize, Deserialize)]
 pub(super) enum SavedSearch {
     None,
-    /// The body is as it was then.
+    /// The body is as it was at the search.
     Same,
     Other(ShapeId, bool, SavedPose),
 }
@@ -132,8 +133,8 @@ mod tests {
             for base in [None, Some(&base), Some(&pose)] {
                 let saved = SavedPose::from_base(&pose, base);
                 assert_eq!(words(&saved.pose(base)), words(&pose), "round {round}");
-                // The fourth number of an orientation follows from the others, but for rounding,
-                // which is greatest where it is small.
+                // The fourth number of an orientation follows from the others, but for rounding.
+                // The rounding is greatest where that number is small.
                 let last = pose.orientation.w;
                 assert!(last < 0.1 || saved.0[6] < 1 << 12, "{last}: {}", saved.0[6]);
             }

@@ -280,7 +280,7 @@ fn mistakes_in_a_map_are_reported_with_their_place() {
     let has = |parts: &[&str]| told.iter().any(|line| parts.iter().all(|part| line.contains(part)));
     assert!(has(&["prop at [-200, 0, 100]", "'crat'", "barrel, ", "u_block"]));
     assert!(has(&["prop at [-200, 0, 90]", "''"]));
-    assert!(has(&["prop: it has no origin"]));
+    assert!(has(&["class prop has no origin"]));
     assert!(has(&["info_player_deathmatch at [900, 0, 25]", "no floor"]));
     assert!(has(&["1 props fell out"]));
     assert!(!has(&["[-300, 0, 20]"]), "a lift of a few units helps that one");

@@ -79,7 +79,7 @@ fn a_tank_on_its_back_rights_itself() {
     for turn in [DQuat::from_rotation_x(3.1), DQuat::from_rotation_y(2.0)] {
         let (mut world, tank) = tank_room();
         world.put(tank.slot, DVec3::new(-250.0, 0.0, 80.0), turn);
-        // It is thrown down first, so that it really lies on its back.
+        // The tank is thrown down first, so that it really lies on its back.
         world.entities.get_mut(tank.slot).expect("the tank").velocity.z = -300.0;
         world.run(6.0, &[]);
         assert!(world.up(tank.slot).z > 0.99, "it lies: {}", world.up(tank.slot));

@@ -39,9 +39,9 @@ fn bits(world: &World, slots: &[u16]) -> Vec<[u64; 13]> {
     slots.iter().map(body).collect()
 }
 
-/// Symptom: a heap fell differently while another heap fell elsewhere. Cause: the projection
-/// went on for all islands until the worst of them was finished, and it tested contacts
-/// again because another contact in the same lanes had changed.
+/// Symptom: a heap fell differently while another heap fell elsewhere. Cause: the projection went
+/// on for all islands until the worst of them was finished, and it tested a contact again when
+/// another contact in the same group of lanes had changed.
 #[test]
 fn an_island_alone_does_what_it_does_beside_others() {
     // A heap of one block, a heap that is cut into blocks, and several small heaps.

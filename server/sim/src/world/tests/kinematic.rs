@@ -111,7 +111,7 @@ fn a_lift_carries_stacks_up_and_down_and_lets_them_sleep() {
                 stage.tick(&[]);
                 height += direction * speed / 60.0;
                 let now = stage.at(lift).z;
-                // Where crates bounce the guard may stop it for a part of a tick.
+                // Where crates bounce, the guard may stop the lift for a part of a tick.
                 assert!((now - height).abs() < 0.1, "{speed} tick {tick}: {now}, not {height}");
             }
             stage.drive(lift, DVec3::ZERO);
@@ -166,7 +166,7 @@ fn a_crusher_stops_at_crates_against_a_wall_and_lets_them_be() {
         assert!(at < 412.0, "{speed}: it is at {at}");
         assert!(at > 380.0, "{speed}: it stopped at {at}");
         let entity = stage.world.entities.find(crusher).unwrap();
-        assert_eq!(entity.velocity, DVec3::X * speed, "its velocity is its own");
+        assert_eq!(entity.velocity, DVec3::X * speed, "it keeps the velocity that was set");
         assert!(entity.sleep.held);
         assert_eq!(stage.world.entity(crusher).unwrap().velocity, DVec3::ZERO, "it stands");
         // The crusher goes back, and no crate jumps.

@@ -82,8 +82,8 @@ fn grenades_among_crates_never_overlap() {
     }
 }
 
-/// A grenade whose corner turns towards the crate that it leaves has no room to rotate. It
-/// moves all the same. In an earlier version it hung there at full speed.
+/// A grenade whose corner turns towards the crate that it leaves has no room to rotate, but it must
+/// move. In an earlier version it hung there at full speed.
 #[test]
 fn a_grenade_that_leaves_a_crate_while_it_rotates_does_not_hang_there() {
     let map = chamber(400, 200);

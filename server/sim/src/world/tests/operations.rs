@@ -145,8 +145,8 @@ fn what_is_one_too_many_is_refused() {
     assert_eq!(many, Err(SetupError::TooManyModels(MAX_MODELS + 1)));
 }
 
-/// No place is searched for more objects than a match can have. An earlier version searched for
-/// four thousand million, one by one.
+/// Places are looked for only for as many objects as a match can have. An earlier version looked
+/// for places for four thousand million objects, one by one.
 #[test]
 fn any_number_of_objects_may_be_asked_for() {
     let config = Config { objects: u32::MAX, ..CONFIG };

@@ -1,5 +1,5 @@
-//! Ticks whose bodies cost more than their budget: which islands are degraded, and that the
-//! promise holds all the same.
+//! Ticks whose bodies cost more than their budget: which islands are degraded, and that no bodies
+//! overlap even then.
 
 use super::*;
 use crate::audit::Audit;

@@ -54,9 +54,9 @@ fn no_bullet_passes_another_body() {
         for tick in 0..10 {
             world.step(&[]);
             let between = world.position(target) - world.position(bullet);
-            let told = || format!("seed {seed}, tick {tick}: {between}");
-            assert!(between.dot(way) > 0.0, "it is through: {}", told());
-            assert_eq!(audit.check(&world.state()), [], "{}", told());
+            let context = || format!("seed {seed}, tick {tick}: {between}");
+            assert!(between.dot(way) > 0.0, "it is through: {}", context());
+            assert_eq!(audit.check(&world.state()), [], "{}", context());
             // Once they have met, the bullet may glance off to any side.
             if between.length() < 40.0 {
                 met += 1;
@@ -173,7 +173,7 @@ impl World {
 
 #[test]
 fn energy_never_rises() {
-    // Of forty seeds, the energy rose most with the last two of these. Bodies that stopped each
+    // Among forty seeds, the energy rose most with the last two of these. Bodies that stopped each
     // other in the fall kept the speed of a motion that they had not made.
     for seed in (0..6).chain([25, 26]) {
         let mut random = Random::new(seed);

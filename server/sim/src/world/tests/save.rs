@@ -13,7 +13,8 @@ fn a_saved_world_in_which_two_bodies_overlap_is_refused() {
     };
     let first = place(&mut world, -300.0);
     let apart = world.save();
-    // The bytes of the first crate's place occur once in those of a world with it alone.
+    // The bytes of the first crate's place occur once in the bytes of a world with that crate
+    // alone.
     let pattern = |x: f64| {
         let saved = |number: f64| {
             let bits = number.to_bits() as i64;

@@ -17,14 +17,14 @@ pub extern "C" fn rejoin(now: f64) {
     with(|page| page.rejoin(now));
 }
 
-/// Takes the input as bytes that came on the control stream, or as a datagram.
+/// Handles the input as bytes that came on the control stream, or as a datagram.
 #[unsafe(no_mangle)]
 pub extern "C" fn receive(is_datagram: bool, now: f64) {
     with(|page| page.receive(is_datagram, now));
 }
 
 /// Takes the input as the game's data, `game` bytes long, and then the map of the match. Returns
-/// false, with the reason as output, if these are not what the server named.
+/// false, with the reason as output, if these are not the ones that the server named.
 #[unsafe(no_mangle)]
 pub extern "C" fn use_map(game: usize, now: f64) -> bool {
     with(|page| page.use_map(game, now))
@@ -92,7 +92,7 @@ pub extern "C" fn stats() {
     with(Page::stats);
 }
 
-/// Sends the input as a line of chat to all players; false if it is no such line.
+/// Sends the input as a line of chat to all players. Returns false if no server would take it.
 #[unsafe(no_mangle)]
 pub extern "C" fn say() -> bool {
     with(Page::say)

@@ -62,7 +62,8 @@ fn parameters(shader: &str) -> Vec<&'static str> {
 }
 
 /// The content of a brush, which has the parameters of all its faces. Liquids and fogs take
-/// precedence over clips, and clips over other parameters, all of which make it not solid.
+/// precedence over clips, and clips over the other parameters, each of which makes the brush not
+/// solid.
 pub(super) fn content(brush: &Brush) -> Content {
     let all: Vec<&str> = brush.faces.iter().flat_map(|face| parameters(&face.texture)).collect();
     let any = |wanted: &[&str]| wanted.iter().any(|parameter| all.contains(parameter));

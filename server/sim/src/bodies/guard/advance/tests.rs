@@ -99,10 +99,10 @@ fn bodies_that_the_search_left_out_stop_nothing() {
         let mut reached = |pairs: &[(u16, Blocker)]| -> Vec<_> {
             let pairs: Vec<_> = pairs.iter().map(|&(a, b)| (a, b, planes(a, b))).collect();
             let advances = space.advance(&proposals, &pairs, planes, &mut context);
-            let told = |advance: &Advance| {
+            let outcome = |advance: &Advance| {
                 (*advance.placement.unwrap().pose(), advance.stop.map(|(by, _)| by))
             };
-            advances.iter().map(told).collect()
+            advances.iter().map(outcome).collect()
         };
         let (few, many) = (reached(&neighbours), reached(&all));
         assert_eq!(few, many, "seed {seed}");

@@ -3,7 +3,7 @@
 //! end up inside one.
 //!
 //! By default the samples are few. `WORLD_POINTS=1000000 WORLD_TRACES=100000 WORLD_MOVES=1000000
-//! cargo test -p tests --test world_truth -- --nocapture` produces the full figures, for each size
+//! cargo test -p tests --test simulation world_truth -- --nocapture` produces the full figures, for each size
 //! of each map. `WORLD_SEED` chooses other samples, and `WORLD_MAP` selects the maps whose path
 //! contains it.
 
@@ -66,7 +66,7 @@ fn is_true(path: &Path) {
         );
         let asked = [points.asked, traces.asked, walk.moves];
         if asked != wanted {
-            faults.push(format!("{name}: {asked:?} asked, not {wanted:?}"));
+            faults.push(format!("{name}: {asked:?} queries were made, not {wanted:?}"));
         }
         let mut check = |what: &str, wrong: &Wrong| {
             if wrong.count > 0 {
@@ -81,7 +81,10 @@ fn is_true(path: &Path) {
             check("normals of moves", &walk.stray);
         }
         if points.doubtful as f64 > DOUBTFUL * points.asked as f64 {
-            faults.push(format!("{name}: {} of {} in doubt", points.doubtful, points.asked));
+            faults.push(format!(
+                "{name}: the oracle cannot decide {} of {} points",
+                points.doubtful, points.asked
+            ));
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));

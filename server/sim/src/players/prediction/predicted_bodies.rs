@@ -19,7 +19,7 @@ use crate::state::{EntityId, EntityState, Kind};
 /// until the server's next snapshot.
 const REACH: f64 = 16.0;
 
-/// Greatest number of bodies of a pile; the nearest ones are taken. Snapshots of a heap of
+/// Greatest number of predicted bodies; the nearest ones are taken. Snapshots of a heap of
 /// hundreds are not exact enough to predict it anyway.
 const MOST: usize = 8;
 
@@ -46,16 +46,16 @@ impl Moving {
 /// The bodies that a player shoves, and the bodies near them: a small match of its own,
 /// moved by the server's own solver and guard.
 #[derive(Clone, Debug)]
-pub struct Pile {
+pub struct PredictedBodies {
     pub(super) entities: Entities,
     pub(super) pairs: Vec<Pair>,
     /// The slot of the player.
     pub(super) player: u16,
-    /// Id and kind of the other bodies in the match, and their slot in the pile.
+    /// Id and kind of the other bodies in the match, and their slot in `entities`.
     members: Vec<(EntityId, Kind, u16)>,
 }
 
-impl Pile {
+impl PredictedBodies {
     pub(super) fn new(
         predictor: &Predictor,
         own: &[EntityId],
@@ -67,15 +67,16 @@ impl Pile {
         let position = if is_sound { motion.position.as_dvec3() } else { DVec3::ZERO };
         let role = Role::Player(PlayerBody::Box(motion.walker));
         let shape = predictor.arena.shapes.of_posture(motion.walker.posture);
-        let mut pile = Self::of_player(role, shape, position, &near);
+        let mut predicted = Self::of_player(role, shape, position, &near);
         if is_sound {
-            pile.put(predictor, pile.player, shape, Pose::at(position));
+            predicted.put(predictor, predicted.player, shape, Pose::at(position));
         }
-        pile.add_all(predictor, near);
-        pile
+        predicted.add_all(predictor, near);
+        predicted
     }
 
-    /// A pile with only a player, who is not placed yet. Its grid covers the bodies `near`.
+    /// Predicted bodies with only the player, who is not placed yet. The grid covers the bodies
+    /// `near`, so that they can be added.
     pub(super) fn of_player(
         role: Role,
         shape: ShapeId,
@@ -89,20 +90,20 @@ impl Pile {
         Self { entities, pairs: Vec::new(), player, members: Vec::new() }
     }
 
-    /// The current state of a body of the pile.
+    /// The current state of one of the bodies.
     pub fn find(&self, id: EntityId) -> Option<Moving> {
         let (.., kind, slot) = self.members.iter().find(|(member, ..)| *member == id)?;
         self.seen(id, *kind, *slot)
     }
 
-    /// The current states of all bodies of the pile except the players.
+    /// The current states of all bodies except the players.
     pub fn bodies(&self) -> impl Iterator<Item = Moving> {
         self.members.iter().filter_map(|(id, kind, slot)| self.seen(*id, *kind, *slot))
     }
 
-    /// Gives a body the velocity of a shove, in units per second. Nothing happens if the body
-    /// is not in the pile, or if the velocity is not finite or faster than 10 million units per
-    /// second.
+    /// Gives a body the velocity of a shove, in units per second. Nothing happens if the body is
+    /// not among the predicted ones, or if the velocity is not finite or faster than 10 million
+    /// units per second.
     pub fn shove(&mut self, id: EntityId, velocity: DVec3) {
         let member = self.members.iter().find(|(member, ..)| *member == id);
         let Some((.., slot)) = member.filter(|_| is_speed(velocity)) else { return };
@@ -154,7 +155,8 @@ impl Pile {
         let mut context = StepContext { seconds, ..StepContext::default() };
         let (map, shapes) = (&predictor.arena.map, &predictor.arena.shapes);
         let (entities, pairs) = (&mut self.entities, &mut self.pairs);
-        // Bodies that overlap are known inexactly: they stay until the next snapshot.
+        // The overlapping bodies that `step` returns are ignored. Their poses are not known
+        // exactly, and `step` does not move them; the next snapshot corrects them.
         dynamics::step(map, shapes, entities, pairs, &mut context);
     }
 
@@ -177,8 +179,8 @@ impl Pile {
         !gone.is_empty()
     }
 
-    /// Whether the pile contains the body in exactly this state. For a player on foot any state
-    /// will do, because players are put where they go in each tick.
+    /// Whether the body is among the predicted ones in exactly this state. For a player on foot
+    /// any state will do, because players are put where they go in each tick.
     pub(super) fn has(&self, body: &Moving) -> bool {
         match body.state.kind {
             Kind::Player { .. } => self.members.iter().any(|(id, ..)| *id == body.state.id),
@@ -268,7 +270,7 @@ pub(super) fn near(
         .filter_map(|body| {
             let shape = match body.state.kind {
                 Kind::Player { posture } => predictor.arena.shapes.of_posture(posture),
-                _ => predictor.in_pile(&body.state)?,
+                _ => predictor.predicted_shape(&body.state)?,
             };
             Some((shape, body))
         })

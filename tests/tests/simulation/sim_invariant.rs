@@ -48,7 +48,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
     // A map may be too small for the last few of the scattered props.
     let drawn = entities.iter().filter(|e| e.get("classname") == Some("prop")).count();
     let scattered = props(&start).saturating_sub(drawn);
-    assert!(scattered >= OBJECTS as usize * 85 / 100, "{scattered} props beside {drawn} drawn");
+    assert!(scattered >= OBJECTS as usize * 85 / 100, "{scattered} scattered, {drawn} drawn props");
     let mut walked = 0.0;
     let mut before = start.clone();
     for tick in 0..=ticks {

@@ -1,4 +1,4 @@
-//! Friction of what lies flat.
+//! Friction of bodies that lie flat.
 
 use super::holds;
 

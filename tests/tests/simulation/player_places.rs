@@ -6,7 +6,7 @@
 //! same input and the map's own traces. It knows no props, so props must not hold a player who
 //! could leave without them.
 //!
-//! `PLAYER_PLACES=10000 cargo test -p tests --test player_places` tries this many places, and
+//! `PLAYER_PLACES=10000 cargo test -p tests --test simulation player_places` tries this many places, and
 //! `PLAYER_PLACES_SEED` other ones.
 
 mod cases;

@@ -93,7 +93,7 @@ impl<'a> Quake3<'a> {
         (self.ground, self.walking) = (None, false);
         let mut traced = self.trace(self.origin, self.origin - DVec3::Z * 0.25);
         if traced.all_solid {
-            // As in the game, a free place is searched a unit away.
+            // As in the game, look for a free place, up to a unit away along each axis.
             let Some(free) = self.free_beside() else { return };
             self.origin = free;
             traced = self.trace(self.origin, self.origin - DVec3::Z * 0.25);

@@ -1,4 +1,4 @@
-//! Kinematic bodies and what they carry.
+//! Kinematic bodies and the bodies that they carry.
 
 use super::holds;
 

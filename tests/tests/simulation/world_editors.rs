@@ -3,7 +3,7 @@
 //! parallel. The compiled world must match the text of every brush.
 //!
 //! By default the samples are few. `WORLD_WORLDS=200 WORLD_POINTS=200000 WORLD_TRACES=50000
-//! WORLD_TURNS=12 WORLD_RESULTS=FILE cargo test --release -p tests --test world_editors --
+//! WORLD_TURNS=12 WORLD_RESULTS=FILE cargo test --release -p tests --test simulation world_editors --
 //! --nocapture` produces the full figures, which takes hours. Every outcome is appended to FILE,
 //! and maps that FILE contains are not tested again. Maps with faults are written to the folder
 //! `WORLD_KEEP`. `WORLD_SEED` chooses other samples, and `WORLD_MAP` selects the maps whose path
@@ -56,13 +56,16 @@ fn faults_for(spaces: &Spaces, name: &str, text: &str, samples: Samples, seed: u
         let mut random = Random::new(seed << 8 | id.index() as u64);
         let points = judge.points(&subject, samples.points, &mut random);
         let traces = judge.traces(&subject, samples.traces, &mut random);
-        // For a size without room anywhere, no trace is asked.
+        // If a size has no room anywhere, no segment is traced for it.
         let asked = [points.asked, traces.asked];
         if points.asked != samples.points || ![0, samples.traces].contains(&traces.asked) {
-            faults.push(format!("{}: only {asked:?} points and traces asked", size.name));
+            faults.push(format!("{}: only {asked:?} points and segments were queried", size.name));
         }
         if points.doubtful as f64 > DOUBTFUL * points.asked as f64 {
-            faults.push(format!("{}: {} points in doubt", size.name, points.doubtful));
+            faults.push(format!(
+                "{}: the oracle cannot decide {} points",
+                size.name, points.doubtful
+            ));
         }
         let sealing = &compiled.report.sealings[id.index()];
         faults
@@ -72,7 +75,10 @@ fn faults_for(spaces: &Spaces, name: &str, text: &str, samples: Samples, seed: u
             // The middle of a brush thinner than the shell about surfaces is not judged.
             let is_judged = solid.polyhedron.depth(middle) > shell(&[middle]);
             if is_judged && !subject.is_solid(middle.map(|x| x as f32)) {
-                faults.push(format!("{}: brush of line {} is empty", size.name, solid.line));
+                faults.push(format!(
+                    "{}: the middle of the brush of line {} is empty",
+                    size.name, solid.line
+                ));
             }
         }
         let crossings = judge.crossings(&subject, &solids);
@@ -86,7 +92,9 @@ fn faults_for(spaces: &Spaces, name: &str, text: &str, samples: Samples, seed: u
     let left_out: Vec<usize> = left_out.collect();
     if left_out != solids.left_out() {
         let right = solids.left_out();
-        faults.push(format!("brushes of lines {left_out:?} are left out, not {right:?}"));
+        faults.push(format!(
+            "the compiler leaves out the brushes of lines {left_out:?}, not of {right:?}"
+        ));
     }
     let mut random = Random::new(seed ^ 0x5eed);
     let bodies = casts(&entities, &Bodies(&compiled.world), samples.traces / 4, &mut random);
@@ -109,11 +117,15 @@ fn faults_for(spaces: &Spaces, name: &str, text: &str, samples: Samples, seed: u
 /// Greatest share of points for which the oracle cannot tell whether they are outside.
 const DOUBTFUL: f64 = 0.01;
 
-/// The fault, if any, of the compiler's answer whether a size can get out of the map: the leak's
-/// path is not free, or the oracle's flood gets out of a map that is called sealed.
+/// The fault, if any, of the compiler's answer whether a body of this size can get out of the map.
+/// Either the path of the leak is not free, or the oracle's flood gets out of a map that the
+/// compiler calls sealed.
 fn wrong_sealing(judge: &Judge, sealing: &Sealing) -> Option<String> {
     match sealing {
-        Sealing::Sealed => judge.flood().leaks().then(|| "called sealed, but leaks".to_owned()),
+        Sealing::Sealed => judge
+            .flood()
+            .leaks()
+            .then(|| "the compiler calls the map sealed, but it leaks".to_owned()),
         Sealing::Unoccupied => None,
         Sealing::Leaks(leak) => {
             let path: Vec<[f64; 3]> = leak.path.iter().map(|&point| point.into()).collect();

@@ -149,7 +149,10 @@ fn boxes_stay_on_ramps_below_the_friction_angle_and_slide_above_it() {
                 // Friction uses up the energy of the fall, and then the box stays in its place.
                 let (sine, cosine) = (slope / slope.hypot(1.0), 1.0 / slope.hypot(1.0));
                 let farthest = FALL / (RUBBING * cosine - sine);
-                assert!((body.position.x - x).abs() < farthest, "slid on {farthest}: {told}");
+                assert!(
+                    (body.position.x - x).abs() < farthest,
+                    "it slid on by more than {farthest} units: {told}"
+                );
                 assert!(body.asleep && body == before, "{told}");
                 let normal = DVec3::new(-slope, 0.0, 1.0).normalize();
                 let axes = [DVec3::X, DVec3::Y, DVec3::Z];

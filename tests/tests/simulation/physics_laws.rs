@@ -1,9 +1,10 @@
-//! Bodies obey the laws of mechanics: a sample of the scenes of [`tests::laws`], each judged
-//! by the formula. A scene is made from its seed alone: a test that fails names it.
+//! Bodies obey the laws of mechanics. Each test plays a sample of the scenes of a law of
+//! [`tests::laws`] and judges them by its formula. A scene is made from its seed alone, which a
+//! test that fails names.
 //!
-//! `LAW_SEEDS=1000 cargo test -p tests --test physics_laws` plays that many scenes of each law,
-//! and `LAW_FIRST=7` begins with that seed. The table of the full sweep, with `rapier3d` beside,
-//! is kept in `tests/results/laws.txt`.
+//! `LAW_SEEDS=1000 cargo test -p tests --test simulation physics_laws` plays that many scenes of each law, and
+//! `LAW_FIRST=7` begins with that seed. `tests/results/laws.txt` has the table of the full sweep,
+//! with `rapier3d` beside.
 
 mod bouncing;
 mod carrying;
@@ -21,13 +22,13 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 
-/// The law of a name.
+/// The law with this name.
 fn law(name: &str) -> &'static Law {
     LAWS.iter().find(|law| law.name == name).expect("there is such a law")
 }
 
-/// Scenes in which a law is missed, by their seeds up to 60: limits of the simulation that are
-/// known, and that `LIMITS.md` lists. The causes of many are not.
+/// Seeds up to 60 of the scenes in which a law is missed. They are known limits of the simulation,
+/// which `LIMITS.md` lists. The causes of many are unknown.
 const KNOWN: [(&str, &[u64]); 7] = [
     ("spinning in place", &[6, 19, 32, 37, 41, 42]),
     ("wheels", &[45]),
@@ -38,8 +39,8 @@ const KNOWN: [(&str, &[u64]); 7] = [
     ("dominoes", &[34]),
 ];
 
-/// Plays so many scenes of a law, and fails with those in which it is missed and not [`KNOWN`]
-/// to be.
+/// Plays this many scenes of a law, and fails if the law is missed in a scene that [`KNOWN`] does
+/// not list.
 fn holds(name: &str, count: u64) {
     let first = number("LAW_FIRST").unwrap_or(1);
     let count = number("LAW_SEEDS").unwrap_or(count);
@@ -49,11 +50,18 @@ fn holds(name: &str, count: u64) {
     for seed in first..first + count {
         let outcome = sweep(law(name), seed, 1, &ours::start);
         match (outcome.missed.is_empty(), known.contains(&seed)) {
-            (false, true) => println!("missed as known: {}", outcome.missed.join("\n")),
+            (false, true) => println!("missed, as KNOWN lists: {}", outcome.missed.join("\n")),
             (false, false) => missed.extend(outcome.missed),
-            (true, true) => println!("{name}: seed {seed} holds now; KNOWN need not have it"),
+            (true, true) => {
+                println!("{name}: the law holds with seed {seed} now, so KNOWN need not list it")
+            }
             (true, false) => {}
         }
     }
-    assert!(missed.is_empty(), "{name}: missed in {} scenes\n{}", missed.len(), missed.join("\n"));
+    assert!(
+        missed.is_empty(),
+        "the law \"{name}\" is missed in {} scenes:\n{}",
+        missed.len(),
+        missed.join("\n")
+    );
 }

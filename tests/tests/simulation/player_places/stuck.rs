@@ -15,8 +15,8 @@ use server::{Options, Server};
 use tests::harness::pages::{get, metric};
 use tokio::time::timeout;
 
-use crate::places::block;
-use crate::trial::{asks, command};
+use super::places::block;
+use super::trial::{asks, command};
 
 /// Far longer than anything here takes: only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(60);
@@ -83,10 +83,10 @@ fn a_soak_tells_who_is_in_a_shaft_as_wide_as_a_player() {
 /// A player who falls into a pit of slopes can move about in it, so the soak must not report them.
 #[test]
 fn a_soak_finds_nobody_stuck_in_a_pit_of_slopes() {
-    let place = crate::places::pit(
+    let place = super::places::pit(
         String::new(),
         glam::DVec2::ZERO,
-        &crate::places::around(4, 0.0, |_| (0.0, 50.0, 200.0)),
+        &super::places::around(4, 0.0, |_| (0.0, 50.0, 200.0)),
     );
     let report = Map::new("pit", &place.brushes, &[[0, 0]]).soak(1, 1_200);
     assert!(report.is_clean(), "{report}");

@@ -7,8 +7,8 @@ use glam::{DQuat, DVec2, DVec3};
 use obsp::model::shipped;
 use obsp_sim::{Buttons, Command, Config, EntityId, ModelId, PlayerKind, Random, World};
 
-use crate::places::{self, Place, SPACING};
-use crate::quake3::{Quake3, Wish};
+use super::places::{self, Place, SPACING};
+use super::quake3::{Quake3, Wish};
 
 pub(crate) const TICK_RATE: u32 = 60;
 const SECONDS: f64 = 1.0 / TICK_RATE as f64;

@@ -2,15 +2,15 @@
 
 use glam::DVec2;
 
-use crate::places::{Place, Side, around, pit};
-use crate::trial::Trial;
+use super::places::{Place, Side, around, pit};
+use super::trial::Trial;
 
 /// Height of a player's centre above the feet, and height that a jump surely reaches, in units.
 const FEET: f64 = 28.0;
 const JUMP: f64 = 40.0;
 
 /// Plays places. None may hold its player, and each must let out a player who comes to rest within
-/// a jump of its rim. At least `least` players must rest so high.
+/// a jump of its rim. At least `least` players must come to rest so high.
 fn check(places: &[Place], least: usize) {
     let fared = Trial::new(places).play();
     let mut within_a_jump = 0;
@@ -29,7 +29,7 @@ fn check(places: &[Place], least: usize) {
 }
 
 fn spot(index: usize) -> DVec2 {
-    DVec2::new((index % 12) as f64, (index / 12) as f64) * crate::places::SPACING
+    DVec2::new((index % 12) as f64, (index / 12) as f64) * super::places::SPACING
 }
 
 /// Symptom: a player in a pit of four slopes of 50 degrees was held for ever, with a velocity of
@@ -50,14 +50,16 @@ fn pit_of_slopes() {
     check(&places, 6);
 }
 
-/// Pits of three to eight slopes, also turned against the player's box, whose rim a jump reaches.
+/// Pits of three to eight slopes, some of them turned relative to the player's box. A jump reaches
+/// their rims.
 #[test]
 fn pits_of_three_to_eight_slopes_let_out_who_can_jump_over_their_rim() {
     let mut places = Vec::new();
     for count in 3..=8 {
         for degrees in [46.0, 52.0, 60.0, 70.0, 80.0, 89.0_f64] {
             for turn in [0.0, 0.3] {
-                // The box hangs between the slopes, so its feet are above their foot.
+                // The box hangs between the slopes, so the player's feet are above the foot of the
+                // slopes.
                 let foot = 12.0;
                 let height = 4.0 * degrees.to_radians().tan() + 30.0;
                 let what =
@@ -92,4 +94,20 @@ fn closed_gullies_let_out_who_can_jump_over_their_rim() {
         }
     }
     check(&places, 9);
+}
+
+/// Funnels of more slopes than the search for a way down tries: it may not give up and hold the
+/// player.
+#[test]
+fn funnels_of_twelve_to_a_hundred_slopes_let_out_who_can_jump_over_their_rim() {
+    let mut places = Vec::new();
+    for count in [12, 13, 32, 128] {
+        for degrees in [50.0, 70.0_f64] {
+            let height = 4.0 * degrees.to_radians().tan() + 30.0;
+            let what = format!("{count} slopes of {degrees}, {height:.1} high");
+            let sides = around(count, 0.1, |_| (12.0, degrees, height));
+            places.push(pit(what, spot(places.len()), &sides));
+        }
+    }
+    check(&places, 8);
 }

@@ -1,4 +1,5 @@
-//! Cases that users of other engines reported, each once on the spot: the laws sweep their kinds.
+//! Cases that users of other engines reported, each played once as it was reported. The laws play
+//! many scenes of the same kinds.
 
 use glam::{DQuat, DVec3};
 use tests::laws::engine::Run;
@@ -6,7 +7,7 @@ use tests::laws::scene::{Body, Floor, GRAVITY};
 use tests::laws::solid::Solid;
 use tests::laws::{Scene, ours};
 
-/// A scene at 60 Hz, as it stands here.
+/// A scene at 60 Hz on one thread, neither turned nor moved.
 fn scene(floor: Floor, half: f64, bodies: Vec<Body>) -> Scene {
     let tops = bodies.iter().map(|body| body.position.z + body.solid.radius());
     let top = tops.fold(0.0, f64::max);
@@ -18,8 +19,8 @@ fn crate_at(position: DVec3) -> Body {
     Body::new(Solid::cuboid(DVec3::splat(16.0)), position).of(0.6, 0.0)
 }
 
-/// A table of more sides than 28 turns, and holds a crate that is shoved or spun on it; a coin of
-/// 64 sides lies flat.
+/// A crate that is shoved on a table of 28 sides or more stops as the law says, and the table
+/// carries it along when it turns. A coin of 64 sides comes to lie flat.
 #[test]
 fn round_face() {
     for sides in [28, 29, 32, 33, 64] {
@@ -34,7 +35,10 @@ fn round_face() {
         run.seconds(5.0);
         let way = (run.body(1).position - before).x;
         let law = 200.0 * 200.0 / (2.0 * 0.6 * GRAVITY);
-        assert!((way / law - 1.0).abs() < 0.05, "{sides} sides: {way} units, the law {law}");
+        assert!(
+            (way / law - 1.0).abs() < 0.05,
+            "{sides} sides: the crate slides {way} units, by the law {law}"
+        );
         let before = run.body(1);
         run.set_velocity(0, DVec3::ZERO, DVec3::Z * 0.25);
         run.seconds(10.0);
@@ -43,7 +47,7 @@ fn round_face() {
         let missed = (after.position - turned * before.position).length();
         assert!(missed < 2.0, "{sides} sides: the crate is {missed} units from its place");
         let askew = after.orientation.angle_between(turned * before.orientation);
-        assert!(askew < 0.02, "{sides} sides: the crate is turned by {askew} radians on it");
+        assert!(askew < 0.02, "{sides} sides: the crate is turned by {askew} radians on the table");
     }
     let tipped = DQuat::from_rotation_x(0.3);
     let coin = Body::new(Solid::prism(64, 24.0, 3.0), DVec3::Z * 20.0).of(0.6, 0.0).turned(tipped);
@@ -51,10 +55,13 @@ fn round_face() {
     let mut run = Run::new(&scene, &ours::start).expect("the scene can be played");
     run.while_below(20.0, |run| !run.body(0).asleep);
     let tilt = (run.body(0).orientation * DVec3::Z).angle_between(DVec3::Z);
-    assert!(tilt.min(std::f64::consts::PI - tilt).to_degrees() < 0.05, "the coin leans {tilt}");
+    assert!(
+        tilt.min(std::f64::consts::PI - tilt).to_degrees() < 0.05,
+        "the coin leans by {tilt} radians"
+    );
 }
 
-/// Of 24 wheels that roll over slabs of 16 units none leaves the floor higher than on one slab.
+/// None of 24 wheels that roll over slabs of 16 units rises higher than the highest on one slab.
 #[test]
 fn wheel_on_seams() {
     let highest = |floor: Floor| {
@@ -78,7 +85,10 @@ fn wheel_on_seams() {
         highest
     };
     let [one, seams] = [Floor::One, Floor::Strips(16.0)].map(highest);
-    assert!(seams < one + 0.05, "over seams up to {seams} units, over one slab {one}");
+    assert!(
+        seams < one + 0.05,
+        "a wheel rises to {seams} units over seams, and to {one} on one slab"
+    );
 }
 
 /// A bat that spins about its middle axis turns over, and keeps its angular momentum.

@@ -122,7 +122,7 @@ fn a_runner_slides_along_a_wall_that_is_met_at_an_angle() {
     run(&mut world, 4, &[(id, forward(NORTH - 4096))]);
     let player = find(&world, id);
     assert!((player.position.x - 184.0).abs() < 0.1, "{player:?}");
-    assert!(player.position.y > 0.0, "stuck at the wall: {player:?}");
+    assert!(player.position.y > 0.0, "the player is stuck at the wall: {player:?}");
 }
 
 #[test]
@@ -139,7 +139,11 @@ fn stairs_of_eighteen_units_are_walked_up_and_higher_ones_are_not() {
         let id = world.join().expect("there is room");
         run(&mut world, 4, &[(id, forward(EAST))]);
         let feet = find(&world, id).position.z - 28.0;
-        assert_eq!(feet > f64::from(rise) * 5.0 - 1.0, climbs, "rise {rise}: feet at {feet}");
+        assert_eq!(
+            feet > f64::from(rise) * 5.0 - 1.0,
+            climbs,
+            "steps of {rise} units: the player's feet are at {feet}"
+        );
     }
 }
 
@@ -156,8 +160,11 @@ fn a_jump_is_forty_five_units_high_and_needs_a_new_press() {
         heights.push(find(&world, id).position.z - ground);
     }
     let highest = heights.iter().copied().fold(0.0, f64::max);
-    assert!((highest - 45.5).abs() < 1.5, "jumped {highest}");
-    assert!(heights.last().is_some_and(|height| height.abs() < 0.1), "did not land: {heights:?}");
+    assert!((highest - 45.5).abs() < 1.5, "the player jumped {highest} units high");
+    assert!(
+        heights.last().is_some_and(|height| height.abs() < 0.1),
+        "the player did not land: {heights:?}"
+    );
 }
 
 #[test]
@@ -166,16 +173,20 @@ fn only_the_crouching_fit_a_low_tunnel_and_they_stay_low_in_it() {
     let mut world = start(&drawing);
     let id = world.join().expect("there is room");
     run(&mut world, 2, &[(id, forward(EAST))]);
-    assert!(find(&world, id).position.x < -15.0, "walked in upright: {:?}", find(&world, id));
+    assert!(
+        find(&world, id).position.x < -15.0,
+        "the player walked in upright: {:?}",
+        find(&world, id)
+    );
     let crouched = Command { buttons: Buttons::CROUCH, ..forward(EAST) };
     run(&mut world, 1, &[(id, crouched)]);
     let inside = find(&world, id);
-    assert!(inside.position.x > 50.0, "did not get in: {inside:?}");
+    assert!(inside.position.x > 50.0, "the player did not get in: {inside:?}");
     world.step(&[(id, Command::default())]);
     assert_eq!(find(&world, id).kind, Kind::Player { posture: Posture::Crouching });
     run(&mut world, 4, &[(id, forward(EAST))]);
     let beyond = find(&world, id);
-    assert!(beyond.position.x > 416.0, "did not get out: {beyond:?}");
+    assert!(beyond.position.x > 416.0, "the player did not get out: {beyond:?}");
     assert_eq!(beyond.kind, Kind::Player { posture: Posture::Standing });
 }
 
@@ -190,7 +201,7 @@ fn a_crate_is_shoved_along_and_two_players_block_each_other() {
     let second = world.join().expect("there is room");
     run(&mut world, 2, &[(first, forward(EAST))]);
     let pushed = props(&world)[0].position.x;
-    assert!(pushed > 60.0, "the crate only came to {pushed}");
+    assert!(pushed > 60.0, "the crate was pushed only to x = {pushed}");
     for _ in 0..8 * TICK_RATE {
         world.step(&[(first, forward(EAST)), (second, forward(32768))]);
         let (a, b) = (find(&world, first).position, find(&world, second).position);
@@ -233,7 +244,7 @@ fn a_jump_pad_throws_up_to_its_target() {
     run(&mut world, 1, &[(id, forward(EAST))]);
     run(&mut world, 3, &[]);
     let player = find(&world, id);
-    assert!((player.position.z - 178.0).abs() < 0.2, "not on the ledge: {player:?}");
+    assert!((player.position.z - 178.0).abs() < 0.2, "the player is not on the ledge: {player:?}");
 }
 
 #[test]
@@ -257,7 +268,7 @@ fn a_teleporter_leads_to_its_destination_and_waits_while_that_is_taken() {
         find(&world, id)
     };
     let stays = walk(&taken);
-    assert!(stays.position.y.abs() < 1.0, "came out inside a crate: {stays:?}");
+    assert!(stays.position.y.abs() < 1.0, "the player came out inside a crate: {stays:?}");
     let goes = walk(&free);
     assert!((goes.position.x - 700.0).abs() < 1.0 && goes.position.y > 700.0, "{goes:?}");
 }

@@ -1,7 +1,7 @@
 //! The contacts of bodies that are about to touch do not depend on the filters that are on, on the
 //! order of the bodies, or on the place of the scene in the world.
 //!
-//! `SIM_PAIRS=1000000 cargo test -p tests --release --test sim_contacts` tests this many scenes for
+//! `SIM_PAIRS=1000000 cargo test -p tests --release --test simulation sim_contacts` tests this many scenes for
 //! each of the two tests. `SIM_PAIRS_SEED` chooses other scenes.
 
 use std::sync::Arc;
@@ -217,7 +217,7 @@ fn two_bodies_have_the_same_contacts_whatever_the_filters_their_order_and_the_pl
         let at_b = (at_a.0 + way * distance, turn_b);
         let things = [moving(chosen[0], at_a, &mut random), moving(chosen[1], at_b, &mut random)];
         let Tally { seed, scenes, .. } = tally;
-        let told = |how: &str| {
+        let context = |how: &str| {
             format!("seed {seed}, scene {scenes}, {how}: {} and {}: {things:?}", a.name, b.name)
         };
         // In a hollow that was entered sideways the bodies may overlap. No match has such poses.
@@ -227,13 +227,13 @@ fn two_bodies_have_the_same_contacts_whatever_the_filters_their_order_and_the_pl
             with_any_filters(&search, &[second, first]).expect("swapped bodies do not overlap");
         let mut other: Vec<Manifold> = other.iter().map(swapped).collect();
         other.sort_by_key(|manifold| manifold.between);
-        assert_eq!(tally.compare(&usual, &other), None, "{}", told("swapped"));
+        assert_eq!(tally.compare(&usual, &other), None, "{}", context("swapped"));
         let by = whole(&mut random).as_dvec3();
         let away = things.map(|thing| Thing { at: (thing.at.0 + by, thing.at.1), ..thing });
         let other = with_any_filters(&search, &away)
-            .unwrap_or_else(|| panic!("{}", told("they overlap once shifted")));
+            .unwrap_or_else(|| panic!("{}", context("they overlap once shifted")));
         let other: Vec<Manifold> = other.iter().map(|m| shifted(m, |_| -by)).collect();
-        assert_eq!(tally.compare(&usual, &other), None, "{}", told(&format!("shifted by {by}")));
+        assert_eq!(tally.compare(&usual, &other), None, "{}", context(&format!("shifted by {by}")));
         tally.touching += usize::from(!usual.is_empty());
     }
     tally.end();

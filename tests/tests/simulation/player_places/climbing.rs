@@ -4,8 +4,8 @@
 use glam::{DQuat, DVec2, DVec3};
 use obsp_sim::{Buttons, Command, Random};
 
-use crate::places::{Place, SPACING, Side, pit};
-use crate::trial::{TICK_RATE, Trial};
+use super::places::{Place, SPACING, Side, pit};
+use super::trial::{TICK_RATE, Trial};
 
 /// Time of the attempts to climb, in seconds.
 const TRIES: u32 = 40;
@@ -50,8 +50,8 @@ fn places() -> Vec<Place> {
     places
 }
 
-/// A climber's command: mostly towards the sides, changing direction now and then, and with the
-/// jump key pressed at every other tick.
+/// A climber's command: forward, mostly towards the place's steep sides, turning every 40 ticks,
+/// with the jump key pressed in every other tick.
 fn climb(random: &mut Random, tick: u32) -> Command {
     let yaw = match random.below(8) {
         0 => random.bits() as u16,

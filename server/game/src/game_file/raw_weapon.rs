@@ -1,4 +1,4 @@
-//! A weapon as a `game.toml` has it, before its numbers are checked.
+//! A weapon as it is written in a `game.toml`, before its numbers are checked.
 
 use std::ops::RangeInclusive;
 
@@ -9,10 +9,10 @@ use super::GameFileError;
 use super::number::Number;
 use super::weapons::{Blast, Ray, Thrown, Weapon, WeaponKey, WeaponKind};
 
-/// Range of a speed, in units per second. The simulation cuts off higher ones.
+/// Range of a speed, in units per second. The simulation caps higher speeds.
 const SPEEDS: RangeInclusive<f64> = 0.0..=4_500.0;
 
-/// Range of an impulse. The greatest gives a hovertank its top speed.
+/// Range of an impulse. The greatest accelerates a hovertank to its top speed.
 const IMPULSES: RangeInclusive<f64> = 0.0..=1e7;
 
 /// The kinds of weapons by their names.
@@ -49,7 +49,7 @@ impl Kind {
 /// A table `[weapons.NAME]`. A key that is left out has its default.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WrittenWeapon {
+pub(super) struct RawWeapon {
     pub(super) kind: Option<Kind>,
     pub(super) key: Option<WeaponKey>,
     pub(super) refire_seconds: Option<Spanned<f64>>,
@@ -67,7 +67,7 @@ pub(super) struct WrittenWeapon {
     pub(super) blast_player_speed: Option<Spanned<f64>>,
 }
 
-impl WrittenWeapon {
+impl RawWeapon {
     /// Checks the table of this name and returns the weapon and its key. `at` is the byte of `text`
     /// at which the table begins.
     pub(super) fn read(

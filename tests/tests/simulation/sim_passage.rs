@@ -5,7 +5,7 @@
 //! depth, and their paths lead through these poses. So the oracle knows that they meet and need not
 //! search for the moment, however thin and fast they are, and however soon they part again.
 //!
-//! `SIM_PASSAGES=100000 cargo test -p tests --release --test sim_passage` judges this many cases.
+//! `SIM_PASSAGES=100000 cargo test -p tests --release --test simulation sim_passage` judges this many cases.
 //! `SIM_PAIRS_SEED` chooses other cases.
 
 use glam::{DQuat, DVec3};
@@ -113,7 +113,7 @@ fn bodies_that_meet_within_a_tick_are_stopped_before_they_do_and_hardly_sooner()
         judged += 1;
         parted += usize::from(!case.meet(1.0));
         let [a, b] = case.figures.map(|figure| &figure.name);
-        let told = |what: &str| {
+        let context = |what: &str| {
             let Case { ways, moment, .. } = &case;
             format!("seed {seed}, case {number}: {a} and {b}, {moment}: {what}: {ways:?}")
         };
@@ -124,20 +124,26 @@ fn bodies_that_meet_within_a_tick_are_stopped_before_they_do_and_hardly_sooner()
             ([0, 1], Stages::ALL),
         ] {
             let answer = case.passing(stages, order);
-            let Passing::Until(time) = answer else { panic!("{}", told(&format!("{answer:?}"))) };
+            let Passing::Until(time) = answer else {
+                panic!("{}", context(&format!("{answer:?}")))
+            };
             assert!(
                 time < case.moment,
                 "{}",
-                told(&format!("they are said to be free until {time}"))
+                context(&format!("the simulation calls them apart until {time}"))
             );
             for look in 0..LOOKS {
                 let looked = time * f64::from(look) / f64::from(LOOKS - 1);
-                let met = format!("they meet at {looked}, but are said to be free until {time}");
-                assert!(!case.meet(looked), "{}", told(&met));
+                let met = format!(
+                    "they meet at {looked}, but the simulation calls them apart until {time}"
+                );
+                assert!(!case.meet(looked), "{}", context(&met));
             }
             if first > MARGIN {
                 let gap = case.gap(time).filter(|&gap| gap > MARGIN);
-                let gap = gap.unwrap_or_else(|| panic!("{}", told("stopped within the margin")));
+                let gap = gap.unwrap_or_else(|| {
+                    panic!("{}", context("they are stopped within the guard's margin"))
+                });
                 early.push((gap - MARGIN) / case.fastest() * 4_096.0);
             }
         }

@@ -1,0 +1,17 @@
+//! Maps and matches without a server, judged by oracles: one program, because each links the whole
+//! simulation.
+
+mod physics_laws;
+mod player_places;
+mod shifted_planes;
+mod shipped_maps;
+mod sim_behaviour;
+mod sim_contacts;
+mod sim_invariant;
+mod sim_pairs;
+mod sim_passage;
+mod sim_response;
+mod sim_stages;
+mod trenchbroom;
+mod world_editors;
+mod world_truth;
