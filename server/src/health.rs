@@ -19,7 +19,8 @@ const LONGEST_ANSWER: u64 = 4096;
 /// The server to ask.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct HealthOptions {
-    /// TCP address of the server's pages; for 0.0.0.0 or [::], the loopback address is asked
+    /// TCP address of the server's pages; for an unspecified address, such as 0.0.0.0, the
+    /// loopback address is asked
     #[arg(long, value_name = "ADDR", env = "ARENA_HTTP", value_parser = parse_address,
           default_value_t = default_http())]
     pub http: SocketAddr,
