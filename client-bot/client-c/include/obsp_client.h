@@ -325,7 +325,8 @@ uint32_t obsp_protocol_version(void);
 // Makes a client for a connection that the caller has made: QUIC with the protocol "obsp/1", and
 // one bidirectional stream that the caller has opened. Free the client with `obsp_client_free`.
 // Returns null if it fails.
-ObspClient *obsp_client_new(const ObspIdentity *identity, double now);
+ObspClient *obsp_client_new(const ObspIdentity *identity,
+                            double now);
 
 // Frees a client, and closes its connection if the library made it, which may take two and a
 // half seconds. Null is ignored.
@@ -340,7 +341,9 @@ bool obsp_client_ticket(ObspClient *client, uint8_t *ticket);
 // `obsp_client_next_tick_at`; twice a second at least. Returns whether a command was sent. Keep a
 // key that was pressed in `command` until then. A client of `obsp_connect` also handles the bytes
 // that have arrived.
-bool obsp_client_tick(ObspClient *client, const ObspCommand *command, double now);
+bool obsp_client_tick(ObspClient *client,
+                      const ObspCommand *command,
+                      double now);
 
 // When the next tick is due, in seconds; negative while the client has not joined.
 double obsp_client_next_tick_at(ObspClient *client);
@@ -368,7 +371,9 @@ bool obsp_client_own_value(ObspClient *client, const char *name, int32_t *value)
 
 // Copies the own player as it is to be drawn at `now`. False while the player is not in the world
 // or drives a vehicle (`obsp_client_own_vehicle`), and while the map is not loaded.
-bool obsp_client_own_player(ObspClient *client, double now, ObspOwnPlayer *player);
+bool obsp_client_own_player(ObspClient *client,
+                            double now,
+                            ObspOwnPlayer *player);
 
 // Copies the vehicle that the own player drives as it is to be drawn at `now`. False while the
 // player is on foot or not in the world, and while the map is not loaded.
@@ -402,7 +407,8 @@ ObspStatus obsp_client_handle_datagram(ObspClient *client,
 
 // Tells the client that the connection has ended, or could not be made. `reason` becomes the text
 // of the event `OBSP_EVENT_KIND_DISCONNECTED`.
-ObspStatus obsp_client_handle_closed(ObspClient *client, const char *reason);
+ObspStatus obsp_client_handle_closed(ObspClient *client,
+                                     const char *reason);
 
 // Keeps the data of the game, once `OBSP_EVENT_KIND_JOINED` has named them, for the call of
 // `obsp_client_use_map` that follows.

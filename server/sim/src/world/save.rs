@@ -29,6 +29,7 @@ use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity, MAX_ENTITIES, SearchState};
 use crate::bodies::guard::Space;
 use crate::bodies::roles::{Cargo, Kinematic, Missile, PlayerBody, Role};
+use crate::bodies::solver::max_spin;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::event::Event;
@@ -53,8 +54,8 @@ const MAX_SPEED: f64 = 1e9;
 /// Greatest saved speed of a kinematic body, in units per second.
 const MAX_DRIVEN: f64 = 5_000.0;
 
-/// Greatest saved spin of a kinematic body, in radians per second.
-const MAX_DRIVEN_SPIN: f64 = 25.0;
+/// Rounding may let a kinematic body spin faster by this share than the greatest spin.
+const SPIN_ROUNDING: f64 = 1e-9;
 
 /// Greatest absolute value of any other saved number.
 const MAX_NUMBER: f64 = 1e12;
@@ -347,7 +348,8 @@ impl Checks<'_> {
         if entity.is_kinematic() {
             // The solver does not limit the velocities of kinematic bodies.
             speed(entity.velocity, MAX_DRIVEN)?;
-            speed(entity.angular, MAX_DRIVEN_SPIN)?;
+            let most = max_spin(self.world.context.seconds) * (1.0 + SPIN_ROUNDING);
+            speed(entity.angular, most)?;
         }
         if entity.walker().is_some() && entity.velocity != entity.velocity.as_vec3().as_dvec3() {
             return Err("the velocity of a player on foot is not exact in f32");
