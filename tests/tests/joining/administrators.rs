@@ -138,7 +138,7 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
         (AdminAction::Say { line: "\n".into() }, "visible"),
         (
             AdminAction::Ban { subject: "everybody".into(), reason: String::new(), time: None },
-            "no address",
+            "is not an address",
         ),
     ] {
         let error = ask(action).await.unwrap_err();

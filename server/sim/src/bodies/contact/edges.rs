@@ -4,6 +4,7 @@
 
 use glam::DVec3;
 
+use super::manifold::SKEW;
 use super::pair::{ContactPoint, Points};
 use crate::collision::separation::Part;
 
@@ -11,8 +12,9 @@ use crate::collision::separation::Part;
 /// this (the sine of 8 degrees). A face has the same tolerance.
 const EDGE_LEAN: f64 = 0.14;
 
-/// Two edges are parallel if the sine of the angle between them is below this: 8 degrees.
-const PARALLEL: f64 = 0.14;
+/// Two edges are parallel if the sine of the angle between them is below this, which is a good
+/// degree. Edges at a greater angle cross at one point, and their ends are aside of each other.
+const PARALLEL: f64 = 0.02;
 
 /// Edges that run along each other for less than this, in units, meet at a point.
 const SHORTEST: f64 = 0.01;
@@ -24,23 +26,31 @@ pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
     let mut points = Points::new();
     let Some([from, to]) = edge(a, axis) else { return points };
     let Some([begin, end]) = edge(b, -axis) else { return points };
-    let length = (to - from).length();
-    let along = (to - from) / length;
-    let other = end - begin;
-    if other.cross(along).length_squared() > PARALLEL * PARALLEL * other.length_squared() {
+    let [own, other] = [(to - from).normalize(), (end - begin).normalize()];
+    if own.cross(other).length_squared() > PARALLEL * PARALLEL {
         return points;
     }
-    let [begins, ends] = [begin, end].map(|at| (at - from).dot(along));
-    let (first, last) = (begins.min(ends).max(0.0), begins.max(ends).min(length));
+    // Between both, and on one side of `SKEW`: so the order of the two parts changes nothing.
+    let along = (own + other * own.dot(other).signum()).normalize();
+    let along = along * along.dot(SKEW).signum();
+    let common = [[from, to], [begin, end]].map(|ends| {
+        let [first, second] = ends.map(|end| end.dot(along));
+        [first.min(second), first.max(second)]
+    });
+    let [first, last] = [common[0][0].max(common[1][0]), common[0][1].min(common[1][1])];
     if last - first < SHORTEST {
         return points;
     }
-    for at in [first, last] {
-        let on_a = from + along * at;
-        let on_b = begin + other * ((at - begins) / (ends - begins));
+    let on = |at: DVec3, edge: DVec3, place: f64| {
+        at + edge * ((place - at.dot(along)) / edge.dot(along))
+    };
+    for place in [first, last] {
+        let [on_a, on_b] = [on(from, own, place), on(begin, other, place)];
         let gap = (on_b - on_a).dot(axis);
         if gap <= reach {
-            let local = a.point_to_local(on_a).as_vec3();
+            // Edges that are not quite parallel are aside of each other: they meet half way.
+            let on_body = (on_a + on_b - axis * gap) * 0.5;
+            let local = a.point_to_local(on_body).as_vec3();
             points.push(ContactPoint { local, gap: gap as f32, impulse: [0.0; 3] });
         }
     }
