@@ -59,7 +59,7 @@ pub const LAWS: [Law; 26] = [
     law("balls", "180 to 500 faces, radius 6 to 500, v²/gR 0.2 to 3.2", rolling::ball),
     law("flat falls", FLAT, bouncing::flat_fall),
     law("tumbling", "cubes, balls and all above, 0.5 to 2,000 units", bouncing::tumbling),
-    law("meeting", "masses 1 to 1,000, 80 to 1,500 units/s", bouncing::meeting),
+    law("meeting", "masses 1 to 1,000, 60 to 240 Hz, 80 units/s or more", bouncing::meeting),
     law("flight without damping", FLYING, |random| flight::momentum(random, 0.0)),
     law("flight", FLYING, |random| flight::momentum(random, USUAL_DAMPING)),
     law("middle axis without damping", BATS, |random| flight::flip(random, 0.0)),
