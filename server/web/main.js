@@ -27,6 +27,7 @@ import { Settings } from "./hud/settings.js";
 import { StatusView } from "./hud/status.js";
 import { Switches } from "./hud/switches.js";
 import { Timeline } from "./hud/timeline.js";
+import { showTitle } from "./hud/title.js";
 import { VerdictView, verdict } from "./hud/verdict.js";
 import { Layers } from "./layers/layers.js";
 import { Watcher, unsupported } from "./link/keep_watching.js";
@@ -217,7 +218,7 @@ class Page {
         this.playedTick = null;
         return this.prepare(info);
       },
-      told: (info) => this.learn({ for_operators: info.for_operators }),
+      told: ({ for_operators, name, motd }) => this.learn({ for_operators, name, motd }),
       joined: () => this.status.show({ state: "live" }),
       lost: () => this.status.show({ state: "connecting" }),
       ended: ({ message, advice }) => {
@@ -272,8 +273,7 @@ class Page {
     this.renderer.show(scene);
     this.camera.frame(scene.bounds, scene.polygons);
     this.layers.forgetMap();
-    document.querySelector("h1").textContent = info.map;
-    document.title = `${info.map} – Arena`;
+    showTitle(this.info);
   }
 
   joined(hello) {

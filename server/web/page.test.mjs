@@ -1,7 +1,7 @@
 // Tests of what the page computes without a browser: `node --test`.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { Camera } from "./camera/camera.js";
@@ -15,15 +15,72 @@ import { addressOf } from "./hud/matches.js";
 import { Interval, parseMetrics } from "./hud/metrics.js";
 import { StatusView } from "./hud/status.js";
 import { Timeline } from "./hud/timeline.js";
+import { showTitle } from "./hud/title.js";
 import { verdict } from "./hud/verdict.js";
-import { gameAddress } from "./link/connection.js";
-import { chosenMatch, ofMatch } from "./link/match.js";
+import { connect, gameAddress } from "./link/connection.js";
+import { chosenMatch, ofMatch, onServer } from "./link/match.js";
+import { unreachable } from "./link/unreachable.js";
 import { MatchClock } from "./match/clock.js";
 import { Motion } from "./match/motion.js";
 import { Roster } from "./match/roster.js";
 import { playersOf } from "./match/scene.js";
 
 const TERMS = { origin: [-100, 0, 0], tickRate: 60 };
+
+test("a certificate that is not valid now is named, and not the port or a firewall", async () => {
+  // Node has no WebTransport; this one is refused as by a browser.
+  globalThis.WebTransport = class {
+    ready = Promise.reject(new Error("Opening handshake failed"));
+    closed = Promise.reject(new Error("Opening handshake failed"));
+    close() {}
+  };
+  globalThis.location ??= { hostname: "localhost", search: "" };
+  const info = { port: 4433, certificate_sha256: "ab".repeat(32), self_signed: true, certificate_fault: null };
+  await assert.rejects(connect(info), /UDP port 4433/);
+  const fault = "the certificate expired 9 days ago";
+  await assert.rejects(connect({ ...info, certificate_fault: fault }), (error) => {
+    const told = `${error.message} ${error.advice}`;
+    assert.match(told, /not valid now/);
+    assert.match(told, /The certificate expired 9 days ago/);
+    assert.doesNotMatch(told, /UDP|firewall/);
+    return true;
+  });
+  delete globalThis.WebTransport;
+});
+
+test("name-with-ipv6-first: what was seen comes first, then each cause that may be", async () => {
+  const info = { port: 4433, families: ["ipv4"], self_signed: true, certificate_valid: [1790000000, 1791000000] };
+  const game = { address: "https://play.example.org:4433/", port: 4433 };
+  const told = unreachable(info, game, new Error("Opening handshake failed."), 5000);
+  assert.equal(told.message, "The match at UDP port 4433 cannot be reached.");
+  const parts = [
+    "Tried https://play.example.org:4433/ over UDP: the browser says: Opening handshake failed.",
+    "The server listens on IPv4.",
+    "valid from 2026-09-21 to 2026-10-03.",
+    "It may be that play.example.org has an address of IPv6",
+    "--listen [::]:4433",
+    "or that UDP port 4433 is not let through",
+  ];
+  const places = parts.map((part) => told.advice.indexOf(part));
+  assert.ok(places.every((place, index) => place >= 0 && place > (places[index - 1] ?? -1)), `${places}: ${told.advice}`);
+  assert.doesNotMatch(told.advice, /trust/);
+  // Where both families are served, the family is no cause; an authority's certificate may be one.
+  const both = unreachable({ ...info, families: ["ipv4", "ipv6"], self_signed: false }, game, null, 5000).advice;
+  assert.match(both, /no answer within 5 s.*listens on IPv4 and IPv6/);
+  assert.doesNotMatch(both, /may take/);
+  assert.match(both, /does not trust the certificate/);
+  const literal = { address: "https://[2001:db8::1]:4433/", port: 4433 };
+  assert.match(unreachable(info, literal, null, 5000).advice, /the address is of IPv6, on which the server does not listen/);
+  // An older server says nothing about families.
+  assert.doesNotMatch(unreachable({ port: 4433, self_signed: true }, game, null, 5000).advice, /IPv/);
+});
+
+test("a page at localhost takes the family on which the server listens", () => {
+  const page = { search: "", hostname: "localhost" };
+  assert.equal(gameAddress({ port: 1, families: ["ipv6"] }, page).address, "https://[::1]:1/");
+  assert.equal(gameAddress({ port: 1, families: ["ipv4", "ipv6"] }, page).address, "https://127.0.0.1:1/");
+  assert.equal(gameAddress({ port: 1 }, page).address, "https://127.0.0.1:1/");
+});
 
 test("players are drawn as large as the map was compiled for", () => {
   const usual = playersOf([]);
@@ -430,8 +487,26 @@ test("the answer to why names what a body touches, what stopped it and why it sl
 test("a page is about the match of its address, and about the first without one", () => {
   assert.equal(chosenMatch({ search: "" }), "");
   assert.equal(chosenMatch({ search: "?play=Ann&match=duel" }), "duel");
-  assert.equal(ofMatch("/info", { search: "?play=Ann" }), "/info");
-  assert.equal(ofMatch("/effects/7", { search: "?match=duel" }), "/effects/7?match=duel");
+  assert.equal(ofMatch("/info", { search: "?play=Ann" }), onServer("/info"));
+  assert.equal(ofMatch("/effects/7", { search: "?match=duel" }), `${onServer("/effects/7")}?match=duel`);
+});
+
+/** Case: behind a proxy at /arena/ the page asked for everything at the root. */
+test("the server's paths are below the folder that the page came from", () => {
+  const root = new URL("../", import.meta.url).href;
+  assert.equal(onServer("/info"), `${root}info`);
+  assert.equal(onServer("/"), root);
+});
+
+test("no file of the page has an address that begins at the root", () => {
+  const folder = new URL("./", import.meta.url);
+  for (const name of readdirSync(folder, { recursive: true })) {
+    if (!/\.(js|css|html)$/.test(name)) continue;
+    const text = readFileSync(new URL(name, folder), "utf8");
+    for (const found of text.matchAll(/(?:src|href)="\/|url\(["']?\/|(?:fetch|Worker|import)\(["'`]\/|from "\//g)) {
+      assert.fail(`${name}: ${text.slice(found.index, found.index + 40)}`);
+    }
+  }
 });
 
 test("the figures are those of the match that the page is about", () => {
@@ -500,4 +575,16 @@ test("the badge of a replay says what is wrong, and the strip is red for all of 
     assert.deepEqual([badge.dataset.state, pen.fillStyle === "#ff8f7a", badge.textContent], [state, state === "bad", text]);
     assert.match(badge.title, title);
   }
+});
+
+test("the page has the name of its server", () => {
+  const heading = {};
+  const page = { querySelector: (what) => (what === "h1" ? heading : null) };
+  const shown = () => [heading.textContent, page.title, heading.title];
+  showTitle({ map: "warren", name: "Ann's <hall>", motd: "Be kind" }, page);
+  assert.deepEqual(shown(), ["warren", "warren – Ann's <hall>", "Ann's <hall>: Be kind"]);
+  showTitle({ map: "warren", name: null, motd: "Be kind" }, page);
+  assert.deepEqual(shown(), ["warren", "warren – Arena", "Be kind"]);
+  showTitle({ map: "warren" }, page);
+  assert.deepEqual(shown(), ["warren", "warren – Arena", ""]);
 });

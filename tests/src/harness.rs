@@ -7,6 +7,7 @@ mod lateness;
 mod map_builder;
 pub mod near;
 pub mod pages;
+pub mod prefix_proxy;
 mod pem;
 mod program;
 mod server_process;

@@ -1,10 +1,12 @@
-use axum::Json;
+use axum::{Extension, Json};
 use obsp_proto::PROTOCOL_VERSION;
 use serde::Serialize;
 
 use super::page_state::{AllPages, PageState};
-use super::{All, Audience, Pages};
+use super::{All, Pages};
+use crate::door::who_may_see::Viewer;
 use crate::match_handle::MatchHandle;
+use crate::public_endpoint::Family;
 use crate::recording;
 
 /// `/info`: the facts about the server that a program needs before it joins or lists it.
@@ -12,6 +14,10 @@ use crate::recording;
 pub(super) struct Info {
     version: &'static str,
     protocol: u32,
+    /// The name of the server, if it has one.
+    name: Option<String>,
+    /// The message of the day, if there is one.
+    motd: Option<String>,
     /// The match that the answer describes.
     #[serde(rename = "match")]
     match_name: String,
@@ -22,16 +28,25 @@ pub(super) struct Info {
     tick: u64,
     tick_rate: u16,
     snapshot_rate: u16,
-    players: usize,
+    /// Players in the match. `None` for those who may not see it.
+    players: Option<usize>,
     max_players: u16,
     /// Places for spectators. If there are none, no page can show the match.
     max_spectators: u16,
+    /// Whether players and spectators need a password.
+    password: bool,
     /// The host that players join. `None` if it is the host of this page.
     host: Option<String>,
     /// The UDP port that players join.
     port: u16,
+    /// The families of the addresses at which the server listens. A `[::]` counts as both.
+    families: Vec<Family>,
     /// The SHA-256 of the certificate that new connections are shown, in hexadecimal.
     certificate_sha256: String,
+    /// When that certificate begins and ends to be valid, in seconds since 1970, if that is known.
+    certificate_valid: Option<[i64; 2]>,
+    /// What is wrong with the certificate, if it is not valid now: no browser can enter then.
+    certificate_fault: Option<String>,
     /// Whether the server has made the certificate itself.
     self_signed: bool,
     uptime_seconds: f64,
@@ -49,19 +64,20 @@ struct Match {
     /// The name by which clients ask for the match.
     name: String,
     map: String,
-    players: usize,
+    /// Players in the match. `None` for those who may not see it.
+    players: Option<usize>,
     max_players: u16,
     /// Whether the match has failed while others go on. Nobody may join a failed match.
     failed: bool,
 }
 
 impl Match {
-    fn of(game: &MatchHandle) -> Self {
+    fn of(game: &MatchHandle, viewer: Viewer) -> Self {
         let match_info = game.match_info();
         Self {
             name: game.name.to_string(),
             map: match_info.map_name.as_str().to_owned(),
-            players: game.clients.players(),
+            players: players(game, viewer),
             max_players: match_info.player_limit,
             failed: game.has_failed(),
         }
@@ -93,33 +109,49 @@ impl Recording {
 }
 
 /// The handler of `/info`.
-pub(super) fn info(pages: &Pages, all: &All, audience: Audience) -> Json<Info> {
-    Json(of(&pages.0, all, audience))
+pub(super) async fn info(
+    pages: Pages,
+    all: All,
+    Extension(viewer): Extension<Viewer>,
+) -> Json<Info> {
+    Json(of(&pages.0, &all, viewer))
+}
+
+/// The number of players, for those who may see the match.
+fn players(game: &MatchHandle, viewer: Viewer) -> Option<usize> {
+    game.may_be_seen_by(viewer).then(|| game.clients.players())
 }
 
 /// The current state of the server and of the match of these pages.
-fn of(pages: &PageState, all: &AllPages, audience: Audience) -> Info {
+fn of(pages: &PageState, all: &AllPages, viewer: Viewer) -> Info {
     let game = &pages.game;
-    let for_operators = audience == Audience::Operators;
+    let for_operators = viewer == Viewer::Operator;
     let recording = pages.recording.status().filter(|_| for_operators);
     let match_info = game.match_info();
     let address = game.endpoint.advertised.borrow().clone();
+    let validity = *game.endpoint.validity.borrow();
     Info {
         version: env!("CARGO_PKG_VERSION"),
         protocol: PROTOCOL_VERSION,
+        name: game.introduction.name().map(ToString::to_string),
+        motd: game.introduction.motd().map(|motd| motd.to_string()),
         match_name: game.name.to_string(),
-        matches: all.iter().map(|pages| Match::of(&pages.game)).collect(),
+        matches: all.iter().map(|pages| Match::of(&pages.game, viewer)).collect(),
         map: match_info.map_name.as_str().to_owned(),
         map_hash: match_info.map.to_string(),
         tick: game.latest.borrow().state.tick,
         tick_rate: match_info.tick_rate.get(),
         snapshot_rate: match_info.snapshot_rate.get(),
-        players: game.clients.players(),
+        players: players(game, viewer),
         max_players: match_info.player_limit,
         max_spectators: game.access.max_spectators,
+        password: game.access.admittance.asks(),
         host: address.host,
         port: address.port,
+        families: game.endpoint.families(),
         certificate_sha256: game.endpoint.certificate.borrow().to_string(),
+        certificate_valid: validity.map(|validity| [validity.begin, validity.end]),
+        certificate_fault: game.endpoint.certificate_fault(game.access.clock.now().wall),
         self_signed: game.endpoint.self_signed,
         uptime_seconds: game.epoch.elapsed().as_secs_f64(),
         draining_seconds: game.stop.draining().map(|left| left.as_secs_f64()),

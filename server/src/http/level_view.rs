@@ -8,12 +8,14 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use obsp::World;
+use obsp::model::Model;
 use obsp_sim::SetupError;
 use obsp_sim::query::Heat;
 use serde::Serialize;
 use tokio::sync::Mutex;
 use tokio::task::JoinError;
 
+use super::content::Content;
 use super::scene;
 use crate::level::Level;
 
@@ -23,15 +25,36 @@ pub(super) struct LevelView {
     pub(super) map: Arc<World>,
     pub(super) heat: Heat,
     /// The map and the models as JSON: `/scene`.
-    pub(super) scene: Bytes,
+    pub(super) scene: Content,
+    /// The file of the map.
+    pub(super) file: Content,
+    /// What clients need of the game.
+    pub(super) game: Content,
 }
 
 impl LevelView {
     fn new(level: &Level) -> Result<Self, SetupError> {
         let (map, models) = (Arc::clone(&level.world_map), &level.models);
         let heat = Heat::new(Arc::clone(&map), models)?;
-        Ok(Self { level: level.number, scene: scene::of(&map, models), map, heat })
+        Ok(Self {
+            level: level.number,
+            scene: scene_of(&map, models),
+            file: binary(level.map.clone()),
+            game: binary(level.game_data.clone()),
+            map,
+            heat,
+        })
     }
+}
+
+/// `/scene` of a map and models.
+pub(super) fn scene_of(map: &World, models: &[Model]) -> Content {
+    Content::new("application/json", scene::of(map, models))
+}
+
+/// A file for the simulation in the page.
+pub(super) fn binary(bytes: Bytes) -> Content {
+    Content::new("application/octet-stream", bytes)
 }
 
 /// The view of the level that was asked for last. A request holds the lock while it computes.

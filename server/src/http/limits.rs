@@ -7,12 +7,13 @@ pub(super) struct Limits {
     pub(super) connections: usize,
     /// Most open connections of one address.
     pub(super) of_one_address: usize,
-    /// How long a TLS handshake may take, and how long a connection may wait for the head of its
-    /// next request.
+    /// How long a TLS handshake may take.
+    pub(super) opening: Duration,
+    /// How long a connection may wait for the head of its next request.
     pub(super) request: Duration,
     /// Age at which a connection takes no further request.
     pub(super) life: Duration,
-    /// How long the visitor may take to read the last answer.
+    /// How long the visitor may take to read each [`FAREWELL_PART`] of the last answer.
     pub(super) farewell: Duration,
 }
 
@@ -20,12 +21,27 @@ impl Limits {
     /// The limits of a server. All connections together use a quarter of the 1024 descriptors that
     /// systems usually grant. An address may have about ten times the six connections that a
     /// browser opens. Pages send a request once a second, far more often than `request` demands.
-    /// The largest answer, the scene, passes a slow line in 30 s, the time of `farewell`.
     pub(super) const SERVED: Self = Self {
         connections: 256,
         of_one_address: 64,
+        opening: Duration::from_secs(10),
         request: Duration::from_secs(10),
         life: Duration::from_secs(60),
         farewell: Duration::from_secs(30),
     };
 }
+
+/// Bytes of the last answer that the visitor must have read within `farewell`, unless it ends
+/// before. So the largest recording passes, and a visitor who reads nothing is not waited for.
+pub(super) const FAREWELL_PART: u64 = 1 << 20;
+
+/// Bytes that a visitor may send before its TLS handshake is finished: several times what browsers
+/// send. The protocol itself would allow 64 KiB for each connection.
+pub(super) const LONGEST_HANDSHAKE: usize = 16 * 1024;
+
+/// Bytes of the head of a request, and of the answer's bytes that wait in a connection. Browsers
+/// send less than 2 KiB.
+pub(super) const BUFFER: usize = 16 * 1024;
+
+/// Bytes that are charged to the visitor's address, and sent, at a time.
+pub(super) const PIECE: usize = 16 * 1024;

@@ -1,9 +1,15 @@
 //! The files of the web page, compiled into the binary, and the headers of the responses that serve
 //! them.
 
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+
 use axum::extract::Path;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+
+use super::content::{Content, Kept, digest};
 
 /// A file of the browser's page.
 struct File {
@@ -51,6 +57,7 @@ const FILES: &[File] = &files![
     "hud/status.js",
     "hud/switches.js",
     "hud/timeline.js",
+    "hud/title.js",
     "hud/typing.js",
     "hud/verdict.js",
     "index.html",
@@ -65,8 +72,10 @@ const FILES: &[File] = &files![
     "layers/onion.js",
     "layers/trails.js",
     "link/connection.js",
+    "link/password.js",
     "link/keep_watching.js",
     "link/match.js",
+    "link/unreachable.js",
     "main.js",
     "match/clock.js",
     "match/motion.js",
@@ -116,43 +125,63 @@ const MODULES: [(&str, &[u8]); 2] = [
 const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:; img-src 'self' data:; \
                       frame-ancestors 'none'; base-uri 'none'";
 
+/// The page's files, each packed when it is first asked for.
+static SERVED: LazyLock<HashMap<&'static str, (&'static File, OnceLock<Content>)>> =
+    LazyLock::new(|| FILES.iter().map(|file| (file.path, (file, OnceLock::new()))).collect());
+
+/// A name for all files of this page together. The page asks for them below it, so browsers may
+/// keep them for ever: the next server's page has another name.
+static EDITION: LazyLock<String> = LazyLock::new(|| {
+    let files = FILES.iter().flat_map(|file| [file.path.as_bytes(), file.content.as_bytes()]);
+    let all: Vec<u8> =
+        files.chain(MODULES.iter().map(|(_, module)| *module)).flatten().copied().collect();
+    digest(&all)
+});
+
 /// `/`: the page itself.
-pub(super) async fn index() -> Response {
-    serve("index.html")
+pub(super) async fn index(asked: HeaderMap) -> Response {
+    static INDEX: LazyLock<Content> = LazyLock::new(|| {
+        let text = FILES.iter().find(|file| file.path == "index.html").map(|file| file.content);
+        let text = text.unwrap_or_default().replace("\"web/", &format!("\"web/{}/", *EDITION));
+        Content::new(kind("index.html"), text.into())
+    });
+    guarded(INDEX.answer(&asked, Kept::Checked))
 }
 
-/// `/web/PATH`: a file of the page.
-pub(super) async fn file(Path(path): Path<String>) -> Response {
-    serve(&path)
-}
-
-/// `/web/wasm/NAME`: the simulation as WebAssembly.
-pub(super) async fn wasm(Path(name): Path<String>) -> Response {
-    let Some((_, module)) = MODULES.iter().find(|(module, _)| *module == name) else {
-        return (StatusCode::NOT_FOUND, "no such file\n").into_response();
+/// `/web/PATH` and `/web/EDITION/PATH`: a file of the page, or the simulation as WebAssembly.
+pub(super) async fn file(Path(path): Path<String>, asked: HeaderMap) -> Response {
+    // A page that is open while the server is replaced asks below the name of its own edition. It
+    // gets the files of this one, which it may not keep.
+    let (edition, path) = match path.split_once('/') {
+        Some((edition, path)) if is_edition(edition) => (Some(edition), path),
+        _ => (None, &path[..]),
     };
-    let headers = [
-        (header::CONTENT_TYPE, "application/wasm"),
-        (header::CONTENT_ENCODING, "gzip"),
-        (header::CACHE_CONTROL, "no-cache"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
-    (headers, *module).into_response()
+    let kept = if edition == Some(&EDITION) { Kept::ForEver } else { Kept::Checked };
+    match find(path) {
+        Some(content) => guarded(content.answer(&asked, kept)),
+        None => (StatusCode::NOT_FOUND, "no such file\n").into_response(),
+    }
 }
 
-fn serve(path: &str) -> Response {
-    let Some(file) = FILES.iter().find(|file| file.path == path) else {
-        return (StatusCode::NOT_FOUND, "no such file\n").into_response();
-    };
-    let headers = [
-        (header::CONTENT_TYPE, kind(file.path)),
-        // Browsers must not keep the file unasked: the next server at this address may have another
-        // page.
-        (header::CACHE_CONTROL, "no-cache"),
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
-    (headers, file.content).into_response()
+fn is_edition(part: &str) -> bool {
+    part.len() == EDITION.len() && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn find(path: &str) -> Option<Content> {
+    if let Some(name) = path.strip_prefix("wasm/") {
+        let (_, module) = MODULES.iter().find(|(module, _)| *module == name)?;
+        return Some(Content::packed("application/wasm", module));
+    }
+    let (file, content) = SERVED.get(path)?;
+    let packed = || Content::new(kind(file.path), Bytes::from_static(file.content.as_bytes()));
+    Some(content.get_or_init(packed).clone())
+}
+
+/// Adds the policy of the page.
+fn guarded(mut response: Response) -> Response {
+    let policy = HeaderValue::from_static(POLICY);
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    response
 }
 
 fn kind(path: &str) -> &'static str {

@@ -26,6 +26,8 @@ pub(crate) struct PageState {
     pub(super) recording: Arc<recording::Latest>,
     /// The folder of the recordings that pages may play.
     pub(super) replay_dir: Option<PathBuf>,
+    /// Whether those who may watch are offered the recording that is being written.
+    pub(super) replay_running: bool,
     pub(super) contact_subscription: Arc<ContactSubscription>,
     pub(super) effects: Effects,
     pub(super) level_views: LevelViews,
@@ -39,12 +41,14 @@ impl PageState {
         game: Arc<MatchHandle>,
         recording: Arc<recording::Latest>,
         replay_dir: Option<PathBuf>,
+        replay_running: bool,
         contact_subscription: Arc<ContactSubscription>,
     ) -> Self {
         Self {
             game,
             recording,
             replay_dir,
+            replay_running,
             contact_subscription,
             effects: Effects::default(),
             level_views: LevelViews::default(),

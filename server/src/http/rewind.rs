@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio::sync::Mutex;
 
 use super::level_view::in_turn;
-use super::{Audience, Pages};
+use super::Pages;
 
 /// The recording that was written last. A request holds the lock while it writes one, and the
 /// replay buffer grows only once a second. So at most one recording a second is written, however
@@ -23,12 +23,8 @@ struct Excerpt {
     bytes: Bytes,
 }
 
-/// Answers with the recording. It shows all that a spectator sees. If the server allows no
-/// spectators, only its operators get the recording.
-pub(super) async fn last_seconds(Pages(pages): Pages, audience: Audience) -> Response {
-    if audience == Audience::Everybody && pages.game.access.max_spectators == 0 {
-        return (StatusCode::NOT_FOUND, "this server allows no spectators\n").into_response();
-    }
+/// Answers with the recording. It shows all that a spectator sees.
+pub(super) async fn last_seconds(Pages(pages): Pages) -> Response {
     let level = pages.game.level();
     let written = in_turn(&pages.excerpts.0, move |last: &mut Option<Excerpt>| {
         let (number, last_tick) = (level.number, level.replay_buffer.last_tick());

@@ -12,6 +12,9 @@ use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
+use super::limits::BUFFER;
+use super::metered::Metered;
+
 /// The TLS configuration, which changes when the certificate is renewed.
 pub(super) type Tls = watch::Receiver<Arc<rustls::ServerConfig>>;
 
@@ -21,23 +24,27 @@ const HANDSHAKE: u8 = 22;
 /// A connection whose kind is known from its first byte.
 pub(super) enum Opened {
     /// A TLS connection after its handshake.
-    Encrypted(Box<TlsStream<TcpStream>>),
+    Encrypted(Box<TlsStream<Metered<TcpStream>>>),
     /// A plain HTTP connection, to be redirected.
-    Plain(TcpStream),
+    Plain(Metered<TcpStream>),
 }
 
 /// Tells by the first byte of a connection whether it is TLS, and does the handshake if it is. The
 /// caller limits the time.
 ///
 /// # Errors
-/// The connection broke, or the handshake failed.
-pub(super) async fn open(stream: TcpStream, tls: &Tls) -> io::Result<Opened> {
+/// The connection broke, or the handshake failed or is too long.
+pub(super) async fn open(mut stream: Metered<TcpStream>, tls: &Tls) -> io::Result<Opened> {
     let mut first = [0];
-    if stream.peek(&mut first).await? == 1 && first[0] != HANDSHAKE {
+    if stream.get_ref().peek(&mut first).await? == 1 && first[0] != HANDSHAKE {
         return Ok(Opened::Plain(stream));
     }
     let config = Arc::clone(&tls.borrow());
-    let stream = TlsAcceptor::from(config).accept(stream).await?;
+    stream.opens();
+    let mut stream = TlsAcceptor::from(config).accept(stream).await?;
+    let (metered, session) = stream.get_mut();
+    metered.is_open();
+    session.set_buffer_limit(Some(BUFFER));
     Ok(Opened::Encrypted(Box::new(stream)))
 }
 

@@ -33,7 +33,9 @@ export class Matches {
       link.href = addressOf(location, name);
       link.textContent = name;
       if (name === match) link.setAttribute("aria-current", "page");
-      line.append(link, failed ? " has failed" : ` ${map}, ${players} of ${most} players`);
+      // The number is not told to those who may not see the match.
+      const many = players === null ? `up to ${most} players` : `${players} of ${most} players`;
+      line.append(link, failed ? " has failed" : ` ${map}, ${many}`);
       return line;
     });
     // The link that has the focus keeps it.

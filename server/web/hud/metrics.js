@@ -1,6 +1,6 @@
 /** Reads the server's own metrics, so that the page shows the same figures as Prometheus. */
 
-import { chosenMatch } from "../link/match.js";
+import { chosenMatch, onServer } from "../link/match.js";
 
 /** The name of a server's first match. */
 const FIRST_MATCH = "main";
@@ -72,7 +72,7 @@ export class MetricsFeed {
   /** Fetches the metrics once. A failed fetch is skipped. */
   async ask() {
     try {
-      const answer = await fetch("/figures", { cache: "no-store", signal: AbortSignal.timeout(2000) });
+      const answer = await fetch(onServer("/figures"), { cache: "no-store", signal: AbortSignal.timeout(2000) });
       if (!answer.ok) throw new Error(`status ${answer.status}`);
       const age = Number(answer.headers.get("x-age-seconds")) * 1000;
       const at = performance.now() - age;

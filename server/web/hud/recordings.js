@@ -1,6 +1,6 @@
 /** Opens recordings: a file that is dropped or chosen, or one of the server's. */
 
-import { chosenMatch, ofMatch } from "../link/match.js";
+import { chosenMatch, ofMatch, onServer } from "../link/match.js";
 
 /** Most bytes of a recording that is opened. The simulation needs memory of its own. */
 const LARGEST = 64 << 20;
@@ -28,7 +28,7 @@ export class Recordings {
 
   /** Opens a recording of the server by its name. */
   async fetch(name) {
-    const answer = await fetch(`/replays/${encodeURIComponent(name)}`);
+    const answer = await fetch(onServer(`/replays/${encodeURIComponent(name)}`));
     if (!answer.ok) throw new Error(`The server has no recording ${name} in the folder of its --replay-dir.`);
     this.take(new Uint8Array(await answer.arrayBuffer()), name);
   }
@@ -60,7 +60,7 @@ export class Recordings {
   async ask() {
     let found = [];
     try {
-      const answer = await fetch("/replays", { cache: "no-store" });
+      const answer = await fetch(onServer("/replays"), { cache: "no-store" });
       if (answer.ok) found = await answer.json();
     } catch {
       // The failure is ignored: if the server is gone, a file can still be opened.

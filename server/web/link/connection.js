@@ -4,10 +4,12 @@
  */
 
 import { idleCommand } from "../wire/commands.js";
+import { forgetPassword, password } from "./password.js";
 import { Framer, hello, leave, mismatch, serverMessage } from "../wire/control.js";
 import { History } from "../wire/history.js";
 import { Malformed } from "../wire/range_decoder.js";
 import { chosenMatch, ofMatch } from "./match.js";
+import { unreachable } from "./unreachable.js";
 
 /** Milliseconds to wait for an answer. */
 const PATIENCE = 5000;
@@ -64,8 +66,9 @@ export async function fetchInfo() {
  */
 export function gameAddress(info, page = location) {
   const asked = new URLSearchParams(page.search);
-  // `localhost` may mean IPv4 or IPv6, and the server listens on only one of them.
-  const own = page.hostname === "localhost" ? "127.0.0.1" : page.hostname;
+  // `localhost` may mean IPv4 or IPv6, and the server may listen on only one of them.
+  const loopback = info.families?.includes("ipv4") === false ? "::1" : "127.0.0.1";
+  const own = page.hostname === "localhost" ? loopback : page.hostname;
   const host = asked.get("host") || info.host || own;
   const named = Number(asked.get("port"));
   const port = Number.isInteger(named) && named > 0 && named < 65536 ? named : info.port;
@@ -98,30 +101,34 @@ async function within(promise, milliseconds, error) {
  * @throws {Ended} if it cannot be opened
  */
 export async function connect(info, path = "") {
-  const { address, port } = gameAddress(info);
-  const untrusted = info.self_signed ? "" : " Or this browser does not trust the server's certificate: it has to name this host and come from a known authority.";
-  const unreachable = new Ended(
-    `UDP port ${port} does not answer.`,
-    `The page came over TCP; the match itself is shown over UDP. A firewall or a container may let only TCP through.${untrusted}`,
-  );
+  const game = gameAddress(info);
+  const failed = (error) => {
+    if (info.certificate_fault) {
+      const fault = `${info.certificate_fault[0].toUpperCase()}${info.certificate_fault.slice(1)}`;
+      return new Ended("The server's certificate is not valid now.", `${fault}. Browsers refuse it.`);
+    }
+    const { message, advice } = unreachable(info, game, error, PATIENCE);
+    return new Ended(message, advice);
+  };
   let web;
   try {
     // Only a self-signed certificate is pinned. The browser trusts an authority's certificate
     // without a hash, and that may last longer than browsers allow for pinned ones.
     const value = fingerprint(info.certificate_sha256);
     const pinned = { serverCertificateHashes: [{ algorithm: "sha-256", value }] };
-    web = new WebTransport(address + path, info.self_signed ? pinned : {});
+    web = new WebTransport(game.address + path, info.self_signed ? pinned : {});
   } catch (error) {
     throw new Ended("This browser refused to connect.", String(error));
   }
   // Others wait for this promise and report it. Without a handler here it would be an error of the
   // page.
   web.closed.catch(() => {});
+  const late = Symbol("late");
   try {
-    await within(web.ready, PATIENCE, unreachable);
-  } catch {
+    await within(web.ready, PATIENCE, late);
+  } catch (error) {
     web.close();
-    throw unreachable;
+    throw failed(error === late ? null : error);
   }
   return web;
 }
@@ -159,7 +166,7 @@ export class Connection {
       const control = await this.web.createBidirectionalStream();
       this.control = control.writable.getWriter();
       this.datagrams = this.web.datagrams.writable.getWriter();
-      await this.control.write(hello("browser", chosenMatch()));
+      await this.control.write(hello("browser", chosenMatch(), password(info)));
       await Promise.race([this.hearControl(control.readable), this.hearDatagrams(), this.closed()]);
     } finally {
       this.close();
@@ -275,10 +282,12 @@ function refusal({ reason, server, limit, matches }) {
     case "banned":
       return new Ended("This address is banned from the server.");
     case "token-required":
-      return new Ended("The server takes only clients with a connect token.");
+    case "bad-token":
+      forgetPassword();
+      return new Ended("The server asks for a password, and this one is missing or wrong.", "Reload the page to enter it again.");
     case "address-limit":
       return new Ended(
-        "This address already has as many spectators as one address may have, or has connected too often.",
+        "This address already has as many spectators as one address may have, has connected too often, or has sent too many wrong passwords.",
         "The server's options --address-spectators and --address-exempt allow more.",
       );
     case "no-such-match":

@@ -1,4 +1,21 @@
-/** The match of the page, if the server has several: `?match=` of the page's address. */
+/**
+ * Addresses on the server, and the match of the page if the server has several: `?match=` of the
+ * page's address.
+ */
+
+/**
+ * The address below which the server's paths are: what comes before `web/` in the address of this
+ * module. A proxy may offer the server below any path, and a worker has another base than its page.
+ */
+const ROOT = import.meta.url.slice(0, import.meta.url.lastIndexOf("/web/") + 1);
+
+/**
+ * @param {string} path of the server, beginning with `/`
+ * @returns {string} its whole address
+ */
+export function onServer(path) {
+  return ROOT + path.slice(1);
+}
 
 /**
  * @param {{search: string}} [page] address of the page
@@ -9,11 +26,20 @@ export function chosenMatch(page = location) {
 }
 
 /**
+ * @param {string} address on the server, without a match
+ * @param {{search: string}} [page] address of the page
+ * @returns {string} the address for the match of the page
+ */
+export function withMatch(address, page = location) {
+  const match = chosenMatch(page);
+  return match ? `${address}?match=${encodeURIComponent(match)}` : address;
+}
+
+/**
  * @param {string} path of the server, for its first match
  * @param {{search: string}} [page] address of the page
- * @returns {string} the path for the match of the page
+ * @returns {string} its whole address for the match of the page
  */
 export function ofMatch(path, page = location) {
-  const match = chosenMatch(page);
-  return match ? `${path}?match=${encodeURIComponent(match)}` : path;
+  return withMatch(onServer(path), page);
 }

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { onServer } from "../link/match.js";
 import { Keys } from "./keys.js";
 import { Line } from "./line.js";
 import { Noises } from "./noises.js";
@@ -82,7 +83,8 @@ test("a map that is fetched too late is not used", async () => {
   player.engine = { useMap: (map, game) => used.push([map[0], ...game]) };
   let answerFirst;
   const asked = [];
-  globalThis.fetch = (path) => {
+  globalThis.fetch = (address) => {
+    const path = address.slice(onServer("/").length - 1);
     asked.push(path);
     const answer = { ok: true, arrayBuffer: async () => Uint8Array.of(Number(path.split("/")[2])).buffer };
     return path === "/maps/1" ? new Promise((resolve) => (answerFirst = () => resolve(answer))) : Promise.resolve(answer);

@@ -5,6 +5,7 @@
  */
 
 import { Ended, connect, fetchInfo } from "../link/connection.js";
+import { forgetPassword, password } from "../link/password.js";
 import { chosenMatch, ofMatch } from "../link/match.js";
 import { shownBetween } from "../replay/frames.js";
 import { CLOSE, DATAGRAM, FINISH, PlayEngine, STREAM } from "./engine.js";
@@ -128,7 +129,7 @@ export class Player {
       this.datagrams = this.web.datagrams.writable.getWriter();
       if (this.isOver) return new Ended("You left the match.");
       if (wasIn) engine.rejoin();
-      else join(engine, this.name, tokenBytes(this.token));
+      else join(engine, this.name, this.token ? tokenBytes(this.token) : password(info));
       this.flush();
       await Promise.race([this.read(control.readable, false), this.read(this.web.datagrams.readable, true)]);
       throw new Ended("The server closed the connection.");
@@ -163,7 +164,11 @@ export class Player {
     for (const event of this.engine.events()) {
       if (event.what === "joined") this.joined(event);
       else if (event.what === "new-world") [this.isThere, this.isNew, this.wanted] = [false, true, null];
-      else this.cause = Object.assign(new Ended(`You are not in the match: ${event.why}.`), { isFinal: event.isFinal });
+      else {
+        // A wrong password is asked for again at the next attempt.
+        if (!this.isJoined) forgetPassword();
+        this.cause = Object.assign(new Ended(`You are not in the match: ${event.why}.`), { isFinal: event.isFinal });
+      }
     }
   }
 

@@ -17,7 +17,7 @@ export class Engine {
    * @returns {Promise<Engine>}
    */
   static async load(module = "replay") {
-    const { instance } = await WebAssembly.instantiateStreaming(fetch(`/web/wasm/${module}.wasm`));
+    const { instance } = await WebAssembly.instantiateStreaming(fetch(new URL(`../wasm/${module}.wasm`, import.meta.url).href));
     return new Engine(instance.exports);
   }
 

@@ -3,7 +3,7 @@
  * module keeps the moment that is shown and the states around it.
  */
 
-import { ofMatch } from "../link/match.js";
+import { withMatch } from "../link/match.js";
 import { WORDS_SHOWN } from "../match/roster.js";
 import { Branch, BranchView } from "./branch.js";
 import { players, shownBetween } from "./frames.js";
@@ -60,7 +60,7 @@ export class Replay {
     this.hot = false;
     /** The height of the last requested cut through the onion, and the cut. */
     [this.height, this.cut] = [null, null];
-    this.worker = new Worker(ofMatch("/web/replay/worker.js"), { type: "module" });
+    this.worker = new Worker(withMatch(new URL("worker.js", import.meta.url).href), { type: "module" });
     this.worker.onmessage = ({ data }) => this.hear(data);
     this.worker.onerror = (event) => listener.failed(event.message || "The simulation cannot be loaded.");
     this.worker.postMessage({ open: bytes });

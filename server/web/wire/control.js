@@ -131,12 +131,13 @@ export class Framer {
 /**
  * @param {string} name of the client, 1 to 32 bytes
  * @param {string} [match] name of a match; empty for the server's first
+ * @param {Uint8Array} [password] of the match, if it has one
  * @returns {Uint8Array} the frame that asks to join, on whatever map the match is
  */
-export function hello(name, match = "") {
+export function hello(name, match = "", password = new Uint8Array()) {
   const start = new Writer().unsigned(0).unsigned(VERSION).raw(new Array(32).fill(0)).text(name);
-  // There is no token and no ticket.
-  return start.unsigned(0).raw(new Array(16).fill(0)).text(match).frame();
+  // The password stands where others have a connect token. There is no ticket.
+  return start.unsigned(password.length).raw(password).raw(new Array(16).fill(0)).text(match).frame();
 }
 
 const REFUSALS = [

@@ -69,6 +69,12 @@ test("range coding", () => {
 test("what a client says", () => {
   assert.deepEqual(hello("Bot 1"), vector("client-hello"));
   assert.deepEqual(hello("Bot 1", "duel"), vector("client-hello-match"));
+  const word = new TextEncoder().encode("sesame");
+  const [plain, open] = [hello("Bot 1", "duel"), hello("Bot 1", "duel", word)];
+  // The length of the frame, version, map and name come before the password.
+  const at = [...plain].findIndex((byte, i) => i > 2 + 6 && byte === 0 && plain[i - 1] === "1".charCodeAt(0));
+  assert.deepEqual([...open].slice(at, at + 7), [6, ...word]);
+  assert.equal(open.length, plain.length + 6);
   assert.deepEqual(leave(), vector("leave"));
   assert.deepEqual(mismatch(70000), vector("mismatch"));
 });

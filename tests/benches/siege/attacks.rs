@@ -10,14 +10,17 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::attacker::{Attacker, GAME, Intruder, command, unknown_capsule};
+use crate::page::{PublicPage, hold, newcomer, page_downloads, unfinished_heads};
 
 /// The server under attack, by its addresses.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Target {
     /// The address at which players join.
     pub(crate) udp: SocketAddr,
     /// The address of the HTTP pages.
     pub(crate) http: SocketAddr,
+    /// The public page.
+    pub(crate) page: PublicPage,
     /// The attackers' own address, or the first of several.
     pub(crate) source: Ipv4Addr,
 }
@@ -28,9 +31,9 @@ pub(crate) struct Attack {
     /// A description, printed below the table.
     pub(crate) what: &'static str,
     /// The number of attackers.
-    count: u8,
-    /// Whether each attacker has an address of its own.
-    many_addresses: bool,
+    count: u16,
+    /// The number of addresses that they have together.
+    addresses: u8,
     one: One,
 }
 
@@ -51,10 +54,13 @@ enum One {
     Mismatches,
     Datagrams,
     UnfinishedFrame,
+    PageDownloads,
+    PagePlaces,
+    UnfinishedHeads,
 }
 
-const fn attack(name: &'static str, what: &'static str, count: u8, one: One) -> Attack {
-    Attack { name, what, count, many_addresses: false, one }
+const fn attack(name: &'static str, what: &'static str, count: u16, one: One) -> Attack {
+    Attack { name, what, count, addresses: 1, one }
 }
 
 /// The rows of the table.
@@ -85,7 +91,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
         name: "chat",
         what: "22 chat within the rules, each at an address of its own",
         count: 22,
-        many_addresses: true,
+        addresses: 22,
         one: One::Chat,
     },
     attack("pipelined pages", "16 connections pipeline /metrics", 16, One::PipelinedMetrics),
@@ -99,6 +105,27 @@ pub(crate) const ATTACKS: &[Attack] = &[
     ),
     attack("datagrams", "8 send 20,000 commands a second each", 8, One::Datagrams),
     attack("unfinished frames", "16 send a byte of a frame now and then", 16, One::UnfinishedFrame),
+    attack(
+        "page downloads 8",
+        "8 connections ask the public page for the map, over and over",
+        8,
+        One::PageDownloads,
+    ),
+    attack("page downloads 60", "60 connections do the same", 60, One::PageDownloads),
+    Attack {
+        name: "page places",
+        what: "252 connections of 4 addresses hold the page's places, 4 more open newcomers",
+        count: 256,
+        addresses: 8,
+        one: One::PagePlaces,
+    },
+    Attack {
+        name: "unfinished heads",
+        what: "256 connections of 4 addresses send 390 kB of a head to the page",
+        count: 256,
+        addresses: 4,
+        one: One::UnfinishedHeads,
+    },
 ];
 
 /// Carries out an attack until the process is killed.
@@ -106,15 +133,24 @@ pub(crate) async fn run(attack: &Attack, target: Target) {
     let mut attackers = JoinSet::new();
     for number in 0..attack.count {
         let source = match target.source.octets() {
-            [a, b, c, d] if attack.many_addresses => Ipv4Addr::new(a, b, c, d + number),
-            _ => target.source,
+            // The last four attackers of `page places` open newcomers, at addresses of their own.
+            [a, b, c, d] if matches!(attack.one, One::PagePlaces) => {
+                let host = if number < HOLDERS { number % 4 } else { 4 + number - HOLDERS };
+                Ipv4Addr::new(a, b, c, d + host as u8)
+            }
+            [a, b, c, d] => {
+                Ipv4Addr::new(a, b, c, d + (number % u16::from(attack.addresses)) as u8)
+            }
         };
-        attackers.spawn(repeat(attack.one, number, source, target));
+        attackers.spawn(repeat(attack.one, number, source, target.clone()));
     }
     while attackers.join_next().await.is_some() {}
 }
 
-async fn repeat(one: One, number: u8, source: Ipv4Addr, target: Target) {
+/// The attackers of `page places` that hold a place. The others open newcomers.
+const HOLDERS: u16 = 252;
+
+async fn repeat(one: One, number: u16, source: Ipv4Addr, target: Target) {
     let attacker = Attacker::new(source, target.udp);
     loop {
         match one {
@@ -153,6 +189,10 @@ async fn repeat(one: One, number: u8, source: Ipv4Addr, target: Target) {
                 }
             }
             One::UnfinishedFrame => _ = unfinished(&attacker).await,
+            One::PageDownloads => _ = page_downloads(&target.page, source).await,
+            One::PagePlaces if number < HOLDERS => _ = hold(&target.page, source).await,
+            One::PagePlaces => newcomer(&target.page, source).await,
+            One::UnfinishedHeads => _ = unfinished_heads(&target.page, source).await,
         }
         sleep(Duration::from_millis(10)).await;
     }

@@ -7,15 +7,17 @@
 //!
 //! Server, bots and attackers are processes of their own on one machine. The attackers
 //! run at the lowest priority, as if they were elsewhere. They begin first; two seconds
-//! later the bots join, while a probe asks for `/healthz` ten times a second. A figure that misses
-//! its bar is marked, and the exit code is 1 if there is one.
+//! later the bots join, while a probe asks for `/healthz` ten times a second, and 20 visitors to
+//! whom a flight takes 100 ms open the public page, each at an address of its own. A figure that
+//! misses its bar is marked, and the exit code is 1 if there is one.
 
 #[path = "../../tests/siege/attacker.rs"]
 #[expect(dead_code, reason = "only the tests use the rest")]
 mod attacker;
 mod attacks;
+mod page;
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -23,6 +25,7 @@ use std::time::{Duration, Instant};
 use attacks::{ATTACKS, Attack, Target};
 use clap::Parser;
 use client_bot::swarm::{Report, Swarm};
+use page::{PublicPage, visit};
 use tests::harness::pages::get;
 use tests::harness::{ServerProcess, own_map};
 use tokio::runtime::Builder;
@@ -47,6 +50,14 @@ const MOST_GAP_MS: f64 = 50.0;
 const MOST_LOG: f64 = 1024.0 * 1024.0;
 const MOST_MEMORY: f64 = 64.0 * 1024.0 * 1024.0;
 const MOST_PROBE_MS: f64 = 50.0;
+/// Memory in bytes once the attackers are gone.
+const MOST_KEPT: f64 = 40.0 * 1024.0 * 1024.0;
+/// Visitors of the page, and those who must get it.
+const VISITORS: u8 = 20;
+const LEAST_VISITORS: usize = 19;
+
+/// Time after an attack until the memory is read again.
+const AFTERMATH: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Parser)]
 struct Options {
@@ -65,9 +76,9 @@ struct Options {
     #[arg(long)]
     same_address: bool,
 
-    /// Carry out one attack until killed: its name, the server's UDP and HTTP addresses, and
-    /// the attackers' address
-    #[arg(long, hide = true, num_args = 4)]
+    /// Carry out one attack until killed: its name, the server's UDP, HTTP and HTTPS addresses,
+    /// and the attackers' address
+    #[arg(long, hide = true, num_args = 5)]
     attack: Option<Vec<String>>,
 
     /// The flag that cargo passes to every benchmark; ignored
@@ -86,11 +97,20 @@ fn main() -> ExitCode {
         options.seconds
     );
     println!(
-        "gap p99 {MOST_GAP_MS} ms, log 1 MiB, memory 64 MiB, /healthz {MOST_PROBE_MS} ms; * misses its bar\n"
+        "gap p99 {MOST_GAP_MS} ms, log 1 MiB, memory 64 MiB, 40 MiB of it kept, /healthz {MOST_PROBE_MS} ms,\n\
+         {LEAST_VISITORS} of {VISITORS} visitors; * misses its bar\n"
     );
     println!(
-        "{:18} {:>8} {:>12} {:>11} {:>10} {:>11} {:>12}",
-        "attack", "joins", "snapshots/s", "gap p99 ms", "log KiB", "memory MiB", "/healthz ms"
+        "{:18} {:>8} {:>12} {:>11} {:>10} {:>11} {:>9} {:>12} {:>9}",
+        "attack",
+        "joins",
+        "snapshots/s",
+        "gap p99 ms",
+        "log KiB",
+        "memory MiB",
+        "kept MiB",
+        "/healthz ms",
+        "visitors"
     );
     let mut holds = true;
     for attack in ATTACKS {
@@ -109,15 +129,19 @@ fn main() -> ExitCode {
 
 /// Carries out one attack until this process is killed.
 fn besiege(attack: &[String]) {
-    let [name, udp, http, source] = attack else { unreachable!("clap requires four values") };
+    let [name, udp, http, page, source] = attack else { unreachable!("clap requires five values") };
     let attack = ATTACKS.iter().find(|known| known.name == name).expect("a known attack");
-    let target = Target {
-        udp: udp.parse().unwrap(),
-        http: http.parse().unwrap(),
-        source: source.parse().unwrap(),
-    };
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(attacks::run(attack, target));
+    runtime.block_on(async {
+        let http = http.parse().unwrap();
+        let target = Target {
+            udp: udp.parse().unwrap(),
+            http,
+            page: PublicPage::of(page.parse().unwrap(), http).await,
+            source: source.parse().unwrap(),
+        };
+        attacks::run(attack, target).await;
+    });
 }
 
 /// The attackers, in a process of their own, which is killed when this value is dropped.
@@ -127,12 +151,14 @@ impl Attackers {
     fn start(attack: &Attack, server: &ServerProcess, source: &str) -> Self {
         let program = std::env::current_exe().unwrap();
         let [udp, http] = [server.udp.to_string(), server.http.to_string()];
+        let page = page_of(server).to_string();
         let mut command = Command::new("nice");
         command.args(["-n", "19"]).arg(program).args([
             "--attack",
             attack.name,
             &udp,
             &http,
+            &page,
             source,
         ]);
         Self(command.stderr(Stdio::null()).spawn().unwrap())
@@ -151,13 +177,21 @@ struct Row {
     report: Report,
     log: f64,
     memory: f64,
+    kept: f64,
     probe_ms: f64,
+    visitors: usize,
+}
+
+/// The address of the server's public page.
+fn page_of(server: &ServerProcess) -> SocketAddr {
+    let address = server.said("everybody may open the page on https://");
+    address.trim_end_matches('/').parse().unwrap()
 }
 
 impl Row {
     fn of(attack: &Attack, options: &Options) -> Self {
         let map = own_map("arena.obsp").to_string_lossy().into_owned();
-        let arguments = ["--map", &map, "--max-players", MAX_PLAYERS];
+        let arguments = ["--map", &map, "--max-players", MAX_PLAYERS, "--page", "127.0.0.1:0"];
         let server = match &options.server {
             None => ServerProcess::start(&arguments),
             Some(path) => {
@@ -173,21 +207,24 @@ impl Row {
             ..Swarm::new(server.udp, BOTS)
         };
         let over = AtomicBool::new(false);
-        let (report, probe_ms) = std::thread::scope(|scope| {
+        let (report, probe_ms, visitors) = std::thread::scope(|scope| {
             let probing = scope.spawn(|| probe(server.http, &over));
+            let visiting = scope.spawn(|| visits(page_of(&server), server.http));
             let runtime = Builder::new_current_thread().enable_all().build().unwrap();
             let report = runtime.block_on(swarm.run(std::future::pending(), |_| {}));
             over.store(true, Ordering::Relaxed);
-            (report.expect("bots can be sent"), probing.join().unwrap())
+            let visitors = visiting.join().unwrap();
+            (report.expect("bots can be sent"), probing.join().unwrap(), visitors)
         });
         drop(attackers);
-        let memory = server.memory().map_or(0, |[_, most]| most) as f64;
-        Self { report, log: server.log().len() as f64, memory, probe_ms }
+        std::thread::sleep(AFTERMATH);
+        let [kept, memory] = server.memory().unwrap_or_default().map(|bytes| bytes as f64);
+        Self { report, log: server.log().len() as f64, memory, kept, probe_ms, visitors }
     }
 
     /// Prints the row and returns whether all its bars hold.
     fn print(&self, attack: &Attack) -> bool {
-        let Self { report, log, memory, probe_ms } = self;
+        let Self { report, log, memory, kept, probe_ms, visitors } = self;
         let joins = f64::from(report.joined) - f64::from(report.dropped);
         let (snapshots, gap) = (report.snapshots_per_second.mean, report.snapshot_gap_ms.p99);
         let mut holds = true;
@@ -197,17 +234,34 @@ impl Row {
             format!("{:>width$}", format!("{value}{mark}"))
         };
         println!(
-            "{:18} {} {} {} {} {} {}",
+            "{:18} {} {} {} {} {} {} {} {}",
             attack.name,
             cell(format!("{joins}/{BOTS}"), joins == f64::from(BOTS), 8),
             cell(format!("{snapshots:.1}"), snapshots >= LEAST_SNAPSHOTS, 12),
             cell(format!("{gap:.1}"), gap <= MOST_GAP_MS, 11),
             cell(format!("{:.0}", log / 1024.0), *log <= MOST_LOG, 10),
             cell(format!("{:.1}", memory / 1048576.0), *memory <= MOST_MEMORY, 11),
+            cell(format!("{:.1}", kept / 1048576.0), *kept <= MOST_KEPT, 9),
             cell(format!("{probe_ms:.1}"), *probe_ms <= MOST_PROBE_MS, 12),
+            cell(format!("{visitors}/{VISITORS}"), *visitors >= LEAST_VISITORS, 9),
         );
         holds
     }
+}
+
+/// How many of the visitors get the page. One comes every 100 ms.
+fn visits(page: SocketAddr, http: SocketAddr) -> usize {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let page = PublicPage::of(page, http).await;
+        let mut visitors = tokio::task::JoinSet::new();
+        for number in 0..VISITORS {
+            let page = page.clone();
+            visitors.spawn(async move { visit(&page, Ipv4Addr::new(127, 0, 3, 1 + number)).await });
+            sleep(PROBE).await;
+        }
+        visitors.join_all().await.into_iter().filter(|came| *came).count()
+    })
 }
 
 /// Asks for `/healthz` until `over`, and returns the longest time to an answer, in milliseconds.

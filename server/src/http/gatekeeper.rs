@@ -1,0 +1,102 @@
+//! The checks that each connection and each request to a listener has to pass.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, Request, Response, StatusCode, header};
+use hyper::body::Incoming;
+
+use super::limits::Limits;
+use super::metered::Toll;
+use super::tls::Tls;
+use crate::door::who_may_see::Viewer;
+use crate::match_handle::MatchHandle;
+use crate::operate::outgoing::{Outgoing, Payer};
+use crate::origins::Origins;
+use crate::stop::Stop;
+
+/// Who may connect to a listener.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Audience {
+    /// Administrators at this machine. Nothing is sent elsewhere, so nothing is charged.
+    Administrators,
+    /// The operators of the server.
+    Operators,
+    /// Everybody.
+    Everybody,
+}
+
+/// The checks that each connection and each request has to pass.
+#[derive(Clone)]
+pub(super) struct Gatekeeper {
+    pub(super) limits: Limits,
+    pub(super) audience: Audience,
+    pub(super) origins: Origins,
+    pub(super) outgoing: Arc<Outgoing>,
+    pub(super) stop: Stop,
+    /// The TLS configuration. `None` for plain HTTP.
+    pub(super) tls: Option<Tls>,
+}
+
+impl Gatekeeper {
+    /// The gatekeeper of plain HTTP pages of the server that `game` belongs to.
+    pub(super) fn new(audience: Audience, game: &MatchHandle) -> Self {
+        Self {
+            limits: Limits::SERVED,
+            audience,
+            origins: game.access.origins.clone(),
+            outgoing: Arc::clone(&game.outgoing),
+            stop: game.stop.clone(),
+            tls: None,
+        }
+    }
+
+    /// Makes this gatekeeper serve HTTPS. Each connection uses the configuration that `tls` holds
+    /// when it opens.
+    pub(super) fn with_tls(self, tls: Tls) -> Self {
+        Self { tls: Some(tls), ..self }
+    }
+
+    /// What a connection of this payer is charged.
+    pub(super) fn toll(&self, payer: Payer) -> Toll {
+        match self.audience {
+            Audience::Administrators => Toll::Free,
+            Audience::Operators if payer.is_exempt() => Toll::Noted(payer),
+            Audience::Operators | Audience::Everybody => Toll::Paid(payer),
+        }
+    }
+
+    /// Whom the pages are for, if the request comes from this address.
+    pub(super) fn viewer(&self, address: IpAddr) -> Viewer {
+        match self.audience {
+            Audience::Administrators | Audience::Operators => Viewer::Operator,
+            Audience::Everybody => Viewer::Stranger(address),
+        }
+    }
+}
+
+/// The refusal of a request for an unknown host: a page elsewhere may have made that host's name
+/// point to this server (DNS rebinding). A request without a host passes, because it does not come
+/// from a browser.
+pub(super) fn misdirected(
+    request: &Request<Incoming>,
+    origins: &Origins,
+) -> Option<Response<Body>> {
+    let host = request.headers().get(header::HOST)?;
+    if host.to_str().is_ok_and(|host| origins.knows_host(host)) {
+        return None;
+    }
+    let text = "this server does not know that host; --allow-origin SCHEME://HOST allows it\n";
+    let mut refusal = Response::new(Body::from(text));
+    *refusal.status_mut() = StatusCode::MISDIRECTED_REQUEST;
+    Some(refusal)
+}
+
+/// Adds the headers that every answer has. Browsers must not guess what an answer is, and must not
+/// tell other sites the address of a page, because that may hold a connect token.
+pub(super) fn harden(response: &mut Response<Body>) {
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+}

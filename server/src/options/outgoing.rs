@@ -1,0 +1,33 @@
+use clap::Args;
+
+/// The default of `--outgoing-budget`: 34 Mbit/s. On a line of 100 Mbit/s, a full match leaves far
+/// more than that.
+const DEFAULT_ALL: u32 = 4 * 1024 * 1024;
+/// The default of `--address-outgoing-budget`: the page within seconds, on the 8 MiB that an
+/// address may be sent at once, and then a map every other second.
+const DEFAULT_ADDRESS: u32 = 256 * 1024;
+/// The least of both: with less, opening the page would take minutes.
+const LEAST: i64 = 16 * 1024;
+
+/// The budgets of what leaves the machine beside the match itself.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct OutgoingOptions {
+    /// Bytes that all addresses together are sent per second at most beside the match itself:
+    /// pages, maps, recordings, rewinds, answers to queries
+    #[arg(long, value_name = "BYTES", env = "ARENA_OUTGOING_BUDGET", default_value_t = DEFAULT_ALL,
+          value_parser = clap::value_parser!(u32).range(LEAST..))]
+    pub outgoing_budget: u32,
+
+    /// Bytes of `--outgoing-budget` that one address is sent per second in the long run; after a
+    /// pause, it is sent as much at once as it is in 32 seconds
+    #[arg(long, value_name = "BYTES", env = "ARENA_ADDRESS_OUTGOING_BUDGET",
+          default_value_t = DEFAULT_ADDRESS,
+          value_parser = clap::value_parser!(u32).range(LEAST..))]
+    pub address_outgoing_budget: u32,
+}
+
+impl Default for OutgoingOptions {
+    fn default() -> Self {
+        Self { outgoing_budget: DEFAULT_ALL, address_outgoing_budget: DEFAULT_ADDRESS }
+    }
+}

@@ -1,0 +1,62 @@
+//! The page below a path of a reverse proxy, by following each of its references.
+
+use std::collections::BTreeSet;
+
+use server::{Options, Server};
+use tests::harness::pages::get;
+use tests::harness::prefix_proxy::{PREFIX, PrefixProxy};
+use url::Url;
+
+use crate::{end, options};
+
+/// What stands before the references of HTML and of scripts.
+const MARKS: [&str; 6] = ["href=\"", "src=\"", " from \"", "import \"", "new URL(\"", "new URL(`"];
+
+/// The addresses that a text refers to.
+fn references(text: &str, base: &Url) -> Vec<Url> {
+    let mut found = Vec::new();
+    for mark in MARKS {
+        for rest in text.split(mark).skip(1) {
+            let end = rest.find(['"', '`']).unwrap_or(rest.len());
+            // The simulation's address has its name put in.
+            let reference = rest[..end].replace("${module}", "replay");
+            if reference.starts_with("data:") || reference.contains(['$', ' ', '\n']) {
+                continue;
+            }
+            found.extend(base.join(&reference));
+        }
+    }
+    found
+}
+
+/// Case: below a path, the page asked for everything at the root and stayed empty.
+#[tokio::test]
+async fn every_reference_of_the_page_leads_below_its_path() {
+    let running = Server::start(&Options { page: None, ..options() }).unwrap();
+    let proxy = PrefixProxy::start(running.http_addr()).await;
+    let root = Url::parse(&format!("http://{}{PREFIX}/", proxy.address)).unwrap();
+    let (mut waiting, mut seen) = (vec![root.clone()], BTreeSet::new());
+    while let Some(address) = waiting.pop() {
+        if !seen.insert(address.path().to_owned()) {
+            continue;
+        }
+        let answer = get(proxy.address, address.path()).await;
+        assert_eq!(answer.status, 200, "{address}");
+        let kind = answer.header("content-type").unwrap_or_default();
+        if kind.starts_with("text/html") || kind.starts_with("text/javascript") {
+            waiting.extend(references(&answer.body, &address));
+        }
+    }
+    assert_eq!(proxy.misses(), [] as [&str; 0]);
+    // Scripts, styles and the simulation were all found.
+    for ending in ["main.js", "worker.js", "style.css", "replay.wasm", "snapshot.js"] {
+        assert!(seen.iter().any(|path| path.ends_with(ending)), "{ending}: {seen:?}");
+    }
+    assert!(seen.len() > 70, "{seen:?}");
+    // What scripts ask for is below the same root.
+    for path in ["info", "scene", "effects/0", "replays", "figures"] {
+        let address = root.join(path).unwrap();
+        assert_eq!(get(proxy.address, address.path()).await.status, 200, "{address}");
+    }
+    end(running).await;
+}
