@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use obsp_proto::control::{MatchEvent, MatchName};
 use obsp_proto::server::MatchInfo;
@@ -13,11 +13,14 @@ use tracing::error;
 use crate::access_rules::AccessRules;
 use crate::clients::{Clients, Removal};
 use crate::level::{Level, News};
+use crate::operate::outgoing::Outgoing;
+use crate::operate::introduction::Introduction;
+use crate::operate::webhook::Webhook;
 use crate::public_endpoint::PublicEndpoint;
 use crate::published::LatestState;
 use crate::rounds::Rounds;
 use crate::stop::Stop;
-use crate::telemetry::Telemetry;
+use crate::telemetry::{STALL, Telemetry};
 
 /// The state of a match that all parts of a server share.
 pub(crate) struct MatchHandle {
@@ -33,9 +36,15 @@ pub(crate) struct MatchHandle {
     pub(crate) rounds: Rounds,
     /// The rules by which clients may join and stay. They hold for the whole server.
     pub(crate) access: Arc<AccessRules>,
+    /// The budget of what leaves the machine beside the match. It holds for the whole server.
+    pub(crate) outgoing: Arc<Outgoing>,
     /// The address at which clients reach the server, and the certificate by which they recognise
     /// it.
     pub(crate) endpoint: Arc<PublicEndpoint>,
+    /// The name of the server and its message of the day.
+    pub(crate) introduction: Arc<Introduction>,
+    /// Takes joins, leaves and results for the webhook.
+    pub(crate) webhook: Webhook,
     /// Metrics of this match, and the spans of the server.
     pub(crate) telemetry: Arc<Telemetry>,
     /// The whole server's signal to drain or to end.
@@ -99,6 +108,22 @@ impl MatchHandle {
             client.remove(Removal::match_failed());
         }
         true
+    }
+
+    /// Whether the match is alive at `now`, as its players see it: it ticks, and it sends snapshots
+    /// if it hears players.
+    pub(crate) fn is_alive(&self, now: Instant) -> bool {
+        self.telemetry.tick.age(now) < STALL && self.silence(now).is_none()
+    }
+
+    /// Time since the last snapshot, if the match ticks and hears players but sends nothing.
+    /// Without ticks there is nothing to send.
+    pub(crate) fn silence(&self, now: Instant) -> Option<Duration> {
+        let tick = &self.telemetry.tick;
+        let ticked_lately = |age: Duration| tick.age(now) < age;
+        let settled = tick.last_stall().is_none_or(|stall| now - stall.ended >= STALL);
+        let silence = self.telemetry.network.answers.silence(now)?;
+        (settled && ticked_lately(STALL)).then_some(silence)
     }
 
     /// Whether the match has failed while others were played.

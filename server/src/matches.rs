@@ -7,7 +7,7 @@ use std::time::Instant;
 use obsp_proto::control::{MatchName, MatchNames};
 
 use crate::match_handle::MatchHandle;
-use crate::telemetry::STALL;
+use crate::telemetry::{EventLoop, STALL};
 
 /// One `T` for each match of a server. There is at least one.
 #[derive(Clone, Debug)]
@@ -96,10 +96,17 @@ impl<T: OfMatch> Matches<T> {
         self.iter().filter(|part| !part.game().has_failed())
     }
 
-    /// Whether any match that has not failed finished a tick recently. If one of several hangs, the
-    /// watchdog gives it up, and the server is alive as long as the others tick.
+    /// Whether any match that has not failed is alive: the network thread turns, the match ticks,
+    /// and what it does is sent. If one of several hangs, the watchdog gives it up, and the server is
+    /// alive as long as the others are.
     pub(crate) fn is_alive(&self, now: Instant) -> bool {
-        self.played().any(|part| part.game().telemetry.tick.age(now) < STALL)
+        self.is_served(now) && self.played().any(|part| part.game().is_alive(now))
+    }
+
+    /// Whether the network thread, which serves the players of all matches, turns its event loop.
+    pub(crate) fn is_served(&self, now: Instant) -> bool {
+        let pulses = &self.first.game().telemetry.server.pulses;
+        pulses.of(EventLoop::Network).age(now).is_none_or(|age| age < STALL)
     }
 
     /// Players in all matches.

@@ -9,9 +9,13 @@ use std::time::{Duration, Instant};
 use crate::error::{RunError, StartError};
 use crate::stop::Stop;
 
-/// Time that threads get to end, from when they are asked to. The network thread's goodbyes take
-/// most of it at worst. It is short enough that service managers need not kill the process.
+/// Time that threads get to end, from when they are asked to. It is short enough that service
+/// managers need not kill the process.
 const END_LIMIT: Duration = Duration::from_millis(4500);
+
+/// Time that the network thread gets: its goodbyes take 3.5 s at worst, and a busy machine may delay
+/// them.
+const GOODBYE_LIMIT: Duration = Duration::from_millis(6500);
 
 /// Time between two checks whether a thread has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
@@ -27,6 +31,8 @@ struct Thread {
     /// Whether nobody waits for the thread: it may be busy with something long that nobody needs
     /// any more, or hang.
     is_dispensable: Arc<AtomicBool>,
+    /// Time that it gets to end.
+    limit: Duration,
 }
 
 impl Threads {
@@ -37,6 +43,17 @@ impl Threads {
         work: impl FnOnce() -> Result<(), RunError> + Send + 'static,
     ) -> Result<(), StartError> {
         self.spawn_until_left(part, &Arc::default(), work)
+    }
+
+    /// Starts a thread that gets longer to end than others, because it says goodbye to clients.
+    pub(crate) fn spawn_patiently(
+        &mut self,
+        part: &'static str,
+        work: impl FnOnce() -> Result<(), RunError> + Send + 'static,
+    ) -> Result<(), StartError> {
+        self.spawn(part, work)?;
+        self.0.last_mut().into_iter().for_each(|thread| thread.limit = GOODBYE_LIMIT);
+        Ok(())
     }
 
     /// Starts a thread that may take long to end, and that nobody waits for.
@@ -59,13 +76,14 @@ impl Threads {
             .name(part.to_owned())
             .spawn(work)
             .map_err(|source| StartError::Thread { part, source })?;
-        self.0.push(Thread { part, handle, is_dispensable: Arc::clone(is_left_behind) });
+        let (is_dispensable, limit) = (Arc::clone(is_left_behind), END_LIMIT);
+        self.0.push(Thread { part, handle, is_dispensable, limit });
         Ok(())
     }
 
     /// Waits until all threads have ended. The thread that was started last is waited for as long
-    /// as it takes: the network thread, which never waits for another. The others have
-    /// [`END_LIMIT`] from when they were asked to end.
+    /// as it takes: the watchdog, which never waits for another. The others have a time limit from
+    /// when they were asked to end.
     ///
     /// # Errors
     /// The first thread that failed, crashed or did not end. A thread that does not end is left
@@ -73,20 +91,20 @@ impl Threads {
     /// told goodbye whatever failed.
     pub(crate) fn join(self, stop: &Stop) -> Result<(), RunError> {
         let mut outcome = Ok(());
-        let mut deadline = None;
-        for Thread { part, handle, is_dispensable } in self.0.into_iter().rev() {
+        let mut asked = None;
+        for Thread { part, handle, is_dispensable, limit } in self.0.into_iter().rev() {
             let is_dispensable = is_dispensable.load(Ordering::Relaxed);
-            let ended = match deadline {
+            let ended = match asked {
                 None => handle.join().unwrap_or(Err(RunError::Crashed { part })),
                 Some(_) if is_dispensable && !handle.is_finished() => Ok(()),
-                Some(deadline) => join_until(part, handle, deadline).and_then(|ended| ended),
+                Some(asked) => join_until(part, handle, asked + limit).and_then(|ended| ended),
             };
             if ended.as_ref().is_err_and(RunError::leaves_threads) {
                 return ended;
             }
             outcome = outcome.and(ended);
             // A thread that ends asks all others to end.
-            deadline = deadline.or_else(|| Some(stop.asked_at()? + END_LIMIT));
+            asked = asked.or_else(|| stop.asked_at());
         }
         outcome
     }
@@ -128,7 +146,7 @@ mod tests {
                 Ok(())
             })
             .unwrap();
-        threads.spawn("network thread", || Ok(())).unwrap();
+        threads.spawn("watchdog thread", || Ok(())).unwrap();
         stop.request();
         let begin = Instant::now();
         let ended = threads.join(&stop);
@@ -149,7 +167,7 @@ mod tests {
                 Ok(())
             })
             .unwrap();
-        threads.spawn("network thread", || Ok(())).unwrap();
+        threads.spawn("watchdog thread", || Ok(())).unwrap();
         stop.request();
         let begin = Instant::now();
         assert!(matches!(threads.join(&stop), Err(RunError::Outlived)));

@@ -25,7 +25,7 @@ const HANG: Duration = Duration::from_secs(20);
 fn options() -> Options {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    Options { listen: any_port, http: any_port, ..Options::new(map) }
+    Options { listen: vec![any_port], http: any_port, ..Options::new(map) }
 }
 
 fn serve() -> Server {
@@ -272,6 +272,76 @@ async fn a_hung_tick_thread_is_told_by_log_metrics_probes_and_silence_and_so_is_
     assert!(!health(address).await.0);
 }
 
+/// Symptom: only the network thread was stopped, for 26 s. `/healthz` and `/readyz` answered 200, and
+/// the log was empty. Cause: the watchdog lived on the thread that it should have watched. Cure: it
+/// has a thread of its own, and every other thread gives it signs of life.
+#[tokio::test]
+async fn a_hung_network_thread_is_told_by_log_metrics_probes_and_silence_and_so_is_its_end() {
+    keep_log();
+    let manager = ServiceManager::start();
+    let (hang_limit, service) = (Duration::ZERO, manager.options());
+    let running = Server::start(&Options { hang_limit, service, ..options() }).unwrap();
+    let address = running.http_addr();
+    manager.is_told("READY=1");
+    until(address, "/readyz", |answer| answer.status == 200).await;
+
+    let held = running.hold_network();
+    for path in ["/healthz", "/readyz"] {
+        let answer = until(address, path, |answer| answer.status == 503).await;
+        assert!(answer.body.starts_with("the network thread hangs"), "{path}: {}", answer.body);
+    }
+    let page = get(address, "/metrics").await.body;
+    assert!(metric(&page, "game_thread_age_seconds{thread=\"network\"}") >= 1.0, "{page}");
+    assert!(metric(&page, "game_thread_age_seconds{thread=\"pages\"}") < 1.0, "{page}");
+    let logged = |words: &str| LOG.lock().unwrap().contains(words);
+    let begin = Instant::now();
+    while !logged("ERROR the network thread hangs: its event loop has not turned for ") {
+        assert!(begin.elapsed() < HANG, "{LOG:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let (healthy, said) = health(address).await;
+    assert!(!healthy && said.contains("the network thread hangs"), "{said}");
+    let told = manager.is_told("STATUS=the network thread hangs");
+    assert!(!told.last().unwrap().contains("WATCHDOG=1"), "{told:?}");
+
+    drop(held);
+    manager.is_told("WATCHDOG=1");
+    until(address, "/healthz", |answer| answer.status == 200).await;
+    let begin = Instant::now();
+    while !logged("WARN the network thread goes on: its event loop did not turn for ") {
+        assert!(begin.elapsed() < HANG, "{LOG:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    running.shutdown();
+    tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();
+    manager.is_told("STOPPING=1");
+}
+
+#[tokio::test]
+async fn a_server_whose_network_thread_hangs_for_good_ends_and_says_why() {
+    let options = Options { hang_limit: Duration::from_secs(2), ..options() };
+    let running = Server::start(&options).unwrap();
+    // The network thread is held until the process ends.
+    std::mem::forget(running.hold_network());
+    let ended = tokio::task::spawn_blocking(|| running.join());
+    let error =
+        tokio::time::timeout(HANG, ended).await.expect("the server ends").unwrap().unwrap_err();
+    assert!(matches!(error, RunError::NetworkHangs { seconds: 2.. }), "{error}");
+    assert!(error.to_string().contains("start the server anew"), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_whose_network_thread_hangs_ends_when_it_is_asked_to() {
+    let running = Server::start(&options()).unwrap();
+    std::mem::forget(running.hold_network());
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    running.shutdown();
+    let ended = tokio::task::spawn_blocking(|| running.join());
+    let error =
+        tokio::time::timeout(HANG, ended).await.expect("the server ends").unwrap().unwrap_err();
+    assert!(matches!(error, RunError::DoesNotEnd { part: "network thread" }), "{error}");
+}
+
 /// A certificate that expired long ago, and its key, in files of a new folder.
 fn expired_certificate() -> [PathBuf; 3] {
     let own = KeyPair::generate().unwrap();
@@ -354,7 +424,7 @@ async fn a_server_behind_a_mapped_port_tells_where_it_is_reached() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
     let advertise = Some("game.example.org:7777".parse().unwrap());
-    let options = Options { listen: any_port, http: any_port, advertise, ..Options::new(map) };
+    let options = Options { listen: vec![any_port], http: any_port, advertise, ..Options::new(map) };
     let running = Server::start(&options).unwrap();
     let info = get(running.http_addr(), "/info").await.body;
     let info: serde_json::Value = serde_json::from_str(&info).unwrap();

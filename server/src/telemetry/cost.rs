@@ -56,7 +56,7 @@ impl Bookkeeping {
         network.round.close();
         let quantised = network.round.spent(Part::Quantise, begin);
         for _ in 0..clients {
-            network.command_datagrams.increment(1);
+            network.received_commands();
             let interest = network.round.spent(Part::Interest, quantised);
             let encode = network.round.spent(Part::Encode, interest);
             network.sent_snapshot(BYTES, ENTITIES);

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 /// there is, and far beyond what clients can hide.
 pub(crate) const STALL: Duration = Duration::from_secs(1);
 
-/// When the tick thread last finished a tick. The tick thread writes it without
-/// ever waiting; every other thread that judges whether the match is alive
-/// reads it here.
+/// When a thread last did its work: finished a tick, turned its event loop, or sent a snapshot. The
+/// thread writes it without ever waiting. Every other thread that judges whether it is alive reads
+/// it here.
 #[derive(Debug)]
 pub(crate) struct Heartbeat {
     epoch: Instant,

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use metrics::{Counter, Gauge, counter, gauge};
 use obsp_proto::control::Reason;
 
 use super::Limit;
+use super::answers::Answers;
 use super::catalogue;
 use super::connection_metrics::Connections;
 use super::path_metrics::PathMetrics;
@@ -24,7 +26,9 @@ pub(crate) struct NetworkMetrics {
     pub(crate) chat_lines: Counter,
     pub(crate) retries: Counter,
     pub(crate) maps_sent: Counter,
-    pub(crate) command_datagrams: Counter,
+    /// Whether players who are heard are sent snapshots.
+    pub(crate) answers: Answers,
+    command_datagrams: Counter,
     players: Gauge,
     joins: Counter,
     rejoins: Counter,
@@ -39,6 +43,7 @@ pub(crate) struct NetworkMetrics {
     limits: [Counter; Limit::ALL.len()],
     refusals: [Counter; Reason::ALL.len()],
     disconnects: [Counter; Reason::ALL.len()],
+    left_fighting: Counter,
 }
 
 /// Why a datagram was dropped.
@@ -86,6 +91,7 @@ impl NetworkMetrics {
             chat_lines: counter!(catalogue::CHAT_LINES),
             retries: counter!(catalogue::RETRIES),
             maps_sent: counter!(catalogue::MAPS_SENT),
+            answers: Answers::new(Instant::now()),
             command_datagrams: counter!(catalogue::COMMAND_DATAGRAMS),
             dropped_datagrams: DroppedDatagram::ALL
                 .map(|reason| counter!(catalogue::DATAGRAMS_DROPPED, "reason" => reason.label())),
@@ -93,11 +99,19 @@ impl NetworkMetrics {
             refusals: by_reason(catalogue::REFUSALS, Reason::refuses),
             recent_bytes: AtomicU64::new(0),
             disconnects: by_reason(catalogue::DISCONNECTS, Reason::disconnects),
+            left_fighting: counter!(catalogue::LEFT_FIGHTING),
         }
+    }
+
+    /// Counts a datagram of a player or spectator.
+    pub(crate) fn received_commands(&self) {
+        self.answers.heard();
+        self.command_datagrams.increment(1);
     }
 
     /// Counts a snapshot of so many entities handed to the network.
     pub(crate) fn sent_snapshot(&self, bytes: usize, entities: u64) {
+        self.answers.sent(Instant::now());
         self.snapshots.increment(1);
         self.snapshot_entities.increment(entities);
         self.snapshot_bytes.increment(bytes as u64);
@@ -139,6 +153,11 @@ impl NetworkMetrics {
     /// Counts a player who is back after the connection was lost.
     pub(crate) fn rejoined(&self) {
         self.rejoins.increment(1);
+    }
+
+    /// Counts a player who left in a fight and whose body stays.
+    pub(crate) fn left_fighting(&self) {
+        self.left_fighting.increment(1);
     }
 
     /// Counts a player who has left. `players` is the number of players who remain.

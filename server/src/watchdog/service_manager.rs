@@ -1,5 +1,6 @@
-//! Notifications to systemd: ready, watchdog, status and stopping.
+//! Notifications to systemd: ready, watchdog, status, reloading and stopping.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tracing::warn;
@@ -25,10 +26,48 @@ pub(super) enum Ticking {
 /// is one datagram of `KEY=VALUE` lines, by the protocol of `sd_notify(3)`. There is no answer to
 /// it.
 pub(crate) struct ServiceManager {
-    socket: Option<socket::Socket>,
+    notifier: Notifier,
     interval: Duration,
     is_ready: bool,
     next: Option<Instant>,
+}
+
+/// Sends reports to the service manager, if there is one. Clones send to the same.
+#[derive(Clone, Default)]
+pub(crate) struct Notifier(Option<Arc<socket::Socket>>);
+
+impl Notifier {
+    /// Reports that the options and files are read again.
+    pub(crate) fn reloading(&self) {
+        // systemd compares this time with that of its request (`Type=notify-reload`).
+        self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}\n", monotonic_usec()));
+    }
+
+    /// Reports that they were read.
+    pub(crate) fn reloaded(&self) {
+        self.tell("READY=1\n");
+    }
+
+    fn tell(&self, report: &str) {
+        if let Some(socket) = &self.0
+            && let Err(error) = socket.send(report)
+        {
+            tracing::debug!("a report to the service manager was not taken: {error}");
+        }
+    }
+}
+
+/// Microseconds of the monotonic clock.
+#[cfg(target_os = "linux")]
+fn monotonic_usec() -> i64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    time.tv_sec * 1_000_000 + time.tv_nsec / 1000
+}
+
+/// No other system has a service manager that asks for it.
+#[cfg(not(target_os = "linux"))]
+fn monotonic_usec() -> i64 {
+    0
 }
 
 impl ServiceManager {
@@ -46,13 +85,19 @@ impl ServiceManager {
         });
         // The interval is half the time that the service manager waits, as systemd advises.
         let interval = options.watchdog().map_or(INTERVAL, |silence| INTERVAL.min(silence / 2));
-        Self { socket, interval, is_ready: false, next: None }
+        let notifier = Notifier(socket.map(Arc::new));
+        Self { notifier, interval, is_ready: false, next: None }
+    }
+
+    /// Sends reports to this service manager from other threads.
+    pub(crate) fn notifier(&self) -> Notifier {
+        self.notifier.clone()
     }
 
     /// Reports which matches tick, if a report is due. If any match ticks, the report has a sign of
     /// life. Once all tick, it says that the server is ready. `status` is for people.
     pub(super) fn report(&mut self, now: Instant, ticks: Ticking, status: impl Fn() -> String) {
-        if self.socket.is_none() || self.next.is_some_and(|next| now < next) {
+        if self.notifier.0.is_none() || self.next.is_some_and(|next| now < next) {
             return;
         }
         self.next = Some(now + self.interval);
@@ -66,20 +111,12 @@ impl ServiceManager {
             }
             self.is_ready = true;
         }
-        self.tell(&report);
+        self.notifier.tell(&report);
     }
 
     /// Reports that the server is about to end.
     pub(crate) fn stopping(&self) {
-        self.tell("STOPPING=1\nSTATUS=shutting down\n");
-    }
-
-    fn tell(&self, report: &str) {
-        if let Some(socket) = &self.socket
-            && let Err(error) = socket.send(report)
-        {
-            tracing::debug!("a report to the service manager was not taken: {error}");
-        }
+        self.notifier.tell("STOPPING=1\nSTATUS=shutting down\n");
     }
 }
 
@@ -177,15 +214,23 @@ mod tests {
         manager.report(at(700), Ticking::Some, status);
         manager.report(at(800), Ticking::All, status);
         manager.report(at(1200), Ticking::None, || "no tick".to_owned());
+        manager.notifier().reloading();
+        manager.notifier().reloaded();
         manager.stopping();
         let expected = [
             "STATUS=fine\n",
             "STATUS=fine\nWATCHDOG=1\n",
             "STATUS=fine\nWATCHDOG=1\nREADY=1\n",
             "STATUS=no tick\n",
+            "READY=1\n",
             "STOPPING=1\nSTATUS=shutting down\n",
         ];
-        assert_eq!(messages(socket), expected);
+        let mut told = messages(socket);
+        // systemd wants the time of its own clock, in microseconds.
+        let reloading = told.remove(4);
+        let time = reloading.strip_prefix("RELOADING=1\nMONOTONIC_USEC=").unwrap().trim_end();
+        assert!((0..=monotonic_usec()).contains(&time.parse().unwrap()), "{reloading}");
+        assert_eq!(told, expected);
     }
 
     #[test]
