@@ -1,13 +1,15 @@
 //! Seats in the match. A connection holds a [`Seat`] and sends commands through it. The tick thread
 //! holds the other ends ([`Seats`]).
 
+mod fight;
+
 use std::num::NonZeroU16;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::Duration;
 
-use obsp_game::RunningMatch;
+use obsp_game::{Event, RunningMatch};
 use obsp_proto::commands::CommandDatagram;
 use obsp_proto::control::{MatchEvent, Vitals};
 use obsp_proto::server::{CommandSource, JitterBuffer, JitterStats, OwnPlayer};
@@ -20,6 +22,8 @@ use crate::level::{Level, News};
 use crate::published::PlayerUpdate;
 use crate::roster::Roster;
 use crate::view_limit::ViewLimit;
+pub(crate) use fight::ticks;
+use fight::{Footing, Hit};
 
 /// Command datagrams of one player that may wait for the tick thread: half a second of them at 60
 /// Hz. A client that sends more ahead gains nothing.
@@ -75,7 +79,7 @@ pub(crate) struct Seat {
     /// The events since the player joined, until the connection takes them over.
     pub(crate) events: Option<broadcast::Receiver<News>>,
     commands: SyncSender<Received>,
-    protected: Arc<AtomicBool>,
+    footing: Arc<Footing>,
 }
 
 /// Commands that arrived.
@@ -91,9 +95,20 @@ struct Received {
 pub(crate) struct Surplus;
 
 impl Seat {
-    /// Protects the player from harm from the next tick on, or ends the protection.
-    pub(crate) fn protect(&self, protected: bool) {
-        self.protected.store(protected, Ordering::Relaxed);
+    /// Leaves the body behind, because the player's connection has ended. Nothing harms it from
+    /// `protected_from` on, unless the player is in a fight.
+    pub(crate) fn leave_behind(&self, protected_from: Option<Tick>) {
+        self.footing.leave(protected_from);
+    }
+
+    /// Takes a body up again that was left behind.
+    pub(crate) fn take_up(&self) {
+        self.footing.come_back();
+    }
+
+    /// Ticks after `tick` until the player's fight is over; 0 if the player is in none.
+    pub(crate) fn fight_left(&self, tick: Tick) -> u32 {
+        self.footing.fight_left(tick)
     }
 
     /// Passes commands on to the tick thread, without ever waiting. `view` limits how far back
@@ -123,6 +138,8 @@ pub(crate) struct Seats {
     tanks: usize,
     requests: Receiver<JoinRequest>,
     occupied: Vec<OccupiedSeat>,
+    /// Ticks for which a player who was hurt by another is in a fight.
+    combat_ticks: u32,
     /// When the last tick was simulated.
     last_time: Time,
     /// The outcomes of the commands of players who have left.
@@ -133,7 +150,9 @@ pub(crate) struct Seats {
 struct OccupiedSeat {
     player: EntityId,
     commands: Receiver<Received>,
-    protected: Arc<AtomicBool>,
+    footing: Arc<Footing>,
+    /// The last time that another player hurt this one, unless that fight is over.
+    hit: Option<Hit>,
     steered: Arc<SteeredEntity>,
     buffer: JitterBuffer,
     /// How far back the player's shots are judged at most. `None` until a command came.
@@ -158,8 +177,14 @@ impl Seats {
         // `as` saturates.
         let most_view_age = sixteenths as u16;
         let (occupied, past) = (Vec::new(), JitterStats::default());
-        let last_time = Time::ZERO;
-        Self { tick_rate, most_view_age, tanks: 0, requests, occupied, last_time, past }
+        let (last_time, combat_ticks) = (Time::ZERO, 0);
+        let tanks = 0;
+        Self { tick_rate, most_view_age, tanks, requests, occupied, combat_ticks, last_time, past }
+    }
+
+    /// A player who was hurt by another is in a fight for this long.
+    pub(crate) fn with_combat_time(self, time: Duration) -> Self {
+        Self { combat_ticks: ticks(time, self.tick_rate), ..self }
     }
 
     /// Players who join get a hovertank while fewer than `tanks` drive one.
@@ -187,6 +212,7 @@ impl Seats {
     pub(crate) fn clear(&mut self) {
         for seat in self.occupied.drain(..) {
             seat.steered.set(None);
+            seat.footing.fights_until(None);
             self.past = sum(&self.past, seat.buffer.stats());
         }
     }
@@ -227,20 +253,21 @@ impl Seats {
                 let (sender, commands) = sync_channel(WAITING_BATCHES);
                 let buffer = JitterBuffer::new(self.tick_rate, tick, self.last_time);
                 let (command_substituted, pushed, announced) = (true, None, None);
-                let (view, protected) = (None, Arc::<AtomicBool>::default());
+                let (view, hit, footing) = (None, None, Arc::<Footing>::default());
                 let seat = Seat {
                     player,
                     tick,
                     level: Arc::clone(level),
                     events: Some(level.events.subscribe()),
                     commands: sender,
-                    protected: Arc::clone(&protected),
+                    footing: Arc::clone(&footing),
                 };
                 steered.set(Some(player));
                 self.occupied.push(OccupiedSeat {
                     player,
                     commands,
-                    protected,
+                    footing,
+                    hit,
                     steered,
                     buffer,
                     view,
@@ -265,7 +292,7 @@ impl Seats {
             let most = seat.view.map_or(0, |view| view.at(tick)).min(self.most_view_age);
             let view_age = command.view_age.min(most);
             let mut buttons = command.buttons;
-            if seat.protected.load(Ordering::Relaxed) {
+            if seat.footing.is_protected(tick) {
                 buttons = buttons | Buttons::PROTECTED;
             }
             (seat.player, Command { view_age, buttons, ..command })
@@ -282,6 +309,33 @@ impl Seats {
     pub(crate) fn note_pushed(&mut self, world: &World, tick: Tick) {
         for seat in self.occupied.iter_mut().filter(|seat| world.was_pushed(seat.player)) {
             seat.pushed = Some(tick);
+        }
+    }
+
+    /// Notes from the events of `tick` who is in a fight. A fight is over once its time is up, the
+    /// player has died, or the other player has left.
+    pub(crate) fn note_fights(&mut self, events: &[Event], tick: Tick) {
+        let until = tick.after(self.combat_ticks);
+        for event in events {
+            let (player, hit) = match *event {
+                Event::Hurt { player, by, .. } if player != by => (player, Some(Hit { by, until })),
+                Event::Died { player, .. } => (player, None),
+                _ => continue,
+            };
+            if let Some(seat) = self.occupied.iter_mut().find(|seat| seat.player == player) {
+                seat.hit = hit;
+            }
+        }
+        for index in 0..self.occupied.len() {
+            let Some(Hit { by, until }) = self.occupied[index].hit else {
+                self.occupied[index].footing.fights_until(None);
+                continue;
+            };
+            let is_there = |seat: &OccupiedSeat| seat.player == by && !seat.footing.is_left();
+            let goes_on = tick < until && self.occupied.iter().any(is_there);
+            let seat = &mut self.occupied[index];
+            seat.hit = seat.hit.filter(|_| goes_on);
+            seat.footing.fights_until(goes_on.then_some(until));
         }
     }
 

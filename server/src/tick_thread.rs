@@ -118,6 +118,11 @@ impl Match {
         Self { seats: self.seats.with_tanks(tanks), ..self }
     }
 
+    /// A player who was hurt by another is in a fight for this long.
+    pub(crate) fn with_combat_time(self, time: Duration) -> Self {
+        Self { seats: self.seats.with_combat_time(time), ..self }
+    }
+
     /// Ticks on time until the server stops, or until the match has failed because this thread hung
     /// and was given up.
     pub(crate) fn run(
@@ -172,6 +177,7 @@ impl Match {
         self.current.level.replay_buffer.ticked(&*self.simulation, &commands);
         let news = self.news(next);
         self.seats.note_pushed(self.simulation.world(), next);
+        self.seats.note_fights(self.simulation.events(), next);
         self.seats.report(&self.current.level.roster);
         let state = published_state(
             &*self.simulation,

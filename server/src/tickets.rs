@@ -14,6 +14,8 @@ use ring::rand::{SecureRandom, SystemRandom};
 pub(crate) struct Tickets<A, C> {
     /// How long the body and the places of a player who is away are kept.
     keep: Duration,
+    /// Whether anybody gets a ticket: somebody may come back, or leave a body behind in a fight.
+    draws: bool,
     table: Mutex<HashMap<Ticket, State<A, C>>>,
 }
 
@@ -41,7 +43,12 @@ impl<A, C> Tickets<A, C> {
     /// A table that keeps the bodies and places of players who are away for `keep`. Zero means not
     /// at all.
     pub(crate) fn new(keep: Duration) -> Self {
-        Self { keep, table: Mutex::default() }
+        Self { keep, draws: !keep.is_zero(), table: Mutex::default() }
+    }
+
+    /// Lets bodies stay for `time` after a fight, even if nobody may come back.
+    pub(crate) fn with_combat_time(self, time: Duration) -> Self {
+        Self { draws: self.draws || !time.is_zero(), ..self }
     }
 
     /// How long the body and the places of a player who is away are kept.
@@ -49,11 +56,11 @@ impl<A, C> Tickets<A, C> {
         self.keep
     }
 
-    /// Draws a ticket for a player who has just come. Returns [`Ticket::NONE`] if nobody may come
-    /// back, or if the system gives no random bytes.
+    /// Draws a ticket for a player who has just come. Returns [`Ticket::NONE`] if no body is ever
+    /// kept, or if the system gives no random bytes.
     pub(crate) fn draw(&self, connection: &Arc<C>) -> Ticket {
         let mut bytes = [0; 16];
-        if self.keep.is_zero() || SystemRandom::new().fill(&mut bytes).is_err() {
+        if !self.draws || SystemRandom::new().fill(&mut bytes).is_err() {
             return Ticket::NONE;
         }
         let ticket = Ticket(bytes);
@@ -83,13 +90,13 @@ impl<A, C> Tickets<A, C> {
         }
     }
 
-    /// Notes that the connection of a ticket is lost, and keeps `left`. Returns `left` if it cannot
-    /// be kept.
-    pub(crate) fn lose(&self, ticket: Ticket, left: A, now: Instant) -> Option<A> {
+    /// Notes that the connection of a ticket has ended, and keeps `left` until then. Returns `left`
+    /// if it cannot be kept.
+    pub(crate) fn lose(&self, ticket: Ticket, left: A, until: Instant) -> Option<A> {
         let mut table = self.lock();
         match table.get_mut(&ticket) {
             Some(state @ State::Here(_)) => {
-                *state = State::Away { left, until: now + self.keep };
+                *state = State::Away { left, until };
                 None
             }
             _ => Some(left),
@@ -145,14 +152,14 @@ mod tests {
         let now = Instant::now();
         let ticket = tickets.draw(&Arc::new(1));
         assert_eq!(tickets.present(ticket, now), Presented::Here(Arc::new(1)));
-        assert_eq!(tickets.lose(ticket, "seat", now), None);
+        assert_eq!(tickets.lose(ticket, "seat", now + KEEP), None);
         assert_eq!(tickets.expired(now + KEEP / 2), Vec::<&str>::new());
         assert_eq!(tickets.present(ticket, now + KEEP / 2), Presented::Back("seat"));
         assert_eq!(tickets.present(ticket, now + KEEP / 2), Presented::Unknown);
         tickets.renew(ticket, &Arc::new(3));
         assert_eq!(tickets.present(ticket, now), Presented::Here(Arc::new(3)));
         let other = tickets.draw(&Arc::new(2));
-        tickets.lose(other, "seat", now);
+        tickets.lose(other, "seat", now + KEEP);
         assert_eq!(tickets.present(Ticket::NONE, now), Presented::Unknown);
         assert_eq!(tickets.present(other, now + KEEP), Presented::Unknown, "too late");
         assert_eq!(
@@ -168,8 +175,8 @@ mod tests {
         let tickets = Tickets::<&str, u32>::new(KEEP);
         let now = Instant::now();
         let [kicked, other, here] = [1, 2, 3].map(|number| tickets.draw(&Arc::new(number)));
-        tickets.lose(kicked, "kicked", now);
-        tickets.lose(other, "other", now);
+        tickets.lose(kicked, "kicked", now + KEEP);
+        tickets.lose(other, "other", now + KEEP);
         assert_eq!(tickets.withdraw(|left| *left == "kicked"), ["kicked"]);
         assert_eq!(tickets.present(kicked, now), Presented::Unknown);
         assert_eq!(tickets.present(other, now), Presented::Back("other"));
@@ -184,6 +191,8 @@ mod tests {
         assert_eq!(tickets.lose(ticket, "seat", Instant::now()), Some("seat"));
         let none = Tickets::<&str, u32>::new(Duration::ZERO);
         assert_eq!(none.draw(&Arc::new(1)), Ticket::NONE);
+        let fights = none.with_combat_time(KEEP);
+        assert_ne!(fights.draw(&Arc::new(1)), Ticket::NONE);
     }
 
     /// Random operations in any order: each body is given back once, to the client that comes in
@@ -215,7 +224,7 @@ mod tests {
                     known.push(ticket);
                 }
                 2 | 3 => {
-                    let kept = tickets.lose(ticket, number, now).is_none();
+                    let kept = tickets.lose(ticket, number, now + KEEP).is_none();
                     assert_eq!(kept, expected == Some(None), "{at}");
                     if kept {
                         model.insert(ticket, Some((number, now + KEEP)));

@@ -1,9 +1,11 @@
-//! Players whose connection is lost and who may come back. Their body, score and place are kept,
-//! idle, for the time of `--rejoin`.
+//! Players whose connection has ended and whose body stays. Whoever lost the line may come back:
+//! body, score and place are kept, idle, for the time of `--rejoin`. Whoever left in a fight cannot
+//! escape by that: the body stays, unprotected, until the fight is over (`--combat-time`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use obsp_proto::Tick;
 use obsp_proto::control::{MatchEvent, PlayerName, Reason};
 use tokio::time::sleep;
 use tracing::info;
@@ -11,7 +13,7 @@ use tracing::info;
 use super::admission::KeptPlace;
 use super::lobby::Lobby;
 use crate::clients::Registration;
-use crate::seats::Seat;
+use crate::seats::{Seat, ticks};
 
 /// Time between two checks for players whose time to come back is over.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -27,6 +29,51 @@ pub(crate) struct AwayPlayer {
     pub(super) place: KeptPlace,
     /// The player's body. `None` if the connection was lost between two levels.
     pub(super) seat: Option<Seat>,
+    /// Whether the body stays only because of a fight.
+    pub(super) has_left: bool,
+}
+
+/// What becomes of the bodies of players whose connection ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LeavingRules {
+    /// Whether the body of a player whose connection is lost cannot be hurt.
+    pub(crate) protects: bool,
+    /// How long a player is in a fight after another player has hurt them. A body is protected only
+    /// after its player was silent for as long.
+    pub(crate) combat_time: Duration,
+}
+
+impl LeavingRules {
+    /// The tick from which on a body is protected, if at all. Its player was heard `silence` ago.
+    /// A client can end its own connection at any time, and be silent only that long.
+    pub(super) fn protected_from(&self, lobby: &Lobby, silence: Duration) -> Option<Tick> {
+        let game = &lobby.game;
+        let wait = ticks(self.combat_time.saturating_sub(silence), game.match_info().tick_rate);
+        self.protects.then(|| game.last_tick().after(wait))
+    }
+}
+
+/// Whether a client can bring about the end of its connection for this reason. Other ends are the
+/// operator's or the server's, and leave no body behind.
+fn is_own_doing(reason: Reason) -> bool {
+    use Reason::{Idle, MatchFailed, Removed, Shutdown};
+    !matches!(reason, Idle | MatchFailed | Removed | Shutdown)
+}
+
+/// How long the body of a player in `seat` stays after a connection that ended for this reason.
+pub(super) fn stay(lobby: &Lobby, seat: Option<&Seat>, reason: Reason) -> Duration {
+    let keep = if may_come_back(reason) { lobby.tickets.keep() } else { Duration::ZERO };
+    let Some(seat) = seat.filter(|_| is_own_doing(reason)) else { return keep };
+    let left = f64::from(seat.fight_left(lobby.game.last_tick()));
+    let tick_rate = f64::from(seat.level.match_info.tick_rate.get());
+    keep.max(Duration::from_secs_f64(left / tick_rate))
+}
+
+impl AwayPlayer {
+    /// Whether the body may go before its time: its player has left, and the fight is over.
+    fn is_out_of_fight(&self, tick: Tick) -> bool {
+        self.has_left && self.seat.as_ref().is_none_or(|seat| seat.fight_left(tick) == 0)
+    }
 }
 
 /// Whether a player may come back after a connection that ended for this reason.
@@ -54,10 +101,21 @@ pub(crate) async fn expire(lobby: Arc<Lobby>) {
     loop {
         sleep(POLL_INTERVAL).await;
         for away in lobby.tickets.expired(Instant::now()) {
+            let has_left = away.has_left;
             info!(
                 connection = away.registration.number,
                 name = away.name.as_str(),
+                has_left,
                 "the player did not come back"
+            );
+            release(away, &lobby);
+        }
+        let tick = lobby.game.last_tick();
+        for away in lobby.tickets.withdraw(|away| away.is_out_of_fight(tick)) {
+            info!(
+                connection = away.registration.number,
+                name = away.name.as_str(),
+                "the fight of the player who left is over"
             );
             release(away, &lobby);
         }

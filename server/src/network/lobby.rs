@@ -4,7 +4,7 @@ use std::sync::mpsc::SyncSender;
 use tokio::sync::broadcast;
 
 use super::admission::Admission;
-use super::away::AwayPlayer;
+use super::away::{AwayPlayer, LeavingRules};
 use super::endpoint::Limits;
 use super::send_groups::{Cadence, SendGroups};
 use crate::clients::Client;
@@ -24,8 +24,8 @@ pub(crate) struct Lobby {
     pub(crate) send_groups: Arc<SendGroups>,
     /// Tickets of players, and the bodies and places of players who are away.
     pub(crate) tickets: Tickets<AwayPlayer, Client>,
-    /// Whether a player whose connection is lost cannot be hurt.
-    pub(crate) protects_away: bool,
+    /// What becomes of the bodies of players whose connection ends.
+    pub(crate) leaving: LeavingRules,
     /// The whole server's table of addresses and their shares.
     pub(crate) admission: Arc<Admission>,
     /// Bytes of snapshots that each player is sent a second at most.

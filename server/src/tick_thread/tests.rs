@@ -171,10 +171,49 @@ fn a_player_whose_line_is_lost_is_protected_if_that_is_asked_for() {
     let seat = play.join().unwrap();
     let mut buttons = |tick| play.game.seats.commands(Tick(tick), Time::ZERO)[0].1.buttons;
     assert_eq!(buttons(2), obsp_sim::Buttons::default());
-    seat.protect(true);
-    assert_eq!(buttons(3), obsp_sim::Buttons::PROTECTED);
-    seat.protect(false);
-    assert_eq!(buttons(4), obsp_sim::Buttons::default());
+    seat.leave_behind(Some(Tick(4)));
+    assert_eq!(buttons(3), obsp_sim::Buttons::default());
+    assert_eq!(buttons(4), obsp_sim::Buttons::PROTECTED);
+    seat.take_up();
+    assert_eq!(buttons(5), obsp_sim::Buttons::default());
+}
+
+/// Leaving in a fight was an escape: six times in 35 s, and the killer got nothing.
+#[test]
+fn a_player_who_leaves_in_a_fight_is_in_it_until_it_is_over() {
+    let mut play = VirtualMatch::new();
+    play.game.seats = std::mem::replace(
+        &mut play.game.seats,
+        Seats::new(NonZeroU16::new(60).unwrap(), Duration::ZERO, sync_channel(1).1),
+    )
+    .with_combat_time(Duration::from_secs(1));
+    let [victim, hunter] = [(); 2].map(|()| play.join().unwrap());
+    let hurt = |player: &Seat, by: &Seat| {
+        [Event::Hurt { player: player.player, by: by.player, damage: 60 }]
+    };
+    let seats = &mut play.game.seats;
+    // A player who hurts themselves is in no fight.
+    seats.note_fights(&hurt(&victim, &victim), Tick(10));
+    assert_eq!(victim.fight_left(Tick(10)), 0);
+    seats.note_fights(&hurt(&victim, &hunter), Tick(10));
+    assert_eq!((victim.fight_left(Tick(10)), hunter.fight_left(Tick(10))), (60, 0));
+    // Protection waits for the end of the fight.
+    victim.leave_behind(Some(Tick(11)));
+    seats.note_fights(&[], Tick(69));
+    assert_eq!(victim.fight_left(Tick(69)), 1);
+    assert!(seats.commands(Tick(69), Time::ZERO)[0].1.buttons != obsp_sim::Buttons::PROTECTED);
+    seats.note_fights(&[], Tick(70));
+    assert_eq!(victim.fight_left(Tick(70)), 0);
+    assert_eq!(seats.commands(Tick(70), Time::ZERO)[0].1.buttons, obsp_sim::Buttons::PROTECTED);
+    // Death ends a fight, and so does the other player's leaving.
+    seats.note_fights(&hurt(&victim, &hunter), Tick(80));
+    let died = [Event::Died { player: victim.player, by: hunter.player }];
+    seats.note_fights(&died, Tick(81));
+    assert_eq!(victim.fight_left(Tick(81)), 0);
+    seats.note_fights(&hurt(&victim, &hunter), Tick(90));
+    hunter.leave_behind(None);
+    seats.note_fights(&[], Tick(91));
+    assert_eq!(victim.fight_left(Tick(91)), 0);
 }
 
 #[test]
