@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -31,7 +31,8 @@ pub(crate) struct Client {
     /// The entity that the client steers.
     pub(crate) steered: Arc<SteeredEntity>,
     since: Instant,
-    muted: AtomicBool,
+    /// The time until which the connection is muted, in seconds since 1970; 0 if it is not.
+    muted_until: AtomicU64,
     away: AtomicBool,
     address: Mutex<SocketAddr>,
     figures: Mutex<ConnectionStats>,
@@ -162,7 +163,7 @@ impl Client {
             spectates,
             steered: Arc::default(),
             since: Instant::now(),
-            muted: AtomicBool::new(false),
+            muted_until: AtomicU64::new(0),
             away: AtomicBool::new(false),
             address: Mutex::new(address),
             figures: Mutex::default(),
@@ -228,14 +229,21 @@ impl Client {
         *self.ticket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the client is muted: its chat does not reach other clients.
-    pub(crate) fn is_muted(&self) -> bool {
-        self.muted.load(Ordering::Relaxed)
+    /// Whether the connection is muted at `now`, in seconds since 1970: its chat does not reach
+    /// other clients. Its player or address may be muted, too
+    /// ([`Mutes`](crate::door::mutes::Mutes)).
+    pub(crate) fn is_muted(&self, now: u64) -> bool {
+        now < self.muted_until.load(Ordering::Relaxed)
     }
 
-    /// Mutes or unmutes the client's chat.
-    pub(crate) fn mute(&self, muted: bool) {
-        self.muted.store(muted, Ordering::Relaxed);
+    /// The time until which the connection is muted.
+    pub(crate) fn muted_until(&self) -> Option<u64> {
+        Some(self.muted_until.load(Ordering::Relaxed)).filter(|until| *until > 0)
+    }
+
+    /// Mutes the connection until this time, in seconds since 1970, or unmutes it.
+    pub(crate) fn mute_until(&self, until: Option<u64>) {
+        self.muted_until.store(until.unwrap_or(0), Ordering::Relaxed);
     }
 
     /// The client's address. It may change while the client is connected.

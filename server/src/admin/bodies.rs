@@ -16,9 +16,14 @@ pub(crate) struct Kick {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mute {
     pub(crate) muted: bool,
+    #[serde(default)]
+    pub(crate) reason: String,
+    /// Seconds from now until the mute ends. Without them, it is permanent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seconds: Option<u64>,
 }
 
-/// The body of a request to ban a player or addresses.
+/// The body of a request to ban, or to mute, a player or addresses.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewBan {
@@ -31,7 +36,7 @@ pub(crate) struct NewBan {
     pub(crate) seconds: Option<u64>,
 }
 
-/// The body of a request to lift a ban.
+/// The body of a request to lift a ban or a mute.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Unban {
@@ -132,7 +137,7 @@ mod tests {
         let mut random = Random::new(seed);
         let bodies = [
             r#"{"reason":"spam"}"#,
-            r#"{"muted":true}"#,
+            r#"{"muted":true,"reason":"x","seconds":9}"#,
             r#"{"subject":"192.0.2.0/24","reason":"x","seconds":60}"#,
             r#"{"line":"hello"}"#,
             r#"{"round_seconds":1,"score_limit":2,"intermission_seconds":3,"idle_seconds":4}"#,

@@ -4,6 +4,7 @@ use obsp_proto::control::{ChatLine, MatchEvent};
 
 use super::{Player, PlayerConnection};
 use crate::address_key::AddressKey;
+use crate::clients::Registration;
 use crate::network::path::Path;
 use crate::rounds::ChatVerdict;
 
@@ -11,7 +12,9 @@ impl<P: Path> PlayerConnection<'_, P> {
     /// Passes the player's line on, unless the player is muted or the budget of chat of the address
     /// or of the match is used up.
     pub(super) fn say(&mut self, line: ChatLine) {
-        if self.registration.as_ref().is_some_and(|client| client.is_muted()) {
+        let access = &self.lobby.game.access;
+        let is_muted = |client: &Registration| access.mutes.holds_for(client, access.clock.unix());
+        if self.registration.as_ref().is_some_and(is_muted) {
             return;
         }
         match self.permit.say(line.as_str().len(), std::time::Instant::now()) {
