@@ -139,9 +139,9 @@ typedef struct ObspClient ObspClient;
 typedef struct {
   // The player's name, in UTF-8: at most 24 characters.
   const char *name;
-  // A connect token; null if there is none.
+  // A connect token, or the password of the match; null if there is none.
   const uint8_t *token;
-  // Bytes of the token.
+  // Bytes of the token or password.
   size_t token_length;
   // The ticket of a connection that was lost, `OBSP_TICKET_BYTES` long; null if there is
   // none. See `obsp_client_ticket`.

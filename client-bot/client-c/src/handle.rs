@@ -38,9 +38,9 @@ pub struct ObspClient {
 pub struct ObspIdentity {
     /// The player's name, in UTF-8: at most 24 characters.
     pub name: *const c_char,
-    /// A connect token; null if there is none.
+    /// A connect token, or the password of the match; null if there is none.
     pub token: *const u8,
-    /// Bytes of the token.
+    /// Bytes of the token or password.
     pub token_length: usize,
     /// The ticket of a connection that was lost, `OBSP_TICKET_BYTES` long; null if there is
     /// none. See `obsp_client_ticket`.

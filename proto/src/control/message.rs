@@ -220,14 +220,15 @@ pub enum RefusalReason {
     /// The operator has banned this client.
     #[error("the server's operator has banned this client")]
     Banned,
-    /// The server requires a connect token.
-    #[error("the server requires a connect token")]
+    /// The server requires a connect token, or a password.
+    #[error("the server requires a connect token or a password")]
     TokenRequired,
-    /// The server does not accept the connect token.
-    #[error("the connect token is not valid here, has expired or was used before")]
+    /// The server does not accept the connect token, or the password.
+    #[error("the connect token or password is not valid here; tokens also expire, and are good once")]
     BadToken,
-    /// The client's address has reached its limit of players, or of joins a minute.
-    #[error("too many players, or joins a minute, come from this address")]
+    /// The client's address has reached its limit of players, of joins a minute, or of wrong
+    /// passwords.
+    #[error("too many players, joins a minute or wrong passwords come from this address")]
     AddressLimit,
     /// The server has no match of the name that the client asks for.
     #[error("the server has no match of that name; it has: {matches}")]

@@ -70,10 +70,10 @@ reasons! {
     NotReady = "not_ready", Any, "the match did not answer in time, or the server is draining";
     /// The operator has banned the address.
     Banned = "banned", Joining, "the client is banned";
-    /// The client has no connect token.
-    TokenRequired = "token_required", Joining, "the client has no connect token";
-    /// The connect token is not valid here, has expired or was used before.
-    BadToken = "bad_token", Joining, "the connect token is not valid, has expired or was used";
+    /// The client has no connect token, or no password.
+    TokenRequired = "token_required", Joining, "the client has no connect token or password";
+    /// The connect token is not valid here, has expired or was used before; or the password is wrong.
+    BadToken = "bad_token", Joining, "the token or password is wrong, or the token expired or used";
     /// The address has reached its limit of players, or of joins a minute.
     AddressLimit = "address_limit", Joining, "the address has reached its limit";
     /// The server has no match of the name that the client asks for.

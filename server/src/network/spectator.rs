@@ -171,11 +171,11 @@ impl Show<'_> {
         let events = self.feed.receive_stream(self.feed.lobby.game.now(), bytes)?;
         for event in events {
             match event {
-                Event::Hello { name, match_name, .. } => {
+                Event::Hello { name, token, match_name, .. } => {
                     if let Some(match_name) = match_name {
                         self.enter_match(&match_name)?;
                     }
-                    self.let_in(name)?;
+                    self.let_in(name, &token)?;
                 }
                 Event::Refused(reason) => return Err(End::from(&reason)),
                 Event::Mismatch(tick) => self.feed.note_mismatch(tick),
@@ -200,7 +200,7 @@ impl Show<'_> {
         self.feed.enter_match(lobby).map_err(|reason| End::from(&reason))
     }
 
-    fn let_in(&mut self, name: PlayerName) -> Result<(), End> {
+    fn let_in(&mut self, name: PlayerName, password: &[u8]) -> Result<(), End> {
         if self.registration.is_some() {
             self.look_on();
             return Ok(());
@@ -212,6 +212,10 @@ impl Show<'_> {
         if self.feed.is_banned() {
             return Err(self.refuse(RefusalReason::Banned));
         }
+        if !self.feed.lobby.game.takes_spectators() {
+            return Err(self.refuse(RefusalReason::Full { limit: 0 }));
+        }
+        self.ask_password(password)?;
         if let Err(limit) = self.permit.watch(std::time::Instant::now()) {
             self.feed.lobby.game.telemetry.network.limited(limit);
             return Err(self.refuse(RefusalReason::AddressLimit));
@@ -225,6 +229,7 @@ impl Show<'_> {
         }
         self.connected.is_now(ConnectionState::Watching);
         self.look_on();
+        self.feed.greet();
         info!(
             connection = self.connected.number(),
             address = %self.feed.path.remote_address(),
@@ -232,6 +237,18 @@ impl Show<'_> {
             "spectator joined",
         );
         Ok(())
+    }
+
+    /// Whoever needs a password to play needs it to watch, too. Connect tokens and lists of players
+    /// say nothing of spectators.
+    fn ask_password(&mut self, password: &[u8]) -> Result<(), End> {
+        let access = &self.feed.lobby.game.access;
+        if access.gate.is_some() || !access.admittance.asks() {
+            return Ok(());
+        }
+        let address = self.feed.path.remote_address().ip();
+        let judged = access.admittance.judge(address, None, password, std::time::Instant::now());
+        judged.map(|_| ()).map_err(|denied| self.feed.deny(denied))
     }
 
     /// Begins to show the spectator the current level.

@@ -7,6 +7,9 @@ use clap::Args;
 /// The default of `--rejoin`.
 const DEFAULT_REJOIN: &str = "30s";
 
+/// The default of `--combat-time`: the time in which a fight usually ends.
+const DEFAULT_COMBAT_TIME: &str = "10s";
+
 /// The rules by which players join, come back and stay.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct JoiningOptions {
@@ -14,6 +17,16 @@ pub struct JoiningOptions {
     /// token --new-key FILE` makes a key. Spectators need no token: see `--max-spectators`
     #[arg(long, value_name = "FILE", env = "ARENA_JOIN_KEY")]
     pub join_key: Option<PathBuf>,
+
+    /// File with a password that players and spectators need, alone on its line. It cannot be
+    /// combined with `--join-key`
+    #[arg(long, value_name = "FILE", env = "ARENA_PASSWORD", conflicts_with = "join_key")]
+    pub password: Option<PathBuf>,
+
+    /// File with those who alone may play, one a line: an address, a prefix, `player:NUMBER` of a
+    /// connect token, or `player:NUMBER WORD NAME` for a player who presents WORD as password
+    #[arg(long, value_name = "FILE", env = "ARENA_ALLOW")]
+    pub allow: Option<PathBuf>,
 
     /// Places that only players may take whose token claims a reserved place
     #[arg(
@@ -31,10 +44,16 @@ pub struct JoiningOptions {
           default_value = DEFAULT_REJOIN)]
     pub rejoin: Duration,
 
-    /// Protect players from harm while their connection is lost. Without it they can be hurt, so
-    /// that nobody gains by dropping the line
+    /// Protect players from harm while their connection is lost, once nothing was heard of them for
+    /// `--combat-time`. Without it they can be hurt, so that nobody gains by dropping the line
     #[arg(long, env = "ARENA_REJOIN_PROTECT")]
     pub rejoin_protect: bool,
+
+    /// Time after being hurt by another player in which leaving, or dropping the line, is no escape:
+    /// the body stays for the rest of it and can be killed; 0 for none
+    #[arg(long, value_name = "D", env = "ARENA_COMBAT_TIME", value_parser = parse_duration,
+          default_value = DEFAULT_COMBAT_TIME)]
+    pub combat_time: Duration,
 
     /// Remove players who have done nothing for this long; 0 for never
     #[arg(long, value_name = "D", env = "ARENA_IDLE", value_parser = parse_duration,
@@ -44,17 +63,25 @@ pub struct JoiningOptions {
     /// TOML file that keeps the bans that administrators make while the server runs
     #[arg(long, value_name = "FILE", env = "ARENA_BANS")]
     pub bans: Option<PathBuf>,
+
+    /// TOML file that keeps the mutes that administrators make while the server runs
+    #[arg(long, value_name = "FILE", env = "ARENA_MUTES")]
+    pub mutes: Option<PathBuf>,
 }
 
 impl Default for JoiningOptions {
     fn default() -> Self {
         Self {
             join_key: None,
+            password: None,
+            allow: None,
             reserved_slots: 0,
             rejoin: parse_duration(DEFAULT_REJOIN).unwrap_or_default(),
             rejoin_protect: false,
+            combat_time: parse_duration(DEFAULT_COMBAT_TIME).unwrap_or_default(),
             idle: Duration::ZERO,
             bans: None,
+            mutes: None,
         }
     }
 }

@@ -36,6 +36,8 @@ limits! {
     Spectators = "spectators";
     /// Joins of one address.
     Joins = "joins";
+    /// Wrong passwords of one address.
+    Guesses = "guesses";
     /// Bytes of control streams from one address.
     Control = "control";
     /// Lines of one client.

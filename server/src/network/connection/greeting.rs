@@ -9,17 +9,18 @@ use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 use tracing::info;
 
-use super::{Player, PlayerConnection};
+use super::{Player, PlayerConnection, person};
 use crate::clients::{Client, Removal};
+use crate::door::admittance::Known;
 use crate::names;
 use crate::network::away::{self, AwayPlayer};
 use crate::network::end::End;
 use crate::network::lobby::Lobby;
 use crate::network::path::Path;
+use crate::operate::webhook::Happening;
 use crate::seats::{JoinRequest, Seat, SteeredEntity};
 use crate::telemetry::ConnectionState;
 use crate::tickets::Presented;
-use crate::unix_time::unix_time;
 
 /// How long the tick thread may take to answer a request to join: many ticks.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -34,6 +35,35 @@ const HANDOVER_POLL_INTERVAL: Duration = Duration::from_millis(10);
 struct Returned {
     ticket: Ticket,
     steered: Arc<SteeredEntity>,
+}
+
+/// Who a client is.
+enum Identity {
+    /// A player whom the backend knows.
+    Token(OpenedToken),
+    /// A player of the list of who may play.
+    Known(Known),
+    /// Somebody who may play, and whom nobody knows.
+    Unknown,
+}
+
+impl Identity {
+    fn player_id(&self) -> Option<u64> {
+        match self {
+            Self::Token(token) => Some(token.claims.player),
+            Self::Known(known) => Some(known.player),
+            Self::Unknown => None,
+        }
+    }
+
+    /// The name that the player has, whatever the client says.
+    fn name(&self) -> Option<&PlayerName> {
+        match self {
+            Self::Token(token) => Some(&token.claims.name),
+            Self::Known(known) => known.name.as_ref(),
+            Self::Unknown => None,
+        }
+    }
 }
 
 impl<P: Path> PlayerConnection<'_, P> {
@@ -90,15 +120,16 @@ impl<P: Path> PlayerConnection<'_, P> {
         if self.lobby.game.stop.draining().is_some() {
             return Err(self.refuse(RefusalReason::NotReady));
         }
-        let token = self.judge_token(token)?;
-        let player_id = token.as_ref().map(|token| token.claims.player);
+        let identity = self.identify(token)?;
+        let player_id = identity.player_id();
         if let Some(away) = self.take_over_from(self.lobby, player_id, |_| true).await
             && let Some(away) = self.unless_unwanted(away)?
         {
             return self.come_back(away).await;
         }
-        let outcome = self.let_in(name, token.as_ref()).await;
-        if let (Err(_), Some(token), Some(gate)) = (&outcome, &token, &self.lobby.game.access.gate)
+        let outcome = self.let_in(name, &identity).await;
+        if let (Err(_), Identity::Token(token), Some(gate)) =
+            (&outcome, &identity, &self.lobby.game.access.gate)
         {
             gate.give_back(token);
         }
@@ -109,12 +140,40 @@ impl<P: Path> PlayerConnection<'_, P> {
     /// refused. A player who was removed meanwhile gets `None`, and may join as a newcomer does.
     fn unless_unwanted(&mut self, away: AwayPlayer) -> Result<Option<AwayPlayer>, End> {
         let address = self.feed.path.connection().remote_address().ip();
-        let is_banned = self.lobby.game.access.bans.is_banned(address, away.player_id, unix_time());
+        let access = &self.lobby.game.access;
+        let is_banned = access.bans.is_banned(address, away.player_id, access.clock.unix());
         if !is_banned && !away.registration.is_removed() {
             return Ok(Some(away));
         }
         away::release(away, self.lobby);
         if is_banned { Err(self.refuse(RefusalReason::Banned)) } else { Ok(None) }
+    }
+
+    /// Finds out who the client is, by its connect token, its password or its own word, and whether
+    /// it may play.
+    fn identify(&mut self, credential: &[u8]) -> Result<Identity, End> {
+        let token = self.judge_token(credential)?;
+        let access = &self.lobby.game.access;
+        let player = token.as_ref().map(|token| token.claims.player);
+        let address = self.feed.path.connection().remote_address().ip();
+        let now = std::time::Instant::now();
+        match (access.admittance.judge(address, player, credential, now), token) {
+            (Ok(None), Some(token)) => Ok(Identity::Token(token)),
+            (Ok(None), None) => Ok(Identity::Unknown),
+            (Ok(Some(known)), _) => {
+                let player = Some(known.player);
+                if access.bans.is_banned(address, player, access.clock.unix()) {
+                    return Err(self.refuse(RefusalReason::Banned));
+                }
+                Ok(Identity::Known(known))
+            }
+            (Err(denied), token) => {
+                if let (Some(token), Some(gate)) = (token, &access.gate) {
+                    gate.give_back(&token);
+                }
+                Err(self.feed.deny(denied))
+            }
+        }
     }
 
     /// Checks the client's connect token, if the server asks for tokens.
@@ -123,12 +182,12 @@ impl<P: Path> PlayerConnection<'_, P> {
         if token.is_empty() {
             return Err(self.refuse(RefusalReason::TokenRequired));
         }
-        let now = unix_time();
+        let now = self.lobby.game.access.clock.now();
         match gate.redeem(token, &self.lobby.game.endpoint.names(), now) {
             Ok(opened) => {
                 let player = Some(opened.claims.player);
                 let address = self.feed.path.connection().remote_address().ip();
-                if self.lobby.game.access.bans.is_banned(address, player, now) {
+                if self.lobby.game.access.bans.is_banned(address, player, now.unix()) {
                     return Err(self.refuse(RefusalReason::Banned));
                 }
                 Ok(Some(opened))
@@ -141,18 +200,17 @@ impl<P: Path> PlayerConnection<'_, P> {
     }
 
     /// Lets a newcomer in.
-    async fn let_in(&mut self, name: PlayerName, token: Option<&OpenedToken>) -> Result<(), End> {
-        let claims = token.map(|token| &token.claims);
-        // The backend's name for a player takes precedence over the client's.
-        let name = claims.map_or(name, |claims| claims.name.clone());
-        let player_id = claims.map(|claims| claims.player);
+    async fn let_in(&mut self, name: PlayerName, identity: &Identity) -> Result<(), End> {
+        // The backend's name for a player, or that of the list, takes precedence over the client's.
+        let name = identity.name().cloned().unwrap_or(name);
+        let player_id = identity.player_id();
         sleep(self.permit.rejoin_delay(std::time::Instant::now())).await;
         if let Err(limit) = self.permit.play(std::time::Instant::now()) {
             self.lobby.game.telemetry.network.limited(limit);
             return Err(self.refuse(RefusalReason::AddressLimit));
         }
         let limit = self.lobby.game.match_info().player_limit;
-        let reserved = claims.is_some_and(|claims| claims.reserved);
+        let reserved = matches!(identity, Identity::Token(token) if token.claims.reserved);
         let open_to_it =
             if reserved { limit } else { limit - self.lobby.game.access.reserved_slots.min(limit) };
         if !self.register(name, player_id, open_to_it.into(), None) {
@@ -166,6 +224,8 @@ impl<P: Path> PlayerConnection<'_, P> {
         if seated.is_err() {
             self.registration = None;
             self.lobby.tickets.forget(self.ticket);
+        } else {
+            self.feed.greet();
         }
         seated
     }
@@ -243,17 +303,17 @@ impl<P: Path> PlayerConnection<'_, P> {
         registration.hold(self.ticket);
         // In seconds. A time that is longer than the wire format can hold is cut.
         let keep = u16::try_from(lobby.tickets.keep().as_secs()).unwrap_or(u16::MAX);
-        self.feed
-            .session
-            .set_ticket(self.ticket, if self.ticket == Ticket::NONE { 0 } else { keep });
+        // A ticket that only keeps bodies in fights is not the client's to use.
+        let shown = if keep == 0 { Ticket::NONE } else { self.ticket };
+        self.feed.session.set_ticket(shown, if shown == Ticket::NONE { 0 } else { keep });
         self.registration = Some(registration);
         true
     }
 
     /// Gives a player who comes back the old name, place and body.
     async fn come_back(&mut self, away: AwayPlayer) -> Result<(), End> {
-        let AwayPlayer { name, player_id, registration, place, seat } = away;
-        let was_muted = registration.is_muted();
+        let AwayPlayer { name, player_id, registration, place, seat, .. } = away;
+        let muted_until = registration.muted_until();
         let steered = Arc::clone(&registration.steered);
         let returned = Returned { ticket: registration.ticket(), steered };
         // Dropping the old registration frees the name and the place for the new one.
@@ -264,13 +324,13 @@ impl<P: Path> PlayerConnection<'_, P> {
             return Err(self.refuse(RefusalReason::NotReady));
         }
         if let Some(client) = &self.registration {
-            client.mute(was_muted);
+            client.mute_until(muted_until);
         }
         self.lobby.game.telemetry.network.rejoined();
         match seat {
             Some(seat) if seat.level.number == self.lobby.game.level().number => {
                 let tick = self.lobby.game.last_tick();
-                seat.protect(false);
+                seat.take_up();
                 self.feed.enter(&seat.level);
                 self.feed.session.accept(seat.player, tick);
                 self.begin(seat, "player is back");
@@ -314,6 +374,13 @@ impl<P: Path> PlayerConnection<'_, P> {
         Ok(())
     }
 
+    fn tell_join(&self) {
+        let Some(client) = &self.registration else { return };
+        let game = &self.lobby.game;
+        let join = Happening::Join { player: person(client), players: game.clients.players() };
+        game.webhook.tell(Some(&game.name), &join);
+    }
+
     /// Begins to send the client the events of the world in which it has a seat.
     fn begin(&mut self, mut seat: Seat, what: &str) {
         let events = self.feed.introduce(seat.events.take());
@@ -331,6 +398,7 @@ impl<P: Path> PlayerConnection<'_, P> {
         if !self.connected.is(ConnectionState::Playing) {
             self.connected.is_now(ConnectionState::Playing);
             self.join = self.note_join(Ok(player.slot));
+            self.tell_join();
         }
         self.player = Some(Player { seat, events });
     }

@@ -1,0 +1,223 @@
+//! Decides who may play on a server without tokens, and beside them: by a password of the match
+//! (`--password`) and by a list of who may play (`--allow`).
+//!
+//! A client presents the password, or its own word of the list, in the place of the connect token.
+//! Wrong guesses are limited for each address. Neither is ever logged.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Instant;
+
+use thiserror::Error;
+
+use super::allow_list::AllowList;
+pub(crate) use super::allow_list::Known;
+use super::secret::{self, Tag, Tagger};
+use crate::address_key::AddressKey;
+use crate::options::JoiningOptions;
+use crate::regular_file;
+use crate::token_bucket::{Rate, TokenBucket};
+
+/// Wrong guesses of one address: a few typing errors, and six a minute for as long as somebody
+/// tries. One address needs thousands of years to find a word of eight random letters.
+const GUESSES: Rate = Rate { per_second: 0.1, burst: 5.0 };
+
+/// Wrong guesses of all addresses that are not remembered, because too many others are.
+const OTHER_GUESSES: Rate = Rate { per_second: 1.0, burst: 50.0 };
+
+/// Addresses with wrong guesses that are remembered.
+const REMEMBERED: usize = 4096;
+
+/// Why a file of secrets or of who may play cannot be used.
+#[derive(Debug, Error)]
+#[error("{option} {}: {reason}", .path.display())]
+pub struct DoorError {
+    /// The option that names the file.
+    pub option: &'static str,
+    /// The path of the file.
+    pub path: PathBuf,
+    /// The reason. It shows no secret.
+    pub reason: String,
+}
+
+/// Why a client may not play.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub(crate) enum Denied {
+    /// The client presents nothing.
+    #[error("a password is needed")]
+    Missing,
+    /// The client presents something else than the password.
+    #[error("the password is wrong")]
+    Wrong,
+    /// Too many wrong guesses came from the address.
+    #[error("too many wrong passwords came from this address")]
+    TooMany,
+    /// The list of who may play does not name the client.
+    #[error("the list of --allow does not name this client")]
+    NotAllowed,
+}
+
+/// What the operator asks of those who want to play.
+#[derive(Debug)]
+struct Rules {
+    password: Option<Tag>,
+    allowed: Option<AllowList>,
+}
+
+/// The password, the list and the wrong guesses.
+#[derive(Debug)]
+pub(crate) struct Admittance {
+    tagger: Tagger,
+    rules: RwLock<Arc<Rules>>,
+    guesses: Mutex<Guesses>,
+}
+
+#[derive(Debug)]
+struct Guesses {
+    by_address: HashMap<AddressKey, TokenBucket>,
+    others: TokenBucket,
+}
+
+impl Admittance {
+    /// Reads the files that the options name.
+    ///
+    /// # Errors
+    /// A file cannot be read or used.
+    pub(crate) fn read(options: &JoiningOptions) -> Result<Self, DoorError> {
+        let tagger = Tagger::new().map_err(|reason| DoorError {
+            option: "--password",
+            path: options.password.clone().unwrap_or_default(),
+            reason,
+        })?;
+        let rules = RwLock::new(Arc::new(read(options, &tagger)?));
+        let guesses = Guesses::new(Instant::now());
+        Ok(Self { tagger, rules, guesses: Mutex::new(guesses) })
+    }
+
+    /// Reads the files again. Returns a sentence for each change. Who plays already may stay.
+    ///
+    /// # Errors
+    /// A file cannot be read or used, and the old rules hold.
+    pub(crate) fn reload(&self, options: &JoiningOptions) -> Result<Vec<String>, DoorError> {
+        let rules = read(options, &self.tagger)?;
+        let old = self.rules();
+        let mut changes = Vec::new();
+        if rules.password != old.password {
+            changes.push(match rules.password {
+                Some(_) => "players need another password from now on".to_owned(),
+                None => "players need no password from now on".to_owned(),
+            });
+        }
+        if rules.allowed != old.allowed {
+            changes.push(match &rules.allowed {
+                Some(list) => format!("the list of who may play has {} entries now", list.len()),
+                None => "there is no list of who may play any more".to_owned(),
+            });
+        }
+        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
+        Ok(changes)
+    }
+
+    /// Whether clients have to present a password, or a word of their own.
+    pub(crate) fn asks(&self) -> bool {
+        let rules = self.rules();
+        rules.password.is_some() || rules.allowed.as_ref().is_some_and(AllowList::has_words)
+    }
+
+    /// Decides on a client at this address, with a connect token of this `player` or without one,
+    /// that presents `secret`. Returns who the client is if its own word says so.
+    ///
+    /// # Errors
+    /// The client may not play.
+    pub(crate) fn judge(
+        &self,
+        address: IpAddr,
+        player: Option<u64>,
+        secret: &[u8],
+        now: Instant,
+    ) -> Result<Option<Known>, Denied> {
+        let Rules { password, allowed } = &*self.rules();
+        let is_listed = allowed.as_ref().is_none_or(|list| list.admits(address, player));
+        // A connect token was judged before, and is no password.
+        if player.is_some() {
+            return if is_listed { Ok(None) } else { Err(Denied::NotAllowed) };
+        }
+        let has_words = allowed.as_ref().is_some_and(AllowList::has_words);
+        if password.is_none() && !has_words {
+            return if is_listed { Ok(None) } else { Err(Denied::NotAllowed) };
+        }
+        if secret.is_empty() {
+            let is_admitted = password.is_none() && is_listed;
+            return if is_admitted { Ok(None) } else { Err(Denied::Missing) };
+        }
+        let mut guesses = self.guesses.lock().unwrap_or_else(PoisonError::into_inner);
+        let (guesses, rate) = guesses.of(address.into(), now);
+        if !guesses.wait(rate, 1.0, now).is_zero() {
+            return Err(Denied::TooMany);
+        }
+        let tag = self.tagger.tag(secret);
+        if let Some(known) = allowed.as_ref().and_then(|list| list.known(&tag)) {
+            return Ok(Some(known.clone()));
+        }
+        // Tags can be compared in any time: see `Tagger`.
+        if *password == Some(tag) {
+            return if is_listed { Ok(None) } else { Err(Denied::NotAllowed) };
+        }
+        guesses.charge(rate, 1.0, now);
+        Err(Denied::Wrong)
+    }
+
+    fn rules(&self) -> Arc<Rules> {
+        Arc::clone(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Guesses {
+    fn new(now: Instant) -> Self {
+        Self { by_address: HashMap::new(), others: TokenBucket::full(now) }
+    }
+
+    /// The bucket that the guesses of an address are charged to, and its rate.
+    fn of(&mut self, address: AddressKey, now: Instant) -> (&mut TokenBucket, Rate) {
+        if !self.by_address.contains_key(&address) && self.by_address.len() >= REMEMBERED {
+            self.by_address.retain(|_, bucket| !bucket.is_full(GUESSES, now));
+            if self.by_address.len() >= REMEMBERED {
+                return (&mut self.others, OTHER_GUESSES);
+            }
+        }
+        (self.by_address.entry(address).or_insert(TokenBucket::full(now)), GUESSES)
+    }
+}
+
+/// The content of the files that the options name.
+fn read(options: &JoiningOptions, tagger: &Tagger) -> Result<Rules, DoorError> {
+    let password = read_file("--password", options.password.as_deref(), |text| {
+        // An editor ends the line. Other blanks belong to the password.
+        let password = text.trim_end_matches(['\r', '\n']);
+        if password.contains('\n') {
+            return Err("the password has more than one line".to_owned());
+        }
+        secret::check(password).map_err(|why| format!("the password is of no use: {why}"))?;
+        Ok(tagger.tag(password.as_bytes()))
+    });
+    let allowed =
+        read_file("--allow", options.allow.as_deref(), |text| AllowList::parse(text, tagger));
+    Ok(Rules { password: password?, allowed: allowed? })
+}
+
+/// Reads the file that an option names, if it names one.
+fn read_file<T>(
+    option: &'static str,
+    path: Option<&Path>,
+    parse: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Option<T>, DoorError> {
+    let Some(path) = path else { return Ok(None) };
+    let text = regular_file::read_text(path, regular_file::LARGEST);
+    let parsed = text.map_err(|error| error.to_string()).and_then(|text| parse(&text));
+    parsed.map(Some).map_err(|reason| DoorError { option, path: path.to_owned(), reason })
+}
+
+#[cfg(test)]
+mod tests;

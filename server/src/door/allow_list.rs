@@ -1,0 +1,173 @@
+//! The list of who may play (`--allow`), for operators without a backend that seals tokens.
+//!
+//! A line names addresses, or the player whom connect tokens know by a number, as a ban does. A line
+//! with a word of a player's own, `player:7 WORD NAME`, needs no tokens: whoever presents the word
+//! is this player, by number and name, on the list of bans and in the log, too.
+
+use std::collections::{HashMap, HashSet};
+use std::net::IpAddr;
+
+use obsp_proto::control::PlayerName;
+
+use super::secret::{self, Tag, Tagger};
+use crate::address_prefix::AddressPrefix;
+use crate::bans::Subject;
+
+/// Most lines that are read.
+const MOST: usize = 10_000;
+
+/// Who may play.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct AllowList {
+    prefixes: Vec<AddressPrefix>,
+    players: HashSet<u64>,
+    /// The players who have words of their own.
+    known: HashMap<Tag, Known>,
+}
+
+/// A player who is known by a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// The player's number, as connect tokens have them.
+    pub(crate) player: u64,
+    /// The player's name. `None` if the client may choose it.
+    pub(crate) name: Option<PlayerName>,
+}
+
+impl AllowList {
+    /// Parses the file. Empty lines and text after `#` are skipped.
+    ///
+    /// # Errors
+    /// The number of the wrong line and the reason. It shows no word of a player.
+    pub(super) fn parse(text: &str, tagger: &Tagger) -> Result<Self, String> {
+        let mut list = Self::default();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.is_empty() {
+                continue;
+            }
+            let wrong = |why: String| format!("line {}: {why}", index + 1);
+            if list.len() >= MOST {
+                return Err(wrong(format!("the list has more than {MOST} entries")));
+            }
+            list.add(line, tagger).map_err(wrong)?;
+        }
+        Ok(list)
+    }
+
+    fn add(&mut self, line: &str, tagger: &Tagger) -> Result<(), String> {
+        let (subject, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        // The text itself may be a secret that stands in the wrong place.
+        let neither = "it does not begin with an address, a prefix or player:NUMBER";
+        let subject: Subject = subject.parse().map_err(|_| neither.to_owned())?;
+        let rest = rest.trim();
+        let player = match subject {
+            Subject::Prefix(_) if !rest.is_empty() => {
+                return Err("only a player can have a word and a name".to_owned());
+            }
+            Subject::Prefix(prefix) => {
+                self.prefixes.push(prefix);
+                return Ok(());
+            }
+            Subject::Player(player) => player,
+        };
+        if rest.is_empty() {
+            self.players.insert(player);
+            return Ok(());
+        }
+        let (word, name) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        secret::check(word).map_err(|why| format!("the word of player:{player}: {why}"))?;
+        let name = match name.trim() {
+            "" => None,
+            name => Some(PlayerName::new(name).map_err(|error| error.to_string())?),
+        };
+        if self.known.insert(tagger.tag(word.as_bytes()), Known { player, name }).is_some() {
+            return Err(format!("the word of player:{player} is another player's, too"));
+        }
+        Ok(())
+    }
+
+    /// The number of entries.
+    pub(super) fn len(&self) -> usize {
+        self.prefixes.len() + self.players.len() + self.known.len()
+    }
+
+    /// Whether any player has a word.
+    pub(super) fn has_words(&self) -> bool {
+        !self.known.is_empty()
+    }
+
+    /// Whether somebody at this address, or with a connect token of this player, may play.
+    pub(super) fn admits(&self, address: IpAddr, player: Option<u64>) -> bool {
+        player.is_some_and(|player| self.players.contains(&player))
+            || self.prefixes.iter().any(|prefix| prefix.contains(address))
+    }
+
+    /// The player whose word has this tag.
+    pub(super) fn known(&self, word: &Tag) -> Option<&Known> {
+        self.known.get(word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<(AllowList, Tagger), String> {
+        let tagger = Tagger::new().unwrap();
+        AllowList::parse(text, &tagger).map(|list| (list, tagger))
+    }
+
+    #[test]
+    fn a_list_names_addresses_players_and_words() {
+        let (list, tagger) = parse(
+            "# friends\n192.0.2.0/24\n2001:db8::1 # home\nplayer:7\n\nplayer:8 mellon99 Ann Lee\n\
+             player:9 sesame99\n",
+        )
+        .unwrap();
+        for (address, player, is_admitted) in [
+            ("192.0.2.77", None, true),
+            ("::ffff:192.0.2.77", None, true),
+            ("192.0.3.1", None, false),
+            ("2001:db8::ffff", None, true),
+            ("2001:db8:0:1::", None, false),
+            ("192.0.3.1", Some(7), true),
+            ("192.0.3.1", Some(8), false),
+        ] {
+            let address = address.parse().unwrap();
+            assert_eq!(list.admits(address, player), is_admitted, "{address} {player:?}");
+        }
+        let known = |word: &str| list.known(&tagger.tag(word.as_bytes())).cloned();
+        let ann = known("mellon99").unwrap();
+        assert_eq!((ann.player, ann.name.unwrap().as_str()), (8, "Ann Lee"));
+        assert_eq!(known("sesame99"), Some(Known { player: 9, name: None }));
+        assert_eq!(known("mellon98"), None);
+        assert_eq!((list.len(), list.has_words()), (5, true));
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_used_says_why_and_shows_no_word() {
+        for (text, says) in [
+            ("mellon99 player:7", "line 1: it does not begin with"),
+            ("\n0.0.0.0/0", "line 2"),
+            ("player:0", "line 1"),
+            ("192.0.2.1 mellon99", "only a player"),
+            ("player:7 short", "fewer than 6"),
+            ("player:7 mellon99\nplayer:8 mellon99", "line 2: the word of player:8"),
+            ("player:7 mellon99 \u{202e}", "line 1"),
+        ] {
+            let error = parse(text).err().unwrap();
+            assert!(error.contains(says), "{text}: {error}");
+            assert!(!error.contains("mellon99") && !error.contains("short"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_list_has_an_end() {
+        let lines = |count: usize| (1..=count).map(|player| format!("player:{player}\n")).collect();
+        let full: String = lines(MOST);
+        assert_eq!(parse(&full).unwrap().0.len(), MOST);
+        let more: String = lines(MOST + 1);
+        assert!(parse(&more).err().unwrap().contains("line 10001"));
+    }
+}
