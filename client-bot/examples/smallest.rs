@@ -5,13 +5,13 @@
 
 use std::time::{Duration, Instant};
 
-use obsp_client::quic::{ClientEvent, Connector, Trust};
+use obsp_client::quic::{ClientEvent, Connector, ServerAddress, Trust};
 use obsp_proto::control::{MapHash, PlayerName};
 use obsp_sim::Command;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
-    let connector = Connector::new("127.0.0.1:4433".parse()?, Trust::Loopback)?;
+    let connector = Connector::new("127.0.0.1:4433".parse::<ServerAddress>()?, Trust::Loopback)?;
     let mut client = connector.join(&PlayerName::new("example")?, MapHash::ANY).await?;
     let end = Instant::now() + Duration::from_secs(10);
     let mut commands = 0_u16;

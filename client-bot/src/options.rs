@@ -1,13 +1,12 @@
 //! The command line of `client-bot`.
 
-use std::fmt::{self, Display};
-use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::fmt::Display;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Parser;
-use obsp_client::quic::{Authority, Trust};
+use obsp_client::quic::{Authority, ServerAddress, Trust};
 use obsp_proto::Fingerprint;
 use obsp_proto::control::MatchName;
 use obsp_proto::token::{JoinKey, JoinKeySyntax};
@@ -19,7 +18,8 @@ use crate::swarm::Swarm;
 #[derive(Clone, Debug, PartialEq, Parser)]
 #[command(name = "client-bot", version, about = "Sends bots into an arena match", long_about = None)]
 pub struct Options {
-    /// UDP address of the server, such as `192.0.2.1:4433` or `arena.example:4433`
+    /// UDP address of the server, such as `192.0.2.1:4433` or `arena.example:4433`; all addresses
+    /// of a name are tried
     #[arg(long, value_name = "ADDR", default_value_t = default_server())]
     pub server: ServerAddress,
 
@@ -68,6 +68,10 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub join_key: Option<PathBuf>,
 
+    /// Join with the password, or the word of one player, in this file
+    #[arg(long, value_name = "FILE", conflicts_with = "join_key")]
+    pub password: Option<PathBuf>,
+
     /// Have the first bot call a vote for this map of the rotation, and all bots say yes; the
     /// server needs `--votes map`
     #[arg(long, value_name = "MAP")]
@@ -94,12 +98,13 @@ impl Options {
     /// The server is on another machine and cannot be verified, or a file of
     /// authorities or of the join key cannot be read.
     pub fn swarm(&self) -> anyhow::Result<Swarm> {
-        let server = self.server.address;
+        let server = self.server.clone();
         let Self { bots, duration, seed, behavior, ramp, own_sockets, .. } = *self;
-        let name = self.server_name.as_ref().unwrap_or(&self.server.host);
+        let name = self.server_name.as_deref().unwrap_or(server.host());
         let authority = self.ca.as_deref().map(|path| Authority::read(path, name)).transpose()?;
-        let trust = Trust::new(server.ip(), self.pin, authority)?;
+        let trust = Trust::new(&server, self.pin, authority)?;
         let join_key = self.join_key.as_deref().map(read_key).transpose()?;
+        let password = self.password.as_deref().map(read_password).transpose()?;
         let (maps, vote_map) = (self.maps.clone(), self.vote_map.clone());
         let match_name = self.match_name.clone();
         Ok(Swarm {
@@ -112,11 +117,19 @@ impl Options {
             ramp,
             own_sockets,
             join_key,
+            password: password.unwrap_or_default(),
             vote_map,
             match_name,
             maps,
         })
     }
+}
+
+/// A password without the end of its line.
+fn read_password(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let text = obsp::text::read(path)
+        .map_err(|error| anyhow::anyhow!("--password {}: {error}", path.display()))?;
+    Ok(text.trim_end_matches(['\r', '\n']).as_bytes().to_vec())
 }
 
 fn read_key(path: &Path) -> anyhow::Result<JoinKey> {
@@ -126,42 +139,7 @@ fn read_key(path: &Path) -> anyhow::Result<JoinKey> {
 }
 
 fn default_server() -> ServerAddress {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 4433));
-    ServerAddress { host: address.ip().to_string(), address }
-}
-
-/// A server's name and address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerAddress {
-    /// Its name, or its address without the port if no name was given.
-    pub host: String,
-    /// Its address. If its name has several addresses, this is the first IPv4 address, or else the
-    /// first of all.
-    pub address: SocketAddr,
-}
-
-impl FromStr for ServerAddress {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = text.to_socket_addrs().map_err(|error| {
-            format!("{error}; give an address and a port, such as localhost:4433")
-        })?;
-        let found: Vec<SocketAddr> = found.collect();
-        let first = found.iter().find(|address| address.is_ipv4()).or_else(|| found.first());
-        let address = *first.ok_or("the name has no address")?;
-        let host = text.rsplit_once(':').map_or(text, |(host, _)| host);
-        Ok(Self { host: host.trim_matches(['[', ']']).to_owned(), address })
-    }
-}
-
-impl Display for ServerAddress {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.host.contains(':') {
-            return write!(out, "{}", self.address);
-        }
-        write!(out, "{}:{}", self.host, self.address.port())
-    }
+    SocketAddr::from((Ipv4Addr::LOCALHOST, 4433)).into()
 }
 
 /// A positive number.
@@ -215,6 +193,7 @@ mod tests {
             ca: None,
             server_name: None,
             join_key: None,
+            password: None,
             vote_map: Some("warren".into()),
             match_name: Some("duel".parse().unwrap()),
             maps: vec!["here".into()],
@@ -222,19 +201,6 @@ mod tests {
         };
         assert_eq!(options, expected);
         assert!(options.swarm().is_ok());
-    }
-
-    #[test]
-    fn a_server_is_found_by_name_which_its_certificate_must_carry() {
-        for (text, host, address) in [
-            ("localhost:7", "localhost", "127.0.0.1:7"),
-            ("192.0.2.1:7", "192.0.2.1", "192.0.2.1:7"),
-            ("[::1]:7", "::1", "[::1]:7"),
-        ] {
-            let expected = ServerAddress { host: host.into(), address: address.parse().unwrap() };
-            assert_eq!(text.parse(), Ok(expected.clone()));
-            assert_eq!(expected.to_string(), text);
-        }
     }
 
     #[test]

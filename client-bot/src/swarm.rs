@@ -17,14 +17,13 @@ mod server_clock;
 mod tally;
 
 use std::future::Future;
-use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use obsp_client::quic::{ConnectError, Connector, MapStore, Trust};
+use obsp_client::quic::{ConnectError, Connector, MapStore, ServerAddress, Trust};
 use obsp_proto::control::{MatchName, PlayerName};
 use obsp_proto::token::JoinKey;
 use tokio::sync::{mpsc, watch};
@@ -64,8 +63,8 @@ const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 /// The configuration of a swarm.
 #[derive(Clone, Debug)]
 pub struct Swarm {
-    /// The server's address.
-    pub server: SocketAddr,
+    /// The server's address, or its name with any number of addresses.
+    pub server: ServerAddress,
     /// The certificates that the bots accept.
     pub trust: Trust,
     /// Number of bots.
@@ -83,6 +82,8 @@ pub struct Swarm {
     pub own_sockets: bool,
     /// The key that seals the bots' connect tokens, for servers that require them.
     pub join_key: Option<JoinKey>,
+    /// The password of the match; empty if there is none.
+    pub password: Vec<u8>,
     /// The map of the rotation for which the first bot calls a vote, to which all bots say yes.
     pub vote_map: Option<String>,
     /// The match that the bots join; `None` for the server's first.
@@ -96,9 +97,9 @@ impl Swarm {
     /// A swarm for a server on this machine, whose certificate is not checked. The bots have a
     /// mixture of behaviors, share sockets, start all at once, have seed 1 and play until `stop`
     /// resolves.
-    pub fn new(server: SocketAddr, bots: u32) -> Self {
+    pub fn new(server: impl Into<ServerAddress>, bots: u32) -> Self {
         Self {
-            server,
+            server: server.into(),
             trust: Trust::Loopback,
             bots,
             duration: None,
@@ -107,6 +108,7 @@ impl Swarm {
             ramp: None,
             own_sockets: false,
             join_key: None,
+            password: Vec::new(),
             vote_map: None,
             match_name: None,
             maps: Vec::new(),
@@ -118,8 +120,12 @@ impl Swarm {
     /// # Errors
     /// The system grants too few. [`Swarm::run`] may panic then.
     pub fn check_descriptors(&self) -> Result<(), TooFewDescriptors> {
-        let sockets = self.bots.div_ceil(BOTS_PER_SOCKET) as usize;
-        descriptors::check(sockets + (1 + self.shares().count()) * DESCRIPTORS_PER_THREAD)
+        let connectors = self.bots.div_ceil(BOTS_PER_SOCKET) as usize;
+        // A server that is given by its name may need a socket for each family.
+        let sockets = if self.server.address().is_some() { 1 } else { 2 };
+        descriptors::check(
+            connectors * sockets + (1 + self.shares().count()) * DESCRIPTORS_PER_THREAD,
+        )
     }
 
     /// Starts the bots, lets them play until the duration is over or `stop` resolves,
@@ -253,7 +259,7 @@ impl Worker {
         let mut connectors: Vec<Connector> = Vec::new();
         let mut bots = JoinSet::new();
         for group in self.share.chunk_by(|&a, &b| swarm.group(a) == swarm.group(b)) {
-            let connector = Connector::new(swarm.server, swarm.trust.clone())?;
+            let connector = Connector::new(swarm.server.clone(), swarm.trust.clone())?;
             let connector = connector.with_maps(Arc::clone(&self.maps));
             connectors.push(connector.clone());
             for &number in group {
@@ -269,6 +275,7 @@ impl Worker {
                     }),
                     max_join_wait: max_join_wait(swarm.duration),
                     join_key: swarm.join_key.clone(),
+                    password: swarm.password.clone(),
                     vote_map: swarm.vote_map.clone(),
                     match_name: swarm.match_name.clone(),
                     tally: Arc::clone(&self.tally),

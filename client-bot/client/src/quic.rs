@@ -1,6 +1,6 @@
 //! The client over QUIC, for programs that run on tokio (feature `quinn`).
 //!
-//! A [`Connector`] owns one UDP socket and reaches one server with it; each
+//! A [`Connector`] owns a UDP socket and reaches one server with it, by address or name; each
 //! [`Connector::join`] gives a [`Client`], one player. The caller drives the client in
 //! a loop: [`Client::next`] returns when a snapshot arrived or a command is due, and
 //! [`Client::command`] sends that command and predicts the own player at once.
@@ -16,6 +16,8 @@ mod congestion;
 mod connector;
 mod map_fetch;
 mod map_store;
+mod race;
+mod server_address;
 mod socket_thread;
 mod trust;
 
@@ -37,9 +39,10 @@ use tokio::time::{Sleep, timeout};
 use crate::{Disconnected, Event, Prediction, PredictionError, Snapshot, Transmit, View};
 
 pub use backoff::Backoff;
-pub use connector::{ConnectError, Connector, JoinError};
+pub use connector::{ConnectError, Connector, JoinError, Tried};
 use map_fetch::PendingMap;
 pub use map_store::MapStore;
+pub use server_address::{Resolver, ServerAddress, ServerAddressSyntax};
 pub use socket_thread::SocketThread;
 pub use trust::{Authority, Trust, TrustError, pinned};
 

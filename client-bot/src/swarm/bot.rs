@@ -39,6 +39,9 @@ const AGE_SAMPLE_INTERVAL: u64 = 30;
 /// Hz to join before that.
 const VOTE_AFTER: u64 = 120;
 
+/// Time between two attempts to join while no server answers.
+const RETRY_PAUSE: Duration = Duration::from_millis(100);
+
 /// Seconds for which a bot's connect token is valid.
 const TOKEN_SECONDS: u64 = 60;
 
@@ -70,6 +73,8 @@ pub(super) struct Bot {
     pub(super) tally: Arc<Tally>,
     /// The key that seals connect tokens, if the server requires them.
     pub(super) join_key: Option<JoinKey>,
+    /// The password of the match; empty if there is none.
+    pub(super) password: Vec<u8>,
     /// The map for which the first bot calls a vote, if votes are to be tried.
     pub(super) vote_map: Option<String>,
     /// The match to join; `None` for the server's first.
@@ -87,14 +92,13 @@ impl Bot {
                 self.join().await
             } => joined,
             _ = end.wait_for(|end| *end) => {
-                Err(JoinError::NoAnswer { server: self.connector.server() })
+                Err(JoinError::NoAnswer { server: self.connector.server().clone() })
             }
         };
         let mut client = match joined {
             Ok(client) => client,
             Err(error) => {
-                let is_repeated = matches!(error, JoinError::NoAnswer { .. })
-                    && !self.tally.first_without_answer();
+                let is_repeated = error.is_silence() && !self.tally.first_without_answer();
                 if is_repeated {
                     debug!("{} could not join: {error}", self.name);
                 } else {
@@ -157,7 +161,7 @@ impl Bot {
         }
     }
 
-    /// A new connect token, as a backend would seal it, and the ticket of an earlier
+    /// A new connect token, as a backend would seal it, or the password; and the ticket of an earlier
     /// connection.
     fn credentials(&self, ticket: Ticket) -> Credentials {
         let claims = TokenClaims {
@@ -171,7 +175,11 @@ impl Bot {
         let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_secs();
         let seal = |key: &JoinKey| key.seal(&claims, now + TOKEN_SECONDS).ok();
         Credentials {
-            token: self.join_key.as_ref().and_then(seal).unwrap_or_default(),
+            token: self
+                .join_key
+                .as_ref()
+                .map_or(Some(self.password.clone()), seal)
+                .unwrap_or_default(),
             ticket,
             match_name: self.match_name.clone(),
         }
@@ -183,10 +191,12 @@ impl Bot {
         loop {
             let credentials = self.credentials(Ticket::NONE);
             match self.connector.join_with(&self.name, MapHash::ANY, &credentials).await {
-                Err(error @ JoinError::NoAnswer { .. }) if begin.elapsed() < self.max_join_wait => {
+                Err(error) if error.is_silence() && begin.elapsed() < self.max_join_wait => {
                     if self.tally.first_to_wait() {
                         info!("{error}; retrying for {} s", self.max_join_wait.as_secs());
                     }
+                    // A machine without a way to the server says so at once.
+                    tokio::time::sleep(RETRY_PAUSE).await;
                 }
                 joined => return joined,
             }
@@ -238,7 +248,10 @@ impl Bot {
                             MatchEvent::Died { player, by } if Some(by) == own && player != by => {
                                 record.kills += 1;
                             }
-                            MatchEvent::Announced { line } => self.answer_vote(&line, client),
+                            MatchEvent::Announced { line } => {
+                                record.note_announced(tick, line.as_str());
+                                self.answer_vote(&line, client);
+                            }
                             _ => {}
                         }
                     }

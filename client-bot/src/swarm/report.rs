@@ -20,6 +20,8 @@ use super::observations::{Observations, SECONDS_PER_UNIT};
 pub struct Report {
     /// Number of bots of the swarm.
     pub bots: u32,
+    /// The lines by which the server greeted bots, such as its name and message of the day.
+    pub greeting: Vec<String>,
     /// Bots that joined.
     pub joined: u32,
     /// Bots that the server refused.
@@ -246,6 +248,11 @@ impl Report {
         let activities = players.iter().map(|player| &player.activity);
         self.activity = BotActivity::of(activities, expected_tick_rate(players));
         self.kills = sum(|player| player.kills);
+        for line in players.iter().flat_map(|player| &player.greeting) {
+            if !self.greeting.contains(line) {
+                self.greeting.push(line.clone());
+            }
+        }
     }
 
     /// The cause of missing snapshots, if any are missing.
@@ -357,6 +364,7 @@ fn failure(record: &BotRecord) -> Option<String> {
 mod tests {
     use std::time::Instant;
 
+    use obsp_client::quic::ServerAddress;
     use obsp_proto::Tick;
     use obsp_proto::control::PlayerName;
 
@@ -423,7 +431,7 @@ mod tests {
 
     #[test]
     fn a_bot_that_could_not_join_says_nothing_about_snapshots() {
-        let server = "127.0.0.1:1".parse().unwrap();
+        let server: ServerAddress = "127.0.0.1:1".parse().unwrap();
         let mut failed = record(0, 0);
         failed.outcome = Outcome::Failed(JoinError::NoAnswer { server });
         assert_eq!(bottleneck(vec![failed], Duration::from_millis(20)), None);
@@ -431,10 +439,10 @@ mod tests {
 
     #[test]
     fn the_same_failure_of_many_bots_is_told_once() {
-        let server = "127.0.0.1:1".parse().unwrap();
+        let server: ServerAddress = "127.0.0.1:1".parse().unwrap();
         let failed = || {
             let mut failed = record(0, 0);
-            failed.outcome = Outcome::Failed(JoinError::NoAnswer { server });
+            failed.outcome = Outcome::Failed(JoinError::NoAnswer { server: server.clone() });
             failed
         };
         let report = Report::new(3, vec![failed(), failed(), failed()], &Histogram::new());

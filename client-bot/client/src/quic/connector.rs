@@ -2,8 +2,9 @@
 //! of the protocol. Call [`Connector::new`] first, then [`Connector::join`] any number of
 //! times. [`Connector::rejoin`] retries after a lost connection.
 
+use std::fmt;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,11 +16,15 @@ use quinn::{
     VarInt,
 };
 use thiserror::Error;
+use tokio::sync::Mutex;
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use tracing::debug;
 
 use super::congestion::ConstantWindow;
-use super::trust::{Trust, Verifier};
+use super::race;
+use super::server_address::{Resolver, ServerAddress};
+use super::trust::{Trust, TrustError, Verifier};
 use super::{Backoff, CLOSE_OK, Client, MapStore};
 use crate::disconnected::is_final_refusal;
 use crate::{Credentials, Disconnected, MapError};
@@ -27,6 +32,12 @@ use crate::{Credentials, Disconnected, MapError};
 /// How long to wait for the answer to the first packet: several round trips to the
 /// other side of the world.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long the system's resolver may take: as long as it tries two servers, by default.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long the addresses of a name are remembered. All clients of a swarm join within that time.
+const REMEMBERED: Duration = Duration::from_secs(30);
 
 /// How often to send a packet when there is nothing else to send: several times
 /// within the idle time-out.
@@ -48,15 +59,35 @@ const MAX_ACK_DELAY: Duration = Duration::from_millis(100);
 /// the server's self-signed certificate carries.
 const SERVER_NAME: &str = "localhost";
 
-/// One UDP socket, and the server that clients reach through it. Clones share the
-/// socket.
+/// A UDP socket, and the server that clients reach through it. A server that is given by its name
+/// may have addresses of both families, and the connector has a socket for each of them. Clones
+/// share the sockets.
 #[derive(Clone, Debug)]
 pub struct Connector {
-    endpoint: Endpoint,
-    server: SocketAddr,
+    endpoints: Endpoints,
+    server: ServerAddress,
+    resolver: Resolver,
+    /// The addresses of the server, the one that answered last in front.
+    known: Arc<Mutex<Option<Known>>>,
+    /// Whether any certificate of this machine is accepted, and none of another.
+    only_loopback: bool,
     /// The server name of the TLS handshake.
     name: String,
     maps: Arc<MapStore>,
+}
+
+/// The sockets of a connector, one for a family.
+#[derive(Clone, Debug)]
+struct Endpoints {
+    v4: Option<Endpoint>,
+    v6: Option<Endpoint>,
+}
+
+/// Addresses that were looked up.
+#[derive(Debug)]
+struct Known {
+    addresses: Vec<SocketAddr>,
+    until: Instant,
 }
 
 /// Why a connector cannot be created.
@@ -100,9 +131,36 @@ pub enum JoinError {
          carries no datagrams of 1200 bytes, the least that QUIC needs"
     )]
     NoAnswer {
+        /// The server's name or address.
+        server: ServerAddress,
+    },
+    /// The name cannot be looked up.
+    #[error("cannot find {server}: {reason}")]
+    Unresolved {
+        /// The server's name.
+        server: ServerAddress,
+        /// The reason as the system's resolver gives it.
+        reason: String,
+    },
+    /// This machine has no way to the address.
+    #[error("this machine has no way to UDP {server}: {reason}")]
+    NoRoute {
         /// The server's address.
         server: SocketAddr,
+        /// The system's reason.
+        reason: String,
     },
+    /// None of the addresses of a name was of use.
+    #[error("no address of {server} could be joined: {tried}")]
+    NoneOf {
+        /// The server's name.
+        server: ServerAddress,
+        /// What became of each address.
+        tried: Tried,
+    },
+    /// The server cannot be told from an impostor.
+    #[error(transparent)]
+    Unverifiable(TrustError),
     /// The address cannot be reached at all.
     #[error("cannot connect to {server}: {reason}")]
     Unreachable {
@@ -152,30 +210,89 @@ impl JoinError {
         match self {
             Self::Refused(reason) => is_final_refusal(reason),
             Self::Disconnected(lost) => lost.is_final(),
-            Self::Protocol(_) | Self::Unreachable { .. } => true,
+            Self::Protocol(_) | Self::Unreachable { .. } | Self::Unverifiable(_) => true,
+            Self::NoneOf { tried, .. } => tried.0.iter().all(|(_, error)| error.is_final()),
+            Self::Unresolved { .. } | Self::NoRoute { .. } => false,
             Self::Map(_) | Self::SlowMap | Self::NoAnswer { .. } | Self::NoHello => false,
             Self::Connection(_) => false,
         }
     }
+
+    /// Whether no server was heard at all. One that is still starting may be heard later.
+    pub fn is_silence(&self) -> bool {
+        match self {
+            Self::NoAnswer { .. } | Self::NoRoute { .. } => true,
+            // An address that no server of ours answers at says nothing about the others.
+            Self::NoneOf { tried, .. } => tried.0.iter().any(|(_, error)| error.is_silence()),
+            _ => false,
+        }
+    }
+}
+
+/// What became of each address of a name, in the order in which they were tried.
+#[derive(Clone, Debug)]
+pub struct Tried(pub Vec<(SocketAddr, JoinError)>);
+
+impl fmt::Display for Tried {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, (address, error)) in self.0.iter().enumerate() {
+            let separator = if place == 0 { "" } else { "; " };
+            write!(formatter, "{separator}{address}: {error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Endpoints {
+    /// The sockets for a server. Of those for a name, one is enough.
+    fn open(server: &ServerAddress, config: &ClientConfig) -> io::Result<Self> {
+        let open = |any: SocketAddr| {
+            let mut endpoint = Endpoint::client(any)?;
+            endpoint.set_default_client_config(config.clone());
+            Ok(endpoint)
+        };
+        let v4 = || open((Ipv4Addr::UNSPECIFIED, 0).into());
+        let v6 = || open((Ipv6Addr::UNSPECIFIED, 0).into());
+        match server.address() {
+            Some(SocketAddr::V4(_)) => Ok(Self { v4: Some(v4()?), v6: None }),
+            Some(SocketAddr::V6(_)) => Ok(Self { v4: None, v6: Some(v6()?) }),
+            None => match (v4(), v6()) {
+                (Err(error), Err(_)) => Err(error),
+                (v4, v6) => Ok(Self { v4: v4.ok(), v6: v6.ok() }),
+            },
+        }
+    }
+
+    fn of_family(&self, server: SocketAddr) -> Option<&Endpoint> {
+        if server.is_ipv4() { self.v4.as_ref() } else { self.v6.as_ref() }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Endpoint> {
+        self.v4.iter().chain(&self.v6)
+    }
 }
 
 impl Connector {
-    /// Opens a socket to reach `server` with. Call it within a tokio runtime.
+    /// Opens a socket to reach `server` with, which is an address, or a name with any number of
+    /// addresses. Call it within a tokio runtime.
     ///
     /// # Errors
     /// The system refuses a socket, or TLS cannot be configured.
-    pub fn new(server: SocketAddr, trust: Trust) -> Result<Self, ConnectError> {
-        let any = match server {
-            SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
-            SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
-        };
-        let mut endpoint = Endpoint::client(any)?;
+    pub fn new(server: impl Into<ServerAddress>, trust: Trust) -> Result<Self, ConnectError> {
+        let server = server.into();
+        let only_loopback = matches!(trust, Trust::Loopback);
         let name = match &trust {
             Trust::Authority(authority) => authority.name.clone(),
             Trust::Loopback | Trust::Pin(_) => SERVER_NAME.to_owned(),
         };
-        endpoint.set_default_client_config(client_config(trust)?);
-        Ok(Self { endpoint, server, name, maps: Arc::default() })
+        let endpoints = Endpoints::open(&server, &client_config(trust)?)?;
+        let (resolver, known, maps) = Default::default();
+        Ok(Self { endpoints, server, resolver, known, only_loopback, name, maps })
+    }
+
+    /// Looks names up by `resolver` in place of the system's.
+    pub fn with_resolver(self, resolver: Resolver) -> Self {
+        Self { resolver, known: Arc::default(), ..self }
     }
 
     /// Shares `maps` with this connector, so that all clients of a process load a map
@@ -240,31 +357,104 @@ impl Connector {
     }
 
     /// Opens a QUIC connection without a session, for callers that speak the protocol
-    /// themselves.
+    /// themselves. The addresses of a name are tried a little apart, with the families in turn, and
+    /// the first that answers is taken (RFC 8305).
     ///
     /// # Errors
     /// No server answers, or its certificate is not trusted.
     pub async fn connect(&self) -> Result<quinn::Connection, JoinError> {
-        let server = self.server;
-        let connecting = self
-            .endpoint
+        let addresses = self.addresses().await?;
+        let attempt = |address| self.clone().connect_to(address);
+        match race::first(&addresses, attempt).await {
+            Ok((address, connection)) => {
+                self.remember(addresses, address).await;
+                Ok(connection)
+            }
+            Err(mut tried) => {
+                *self.known.lock().await = None;
+                let server = self.server.clone();
+                match tried.pop() {
+                    Some((_, error)) if addresses.len() == 1 => Err(error),
+                    last => {
+                        tried.extend(last);
+                        Err(JoinError::NoneOf { server, tried: Tried(tried) })
+                    }
+                }
+            }
+        }
+    }
+
+    /// The addresses of the server in the order in which they are tried.
+    async fn addresses(&self) -> Result<Vec<SocketAddr>, JoinError> {
+        if let Some(address) = self.server.address() {
+            return Ok(vec![address]);
+        }
+        // Clients that join meanwhile wait here for the same answer.
+        let mut known = self.known.lock().await;
+        if let Some(known) = known.as_ref().filter(|known| Instant::now() < known.until) {
+            return Ok(known.addresses.clone());
+        }
+        let (resolver, server) = (self.resolver.clone(), self.server.clone());
+        let looked_up =
+            timeout(LOOKUP_TIMEOUT, spawn_blocking(move || resolver.addresses(&server)));
+        let unresolved = |reason: &dyn fmt::Display| JoinError::Unresolved {
+            server: self.server.clone(),
+            reason: reason.to_string(),
+        };
+        let addresses = looked_up
+            .await
+            .map_err(|_| unresolved(&"the name server does not answer"))?
+            .map_err(|error| unresolved(&error))?
+            .map_err(|error| unresolved(&error))?;
+        let until = Instant::now() + REMEMBERED;
+        *known = Some(Known { addresses: addresses.clone(), until });
+        Ok(addresses)
+    }
+
+    /// Lets the next connection try this address first.
+    async fn remember(&self, mut addresses: Vec<SocketAddr>, won: SocketAddr) {
+        addresses.sort_by_key(|address| *address != won);
+        if let Some(known) = self.known.lock().await.as_mut() {
+            known.addresses = addresses;
+        }
+    }
+
+    /// Connects to one address.
+    async fn connect_to(self, server: SocketAddr) -> Result<quinn::Connection, JoinError> {
+        if self.only_loopback && !server.ip().is_loopback() {
+            return Err(JoinError::Unverifiable(TrustError::Unverifiable { server: server.ip() }));
+        }
+        let no_route = |reason: &dyn fmt::Display| {
+            let reason = reason.to_string();
+            JoinError::NoRoute { server, reason }
+        };
+        let endpoint = self.endpoints.of_family(server);
+        let endpoint = endpoint.ok_or_else(|| no_route(&"it has no sockets of that family"))?;
+        has_route(server).map_err(|error| no_route(&error))?;
+        let connecting = endpoint
             .connect(server, &self.name)
             .map_err(|reason| JoinError::Unreachable { server, reason })?;
         match timeout(ANSWER_TIMEOUT, connecting).await {
-            Ok(Err(ConnectionError::TimedOut)) | Err(_) => Err(JoinError::NoAnswer { server }),
+            Ok(Err(ConnectionError::TimedOut)) | Err(_) => {
+                Err(JoinError::NoAnswer { server: server.into() })
+            }
             Ok(connection) => Ok(connection?),
         }
     }
 
-    /// The server's address.
-    pub fn server(&self) -> SocketAddr {
-        self.server
+    /// The server's name or address.
+    pub fn server(&self) -> &ServerAddress {
+        &self.server
     }
 
-    /// Closes the socket after all connections have sent their last packets.
+    /// Closes the sockets after all connections have sent their last packets.
     pub async fn close(self) {
-        self.endpoint.close(CLOSE_OK, b"goodbye");
-        self.endpoint.wait_idle().await;
+        for endpoint in self.endpoints.iter() {
+            endpoint.close(CLOSE_OK, b"goodbye");
+        }
+        for endpoint in self.endpoints.iter() {
+            endpoint.wait_idle().await;
+        }
     }
 
     async fn handshake(
@@ -281,6 +471,16 @@ impl Connector {
         client.say_hello().await?;
         Ok(client)
     }
+}
+
+/// Whether the system knows a way to this address. Nothing is sent. QUIC itself would only hear
+/// nothing, and wait.
+fn has_route(server: SocketAddr) -> io::Result<()> {
+    let any: SocketAddr = match server {
+        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+    };
+    UdpSocket::bind(any)?.connect(server)
 }
 
 fn client_config(trust: Trust) -> Result<ClientConfig, ConnectError> {

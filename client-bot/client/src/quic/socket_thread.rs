@@ -2,7 +2,6 @@
 //! runtime. Call [`SocketThread::receive`], [`crate::Client::tick`] and
 //! [`SocketThread::transmit`] in every frame.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -18,7 +17,9 @@ use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 use super::map_fetch::{self, PendingMap};
-use super::{CHUNK, CLOSE_OK, ConnectError, Connector, LEAVE_TIMEOUT, MapStore, Trust};
+use super::{
+    CHUNK, CLOSE_OK, ConnectError, Connector, LEAVE_TIMEOUT, MapStore, ServerAddress, Trust,
+};
 use crate::{Client, LoadedMap, MapError, Transmit};
 
 /// Most arrivals that wait for the frame loop: two seconds of snapshots. While more wait,
@@ -65,13 +66,14 @@ enum Order {
 }
 
 impl SocketThread {
-    /// Starts to connect to `server`. Maps are taken from `maps`, or fetched from the server.
+    /// Starts to connect to `server`, an address or a name. A name is looked up on the thread, and
+    /// all of its addresses are tried, as by [`Connector::connect`]. Maps are taken from `maps`, or fetched from the server.
     /// If no server answers, [`SocketThread::receive`] reports it to the client.
     ///
     /// # Errors
     /// The system refuses a socket or a thread, or TLS cannot be configured.
     pub fn connect(
-        server: SocketAddr,
+        server: impl Into<ServerAddress>,
         trust: Trust,
         maps: Arc<MapStore>,
     ) -> Result<Self, ConnectError> {
@@ -91,6 +93,8 @@ impl SocketThread {
                 }
                 let _ = timeout(CLOSE_TIMEOUT, connector.close()).await;
             });
+            // The system's resolver may still be asked, and cannot be stopped.
+            runtime.shutdown_background();
         };
         let thread = thread::Builder::new().name("obsp-socket".to_owned()).spawn(run)?;
         let (orders, alive) = (Some(orders), Some(alive));

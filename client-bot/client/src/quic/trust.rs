@@ -16,10 +16,13 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 use thiserror::Error;
 
+use super::server_address::ServerAddress;
+
 /// The server that a client trusts.
 #[derive(Clone, Debug)]
 pub enum Trust {
-    /// Any server on this machine, because no network that could be attacked lies between.
+    /// Any server on this machine, because no network that could be attacked lies between. A
+    /// connection to another machine is not opened.
     Loopback,
     /// The server whose certificate has this SHA-256, which the server prints when it
     /// starts.
@@ -44,36 +47,47 @@ impl Authority {
     /// The file cannot be read, or holds no certificate.
     pub fn read(path: &Path, name: &str) -> Result<Self, TrustError> {
         let unread = |reason: String| TrustError::Authority { path: path.to_owned(), reason };
+        let pem = std::fs::read(path).map_err(|error| unread(error.to_string()))?;
+        Self::parse(&pem, name).map_err(unread)
+    }
+
+    /// The authorities whose certificates are in this PEM text, for a server of this name, which
+    /// may be an IP address.
+    ///
+    /// # Errors
+    /// The text holds no certificate, or one that cannot be read.
+    pub fn parse(pem: &[u8], name: &str) -> Result<Self, String> {
         let mut roots = RootCertStore::empty();
-        let found =
-            CertificateDer::pem_file_iter(path).map_err(|error| unread(error.to_string()))?;
-        for certificate in found {
-            let certificate = certificate.map_err(|error| unread(error.to_string()))?;
-            roots.add(certificate).map_err(|error| unread(error.to_string()))?;
+        for certificate in CertificateDer::pem_slice_iter(pem) {
+            let certificate = certificate.map_err(|error| error.to_string())?;
+            roots.add(certificate).map_err(|error| error.to_string())?;
         }
         if roots.is_empty() {
-            return Err(unread("the file holds no certificate".to_owned()));
+            return Err("it holds no certificate in PEM".to_owned());
         }
         Ok(Self { roots: Arc::new(roots), name: name.to_owned() })
     }
 }
 
 impl Trust {
-    /// The trust for a server at this address: the pin or the authority if there is one, else
-    /// [`Trust::Loopback`] if the address is of this machine.
+    /// The trust for this server: the pin or the authority if there is one, else
+    /// [`Trust::Loopback`]. A name without pin and authority is of use only if it leads to this
+    /// machine.
     ///
     /// # Errors
-    /// The server is on another machine and neither pin nor authority is given.
+    /// The server's address is of another machine and neither pin nor authority is given.
     pub fn new(
-        server: IpAddr,
+        server: &ServerAddress,
         pin: Option<Fingerprint>,
         authority: Option<Authority>,
     ) -> Result<Self, TrustError> {
         match (pin, authority) {
             (Some(pin), _) => Ok(Self::Pin(pin)),
             (None, Some(authority)) => Ok(Self::Authority(authority)),
-            (None, None) if server.is_loopback() => Ok(Self::Loopback),
-            (None, None) => Err(TrustError::Unverifiable { server }),
+            (None, None) => match server.address().map(|address| address.ip()) {
+                Some(server) if !server.is_loopback() => Err(TrustError::Unverifiable { server }),
+                _ => Ok(Self::Loopback),
+            },
         }
     }
 }
@@ -193,12 +207,14 @@ mod tests {
     #[test]
     fn a_server_elsewhere_needs_a_pin_or_an_authority() {
         let pin: Fingerprint = ABC.parse().unwrap();
-        let elsewhere = IpAddr::from([192, 0, 2, 1]);
-        let here = IpAddr::from([127, 0, 0, 1]);
-        assert!(matches!(Trust::new(here, None, None), Ok(Trust::Loopback)));
-        assert!(matches!(Trust::new(here, Some(pin), None), Ok(Trust::Pin(p)) if p == pin));
-        assert!(matches!(Trust::new(elsewhere, Some(pin), None), Ok(Trust::Pin(_))));
-        let error = Trust::new(elsewhere, None, None).unwrap_err().to_string();
+        let [elsewhere, here, name] =
+            ["192.0.2.1:1", "127.0.0.1:1", "localhost:1"].map(|server| server.parse().unwrap());
+        for here in [here, name] {
+            assert!(matches!(Trust::new(&here, None, None), Ok(Trust::Loopback)));
+            assert!(matches!(Trust::new(&here, Some(pin), None), Ok(Trust::Pin(p)) if p == pin));
+        }
+        assert!(matches!(Trust::new(&elsewhere, Some(pin), None), Ok(Trust::Pin(_))));
+        let error = Trust::new(&elsewhere, None, None).unwrap_err().to_string();
         assert!(error.contains("--pin") && error.contains("192.0.2.1"), "{error}");
     }
 

@@ -25,7 +25,7 @@ use bevy::mesh::PrimitiveTopology;
 use bevy::prelude::*;
 use bevy::window::{CursorGrabMode, CursorOptions, PrimaryWindow};
 use obsp::geometry::Polygon;
-use obsp_client::quic::{MapStore, SocketThread, Trust};
+use obsp_client::quic::{MapStore, ServerAddress, SocketThread, Trust};
 use obsp_client::{Client, Credentials, Event, LoadedMap};
 use obsp_proto::Time as MatchTime;
 use obsp_proto::control::{MapHash, PlayerName};
@@ -74,7 +74,8 @@ struct Match {
 impl Match {
     fn join() -> Result<Self, Box<dyn Error>> {
         let mut arguments = std::env::args().skip(1);
-        let server = arguments.next().as_deref().unwrap_or("127.0.0.1:4433").parse()?;
+        let server: ServerAddress =
+            arguments.next().as_deref().unwrap_or("127.0.0.1:4433").parse()?;
         let trust = match arguments.next() {
             Some(fingerprint) => Trust::Pin(fingerprint.parse()?),
             None => Trust::Loopback,
