@@ -2,13 +2,14 @@
 //! a container, whose image has no other program that could ask.
 
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use clap::Args;
 use thiserror::Error;
 
-use crate::options::{default_http, parse_address};
+use crate::options::default_http;
+use crate::reach::{Reached, Unreached};
 
 /// How long the server may take to answer: less than the time that Docker grants a check.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -19,30 +20,38 @@ const LONGEST_ANSWER: u64 = 4096;
 /// The server to ask.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct HealthOptions {
-    /// TCP address of the server's pages; for an unspecified address, such as 0.0.0.0, the
-    /// loopback address is asked
-    #[arg(long, value_name = "ADDR", env = "ARENA_HTTP", value_parser = parse_address,
-          default_value_t = default_http())]
-    pub http: SocketAddr,
+    /// TCP address of the server's pages; all addresses of a name are tried, and for an unspecified
+    /// address, such as 0.0.0.0, the loopback address
+    #[arg(long, value_name = "ADDR", env = "ARENA_HTTP",
+          default_value_t = Reached::from(default_http()))]
+    pub http: Reached,
 }
 
 /// Why a server is not healthy.
 #[derive(Debug, Error)]
 pub enum HealthError {
+    /// No address of the server can be connected to.
+    #[error("http://{server}/healthz cannot be reached: {tried}")]
+    Unreached {
+        /// The server, as the user wrote it.
+        server: Reached,
+        /// What became of each address.
+        tried: Unreached,
+    },
     /// The server does not answer.
-    #[error("http://{address}/healthz does not answer: {source}")]
+    #[error("http://{server}/healthz does not answer: {source}")]
     Silent {
-        /// The server's address.
-        address: SocketAddr,
+        /// The server, as the user wrote it.
+        server: Reached,
         /// The system's error.
         source: io::Error,
     },
     /// The answer does not come from a healthy server: the server says that it is unhealthy, or
     /// another program answers.
-    #[error("http://{address}/healthz answers {answer:?}")]
+    #[error("http://{server}/healthz answers {answer:?}")]
     Unhealthy {
-        /// The server's address.
-        address: SocketAddr,
+        /// The server, as the user wrote it.
+        server: Reached,
         /// Its answer.
         answer: String,
     },
@@ -53,29 +62,25 @@ pub enum HealthError {
 /// # Errors
 /// The server says that its match is not alive, or does not answer within two seconds.
 pub fn health(options: &HealthOptions) -> Result<(), HealthError> {
-    let address = reachable(options.http);
-    let answer = ask(address).map_err(|source| HealthError::Silent { address, source })?;
+    let server = options.http.clone();
+    let stream = match server.connect(PATIENCE) {
+        Ok(stream) => stream,
+        Err(tried) => return Err(HealthError::Unreached { server, tried }),
+    };
+    let answer = match ask(stream) {
+        Ok(answer) => answer,
+        Err(source) => return Err(HealthError::Silent { server, source }),
+    };
     let status = answer.strip_prefix("HTTP/1.").and_then(|rest| rest.split(' ').nth(1));
     if status == Some("200") {
         return Ok(());
     }
     // The body of the answer, or all of it if it has no body.
     let text = answer.split_once("\r\n\r\n").map_or(answer.as_str(), |(_, body)| body);
-    Err(HealthError::Unhealthy { address, answer: text.trim().to_owned() })
+    Err(HealthError::Unhealthy { server, answer: text.trim().to_owned() })
 }
 
-/// The address by which this machine reaches a server that listens on `address`.
-fn reachable(address: SocketAddr) -> SocketAddr {
-    let loopback: IpAddr = match address.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    (loopback, address.port()).into()
-}
-
-fn ask(address: SocketAddr) -> io::Result<String> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+fn ask(mut stream: TcpStream) -> io::Result<String> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     // The request uses HTTP 1.0, in which an answer ends when the connection closes.
@@ -87,7 +92,7 @@ fn ask(address: SocketAddr) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::TcpListener;
+    use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 
     use super::*;
 
@@ -102,7 +107,8 @@ mod tests {
             assert!(request[..length].starts_with(b"GET /healthz HTTP/1.0\r\n"));
             stream.write_all(answer).unwrap();
         });
-        health(&HealthOptions { http: (Ipv4Addr::UNSPECIFIED, port).into() })
+        let any = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
+        health(&HealthOptions { http: any.into() })
     }
 
     #[test]
@@ -118,7 +124,7 @@ mod tests {
             (b"", "\"\""),
         ] {
             let error = found(answer).unwrap_err().to_string();
-            assert!(error.contains(says) && error.contains("127.0.0.1"), "{error}");
+            assert!(error.contains(says) && error.contains("0.0.0.0"), "{error}");
         }
     }
 
@@ -126,10 +132,12 @@ mod tests {
     fn a_server_that_is_not_there_or_says_nothing_is_not_healthy() {
         let listener = TcpListener::bind("[::1]:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let http = (Ipv6Addr::UNSPECIFIED, address.port()).into();
-        let silent = health(&HealthOptions { http }).unwrap_err();
-        assert!(matches!(silent, HealthError::Silent { address: asked, .. } if asked == address));
+        let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, address.port()));
+        let options = HealthOptions { http: any.into() };
+        let silent = health(&options).unwrap_err();
+        assert!(matches!(silent, HealthError::Silent { .. }), "{silent}");
         drop(listener);
-        assert!(health(&HealthOptions { http }).is_err());
+        let error = health(&options).unwrap_err().to_string();
+        assert!(error.contains("[::1]:") && error.contains("127.0.0.1:"), "{error}");
     }
 }

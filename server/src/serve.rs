@@ -1,5 +1,6 @@
 //! Serves from a command line, until the match is over or a signal asks for its end.
 
+use std::net::Ipv6Addr;
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
@@ -7,6 +8,7 @@ use obsp_game::AnyGame;
 use tracing::info;
 
 use crate::descriptors;
+use crate::operate::reload::Source;
 use crate::options::Options;
 use crate::server::Server;
 use crate::signals::{self, Signals};
@@ -24,45 +26,70 @@ pub fn prepare() -> Result<()> {
 /// Serves until the match is over, or until a signal asks for its end and the players have
 /// finished. After the signal, Ctrl-C ends the wait for the players, and another one ends the
 /// goodbyes to them. Other signals then change nothing, because service managers send them again.
+/// SIGHUP has the files that the options name read again.
 ///
 /// # Errors
 /// The server could not start, or ended because something failed.
 pub fn serve(options: Options, game: impl AnyGame + 'static) -> Result<()> {
+    serve_reloading(options, game, None)
+}
+
+/// Serves as [`serve`] does. SIGHUP has the options read again by `source`, too.
+pub(crate) fn serve_reloading(
+    options: Options,
+    game: impl AnyGame + 'static,
+    source: Option<Source>,
+) -> Result<()> {
     let game = Arc::new(game);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
         // The signals are taken over before anything reports that the match runs, because a
         // supervisor may ask for the end as soon as it reads the report.
-        let mut signals = Signals::new()?;
+        let signals = Signals::new()?;
         let starting = tokio::task::spawn_blocking(move || {
             let running = Server::start_game(&options, game)?;
+            if let Some(source) = source {
+                running.reloads().follow(source);
+            }
             introduce(&running, &options);
             anyhow::Ok(running)
         });
+        let (mut ends, mut hang_ups) = signals.split();
         let running = tokio::select! {
             started = starting => started??,
-            signal = signals.next() => {
+            signal = ends.next() => {
                 info!(signal, "asked to end before the match began");
                 return Ok(());
             }
         };
+        let reload = running.reloads();
+        // A reload waits for the disk, and signals are heard meanwhile. It ends with the match.
+        let reloading = async move {
+            loop {
+                hang_ups.next().await;
+                let reload = Arc::clone(&reload);
+                let _ = tokio::task::spawn_blocking(move || reload.run("SIGHUP")).await;
+            }
+        };
+        let reloading = tokio::task::spawn(reloading);
         tokio::select! {
-            signal = signals.next() => {
+            signal = ends.next() => {
                 info!(signal, "shutting down");
                 running.drain();
                 tokio::select! {
                     // If the server is ending already, a signal does not count.
                     biased;
                     () = running.ending() => {}
-                    () = signals.interrupted() => info!("interrupted: players are not waited for"),
+                    () = ends.interrupted() => info!("interrupted: players are not waited for"),
                 }
             }
             () = running.ending() => info!("shutting down"),
         }
         running.shutdown();
+        reloading.abort();
         tokio::select! {
             ended = tokio::task::spawn_blocking(|| running.join()) => Ok(ended??),
-            () = signals.interrupted() => bail!("ended at once by another signal, SIGINT"),
+            () = ends.interrupted() => bail!("ended at once by another signal, SIGINT"),
         }
     });
     // A start or an end that is still under way ends with the process.
@@ -86,14 +113,17 @@ fn introduce(running: &Server, options: &Options) {
             info!("match {}: map {}", other.name, latest.map());
         }
     }
-    info!("players join on UDP {}", running.local_addr());
+    for address in running.local_addrs() {
+        let families = if address.ip() == Ipv6Addr::UNSPECIFIED { ", of IPv4 and IPv6" } else { "" };
+        info!("players join on UDP {address}{families}");
+    }
     if let Some(address) = &options.advertise {
         info!("advertised to players as {address}");
     }
     if let Some(address) = running.admin_addr() {
         info!("admin interface on http://{address}/");
     }
-    if let Some(address) = running.query_addr() {
+    for address in running.query_addrs() {
         info!("server queries on UDP {address}");
     }
     info!("certificate SHA-256 {}", running.certificate_sha256());

@@ -62,8 +62,9 @@ fn the_c_example_plays_and_leaves_and_nothing_leaks() {
     let address = server.udp.to_string();
     let maps = own_map("");
     // The map comes from a folder, then from the server.
-    for folder in [Some(maps.to_str().unwrap()), None] {
-        let arguments: Vec<&str> = [Some(&*address), folder].into_iter().flatten().collect();
+    let name = format!("localhost:{}", server.udp.port());
+    for (server, folder) in [(&address, Some(maps.to_str().unwrap())), (&name, None)] {
+        let arguments: Vec<&str> = [Some(&**server), folder].into_iter().flatten().collect();
         let (code, said) = walk(example, &arguments);
         assert_eq!(code, Some(0), "{said}");
         for expected in ["joined on the map arena", "walker is in the match", "all agreed"] {
@@ -78,7 +79,7 @@ fn the_c_example_plays_and_leaves_and_nothing_leaks() {
 fn the_c_example_says_what_is_wrong() {
     let Some(example) = example() else { return };
     let (code, said) = walk(example, &["nonsense"]);
-    assert!(code == Some(2) && said.contains("\"nonsense\" is no address"), "{said}");
+    assert!(code == Some(2) && said.contains("\"nonsense\" is no server"), "{said}");
     let (code, said) = walk(example, &["192.0.2.1:4433"]);
     assert!(code == Some(2) && said.contains("needs a pin"), "{said}");
     let (code, said) = walk(example, &["127.0.0.1:9"]);

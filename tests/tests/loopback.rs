@@ -31,7 +31,7 @@ const VERSION_BYTE: usize = 3;
 fn options(max_players: u16) -> Options {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.map");
-    Options { listen: any_port, http: any_port, max_players, ..Options::new(map.to_string_lossy()) }
+    Options { listen: vec![any_port], http: any_port, max_players, ..Options::new(map.to_string_lossy()) }
 }
 
 fn serve(max_players: u16) -> Server {
@@ -348,7 +348,7 @@ async fn a_server_whose_time_is_over_ends_by_itself() {
 #[test]
 fn a_server_that_cannot_start_says_what_to_do() {
     let running = serve(1);
-    let taken = Options { listen: running.local_addr(), ..options(1) };
+    let taken = Options { listen: vec![running.local_addr()], ..options(1) };
     let error = Server::start(&taken).unwrap_err().to_string();
     assert!(error.contains("--listen") && error.contains("another program"), "{error}");
     let taken = Options { http: running.http_addr(), ..options(1) };

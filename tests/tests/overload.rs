@@ -72,7 +72,7 @@ async fn a_heap_above_the_budget_is_degraded_and_players_keep_their_rate() {
     std::fs::write(&map, room().text()).expect("the map can be written");
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let options = Options {
-        listen: any_port,
+        listen: vec![any_port],
         http: any_port,
         max_players: 6,
         // This is 50 units of work a tick; the heap costs about 300.

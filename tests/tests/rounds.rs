@@ -21,7 +21,7 @@ const HANG: Duration = Duration::from_secs(60);
 fn serve(max_players: u16, rounds: RoundOptions) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let options = Options {
-        listen: any_port,
+        listen: vec![any_port],
         http: any_port,
         max_players,
         rounds,
@@ -168,7 +168,7 @@ fn a_rotation_with_a_map_that_cannot_be_played_does_not_start() {
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
         let rounds = RoundOptions { maps: rotation, ..RoundOptions::default() };
         let options =
-            Options { listen: any_port, http: any_port, rounds, ..Options::new(String::new()) };
+            Options { listen: vec![any_port], http: any_port, rounds, ..Options::new(String::new()) };
         let error = Server::start(&options).expect_err(file).to_string();
         assert!(error.contains(file), "{error}");
     }
@@ -243,7 +243,7 @@ async fn a_server_that_drains_ends_after_the_round() {
     };
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let options = Options {
-        listen: any_port,
+        listen: vec![any_port],
         http: any_port,
         max_players: 2,
         rounds,

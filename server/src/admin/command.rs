@@ -1,7 +1,7 @@
 //! `server admin`: the client of the admin interface, for operators and their scripts.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::bodies;
-use crate::options::parse_address;
+use crate::reach::{Reached, Unreached};
 
 /// How long the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -24,8 +24,8 @@ const LONGEST_ANSWER: u64 = 4 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct AdminCommand {
     /// Address of the server's admin interface
-    #[arg(long, value_name = "ADDR", env = "ARENA_ADMIN", value_parser = parse_address)]
-    pub admin: SocketAddr,
+    #[arg(long, value_name = "ADDR", env = "ARENA_ADMIN")]
+    pub admin: Reached,
 
     /// File with a name and a token on each line; its first token is used
     #[arg(long, value_name = "FILE", env = "ARENA_ADMIN_TOKENS")]
@@ -55,16 +55,24 @@ pub enum AdminAction {
         #[arg(long, default_value = "")]
         reason: String,
     },
-    /// Mute a player: no other client receives their chat
+    /// Mute a player: no other client receives their chat, also after they have come back
     Mute {
-        /// The number of the connection
-        number: u64,
+        /// The number of a connection, an address, a prefix, or player:NUMBER
+        who: String,
+        /// Reason that is recorded with the mute
+        #[arg(long, default_value = "")]
+        reason: String,
+        /// Duration, such as `2h`; without it, the mute is permanent
+        #[arg(long = "for", value_name = "D", value_parser = parse_duration)]
+        time: Option<Duration>,
     },
     /// Unmute a player
     Unmute {
-        /// The number of the connection
-        number: u64,
+        /// The number of a connection, or player, address or prefix, written as in the mute
+        who: String,
     },
+    /// List the players and addresses that are muted
+    Mutes,
     /// List the players and addresses that may not join
     Bans,
     /// Ban an address, a prefix such as 192.0.2.0/24, or player:NUMBER
@@ -90,7 +98,7 @@ pub enum AdminAction {
     },
     /// Change to another map
     Map {
-        /// Name of a map of the rotation, or any other map, named as for `--map`
+        /// Name of a map of the rotation, or of one in a folder `maps/` of the server; no path
         map: String,
     },
     /// Restart the round
@@ -117,6 +125,9 @@ pub enum AdminAction {
         #[arg(long, value_name = "D", value_parser = parse_duration)]
         time: Option<Duration>,
     },
+    /// Read again what may change while the server runs: certificate, bans, mutes, tokens of
+    /// administrators, join key, password, list of players, message of the day, limits of addresses
+    Reload,
     /// Change what is logged, for example to `info` or `error,server=debug`
     Log {
         /// Filter, in the syntax of `RUST_LOG`
@@ -135,19 +146,27 @@ pub enum AdminError {
         /// The reason.
         reason: String,
     },
+    /// No address of the server can be connected to.
+    #[error("the admin interface at {server} cannot be reached: {tried}")]
+    Unreached {
+        /// The server, as the user wrote it.
+        server: Reached,
+        /// What became of each address.
+        tried: Unreached,
+    },
     /// The server does not answer.
-    #[error("the admin interface at {address} does not answer: {source}")]
+    #[error("the admin interface at {server} does not answer: {source}")]
     Silent {
-        /// The server's address.
-        address: SocketAddr,
+        /// The server, as the user wrote it.
+        server: Reached,
         /// The system's error.
         source: io::Error,
     },
     /// The answer does not come from an admin interface.
-    #[error("{address} answers unlike an admin interface: {answer:?}; check --admin")]
+    #[error("{server} answers unlike an admin interface: {answer:?}; check --admin")]
     Strange {
-        /// The server's address.
-        address: SocketAddr,
+        /// The server, as the user wrote it.
+        server: Reached,
         /// How the answer begins.
         answer: String,
     },
@@ -161,18 +180,21 @@ pub enum AdminError {
 /// # Errors
 /// No token can be read, the server does not answer, or it refuses the command.
 pub fn admin(command: &AdminCommand) -> Result<String, AdminError> {
-    let AdminCommand { admin: address, admin_tokens: path, match_name, action } = command;
+    let AdminCommand { admin: server, admin_tokens: path, match_name, action } = command;
     let no_token = |reason| AdminError::Token { path: path.clone(), reason };
     let token = first_token(path).map_err(no_token)?;
     let (method, mut target, body) = request(action);
     if let Some(name) = match_name {
         target += &format!("?match={name}");
     }
-    let silent = |source| AdminError::Silent { address: *address, source };
-    let answer = ask(*address, method, &target, &token, &body).map_err(silent)?;
+    let stream = server
+        .connect(PATIENCE)
+        .map_err(|tried| AdminError::Unreached { server: server.clone(), tried })?;
+    let silent = |source| AdminError::Silent { server: server.clone(), source };
+    let answer = ask(stream, method, &target, &token, &body).map_err(silent)?;
     let strange = || {
         let answer = answer.chars().take(60).collect();
-        AdminError::Strange { address: *address, answer }
+        AdminError::Strange { server: server.clone(), answer }
     };
     let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(strange)?;
     let status = head.strip_prefix("HTTP/1.").and_then(|rest| rest.split(' ').nth(1));
@@ -202,8 +224,6 @@ fn request(action: &AdminAction) -> (&'static str, String, String) {
         ("POST", target.into(), serde_json::to_string(&body).unwrap_or_default())
     }
     let get = |target: &str| ("GET", target.to_owned(), String::new());
-    let mute =
-        |number: &u64, muted| post(format!("/v1/players/{number}/mute"), bodies::Mute { muted });
     let seconds = |time: &Option<Duration>| time.map(|time| time.as_secs());
     match action {
         AdminAction::Status => get("/v1/status"),
@@ -213,8 +233,26 @@ fn request(action: &AdminAction) -> (&'static str, String, String) {
             let kick = bodies::Kick { reason: reason.clone() };
             post(format!("/v1/players/{number}/kick"), kick)
         }
-        AdminAction::Mute { number } => mute(number, true),
-        AdminAction::Unmute { number } => mute(number, false),
+        AdminAction::Mutes => get("/v1/mutes"),
+        // A connection is named by a number alone, which no address and no player is.
+        AdminAction::Mute { who, reason, time } => match who.parse::<u64>() {
+            Ok(number) => {
+                let (reason, seconds) = (reason.clone(), seconds(time));
+                let mute = bodies::Mute { muted: true, reason, seconds };
+                post(format!("/v1/players/{number}/mute"), mute)
+            }
+            Err(_) => {
+                let (subject, reason) = (who.clone(), reason.clone());
+                post("/v1/mutes", bodies::NewBan { subject, reason, seconds: seconds(time) })
+            }
+        },
+        AdminAction::Unmute { who } => match who.parse::<u64>() {
+            Ok(number) => {
+                let mute = bodies::Mute { muted: false, reason: String::new(), seconds: None };
+                post(format!("/v1/players/{number}/mute"), mute)
+            }
+            Err(_) => post("/v1/mutes/lift", bodies::Unban { subject: who.clone() }),
+        },
         AdminAction::Ban { subject, reason, time } => {
             let (subject, reason) = (subject.clone(), reason.clone());
             post("/v1/bans", bodies::NewBan { subject, reason, seconds: seconds(time) })
@@ -225,6 +263,7 @@ fn request(action: &AdminAction) -> (&'static str, String, String) {
         AdminAction::Say { line } => post("/v1/say", bodies::Say { line: line.clone() }),
         AdminAction::Map { map } => post("/v1/map", bodies::ChangeMap { map: map.clone() }),
         AdminAction::Restart => ("POST", "/v1/restart".to_owned(), String::new()),
+        AdminAction::Reload => ("POST", "/v1/reload".to_owned(), String::new()),
         AdminAction::Settings { round_time, score_limit, intermission, idle } => post(
             "/v1/settings",
             bodies::Settings {
@@ -242,13 +281,13 @@ fn request(action: &AdminAction) -> (&'static str, String, String) {
 }
 
 fn ask(
-    address: SocketAddr,
+    mut stream: TcpStream,
     method: &str,
     target: &str,
     token: &str,
     body: &str,
 ) -> io::Result<String> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    let address = stream.peer_addr()?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     // The request uses HTTP 1.0, in which an answer ends when the connection closes, so that all

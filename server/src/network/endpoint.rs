@@ -7,14 +7,18 @@ use std::sync::Arc;
 use obsp_proto::{ALPN, IDLE_TIMEOUT};
 use quinn::crypto::rustls::QuicServerConfig;
 use quinn::{IdleTimeout, ServerConfig, TransportConfig, VarInt};
-use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use socket2::Socket;
 use tracing::warn;
 
 use super::admission::UNFINISHED;
 use super::background;
 use super::certificate::Certificate;
 use super::congestion::GameCongestionConfig;
+use super::game_socket::GameSocket;
+use super::queries::Queries;
 use super::reset_key::ResetKey;
+use crate::address_prefix::AddressPrefix;
+use crate::bind;
 use crate::error::StartError;
 use crate::options::Options;
 
@@ -83,19 +87,13 @@ pub(crate) fn connection_limit(clients: usize) -> usize {
     clients + UNFINISHED
 }
 
-/// The UDP socket of a server for so many players, with buffers to match.
-pub(crate) fn bind(address: SocketAddr, max_players: u16) -> Result<UdpSocket, StartError> {
-    let bind = || -> io::Result<Socket> {
-        let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
-        if address.is_ipv6() && address.ip().is_unspecified() {
-            socket.set_only_v6(false)?;
-        }
-        socket.bind(&SockAddr::from(address))?;
-        Ok(socket)
+/// A UDP socket for each of these addresses.
+pub(crate) fn bind(addresses: &[SocketAddr]) -> Result<Vec<UdpSocket>, StartError> {
+    let bind = |&address: &SocketAddr| match bind::udp(address, addresses) {
+        Ok(socket) => Ok(socket.into()),
+        Err(source) => Err(StartError::Listen { address, source }),
     };
-    let socket = bind().map_err(|source| StartError::Listen { address, source })?;
-    raise_buffers(&socket, usize::from(max_players) * SOCKET_TICKS * KERNEL_COST_OF_A_DATAGRAM);
-    Ok(socket.into())
+    addresses.iter().map(bind).collect()
 }
 
 /// Asks for `bytes` of buffer in each direction, and warns if the system grants less.
@@ -118,17 +116,66 @@ fn raise_buffers(socket: &Socket, bytes: usize) {
     }
 }
 
-/// The QUIC endpoint on `socket`. It must be called within a tokio runtime.
-pub(crate) fn open(
-    socket: UdpSocket,
-    certificate: Certificate,
-    reset_key: &ResetKey,
-    limits: Limits,
-) -> Result<quinn::Endpoint, StartError> {
-    let config = server_config(certificate, limits)?;
-    let runtime = Arc::new(quinn::TokioRuntime);
-    quinn::Endpoint::new(reset_key.endpoint_config(), Some(config), socket, runtime)
-        .map_err(StartError::Endpoint)
+/// The UDP sockets of a server before QUIC runs on them.
+pub(crate) struct Sockets {
+    /// One socket for each address at which the server listens, one at least.
+    pub(crate) sockets: Vec<UdpSocket>,
+    /// Where server browsers' queries go that come to the game's port.
+    pub(crate) queries: Queries,
+    /// Proxies whose headers are believed.
+    pub(crate) proxies: Vec<AddressPrefix>,
+}
+
+/// The QUIC endpoints of a server, one for each address at which it listens. A connection belongs
+/// to the endpoint at which it was opened.
+#[derive(Clone, Debug)]
+pub(crate) struct Endpoints(Arc<[quinn::Endpoint]>);
+
+impl Endpoints {
+    /// The endpoints on `sockets`, with buffers for so many players. It must be called within a
+    /// tokio runtime.
+    pub(crate) fn open(
+        sockets: Sockets,
+        certificate: Certificate,
+        reset_key: &ResetKey,
+        limits: Limits,
+    ) -> Result<Self, StartError> {
+        let Sockets { sockets, queries, proxies } = sockets;
+        let config = server_config(certificate, limits)?;
+        let buffer = usize::from(limits.players) * SOCKET_TICKS * KERNEL_COST_OF_A_DATAGRAM;
+        let open = |socket: UdpSocket| {
+            let socket = Socket::from(socket);
+            raise_buffers(&socket, buffer);
+            let socket = GameSocket::new(socket.into(), queries.clone(), &proxies)?;
+            let (own, config) = (reset_key.endpoint_config(), Some(config.clone()));
+            let runtime = Arc::new(quinn::TokioRuntime);
+            quinn::Endpoint::new_with_abstract_socket(own, config, Arc::new(socket), runtime)
+        };
+        let opened: io::Result<_> = sockets.into_iter().map(open).collect();
+        opened.map(Self).map_err(StartError::Endpoint)
+    }
+
+    /// Each endpoint.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &quinn::Endpoint> {
+        self.0.iter()
+    }
+
+    /// Connections that are open at all endpoints together.
+    pub(crate) fn open_connections(&self) -> usize {
+        self.iter().map(quinn::Endpoint::open_connections).sum()
+    }
+
+    /// Replaces the configuration of new connections. Without one, none are accepted.
+    pub(crate) fn set_server_config(&self, config: Option<ServerConfig>) {
+        for endpoint in self.iter() {
+            endpoint.set_server_config(config.clone());
+        }
+    }
+
+    /// The addresses of the endpoints, in order.
+    pub(crate) fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
+        self.iter().map(quinn::Endpoint::local_addr).collect()
+    }
 }
 
 pub(super) fn server_config(
@@ -193,9 +240,9 @@ mod tests {
 
     #[test]
     fn a_port_in_use_is_named_with_the_way_out() {
-        let taken = bind((Ipv4Addr::LOCALHOST, 0).into(), 1).unwrap();
-        let address = taken.local_addr().unwrap();
-        let message = bind(address, 1).unwrap_err().to_string();
+        let taken = bind(&[(Ipv4Addr::LOCALHOST, 0).into()]).unwrap();
+        let address = taken[0].local_addr().unwrap();
+        let message = bind(&[address]).unwrap_err().to_string();
         assert!(message.contains(&address.to_string()), "{message}");
         assert!(message.contains("--listen"), "{message}");
     }
@@ -204,9 +251,13 @@ mod tests {
     fn an_endpoint_opens_with_a_fresh_certificate() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let _context = runtime.enter();
-        let socket = bind((Ipv4Addr::LOCALHOST, 0).into(), 1).unwrap();
+        let sockets = bind(&[(Ipv4Addr::LOCALHOST, 0).into()]).unwrap();
+        let (queries, _asked) = Queries::queue();
+        let sockets = Sockets { sockets, queries, proxies: Vec::new() };
         let certificate = Certificate::self_signed(std::time::SystemTime::now()).unwrap();
         let limits = Limits::from(&Options::new("arena"));
-        open(socket, certificate, &ResetKey::kept_in(None), limits).unwrap();
+        let reset_key = ResetKey::kept_in(None);
+        let endpoints = Endpoints::open(sockets, certificate, &reset_key, limits).unwrap();
+        assert_eq!(endpoints.addresses().unwrap().len(), 1);
     }
 }

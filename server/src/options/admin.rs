@@ -17,7 +17,9 @@ pub struct AdminOptions {
     #[arg(long, value_name = "FILE", env = "ARENA_ADMIN_TOKENS")]
     pub admin_tokens: Option<PathBuf>,
 
-    /// UDP address for server browsers' A2S queries; without it, queries are not answered
-    #[arg(long, value_name = "ADDR", env = "ARENA_QUERY", value_parser = parse_address)]
-    pub query: Option<SocketAddr>,
+    /// UDP addresses for server browsers' A2S queries, separated by commas; the addresses of
+    /// `--listen` answer them then, too. Without it, no query is answered
+    #[arg(long, value_name = "ADDR", env = "ARENA_QUERY", value_parser = parse_address,
+          value_delimiter = ',')]
+    pub query: Vec<SocketAddr>,
 }

@@ -18,15 +18,37 @@ pub struct ServiceOptions {
     /// The process that `watchdog_usec` is meant for
     #[arg(long, value_name = "PID", env = "WATCHDOG_PID", hide = true)]
     pub watchdog_pid: Option<u32>,
+
+    /// Sockets that the service manager hands over, in place of those of `--listen` and others
+    #[arg(long, value_name = "N", env = "LISTEN_FDS", hide = true)]
+    pub listen_fds: Option<u32>,
+
+    /// The process that they are meant for
+    #[arg(long, value_name = "PID", env = "LISTEN_PID", hide = true)]
+    pub listen_pid: Option<u32>,
+
+    /// Their names, separated by colons: listen, http, page or query
+    #[arg(long, value_name = "NAMES", env = "LISTEN_FDNAMES", hide = true)]
+    pub listen_fdnames: Option<String>,
 }
 
 impl ServiceOptions {
     /// Time of silence after which this process is taken for hung. `None` if the service manager
     /// does not watch it.
     pub(crate) fn watchdog(&self) -> Option<Duration> {
-        let is_ours = self.watchdog_pid.is_none_or(|process| process == std::process::id());
+        let is_ours = is_ours(self.watchdog_pid);
         self.watchdog_usec.filter(|&usec| usec > 0 && is_ours).map(Duration::from_micros)
     }
+
+    /// Whether the service manager hands sockets over to this process.
+    pub(crate) fn hands_over(&self) -> bool {
+        self.listen_fds.is_some_and(|count| count > 0) && is_ours(self.listen_pid)
+    }
+}
+
+/// Whether this process is meant. Processes that it starts inherit its environment.
+fn is_ours(process: Option<u32>) -> bool {
+    process.is_none_or(|process| process == std::process::id())
 }
 
 #[cfg(test)]
@@ -45,5 +67,18 @@ mod tests {
         assert_eq!(options(Some(std::process::id())).watchdog(), silence);
         assert_eq!(options(Some(1)).watchdog(), None);
         assert_eq!(ServiceOptions::default().watchdog(), None);
+    }
+
+    #[test]
+    fn sockets_of_another_process_are_none_of_ours() {
+        let options = |listen_fds, listen_pid| ServiceOptions {
+            listen_fds,
+            listen_pid,
+            ..ServiceOptions::default()
+        };
+        assert!(options(Some(1), None).hands_over());
+        assert!(options(Some(2), Some(std::process::id())).hands_over());
+        assert!(!options(Some(2), Some(1)).hands_over());
+        assert!(!options(Some(0), None).hands_over() && !options(None, None).hands_over());
     }
 }

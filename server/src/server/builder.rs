@@ -53,9 +53,9 @@ impl ServerBuilder {
     }
 
     /// The UDP address on which players join; port 0 takes any that is free. The default is port
-    /// 4433 of all IPv4 interfaces.
+    /// 4433 of all addresses of the machine.
     pub fn listen(mut self, address: SocketAddr) -> Self {
-        self.options.listen = address;
+        self.options.listen = vec![address];
         self
     }
 

@@ -12,8 +12,8 @@ pub(crate) struct ServerIdentity {
     pub(crate) self_signed: bool,
     /// The recorder of spans.
     pub(crate) spans: Spans,
-    /// The inode by which the kernel's tables name the UDP socket.
-    pub(crate) udp_inode: Option<u64>,
+    /// The inodes by which the kernel's tables name the UDP sockets.
+    pub(crate) udp_inodes: Vec<u64>,
 }
 
 /// The constants of a match that its metrics are registered with.

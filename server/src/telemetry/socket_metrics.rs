@@ -5,14 +5,14 @@ use super::catalogue;
 /// Metrics of datagrams before the server sees them, as the kernel counts them. Zero
 /// where there is no `/proc`.
 pub(super) struct SocketMetrics {
-    /// The inode by which the kernel's tables name the server's UDP socket.
-    inode: Option<u64>,
+    /// The inodes by which the kernel's tables name the server's UDP sockets.
+    inodes: Vec<u64>,
     drops: Counter,
 }
 
 impl SocketMetrics {
-    pub(super) fn register(inode: Option<u64>) -> Self {
-        Self { inode, drops: counter!(catalogue::UDP_RECEIVE_DROPS) }
+    pub(super) fn register(inodes: Vec<u64>) -> Self {
+        Self { inodes, drops: counter!(catalogue::UDP_RECEIVE_DROPS) }
     }
 
     /// Reads the value from the system. If the system does not give it, it stays as it is.
@@ -24,7 +24,8 @@ impl SocketMetrics {
 
     /// Datagrams that the kernel has thrown away so far, if it tells.
     pub(super) fn drops(&self) -> Option<u64> {
-        self.inode.and_then(drops)
+        let told: Vec<u64> = self.inodes.iter().filter_map(|&inode| drops(inode)).collect();
+        (!told.is_empty()).then(|| told.iter().sum())
     }
 }
 

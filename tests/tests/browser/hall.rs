@@ -41,5 +41,5 @@ fn write_map(name: &str) -> PathBuf {
 /// each test.
 pub(crate) fn options(name: &str) -> Options {
     let map = write_map(name).to_string_lossy().into_owned();
-    Options { listen: crate::ANY_PORT, http: crate::ANY_PORT, ..Options::new(map) }
+    Options { listen: vec![crate::ANY_PORT], http: crate::ANY_PORT, ..Options::new(map) }
 }

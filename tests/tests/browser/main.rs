@@ -1,6 +1,7 @@
 //! The page in a real browser, watching a real server. It shows the match that the server plays,
 //! with the positions that a native client gets.
 
+mod below_a_path;
 mod branches;
 mod certificates;
 mod choosing;
@@ -50,7 +51,7 @@ const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0)
 /// Options of a server on free loopback ports.
 fn options() -> Options {
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    Options { listen: ANY_PORT, http: ANY_PORT, objects: OBJECTS, ..Options::new(map) }
+    Options { listen: vec![ANY_PORT], http: ANY_PORT, objects: OBJECTS, ..Options::new(map) }
 }
 
 fn serve(options: &Options) -> Server {

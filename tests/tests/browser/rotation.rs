@@ -14,7 +14,7 @@ fn the_page_follows_the_match_into_another_map_on_the_same_connection() {
     std::fs::write(&tokens, "ops 0123456789abcdef01234567\n").unwrap();
     let maps = ["arena.obsp", "warren.obsp"].map(|map| own_map(map).to_string_lossy().into_owned());
     let running = serve(&Options {
-        listen: ANY_PORT,
+        listen: vec![ANY_PORT],
         http: ANY_PORT,
         objects: OBJECTS,
         // Rounds last longer than the test: the administrator changes the map.
@@ -22,7 +22,7 @@ fn the_page_follows_the_match_into_another_map_on_the_same_connection() {
         admin: AdminOptions {
             admin: Some(ANY_PORT),
             admin_tokens: Some(tokens.clone()),
-            query: None,
+            query: Vec::new(),
         },
         ..Options::new(String::new())
     });
@@ -33,7 +33,7 @@ fn the_page_follows_the_match_into_another_map_on_the_same_connection() {
         if world > 0 {
             let action = AdminAction::Map { map: map.to_owned() };
             let (address, admin_tokens) = (running.admin_addr().unwrap(), tokens.clone());
-            admin(&AdminCommand { admin: address, admin_tokens, match_name: None, action })
+            admin(&AdminCommand { admin: address.into(), admin_tokens, match_name: None, action })
                 .unwrap();
         }
         browser.wait_for(&format!("document.querySelector('h1')?.textContent === '{map}'"));

@@ -164,7 +164,7 @@ fn serve(sidecar: SocketAddr) -> Server {
         agones_reservation: HANG,
     };
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    let options = Options { listen: any_port, http: any_port, agones, ..Options::new(map) };
+    let options = Options { listen: vec![any_port], http: any_port, agones, ..Options::new(map) };
     Server::start(&options).unwrap()
 }
 

@@ -101,7 +101,7 @@ async fn a_real_prometheus_answers_every_query_about_a_match() {
     let Some(program) = installed("prometheus") else { return };
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    let options = Options { listen: any_port, http: any_port, ..Options::new(map) };
+    let options = Options { listen: vec![any_port], http: any_port, ..Options::new(map) };
     let running = Server::start(&options).unwrap();
     let prometheus = Prometheus::start(Path::new(&program), running.http_addr()).await;
     let swarm = Swarm::new(running.local_addr(), 4);

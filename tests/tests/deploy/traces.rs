@@ -79,7 +79,7 @@ fn serve(collector: SocketAddr) -> Server {
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
     let otlp = Some(format!("http://{collector}"));
     let options =
-        Options { listen: any_port, http: any_port, otlp, max_players: 1, ..Options::new(map) };
+        Options { listen: vec![any_port], http: any_port, otlp, max_players: 1, ..Options::new(map) };
     Server::start(&options).unwrap()
 }
 
@@ -161,7 +161,7 @@ fn an_address_that_is_none_is_named_with_the_way_out() {
     for url in ["collector:4318", "https://collector", "http://"] {
         let options = Options { otlp: Some(url.into()), ..Options::new("arena") };
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-        let error = Server::start(&Options { listen: any_port, http: any_port, ..options });
+        let error = Server::start(&Options { listen: vec![any_port], http: any_port, ..options });
         let error = error.unwrap_err().to_string();
         assert!(error.contains(url) && error.contains("http://127.0.0.1:4318"), "{error}");
     }

@@ -110,6 +110,21 @@ fn the_changelog_has_the_numbers_and_the_messages_of_the_formats() {
     }
 }
 
+/// Case: the page said version 8 where the code had gone on to 10.
+#[test]
+fn the_page_of_the_protocol_names_the_version_of_the_code() {
+    let (_, file, constant) = FORMATS[0];
+    let source = read(file);
+    let number = source.split(constant).nth(1).and_then(|rest| rest.split(';').next());
+    let number = number.unwrap_or_else(|| panic!("{file} has no `{constant}`"));
+    let page = read("proto/PROTOCOL.md");
+    for sentence in
+        [format!("The version is **{number}**."), format!("the server speaks {number}:")]
+    {
+        assert!(page.contains(&sentence), "proto/PROTOCOL.md lacks: {sentence}");
+    }
+}
+
 /// The source, with each string that continues on the next line joined into one line.
 fn with_joined_strings(source: &str) -> String {
     source.split("\\\n").map(str::trim_start).collect()

@@ -5,14 +5,17 @@ use std::time::{Duration, Instant};
 use obsp_client::Credentials;
 use obsp_client::quic::{Client, ClientEvent};
 use obsp_game::{Event, Game, Vitals, WorldMut};
-use obsp_proto::control::MatchEvent;
+use obsp_proto::control::{ClientHello, ClientMessage, MapHash, MatchEvent, encode_client_message};
 use obsp_sim::{Buttons, Command, EntityId};
 use serde::{Deserialize, Serialize};
 use server::{JoiningOptions, Options, Server};
 use tests::harness::pages::{get, metric};
 use tokio::time::timeout;
 
-use crate::{HANG, end, join, options};
+use crate::{HANG, connector, end, join, name, options};
+
+/// The counter of connections whose client closed the control stream.
+const UNREAD: &str = "game_disconnects_total{reason=\"unread\"}";
 
 /// A game in which each press of the primary button hurts everybody else by 60, wherever they are.
 #[derive(Clone, Debug)]
@@ -178,6 +181,40 @@ async fn who_closes_the_connection_when_hit_can_still_be_killed_and_is_not_prote
         drop(hunter);
         end(running).await;
     }
+}
+
+/// Symptom: who closed the control stream was protected within 0.6 s, whenever they wanted to be.
+#[tokio::test]
+async fn who_closes_the_control_stream_when_hit_is_not_protected() {
+    let joining = JoiningOptions { rejoin_protect: true, ..JoiningOptions::default() };
+    let running = serve(joining).await;
+    let mut hunter = join(&running, "hunter", &Credentials::default()).await.unwrap();
+    let own = hunter.session().player().unwrap();
+    let connection = connector(&running).connect().await.unwrap();
+    let (mut send, mut receive) = connection.open_bi().await.unwrap();
+    let hello = ClientHello::new(MapHash::ANY, &name("victim"));
+    send.write_all(&encode_client_message(&ClientMessage::Hello(hello))).await.unwrap();
+    let prey = play_until(&mut hunter, Buttons::default(), |event| match event {
+        MatchEvent::Joined { player, name } if name.as_str() == "victim" => Some(*player),
+        _ => None,
+    })
+    .await;
+    hit(&mut hunter, prey, 40).await;
+    receive.stop(0_u32.into()).unwrap();
+    let begin = Instant::now();
+    while metric(&get(running.http_addr(), "/metrics").await.body, UNREAD) < 1.0 {
+        assert!(begin.elapsed() < HANG, "the connection does not end");
+        // The server notices when it next writes.
+        running.handle().say("hello").unwrap();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let killed = |event: &MatchEvent| match event {
+        MatchEvent::Died { player, by } if *player == prey => Some(*by),
+        _ => None,
+    };
+    assert_eq!(play_until(&mut hunter, Buttons::PRIMARY, killed).await, own);
+    drop((hunter, connection));
+    end(running).await;
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ async fn a_match_that_crashes_is_over_alone() {
     let admin = AdminOptions {
         admin: Some("127.0.0.1:0".parse().unwrap()),
         admin_tokens: Some(tokens.path().to_owned()),
-        query: None,
+        query: Vec::new(),
     };
     let options = Options { admin, ..options() };
     let builder = Server::builder().options(options).add_match("fragile", fragile);
@@ -80,7 +80,7 @@ async fn a_match_that_crashes_is_over_alone() {
     // Actions on the ended match are refused.
     let ask = async |name: &str, action: AdminAction| {
         let command = AdminCommand {
-            admin: running.admin_addr().unwrap(),
+            admin: running.admin_addr().unwrap().into(),
             admin_tokens: tokens.path().to_owned(),
             match_name: name.parse().ok(),
             action,

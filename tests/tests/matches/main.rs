@@ -40,7 +40,7 @@ fn options() -> Options {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let joining = JoiningOptions { rejoin: Duration::from_secs(20), ..JoiningOptions::default() };
     Options {
-        listen: any_port,
+        listen: vec![any_port],
         http: any_port,
         max_players: 8,
         joining,
@@ -222,7 +222,7 @@ async fn one_player_is_in_one_match_at_a_time() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("matches-join-key");
     std::fs::write(&file, key.to_hex()).unwrap();
     let joining = JoiningOptions { join_key: Some(file), ..options().joining };
-    let any_port = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+    let any_port = vec![SocketAddr::from(([127, 0, 0, 1], 0))];
     let admin = AdminOptions { query: any_port, ..AdminOptions::default() };
     let options = Options { joining, admin, ..options() };
     let running =

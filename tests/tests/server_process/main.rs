@@ -4,6 +4,7 @@
 
 mod drain;
 mod recording;
+mod reload;
 mod stalls;
 
 use std::process::Command;

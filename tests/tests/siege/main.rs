@@ -38,7 +38,7 @@ const STRANGER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
 fn serve(options: Options) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-    Server::start(&Options { listen: any_port, http: any_port, ..options }).unwrap()
+    Server::start(&Options { listen: vec![any_port], http: any_port, ..options }).unwrap()
 }
 
 fn options() -> Options {

@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_secs(2);
 
 fn serve(options: Options) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-    Server::start(&Options { listen: any_port, http: any_port, ..options }).unwrap()
+    Server::start(&Options { listen: vec![any_port], http: any_port, ..options }).unwrap()
 }
 
 fn options() -> Options {
@@ -110,12 +110,12 @@ async fn a_banned_spectator_goes_and_stays_away() {
     let admin = AdminOptions {
         admin: Some("127.0.0.1:0".parse().unwrap()),
         admin_tokens: Some(tokens.path().to_owned()),
-        query: None,
+        query: Vec::new(),
     };
     let running = serve(Options { admin, ..options() });
     let ask = async |action| {
         let (admin, admin_tokens) = (running.admin_addr().unwrap(), tokens.path().to_owned());
-        let command = AdminCommand { admin, admin_tokens, match_name: None, action };
+        let command = AdminCommand { admin: admin.into(), admin_tokens, match_name: None, action };
         tokio::task::spawn_blocking(move || server::admin(&command)).await.unwrap().unwrap();
     };
     let mut spectator = Spectator::come(&running).await.unwrap();

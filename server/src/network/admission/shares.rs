@@ -1,4 +1,5 @@
 use std::net::IpAddr;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use crate::options::AddressOptions;
@@ -52,15 +53,6 @@ pub(super) const CHAT: Rate = Rate { per_second: 100.0, burst: 1000.0 };
 /// anybody can read.
 pub(super) const MATCH_CHAT: Rate = Rate { per_second: 1000.0, burst: 4000.0 };
 
-/// Bytes of map downloads of one address: a map of 2 MiB for each of four players at once, then one
-/// every eight seconds.
-pub(super) const MAPS: Rate = Rate { per_second: 256.0 * 1024.0, burst: 8.0 * 1024.0 * 1024.0 };
-
-/// Bytes of map downloads of all addresses together: 34 Mbit/s. On a line of 100 Mbit/s, a full
-/// match leaves far more than that.
-pub(super) const MATCH_MAPS: Rate =
-    Rate { per_second: 4.0 * 1024.0 * 1024.0, burst: 1024.0 * 1024.0 };
-
 /// Addresses that are remembered, some 250 bytes each.
 pub(super) const REMEMBERED: usize = 8192;
 
@@ -68,26 +60,35 @@ pub(super) const REMEMBERED: usize = 8192;
 /// players would leave and join again to be healed.
 pub(super) const REJOIN_DELAY: Duration = Duration::from_secs(3);
 
-/// The share that an operator grants each address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Shares {
-    /// Most players of the address; 0 for any number.
-    pub(super) players: u16,
-    /// Most spectators of the address; 0 for any number.
-    pub(super) spectators: u16,
-    exempt: Vec<IpAddr>,
-}
+/// The share that an operator grants each address. Clones are the same: all see what
+/// [`Shares::change`] grants.
+#[derive(Clone, Debug)]
+pub(crate) struct Shares(Arc<RwLock<AddressOptions>>);
 
 impl From<&AddressOptions> for Shares {
     fn from(options: &AddressOptions) -> Self {
-        let exempt = options.address_exempt.iter().map(IpAddr::to_canonical).collect();
-        Self { players: options.address_players, spectators: options.address_spectators, exempt }
+        Self(Arc::new(RwLock::new(options.clone())))
     }
 }
 
 impl Shares {
     /// Whether an address may have any number of players and connections.
-    pub(super) fn is_exempt(&self, address: IpAddr) -> bool {
-        self.exempt.contains(&address.to_canonical())
+    pub(crate) fn is_exempt(&self, address: IpAddr) -> bool {
+        self.read().address_exempt.iter().any(|exempt| exempt.contains(address))
+    }
+
+    /// Most players and most spectators of an address; 0 for any number.
+    pub(super) fn places(&self) -> (u16, u16) {
+        let granted = self.read();
+        (granted.address_players, granted.address_spectators)
+    }
+
+    /// Grants other shares from now on. Who is there already, stays.
+    pub(crate) fn change(&self, options: &AddressOptions) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = options.clone();
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, AddressOptions> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -139,7 +139,7 @@ async fn metrics_tell_a_player_who_cannot_move_and_not_one_who_is_idle() {
     let map = Map::new("metrics", &shaft(33.0), &[[0, 0]]);
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let options = Options {
-        listen: any_port,
+        listen: vec![any_port],
         http: any_port,
         max_players: 1,
         objects: 0,

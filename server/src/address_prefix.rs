@@ -1,0 +1,180 @@
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// The bits of an IPv6 address that a network gives to one host. The host may use every address
+/// behind them, and changes its own every day (RFC 8981).
+const IPV6_HOST_BITS: u8 = 64;
+
+/// Addresses that begin with the same bits, such as `192.0.2.0/24`. A single address is one, too.
+/// IPv4 addresses that are written as IPv6 ones (`::ffff:192.0.2.1`) are the same as IPv4 ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct AddressPrefix {
+    /// The first address. All bits after the first `length` are zero.
+    first: IpAddr,
+    length: u8,
+}
+
+/// The text names no [`AddressPrefix`].
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("{0:?} is neither an address nor a prefix such as 192.0.2.0/24 or 2001:db8::/48")]
+pub struct AddressPrefixSyntax(String);
+
+impl AddressPrefix {
+    /// Exactly this address.
+    pub fn address(address: IpAddr) -> Self {
+        Self::cut(address.to_canonical(), 128)
+    }
+
+    /// The addresses that a host may use whose address this is: an IPv4 address alone, or the /64
+    /// of an IPv6 address. The loopback address stands for itself alone.
+    pub fn host(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            address @ IpAddr::V6(v6) if !v6.is_loopback() => Self::cut(address, IPV6_HOST_BITS),
+            address => Self::address(address),
+        }
+    }
+
+    /// Parses an address or a prefix. An address without a length stands for the
+    /// [host](Self::host).
+    ///
+    /// # Errors
+    /// The text is neither.
+    pub fn parse_host(text: &str) -> Result<Self, AddressPrefixSyntax> {
+        text.parse::<IpAddr>().map_or_else(|_| text.parse(), |address| Ok(Self::host(address)))
+    }
+
+    /// Whether the address begins with these bits.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        address.is_ipv4() == self.first.is_ipv4() && Self::cut(address, self.length) == *self
+    }
+
+    /// The number of bits that are the same, at most 32 of an IPv4 and 128 of an IPv6 address.
+    pub fn length(&self) -> u8 {
+        self.length
+    }
+
+    /// Whether these are IPv4 addresses.
+    pub fn is_ipv4(&self) -> bool {
+        self.first.is_ipv4()
+    }
+
+    /// The prefix of this address with `length` bits, or as many as it has.
+    fn cut(address: IpAddr, length: u8) -> Self {
+        match address {
+            IpAddr::V4(v4) => {
+                let length = length.min(32);
+                let mask = u32::MAX.checked_shl(32 - u32::from(length)).unwrap_or(0);
+                Self { first: IpAddr::V4((v4.to_bits() & mask).into()), length }
+            }
+            IpAddr::V6(v6) => {
+                let length = length.min(128);
+                let mask = u128::MAX.checked_shl(128 - u32::from(length)).unwrap_or(0);
+                Self { first: IpAddr::V6((v6.to_bits() & mask).into()), length }
+            }
+        }
+    }
+}
+
+impl FromStr for AddressPrefix {
+    type Err = AddressPrefixSyntax;
+
+    fn from_str(text: &str) -> Result<Self, AddressPrefixSyntax> {
+        let wrong = || AddressPrefixSyntax(text.to_owned());
+        let (address, length) = match text.split_once('/') {
+            Some((address, length)) => (address, Some(length)),
+            None => (text, None),
+        };
+        let address = address.parse::<IpAddr>().map_err(|_| wrong())?;
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let length: u8 = length.map_or(Ok(most), |length| length.parse().map_err(|_| wrong()))?;
+        if length > most {
+            return Err(wrong());
+        }
+        match address.to_canonical() {
+            v4 if v4.is_ipv4() && address.is_ipv6() => {
+                // The first 96 bits say that the rest is an IPv4 address.
+                Ok(Self::cut(v4, length.checked_sub(96).ok_or_else(wrong)?))
+            }
+            address => Ok(Self::cut(address, length)),
+        }
+    }
+}
+
+impl fmt::Display for AddressPrefix {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { first, length } = self;
+        // The length of an IPv6 address is always told: without it, it may stand for its /64.
+        match first {
+            IpAddr::V4(first) if *length == 32 => write!(formatter, "{first}"),
+            first => write!(formatter, "{first}/{length}"),
+        }
+    }
+}
+
+impl From<AddressPrefix> for String {
+    fn from(prefix: AddressPrefix) -> Self {
+        prefix.to_string()
+    }
+}
+
+impl TryFrom<String> for AddressPrefix {
+    type Error = AddressPrefixSyntax;
+
+    fn try_from(text: String) -> Result<Self, AddressPrefixSyntax> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_hold_the_addresses_that_begin_with_their_bits() {
+        for (prefix, address, is_inside) in [
+            ("192.0.2.1", "192.0.2.1", true),
+            ("192.0.2.1", "::ffff:192.0.2.1", true),
+            ("192.0.2.1", "192.0.2.2", false),
+            ("::ffff:192.0.2.1", "192.0.2.1", true),
+            ("::ffff:192.0.2.0/120", "192.0.2.77", true),
+            ("::ffff:192.0.2.0/120", "192.0.3.77", false),
+            ("192.0.2.77/24", "192.0.2.255", true),
+            ("192.0.2.0/24", "192.0.3.0", false),
+            ("0.0.0.0/0", "203.0.113.9", true),
+            ("0.0.0.0/0", "::1", false),
+            ("2001:db8::/64", "2001:db8::1:2", true),
+            ("2001:db8::/64", "2001:db8:0:1::", false),
+            ("2001:db8::1", "2001:db8::1", true),
+            ("2001:db8::1", "2001:db8::2", false),
+        ] {
+            let prefix: AddressPrefix = prefix.parse().unwrap();
+            assert_eq!(prefix.contains(address.parse().unwrap()), is_inside, "{prefix} {address}");
+            assert_eq!(prefix.to_string().parse(), Ok(prefix));
+            assert_eq!(AddressPrefix::parse_host(&prefix.to_string()), Ok(prefix));
+        }
+        for bad in ["", "192.0.2", "192.0.2.1/33", "::1/129", "::1/", "::1/-1", "::ffff:0.0.0.0/95"]
+        {
+            assert!(bad.parse::<AddressPrefix>().is_err(), "{bad}");
+            assert!(AddressPrefix::parse_host(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_bare_ipv6_address_of_a_host_is_its_64() {
+        for (text, prefix) in [
+            ("2001:db8:1:2::1", "2001:db8:1:2::/64"),
+            ("2001:db8:1:2::1/128", "2001:db8:1:2::1/128"),
+            ("192.0.2.1", "192.0.2.1"),
+            ("::ffff:192.0.2.1", "192.0.2.1"),
+            ("::1", "::1/128"),
+        ] {
+            assert_eq!(AddressPrefix::parse_host(text).unwrap().to_string(), prefix);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Sockets that a service manager has bound and hands over when it starts the server ("socket
+//! activation", `sd_listen_fds(3)`). They take the place of the addresses of the options. So ports
+//! below 1024 need no privilege, and datagrams that come while the server restarts wait for it.
+
+use std::net::{TcpListener, UdpSocket};
+
+use listenfd::ListenFd;
+use thiserror::Error;
+
+use crate::options::ServiceOptions;
+
+/// The sockets that were handed over, by what they are for.
+#[derive(Debug, Default)]
+pub(crate) struct HandedOver {
+    /// In place of `--listen`.
+    pub(crate) listen: Vec<UdpSocket>,
+    /// In place of `--query`.
+    pub(crate) query: Vec<UdpSocket>,
+    /// In place of `--http`.
+    pub(crate) http: Option<TcpListener>,
+    /// In place of `--page`.
+    pub(crate) page: Option<TcpListener>,
+}
+
+/// Why a socket that was handed over is of no use.
+#[derive(Debug, Error)]
+pub enum HandedOverError {
+    /// The server has no use for it.
+    #[error(
+        "the service manager hands over socket {number} (of LISTEN_FDS) with the name {name:?}, \
+         which is neither UDP nor a TCP listener, or not what its name says: listen and query are \
+         UDP (ListenDatagram=), http and page TCP (ListenStream=)"
+    )]
+    Useless {
+        /// The number of the socket, from 0.
+        number: usize,
+        /// The name that `FileDescriptorName=` gives it.
+        name: String,
+    },
+    /// There are two sockets for one listener.
+    #[error(
+        "the service manager hands over two TCP sockets for {purpose}; name them http and page by \
+         FileDescriptorName="
+    )]
+    Twice {
+        /// What both are for.
+        purpose: &'static str,
+    },
+}
+
+impl HandedOver {
+    /// Takes the sockets that were handed over to this process; none if there is no such service
+    /// manager. Only the first call of a process gets them.
+    ///
+    /// # Errors
+    /// A socket is of no use. Nobody would hear who connects to it.
+    pub(crate) fn take(options: &ServiceOptions) -> Result<Self, HandedOverError> {
+        let mut taken = Self::default();
+        if !options.hands_over() {
+            return Ok(taken);
+        }
+        let mut sockets = ListenFd::from_env();
+        let names: Vec<&str> =
+            options.listen_fdnames.iter().flat_map(|all| all.split(':')).collect();
+        for number in 0..sockets.len() {
+            let name = names.get(number).copied().unwrap_or_default();
+            let useless = || HandedOverError::Useless { number, name: name.to_owned() };
+            let udp = sockets.take_udp_socket(number).ok().flatten();
+            let tcp = sockets.take_tcp_listener(number).ok().flatten();
+            match (name, udp, tcp) {
+                ("query", Some(udp), _) => taken.query.push(udp),
+                ("http" | "page", Some(_), _) => return Err(useless()),
+                (_, Some(udp), _) => taken.listen.push(udp),
+                ("listen" | "query", None, Some(_)) => return Err(useless()),
+                ("page", None, Some(tcp)) => put(&mut taken.page, tcp, "the public page")?,
+                (_, None, Some(tcp)) => put(&mut taken.http, tcp, "the operator's pages")?,
+                (_, None, None) => return Err(useless()),
+            }
+        }
+        Ok(taken)
+    }
+}
+
+/// Puts a listener in its place, if that is empty.
+fn put(
+    place: &mut Option<TcpListener>,
+    listener: TcpListener,
+    purpose: &'static str,
+) -> Result<(), HandedOverError> {
+    match place.replace(listener) {
+        None => Ok(()),
+        Some(_) => Err(HandedOverError::Twice { purpose }),
+    }
+}
