@@ -12,9 +12,7 @@
 //! * [`game_data`]: the data of a game that a client needs to predict it.
 //! * [`download`]: how a client gets the map and the game's data.
 //! * `token` (a feature, on by default): connect tokens, which a backend seals for clients.
-//! * [`a2s`]: queries of server browsers.
 
-pub mod a2s;
 pub mod bits;
 pub mod client;
 pub mod commands;

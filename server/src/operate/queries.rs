@@ -1,0 +1,216 @@
+//! Answers to server browsers by A2S (`--query`), as Valve's page "Server queries" describes it.
+//!
+//! Queries come to the ports of `--query`, which have a thread each, and to the game's own port.
+//! One thread answers. Each datagram is read ([`query`]), the server is described ([`report`]), and
+//! the description is written ([`answer`]) and split into packets ([`split`]).
+//!
+//! A sender that has not proven its address is sent a challenge and nothing else ([`challenge`]).
+//! The challenge is never longer than the query, so nobody can turn the server on others. The
+//! number of packets a second is limited, and so are the bytes that an address is sent.
+
+mod answer;
+mod challenge;
+mod query;
+mod report;
+mod split;
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use tracing::debug;
+
+use crate::bind;
+use crate::error::{RunError, StartError};
+use crate::match_handle::MatchHandle;
+use crate::matches::Matches;
+use crate::network::{Asked, Queries, ReceiveBuffer, UdpPort};
+use crate::stop::Stop;
+use crate::threads::Threads;
+use crate::token_bucket::{Rate, TokenBucket};
+use challenge::Challenges;
+use query::{Query, Subject};
+
+/// Packets of answers a second, and challenges a second: enough for the browsers of a few hundred
+/// players at once. Answers and challenges have a bucket each. So senders that forge addresses
+/// cannot use up the answers to those who have proven theirs.
+const PACKETS: Rate = Rate { per_second: 200.0, burst: 400.0 };
+
+/// How long a thread waits for a query before it checks whether the server ends.
+const READ_TIMEOUT: Duration = Duration::from_millis(200);
+
+/// The ports of `--query` that wait to be served, and the queue of all queries.
+pub(crate) struct QueryPorts {
+    ports: Vec<UdpPort>,
+    /// Addresses of `--query` that are the game's own.
+    shared: Vec<SocketAddr>,
+    queries: Queries,
+    asked: Receiver<Asked>,
+    challenges: Challenges,
+}
+
+impl QueryPorts {
+    /// Binds the ports, except those at which the game listens: it hands its queries over. Sockets
+    /// that are `handed_over` take the place of `addresses`.
+    ///
+    /// # Errors
+    /// An address cannot be bound.
+    pub(crate) fn bind(
+        addresses: &[SocketAddr],
+        listens: &[SocketAddr],
+        handed_over: Vec<UdpSocket>,
+    ) -> Result<Self, StartError> {
+        let addresses = if handed_over.is_empty() { addresses } else { &[] };
+        let is_shared = |&address: &SocketAddr| is_covered(address, listens);
+        let (shared, addresses): (Vec<_>, Vec<_>) = addresses.iter().copied().partition(is_shared);
+        let bind = |&address: &SocketAddr| {
+            let bound = bind::udp(address, &addresses)
+                .and_then(|socket| UdpPort::new(socket.into(), READ_TIMEOUT));
+            bound.map_err(|source| StartError::Query { address, source })
+        };
+        let mut ports = addresses.iter().map(bind).collect::<Result<Vec<_>, _>>()?;
+        for socket in handed_over {
+            ports.push(UdpPort::new(socket, READ_TIMEOUT).map_err(StartError::Endpoint)?);
+        }
+        let (queries, asked) = Queries::queue();
+        let challenges = Challenges::new(Instant::now()).ok_or(StartError::Random)?;
+        Ok(Self { ports, shared, queries, asked, challenges })
+    }
+
+    /// Where the game's own port puts queries.
+    pub(crate) fn queries(&self) -> Queries {
+        self.queries.clone()
+    }
+
+    /// The addresses of `--query`, with the ports that the system chose.
+    pub(crate) fn addresses(&self) -> std::io::Result<Vec<SocketAddr>> {
+        let shared = self.shared.iter().map(|&address| Ok(address));
+        self.ports.iter().map(UdpPort::address).chain(shared).collect()
+    }
+
+    /// Starts the threads that read and answer queries until the server ends. Without `--query`
+    /// there is none: who does not ask for it is in no list, and queries that come to the game's
+    /// port are dropped.
+    ///
+    /// # Errors
+    /// The system refuses a thread.
+    pub(crate) fn start(
+        self,
+        threads: &mut Threads,
+        games: &Matches<Arc<MatchHandle>>,
+    ) -> Result<(), StartError> {
+        let Self { ports, shared, queries, asked, challenges } = self;
+        if ports.is_empty() && shared.is_empty() {
+            return Ok(());
+        }
+        for port in ports {
+            let (queries, stop) = (queries.clone(), games.first().stop.clone());
+            threads.spawn("query port thread", move || {
+                listen(port, &queries, &stop);
+                Ok(())
+            })?;
+        }
+        let begin = Instant::now();
+        let answering = Answering {
+            games: games.clone(),
+            challenges,
+            challenge_budget: TokenBucket::full(begin),
+            answer_budget: TokenBucket::full(begin),
+            count: 0,
+        };
+        threads.spawn("query thread", move || answering.run(&asked))
+    }
+}
+
+/// Whether the game listens at this address.
+fn is_covered(address: SocketAddr, listens: &[SocketAddr]) -> bool {
+    listens.iter().any(|listen| {
+        let is_any = match listen.ip() {
+            IpAddr::V4(all) => all.is_unspecified() && address.is_ipv4(),
+            IpAddr::V6(all) => all.is_unspecified(),
+        };
+        let port = address.port();
+        port != 0 && listen.port() == port && (is_any || listen.ip() == address.ip())
+    })
+}
+
+/// Queues what arrives at a port until the server ends.
+fn listen(port: UdpPort, queries: &Queries, stop: &Stop) {
+    let (port, mut buffer) = (Arc::new(port), ReceiveBuffer::default());
+    while !stop.is_requested() {
+        // An error is a time-out, or the system's report that an earlier answer did not arrive.
+        let _ = port.receive(&mut buffer, |datagram, ends| queries.put(datagram, ends, &port));
+    }
+}
+
+/// The part that answers.
+struct Answering {
+    games: Matches<Arc<MatchHandle>>,
+    challenges: Challenges,
+    /// What was used up of [`PACKETS`], by challenges and by answers.
+    challenge_budget: TokenBucket,
+    answer_budget: TokenBucket,
+    /// Answers so far.
+    count: u16,
+}
+
+impl Answering {
+    /// Answers until the server ends.
+    fn run(mut self, asked: &Receiver<Asked>) -> Result<(), RunError> {
+        while !self.games.first().stop.is_requested() {
+            match asked.recv_timeout(READ_TIMEOUT) {
+                Ok(asked) => self.answer(&asked, Instant::now()),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, asked: &Asked, now: Instant) {
+        let from = asked.peer();
+        let Some(query) = Query::parse(&asked.datagram) else { return };
+        let is_proven =
+            query.challenge.is_some_and(|proof| self.challenges.is_proof(proof, from, now));
+        if !is_proven {
+            if self.challenge_budget.take(PACKETS, 1.0, now) {
+                send(asked, &answer::challenge(self.challenges.of(from, now)));
+            }
+            return;
+        }
+        // A whole answer is sent or none: a browser can do nothing with a part.
+        if !self.answer_budget.take(PACKETS, 1.0, now) {
+            return;
+        }
+        let packets = split::split(self.describe(query.subject, from.ip()), self.count);
+        self.count = self.count.wrapping_add(1);
+        let bytes = packets.iter().map(Vec::len).sum();
+        let outgoing = &self.games.first().outgoing;
+        if self.answer_budget.take(PACKETS, packets.len() as f64 - 1.0, now)
+            && outgoing.payer(from.ip()).pay_at_once(bytes)
+        {
+            packets.iter().for_each(|packet| send(asked, packet));
+        }
+    }
+
+    /// The whole answer to a query of `asker`.
+    fn describe(&self, subject: Subject, asker: IpAddr) -> Vec<u8> {
+        match subject {
+            Subject::Info => answer::info(&report::info(&self.games)),
+            Subject::Players => answer::players(&report::players(&self.games, asker)),
+            Subject::Rules => answer::rules(&report::rules(&self.games)),
+        }
+    }
+}
+
+fn send(asked: &Asked, packet: &[u8]) {
+    if let Err(error) = asked.answer(packet) {
+        debug!("a query of {} could not be answered: {error}", asked.peer());
+    }
+}
+
+#[cfg(test)]
+mod reader;
+#[cfg(test)]
+mod tests;
