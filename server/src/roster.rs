@@ -56,6 +56,14 @@ impl Roster {
         scores.max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)))
     }
 
+    /// The players who have a score, the best first.
+    pub(crate) fn standings(&self) -> Vec<(PlayerName, i16)> {
+        let scored = |entry: &Entry| Some((entry.name.clone(), entry.vitals?.score));
+        let mut all: Vec<_> = self.0.iter().filter_map(|entry| scored(entry.value())).collect();
+        all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        all
+    }
+
     /// The score of the player of this name.
     pub(crate) fn score(&self, name: &PlayerName) -> Option<i16> {
         let entry = self.0.iter().find(|entry| entry.name == *name)?;

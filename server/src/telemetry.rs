@@ -9,6 +9,7 @@
 //! two.
 
 mod admin_metrics;
+mod answers;
 mod catalogue;
 mod certificate_metrics;
 mod connection_metrics;
@@ -22,12 +23,14 @@ mod match_metrics;
 mod network_metrics;
 mod path_metrics;
 mod process_metrics;
+mod pulse;
 mod recent_ticks;
 mod recording_metrics;
 mod round_metrics;
 mod server_telemetry;
 mod socket_metrics;
 mod tick_metrics;
+mod webhook_metrics;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,10 +53,12 @@ use match_metrics::MatchMetrics;
 pub(crate) use network_metrics::{DroppedDatagram, NetworkMetrics};
 pub(crate) use path_metrics::PathMetrics;
 use recording_metrics::RecordingMetrics;
+pub(crate) use pulse::{EventLoop, Pulse};
 pub(crate) use round_metrics::{Part, RoundMetrics};
 pub(crate) use server_telemetry::ServerTelemetry;
 pub(crate) use socket_metrics::inode;
 pub(crate) use tick_metrics::{TickMetrics, TickPhases, TickSummary};
+pub(crate) use webhook_metrics::{PostOutcome, WebhookMetrics};
 
 /// All metrics of one match.
 pub(crate) struct Telemetry {

@@ -20,6 +20,12 @@ use super::server_clock::ServerClock;
 /// Time after joining in which a bot's observations count as those of joining.
 pub(super) const JOINING: Duration = Duration::from_secs(1);
 
+/// Ticks after the first snapshot in which a line of the server counts as its greeting.
+const GREETING: i64 = 60;
+
+/// Most lines of a greeting that are kept.
+const GREETING_LINES: usize = 4;
+
 /// The outcome of a bot.
 pub(super) enum Outcome {
     /// The bot could not join.
@@ -59,6 +65,8 @@ pub(super) struct BotRecord {
     pub(super) prediction: PredictionStats,
     /// Number of other players that it killed.
     pub(super) kills: u64,
+    /// The lines by which the server greeted it.
+    pub(super) greeting: Vec<String>,
     /// How it spent its time.
     pub(super) activity: ActivityRecorder,
     pub(super) tick_rate: f64,
@@ -92,6 +100,7 @@ impl BotRecord {
             snapshot_rate: 0.0,
             traffic: Traffic::default(),
             kills: 0,
+            greeting: Vec::new(),
             entities: HashSet::new(),
         }
     }
@@ -110,6 +119,16 @@ impl BotRecord {
     pub(super) fn enter_world(&mut self, client: &Client) {
         self.worlds += 1;
         self.has_joined(client);
+    }
+
+    /// Keeps a line of the server if it is one of the first.
+    pub(super) fn note_announced(&mut self, tick: Tick, line: &str) {
+        let is_early = self.arrivals.is_none_or(|[(first, _), _]| tick.distance(first) <= GREETING);
+        let is_new =
+            self.greeting.len() < GREETING_LINES && !self.greeting.iter().any(|said| said == line);
+        if self.worlds == 1 && self.reconnects == 0 && is_early && is_new {
+            self.greeting.push(line.to_owned());
+        }
     }
 
     /// The observations of the present phase: joining or play.

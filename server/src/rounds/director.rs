@@ -15,6 +15,7 @@ use super::{RoundRequest, Schedule, short};
 use crate::clients::Removal;
 use crate::level::{Level, Prepared};
 use crate::match_handle::MatchHandle;
+use crate::operate::webhook::{Happening, Standing};
 use crate::recording::LevelRecordings;
 use crate::tick_thread::NextWorld;
 
@@ -168,8 +169,16 @@ fn conclude(level: &Level, next: Option<&str>, game: &MatchHandle) {
         Some((name, score)) => format!("The round is over: {name} is best with {score}"),
         None => "The round is over".to_owned(),
     };
-    let next = next.map(|map| format!(". Next map: {}", short(map)));
+    let next_map = next.map(|map| short(map).to_owned());
+    let next = next_map.as_ref().map(|map| format!(". Next map: {map}"));
     info!("{won}");
+    if game.webhook.is_heard() {
+        let map = level.match_info.map_name.as_str().to_owned();
+        let scores = level.roster.standings().into_iter();
+        let scores = scores.map(|(name, score)| Standing { name: name.to_string(), score });
+        let result = Happening::Result { map, next_map, scores: scores.collect() };
+        game.webhook.tell(Some(&game.name), &result);
+    }
     // A line with both names could be too long, or a map's name could hold characters that cannot
     // be shown. Then the line is sent without the map.
     for line in [won.clone() + &next.unwrap_or_default(), won] {

@@ -82,6 +82,8 @@ catalogue! {
         "Requests to the admin interface, by request and outcome.";
     REFUSALS = counter "game_refusals_total", "Connections refused before they joined, by reason.";
     DISCONNECTS = counter "game_disconnects_total", "Players that left, by reason.";
+    LEFT_FIGHTING = counter "game_left_fighting_total",
+        "Players who left in a fight and whose body stayed until it was over.";
 
     SNAPSHOTS = counter "game_snapshots_total",
         "Snapshots handed to the network, each one datagram.";
@@ -120,6 +122,10 @@ catalogue! {
         "1 if the recording ended before the match, else 0.";
     RECORDING_TICKS = counter "game_recording_ticks_total", "Ticks written to the recording.";
     RECORDING_BYTES = counter "game_recording_bytes_total", "Bytes written to the recording.";
+    RECORDINGS_DELETED = counter "game_recordings_deleted_total",
+        "Finished recordings deleted because of a limit of --record-keep.";
+
+    WEBHOOK_POSTS = counter "game_webhook_posts_total", "Posts to the webhook, by outcome.";
 
     CERTIFICATE_EXPIRY = gauge "game_certificate_expiry_timestamp_seconds",
         "When the certificate that clients are shown ends, in seconds since 1970.";
@@ -134,6 +140,8 @@ catalogue! {
     PROCESS_DESCRIPTORS = gauge "game_process_open_descriptors", "Files and sockets open.";
     PROCESS_DESCRIPTOR_LIMIT = gauge "game_process_descriptor_limit",
         "Files and sockets that the system lets the server open.";
+    THREAD_AGE = gauge "game_thread_age_seconds",
+        "Time since the event loop of a thread turned; 0 if there is no such thread.";
     PROCESS_THREADS = gauge "game_process_threads", "Threads of the server.";
 
     LOG_LINES_LOST = counter "game_log_lines_lost_total",

@@ -11,6 +11,7 @@ pub(super) struct RecordingMetrics {
     failed: Gauge,
     ticks: Counter,
     bytes: Counter,
+    deleted: Counter,
 }
 
 impl RecordingMetrics {
@@ -20,11 +21,13 @@ impl RecordingMetrics {
             failed: gauge!(catalogue::RECORDING_FAILED),
             ticks: counter!(catalogue::RECORDING_TICKS),
             bytes: counter!(catalogue::RECORDING_BYTES),
+            deleted: counter!(catalogue::RECORDINGS_DELETED),
         }
     }
 
     /// Copies the current status.
     pub(super) fn observe(&self) {
+        self.deleted.absolute(self.recording.deleted());
         let Some(status) = self.recording.status() else { return };
         self.failed.set(f64::from(u8::from(status.failure().is_some())));
         let (ticks, bytes) = self.recording.written();

@@ -13,8 +13,9 @@ use super::certificate_metrics::CertificateMetrics;
 use super::log_metrics::LogMetrics;
 use super::match_metrics::build_info;
 use super::process_metrics::ProcessMetrics;
+use super::pulse::Pulses;
 use super::socket_metrics::SocketMetrics;
-use super::{AdminMetrics, ServerIdentity, catalogue, path_metrics, tick_metrics};
+use super::{AdminMetrics, ServerIdentity, WebhookMetrics, catalogue, path_metrics, tick_metrics};
 use crate::spans::Spans;
 use crate::token_bucket::{Rate, TokenBucket};
 
@@ -30,6 +31,10 @@ pub(crate) struct ServerTelemetry {
     pub(crate) certificate: CertificateMetrics,
     /// Requests of administrators.
     pub(crate) admin: AdminMetrics,
+    /// Posts to the webhook.
+    pub(crate) webhook: WebhookMetrics,
+    /// Signs of life of the threads.
+    pub(crate) pulses: Pulses,
     /// Spans of single joins, map transfers and ticks.
     pub(super) spans: Spans,
     /// Connections since the start.
@@ -70,16 +75,20 @@ impl ServerTelemetry {
             (
                 CertificateMetrics::register(identity.self_signed),
                 AdminMetrics::register(),
+                WebhookMetrics::register(),
+                Pulses::register(),
                 ProcessMetrics::register(),
-                SocketMetrics::register(identity.udp_inode),
+                SocketMetrics::register(identity.udp_inodes.clone()),
                 LogMetrics::register(),
             )
         };
-        let (certificate, admin, process, socket, log) =
+        let (certificate, admin, webhook, pulses, process, socket, log) =
             metrics::with_local_recorder(&recorder, register);
         Ok(Self {
             certificate,
             admin,
+            webhook,
+            pulses,
             spans: identity.spans.clone(),
             connections: Arc::default(),
             process,
@@ -96,6 +105,7 @@ impl ServerTelemetry {
     pub(crate) fn render(&self, observe: impl FnOnce()) -> String {
         observe();
         self.process.observe();
+        self.pulses.observe();
         self.socket.observe();
         self.log.observe();
         self.page.render()

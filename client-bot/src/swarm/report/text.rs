@@ -43,6 +43,9 @@ impl Report {
             "bots                {joined} of {bots} joined, {refused} refused, \
              {unreachable} unreachable, {dropped} dropped, {seconds:.1} s"
         )?;
+        for line in &self.greeting {
+            writeln!(out, "server says         {line}")?;
+        }
         if *reconnects > 0 {
             writeln!(out, "reconnects          {reconnects}")?;
         }

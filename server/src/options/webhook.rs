@@ -1,0 +1,16 @@
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// Who is told of joins, leaves, results and bans.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct WebhookOptions {
+    /// Address that is sent joins, leaves, results of rounds and bans, each as JSON by an HTTP
+    /// POST: `http://` or `https://`
+    #[arg(long, value_name = "URL", env = "ARENA_WEBHOOK")]
+    pub webhook: Option<String>,
+
+    /// File with the secret by which posts of `--webhook` are signed; at least 16 bytes
+    #[arg(long, value_name = "FILE", env = "ARENA_WEBHOOK_KEY", requires = "webhook")]
+    pub webhook_key: Option<PathBuf>,
+}

@@ -1,0 +1,31 @@
+use metrics::{Counter, counter};
+
+use super::catalogue;
+
+/// What became of a post to the webhook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PostOutcome {
+    /// The receiver has taken it.
+    Delivered,
+    /// The receiver refuses it.
+    Refused,
+    /// The receiver could not be reached, or failed, however often it was tried.
+    Failed,
+    /// Too many posts waited already.
+    Dropped,
+}
+
+/// Posts to the webhook and their outcomes.
+pub(crate) struct WebhookMetrics([Counter; 4]);
+
+impl WebhookMetrics {
+    pub(super) fn register() -> Self {
+        let labels = ["delivered", "refused", "failed", "dropped"];
+        Self(labels.map(|outcome| counter!(catalogue::WEBHOOK_POSTS, "outcome" => outcome)))
+    }
+
+    /// Counts a post.
+    pub(crate) fn count(&self, outcome: PostOutcome) {
+        self.0[outcome as usize].increment(1);
+    }
+}
