@@ -7,9 +7,10 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::live::RecordingThread;
-use super::{Latest, LiveRecorder, RecordingError};
+use super::{Keeper, Latest, LiveRecorder, RecordingError};
 use crate::error::{RunError, StartError};
 use crate::level::Prepared;
+use crate::options::RetentionOptions;
 use crate::threads::join_until;
 
 /// The name of the thread that writes a recording, for messages.
@@ -44,6 +45,11 @@ impl LevelRecordings {
     /// The status of the recordings.
     pub(crate) fn latest(&self) -> Arc<Latest> {
         Arc::clone(&self.latest)
+    }
+
+    /// The keeper of the limits, if these recordings have any.
+    pub(crate) fn keeper(&self, limits: &RetentionOptions) -> Option<Keeper> {
+        Keeper::new(self.path.as_deref()?, limits, &self.latest)
     }
 
     /// Begins the recording of the first level. The file is created at once, so that
@@ -100,9 +106,15 @@ impl LevelRecordings {
     }
 
     fn spawn(&self, thread: RecordingThread) -> Result<(), StartError> {
+        let latest = Arc::clone(&self.latest);
+        let record = move || {
+            let written = thread.run();
+            latest.note_finished();
+            written
+        };
         let thread = Builder::new()
             .name(PART.to_owned())
-            .spawn(move || thread.run())
+            .spawn(record)
             .map_err(|source| StartError::Thread { part: PART, source })?;
         let mut threads = self.lock();
         threads.reap();

@@ -3,9 +3,11 @@ use std::fs::{File, OpenOptions, metadata, remove_file};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::keeper::hold;
+
 /// Most numbered files of one name. Each restart tries the names from the first, so this also
 /// bounds how long that takes.
-const MOST_NUMBERED: u32 = 9_999;
+pub(super) const MOST_NUMBERED: u32 = 9_999;
 
 /// The file that a new recording goes to.
 #[derive(Debug)]
@@ -30,7 +32,10 @@ impl NewFile {
         for number in 0..=MOST_NUMBERED {
             let path = numbered(path, number);
             match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok(Self { path, file, created: true }),
+                Ok(file) => {
+                    hold(&file);
+                    return Ok(Self { path, file, created: true });
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }

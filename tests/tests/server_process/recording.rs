@@ -173,3 +173,36 @@ async fn a_killed_server_leaves_a_recording_that_a_restart_does_not_touch() {
     assert!(Path::new(&file).is_file());
     assert_eq!(std::fs::read(&file).unwrap(), bytes, "the first recording was touched");
 }
+
+/// Three starts with `--record-keep 1`: the first recording goes, and neither the last finished one
+/// nor the one that is written.
+#[tokio::test]
+async fn only_the_newest_finished_recordings_are_kept() {
+    let folder = Folder::new("recording-kept");
+    let file = folder.file("match.rec");
+    let arguments = ["--map", &map(), "--record", &file, "--record-keep", "1"];
+    for _ in 0..2 {
+        let mut process = ServerProcess::start(&arguments);
+        process.said("recording to ");
+        process.signal("TERM");
+        process.wait();
+    }
+    let mut process = ServerProcess::start(&arguments);
+    let running = format!("{file}.2");
+    assert_eq!(process.said("recording to "), running);
+    let begin = Instant::now();
+    while Path::new(&file).exists() {
+        assert!(begin.elapsed() < HANG, "the oldest recording is not deleted");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let counted =
+        async || metric(&get(process.http, "/metrics").await.body, "game_recordings_deleted_total");
+    while counted().await < 1.0 {
+        assert!(begin.elapsed() < HANG, "the deletion is not counted");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(Path::new(&format!("{file}.1")).exists() && Path::new(&running).exists());
+    process.signal("TERM");
+    process.wait();
+    assert!(Path::new(&running).exists());
+}

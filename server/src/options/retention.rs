@@ -1,0 +1,27 @@
+use std::time::Duration;
+
+use clap::Args;
+
+use super::duration::parse_duration;
+
+/// How many finished recordings of `--record` are kept. The oldest are deleted first; without a
+/// limit none is deleted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct RetentionOptions {
+    /// Keep so many finished recordings of each match at most, beside the one that is written, and
+    /// delete the oldest; 0 for any number
+    #[arg(long, value_name = "N", env = "ARENA_RECORD_KEEP", default_value_t = 0,
+          requires = "record")]
+    pub record_keep: u32,
+
+    /// Delete finished recordings that are older than this, such as `7d`; 0 for never
+    #[arg(long, value_name = "D", env = "ARENA_RECORD_KEEP_AGE", default_value = "0",
+          requires = "record", value_parser = parse_duration)]
+    pub record_keep_age: Duration,
+
+    /// Keep so many bytes of finished recordings of each match at most, and delete the oldest; 0
+    /// for any number
+    #[arg(long, value_name = "BYTES", env = "ARENA_RECORD_KEEP_BYTES", default_value_t = 0,
+          requires = "record")]
+    pub record_keep_bytes: u64,
+}
