@@ -4,6 +4,6 @@
 mod find;
 mod load;
 
-pub(crate) use find::{find, folders};
+pub(crate) use find::{find, find_named, folders};
 pub use load::load;
 pub(crate) use load::{game_file, load_with_file, read_source};

@@ -96,7 +96,10 @@ pub fn token(options: &TokenOptions) -> Result<String, TokenCommandError> {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
         let key = JoinKey::generate()?.to_hex() + "\n";
-        file.open(path).and_then(|mut file| file.write_all(key.as_bytes())).map_err(write)?;
+        let mut file = file.open(path).map_err(write)?;
+        let written = file.write_all(key.as_bytes()).and_then(|()| file.sync_all());
+        // Half a key would look like one that must be kept.
+        written.inspect_err(|_| drop(std::fs::remove_file(path))).map_err(write)?;
         return Ok(format!("wrote a new key to {}", path.display()));
     }
     let path = options.join_key.clone().unwrap_or_default();

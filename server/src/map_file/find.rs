@@ -1,6 +1,6 @@
 //! The search for a map by its name: a path, or a file in one of the folders of maps.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::error::StartError;
 
@@ -25,6 +25,24 @@ pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Result<PathBuf, StartErro
         }
     }
     Err(StartError::NoSuchMap { name: name.into(), known: known(folders) })
+}
+
+/// Finds a map in one of the folders by its name alone, which is no path. Returns its path.
+///
+/// # Errors
+/// There is no such map, or the name is a path.
+pub(crate) fn find_named(name: &str, folders: &[PathBuf]) -> Result<String, StartError> {
+    let missing = || StartError::NoSuchMap { name: name.into(), known: known(folders) };
+    let mut parts = Path::new(name).components();
+    // A backslash separates folders on Windows only, and is in no name of a map.
+    let is_plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None))
+        && !name.ends_with(['/', '\\']);
+    if !is_plain || name.contains('\\') {
+        return Err(missing());
+    }
+    let places = folders.iter().map(|folder| folder.join(name)).flat_map(spellings);
+    let found = places.into_iter().find(|place| has_suffix(place) && place.is_file());
+    found.and_then(|place| place.to_str().map(str::to_owned)).ok_or_else(missing)
 }
 
 /// The path itself and, if it has no suffix of a map, the path with each suffix.
@@ -105,6 +123,35 @@ mod tests {
             "there is no map c in this folder or in maps/; known maps: a.obsp, b.map"
         );
         assert!(find("c", &[]).unwrap_err().to_string().contains("path of an .obsp"));
+    }
+
+    #[test]
+    fn a_map_that_is_named_from_outside_is_no_path() {
+        let folder = Folder::with("map-named", &["a.obsp", "notes.txt"]);
+        fs::create_dir_all(folder.0.join("inner")).unwrap();
+        fs::write(folder.0.join("inner/b.obsp"), "").unwrap();
+        let folders = [folder.0.clone()];
+        let path = folder.0.join("a.obsp").to_str().unwrap().to_owned();
+        assert_eq!(find_named("a", &folders).unwrap(), path);
+        assert_eq!(find_named("a.obsp", &folders).unwrap(), path);
+        for bad in [
+            &path,
+            "inner/b",
+            "inner/b.obsp",
+            "./a",
+            "../a",
+            "inner/../a",
+            "a/",
+            "inner\\b",
+            "notes.txt",
+            "inner",
+            "",
+            ".",
+            "..",
+            "/etc/passwd",
+        ] {
+            assert!(find_named(bad, &folders).is_err(), "{bad}");
+        }
     }
 
     #[test]

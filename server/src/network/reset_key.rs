@@ -7,11 +7,10 @@
 //! comes from the private key of `--key`, or is kept in a file of the state directory.
 
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fs, io};
 
 use quinn::EndpointConfig;
 use quinn_proto::HashedConnectionIdGenerator;
@@ -19,6 +18,9 @@ use ring::rand::{SecureRandom, SystemRandom};
 use ring::{hkdf, hmac};
 use rustls::pki_types::PrivateKeyDer;
 use tracing::warn;
+
+use crate::regular_file;
+use crate::state_file::{self, Readers};
 
 /// Name of the file in the state directory.
 const FILE: &str = "reset.key";
@@ -109,32 +111,39 @@ fn state_dir_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> 
     Some(base.join("arena-server"))
 }
 
-/// Reads the secret from the file. Makes the file if there is none.
+/// Reads the secret from the file. Makes the file if there is none, or if it is empty.
 fn kept_secret(directory: &Path) -> io::Result<[u8; SECRET_LENGTH]> {
     let path = directory.join(FILE);
-    match fs::File::open(&path) {
-        Ok(file) => {
-            let mut bytes = Vec::new();
-            // One byte more than a secret has is read, to notice a file that holds something else.
-            file.take(SECRET_LENGTH as u64 + 1).read_to_end(&mut bytes)?;
-            let secret = <[u8; SECRET_LENGTH]>::try_from(bytes);
-            secret.map_err(|_| {
-                let name = path.display();
-                io::Error::other(format!("{name} does not hold {SECRET_LENGTH} bytes: remove it"))
-            })
+    let name = path.display();
+    match regular_file::read(&path, regular_file::LARGEST) {
+        Ok(bytes) if bytes.is_empty() => {
+            warn!(
+                "{name} is empty: the disk may have been full, or the machine crashed, when it was \
+                 written; a new key is made, and clients of an earlier run notice its end by \
+                 time-out only"
+            );
+            made_secret(&path)
         }
+        Ok(bytes) => <[u8; SECRET_LENGTH]>::try_from(bytes.as_slice()).map_err(|_| {
+            io::Error::other(format!(
+                "{name} holds {} bytes in place of {SECRET_LENGTH}, so it may be another file: \
+                 remove it, or name another directory",
+                bytes.len()
+            ))
+        }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             fs::create_dir_all(directory)?;
-            let secret = new_secret();
-            let mut options = OpenOptions::new();
-            options.write(true).create_new(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            options.open(&path)?.write_all(&secret)?;
-            Ok(secret)
+            made_secret(&path)
         }
         Err(error) => Err(error),
     }
+}
+
+/// Writes a new secret to the file, whole or not at all.
+fn made_secret(path: &Path) -> io::Result<[u8; SECRET_LENGTH]> {
+    let secret = new_secret();
+    state_file::write(path, &secret, Readers::Owner)?;
+    Ok(secret)
 }
 
 fn new_secret() -> [u8; SECRET_LENGTH] {
@@ -198,6 +207,21 @@ mod tests {
             "the file is left alone"
         );
         ResetKey::kept_in(Some(Path::new("/dev/null/nowhere")));
+    }
+
+    /// A disk that was full at the first start left an empty file for ever.
+    #[test]
+    fn an_empty_key_is_made_anew_and_kept_from_then_on() {
+        let directory = Directory::new("empty-key");
+        fs::create_dir_all(&directory.0).unwrap();
+        fs::write(directory.0.join(FILE), b"").unwrap();
+        let first = ResetKey::kept_in(Some(&directory.0));
+        assert_eq!(fs::read(directory.0.join(FILE)).unwrap().len(), SECRET_LENGTH);
+        assert_eq!(parts(&first), parts(&ResetKey::kept_in(Some(&directory.0))));
+        // One byte more is no key, and nobody's to overwrite.
+        fs::write(directory.0.join(FILE), [7; SECRET_LENGTH + 1]).unwrap();
+        ResetKey::kept_in(Some(&directory.0));
+        assert_eq!(fs::read(directory.0.join(FILE)).unwrap(), [7; SECRET_LENGTH + 1]);
     }
 
     #[test]

@@ -1,0 +1,169 @@
+use super::*;
+
+/// A temporary folder. It is removed when dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("state-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.0).unwrap();
+        let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
+        let mut names: Vec<_> =
+            entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_new_file_is_written_and_replaced_and_nothing_is_left_beside_it() {
+    let folder = Folder::new("plain");
+    let path = folder.0.join("bans.toml");
+    write(&path, b"one", Readers::Usual).unwrap();
+    // A server that was killed has left this behind.
+    fs::write(folder.0.join("bans.toml.new"), "half").unwrap();
+    write(&path, b"two", Readers::Usual).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"two");
+    assert_eq!(folder.names(), ["bans.toml"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_mode_is_kept_and_a_secret_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let folder = Folder::new("mode");
+    let [bans, key] = ["bans.toml", "reset.key"].map(|name| folder.0.join(name));
+    fs::write(&bans, "").unwrap();
+    for wanted in [0o640, 0o600, 0o664] {
+        fs::set_permissions(&bans, fs::Permissions::from_mode(wanted)).unwrap();
+        write(&bans, b"x", Readers::Usual).unwrap();
+        assert_eq!(mode(&bans), wanted);
+    }
+    write(&key, b"x", Readers::Owner).unwrap();
+    assert_eq!(mode(&key), 0o600);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link_and_its_target_gets_the_content() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new("link");
+    fs::create_dir(folder.0.join("real")).unwrap();
+    let [link, second] = ["link", "second"].map(|name| folder.0.join(name));
+    symlink("second", &link).unwrap();
+    symlink("real/bans.toml", &second).unwrap();
+    // The target does not exist at first, and is replaced then.
+    for content in [b"one", b"two"] {
+        write(&link, content, Readers::Usual).unwrap();
+        assert_eq!(fs::read(folder.0.join("real/bans.toml")).unwrap(), content);
+        assert!(link.is_symlink() && second.is_symlink());
+    }
+    symlink("loop", folder.0.join("loop")).unwrap();
+    let error = write(&folder.0.join("loop"), b"x", Readers::Usual).unwrap_err().to_string();
+    assert!(error.contains("links"), "{error}");
+}
+
+#[test]
+fn a_file_that_cannot_be_renamed_over_is_written_in_place() {
+    let folder = Folder::new("place");
+    let path = folder.0.join("bans.toml");
+    fs::write(&path, "a longer old content").unwrap();
+    for kind in [
+        ErrorKind::ResourceBusy,
+        ErrorKind::CrossesDevices,
+        ErrorKind::PermissionDenied,
+        ErrorKind::ReadOnlyFilesystem,
+    ] {
+        let refuses = |_: &Path, _: &Path| Err(io::Error::from(kind));
+        write_by(&path, format!("{kind:?}").as_bytes(), Readers::Usual, refuses).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("{kind:?}"));
+        assert_eq!(folder.names(), ["bans.toml"]);
+    }
+    // A full disk is no reason to write in place: the old content would be lost.
+    let full = |_: &Path, _: &Path| Err(io::Error::from(ErrorKind::StorageFull));
+    assert!(write_by(&path, b"new", Readers::Usual, full).is_err());
+    assert_eq!(fs::read_to_string(&path).unwrap(), "ReadOnlyFilesystem");
+    assert_eq!(folder.names(), ["bans.toml"]);
+}
+
+/// Runs a script as root of a user namespace of its own. `None` if this system has none.
+#[cfg(target_os = "linux")]
+fn in_namespace(script: &str, folder: &Path) -> Option<std::process::Output> {
+    let test = std::env::current_exe().unwrap();
+    let run = |script: &str| {
+        std::process::Command::new("unshare")
+            .args(["--user", "--map-root-user", "--mount", "sh", "-euc", script])
+            .current_dir(folder)
+            .env("STATE_FILE_TEST", &test)
+            .output()
+            .ok()
+    };
+    run("mount -t tmpfs none /mnt").filter(|tried| tried.status.success())?;
+    run(script)
+}
+
+/// Writes to the file that [`in_namespace`]'s script names: a part of the tests below, which runs
+/// in the namespace.
+#[test]
+fn part_in_a_namespace() {
+    let Some(path) = std::env::var_os("STATE_FILE_PATH") else { return };
+    let length = std::env::var("STATE_FILE_LENGTH").unwrap().parse().unwrap();
+    let written = write(Path::new(&path), &vec![b'n'; length], Readers::Usual);
+    println!("written: {written:?}");
+    assert!(written.is_ok());
+}
+
+#[cfg(target_os = "linux")]
+const PART: &str =
+    "\"$STATE_FILE_TEST\" --exact state_file::tests::part_in_a_namespace --nocapture";
+
+/// The case `bans-file-replaced`: the file alone is mounted into a container.
+#[cfg(target_os = "linux")]
+#[test]
+fn bans_file_replaced_where_the_file_alone_is_mounted() {
+    let folder = Folder::new("mounted");
+    fs::write(folder.0.join("host"), "old").unwrap();
+    fs::write(folder.0.join("bans.toml"), "").unwrap();
+    let script = format!(
+        "mount --bind host bans.toml; STATE_FILE_PATH=bans.toml STATE_FILE_LENGTH=9 {PART}"
+    );
+    let Some(output) = in_namespace(&script, &folder.0) else {
+        eprintln!("skipped: no user namespaces here");
+        return;
+    };
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(fs::read_to_string(folder.0.join("host")).unwrap(), "nnnnnnnnn");
+    assert_eq!(folder.names(), ["bans.toml", "host"]);
+}
+
+/// A disk that becomes full while the file is written in place.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_old_content_in_a_file_that_is_mounted_alone() {
+    let folder = Folder::new("full");
+    fs::write(folder.0.join("bans.toml"), "").unwrap();
+    let script = format!(
+        "mkdir disk; mount -t tmpfs -o size=8k none disk; printf old > disk/host; \
+         mount --bind disk/host bans.toml; mount -o remount,bind,ro . 2>/dev/null || true; \
+         if STATE_FILE_PATH=bans.toml STATE_FILE_LENGTH=100000 {PART}; then exit 3; fi; \
+         test \"$(cat bans.toml)\" = old"
+    );
+    let Some(output) = in_namespace(&script, &folder.0) else {
+        eprintln!("skipped: no user namespaces here");
+        return;
+    };
+    assert!(output.status.success(), "{output:?}");
+}
