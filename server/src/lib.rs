@@ -22,14 +22,18 @@
 
 mod access_rules;
 mod address_key;
+mod address_prefix;
 mod admin;
 mod agones;
 mod audit_thread;
 mod bans;
+mod bind;
 mod build;
 mod clients;
+mod clock;
 mod command_line;
 mod descriptors;
+mod door;
 mod drain;
 mod error;
 mod health;
@@ -43,13 +47,15 @@ mod matches;
 mod models;
 mod names;
 mod network;
+mod operate;
 mod options;
 mod origins;
 mod pacer;
 mod public_endpoint;
 mod published;
-mod query;
+mod reach;
 pub mod recording;
+mod regular_file;
 pub mod replay;
 mod roster;
 mod rounds;
@@ -61,6 +67,7 @@ mod server;
 mod signals;
 pub mod soak;
 mod spans;
+mod state_file;
 mod status;
 mod stop;
 mod stuck;
@@ -76,20 +83,29 @@ mod view_limit;
 mod watchdog;
 
 pub use admin::command::{AdminAction, AdminCommand, AdminError, admin};
+pub use address_prefix::{AddressPrefix, AddressPrefixSyntax};
 pub use bans::BanError;
+pub use door::admittance::DoorError;
 pub use command_line::run_command_line;
 pub use error::{RunError, StartError};
+#[doc(hidden)]
+pub use http::{operators_routes, public_routes};
 pub use health::{HealthError, HealthOptions, health};
 pub use log::{FilterError, Log};
 pub use map_file::load as load_map;
 pub use models::{ModelsOptions, write_models};
 pub use network::CertificateError;
 pub use obsp_proto::Fingerprint;
+pub use operate::handed_over::HandedOverError;
+pub use operate::introduction::{MessageOfTheDay, ServerName};
+pub use operate::webhook::WebhookError;
 pub use options::{
     AddressOptions, AdminOptions, Advertised, AdvertisedSyntax, AgonesOptions, AllowedOrigin,
-    JoiningOptions, LogFormat, MatchOption, Options, OriginSyntax, RoundOptions, ServiceOptions,
-    Vote,
+    IntroductionOptions, JoiningOptions, LogFormat, MatchOption, Options, OriginSyntax,
+    OutgoingOptions, PageOptions, RetentionOptions, RoundOptions, ServiceOptions, Vote,
+    WebhookOptions,
 };
+pub use reach::{Reached, Unreached};
 pub use run_game::run_game;
 pub use serve::{prepare, serve};
 pub use server::{CommandError, MatchBuilder, MatchUpdate, Server, ServerBuilder, ServerHandle};
@@ -97,7 +113,7 @@ pub use spans::OtlpError;
 pub use telemetry::Bookkeeping;
 pub use token_command::{TokenCommandError, TokenOptions, token};
 #[doc(hidden)]
-pub use watchdog::TicksHeld;
+pub use watchdog::ThreadHeld;
 
 /// A level on the arena for two players, and the maker of further levels.
 #[cfg(test)]

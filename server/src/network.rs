@@ -22,6 +22,7 @@ mod end;
 mod endpoint;
 mod feed;
 mod flood;
+mod game_socket;
 mod idleness;
 mod lobby;
 mod map_stream;
@@ -31,12 +32,15 @@ mod outbox;
 mod path;
 mod path_estimate;
 mod path_stats;
+mod proxy_protocol;
+mod queries;
 mod rate_adaptation;
 mod renewal;
 mod reset_key;
 mod send_groups;
 mod snapshot_pace;
 mod spectator;
+mod udp_port;
 #[cfg(test)]
 mod virtual_line;
 mod web;
@@ -53,13 +57,16 @@ use crate::telemetry::Limit;
 
 use admission::Verdict;
 pub(crate) use admission::{Admission, Shares};
-pub(crate) use away::expire;
+pub(crate) use away::{LeavingRules, expire};
 pub use certificate::CertificateError;
-pub(crate) use endpoint::{Limits, bind, connection_limit, open};
+pub(crate) use certificate::Validity;
+pub(crate) use endpoint::{Endpoints, Limits, Sockets, bind, connection_limit};
 pub(crate) use lobby::{Lobbies, Lobby, Spectators};
-pub(crate) use renewal::{Credentials, renew};
+pub(crate) use queries::{Asked, Queries};
+pub(crate) use renewal::{Credentials, Renewal};
 pub(crate) use reset_key::default_state_dir;
 pub(crate) use send_groups::{Cadence, SendGroups};
+pub(crate) use udp_port::{ReceiveBuffer, UdpPort};
 
 /// How long clients have to answer the goodbye when the server shuts down.
 const DRAIN: Duration = Duration::from_secs(3);
@@ -71,8 +78,21 @@ const LAST_PACKETS: Duration = Duration::from_millis(500);
 /// connections count too, because they live on for a few round trips.
 const DRAINING: usize = 4;
 
-/// Accepts connections until asked to stop, then says goodbye to the clients.
-pub(crate) async fn serve(endpoint: quinn::Endpoint, lobbies: Arc<Lobbies>) {
+/// Accepts connections at all endpoints until asked to stop, then says goodbye to the clients.
+pub(crate) async fn serve(endpoints: Endpoints, lobbies: Arc<Lobbies>) {
+    let mut serving = JoinSet::new();
+    for endpoint in endpoints.iter() {
+        serving.spawn(serve_at(endpoint.clone(), endpoints.clone(), Arc::clone(&lobbies)));
+    }
+    while let Some(ended) = serving.join_next().await {
+        if let Err(error) = ended {
+            error!("the task of an endpoint crashed, please report it: {error}");
+        }
+    }
+}
+
+/// Serves one endpoint of all.
+async fn serve_at(endpoint: quinn::Endpoint, all: Endpoints, lobbies: Arc<Lobbies>) {
     let lobby = lobbies.first();
     let spectators = lobbies.count() * usize::from(lobby.game.access.max_spectators);
     let clients = usize::from(lobbies.player_limit()) + spectators;
@@ -81,7 +101,7 @@ pub(crate) async fn serve(endpoint: quinn::Endpoint, lobbies: Arc<Lobbies>) {
     loop {
         tokio::select! {
             incoming = endpoint.accept() => match incoming {
-                Some(incoming) => match ask(lobby, &incoming, endpoint.open_connections() < limit) {
+                Some(incoming) => match ask(lobby, &incoming, all.open_connections() < limit) {
                     Verdict::Admit(permit) => {
                         connections.spawn(connection::serve(incoming, permit, Arc::clone(&lobbies)));
                     }

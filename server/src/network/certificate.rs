@@ -1,6 +1,9 @@
 //! The server's certificate: self-signed or read from files, its fingerprint, and the
 //! warning before it expires.
 
+mod files;
+#[cfg(test)]
+mod pem_text;
 mod validity;
 
 use std::path::{Path, PathBuf};
@@ -10,11 +13,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use obsp_proto::Fingerprint;
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, PKCS_ECDSA_P256_SHA256};
 use ring::digest::{SHA256, digest};
-use rustls::InconsistentKeys;
-use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::sign::CertifiedKey;
 use thiserror::Error;
+
+pub(crate) use validity::{Validity, date};
 
 /// How long a self-signed certificate is valid. Browsers accept a pinned certificate only if it
 /// lives for at most 14 days; one day is left for wrong clocks.
@@ -30,14 +32,14 @@ pub enum CertificateError {
     #[error("cannot make a certificate: {0}")]
     Made(#[from] rcgen::Error),
     /// A certificate or a key could not be read.
-    #[error("{}: cannot read a {what} in PEM: {source}", .path.display())]
+    #[error("{}: cannot read a {what} in PEM: {reason}", .path.display())]
     Read {
         /// The kind of item that was looked for.
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// The reason.
-        source: pem::Error,
+        /// The reason, and the way out where it is known.
+        reason: String,
     },
     /// The certificate does not belong to the key.
     #[error(
@@ -54,36 +56,23 @@ pub enum CertificateError {
     },
 }
 
-/// The server warns of a certificate that ends within this time. Automatic renewal happens weeks
-/// before the end.
-const ENDING: Duration = Duration::from_secs(7 * 24 * 3600);
-
 /// A certificate of the server, and its key.
 pub(crate) struct Certificate {
     pub(crate) chain: Vec<CertificateDer<'static>>,
     pub(crate) key: PrivateKeyDer<'static>,
     pub(crate) fingerprint: Fingerprint,
-    /// When its validity begins and ends, in seconds since 1970. `None` if that cannot be read.
-    validity: Option<[i64; 2]>,
+    /// When it is valid. `None` if that cannot be read.
+    pub(crate) validity: Option<Validity>,
 }
 
 impl Certificate {
     /// Reads the certificate and its key from these files.
     pub(crate) fn read(certificate: &Path, key: &Path) -> Result<Self, CertificateError> {
-        let unread = |what, path: &Path| {
-            let path = path.to_owned();
-            move |source| CertificateError::Read { what, path, source }
+        let (chain, key) = files::read(certificate, key)?;
+        let (fingerprint, validity) = match chain.first() {
+            Some(own) => (fingerprint(own), Validity::of(own)),
+            None => (fingerprint(&[]), None),
         };
-        let chain = CertificateDer::pem_file_iter(certificate)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(unread("certificate", certificate))?;
-        let own = chain
-            .first()
-            .ok_or_else(|| unread("certificate", certificate)(pem::Error::NoItemsFound))?;
-        let (fingerprint, validity) = (fingerprint(own), validity::validity(own));
-        let files = [certificate, key];
-        let key = PrivateKeyDer::from_pem_file(key).map_err(unread("private key", key))?;
-        check_pair(&chain, &key, files)?;
         Ok(Self { chain, key, fingerprint, validity })
     }
 
@@ -104,29 +93,19 @@ impl Certificate {
 
     /// When its validity ends, in seconds since 1970. `None` if that cannot be read.
     pub(crate) fn not_after(&self) -> Option<i64> {
-        self.validity.map(|[_, end]| end)
+        self.validity.map(|validity| validity.end)
     }
 
     /// A warning if the certificate is not valid at `now`, or soon will not be.
     pub(crate) fn warning(&self, now: SystemTime) -> Option<String> {
-        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let [begin, end] = self.validity?;
-        let [wait, left] = [begin, end].map(|moment| moment.saturating_sub_unsigned(now));
-        let time = |seconds: i64| {
-            let hours = seconds.unsigned_abs() / 3600;
-            if hours < 48 { format!("{hours} hours") } else { format!("{} days", hours / 24) }
-        };
-        let effect = "clients that check it do not join";
-        if left < 0 {
-            Some(format!("the certificate expired {} ago: {effect}", time(left)))
-        } else if wait > 0 {
-            let clock = "unless this machine's clock is wrong";
-            let time = time(wait);
-            Some(format!("the certificate is not valid for another {time}: {effect}, {clock}"))
-        } else {
-            let ends = left.unsigned_abs() < ENDING.as_secs();
-            ends.then(|| format!("the certificate expires in {}", time(left)))
-        }
+        self.validity?.warning(now)
+    }
+
+    /// The certificate and its key in PEM.
+    #[cfg(test)]
+    pub(crate) fn pem(&self) -> [String; 2] {
+        let certificate = pem_text::pem("CERTIFICATE", &self.chain[0]);
+        [certificate, pem_text::pem("PRIVATE KEY", self.key.secret_der())]
     }
 
     /// A new self-signed ECDSA P-256 certificate, valid from `now`.
@@ -145,27 +124,10 @@ impl Certificate {
         let certificate: CertificateDer<'static> = parameters.self_signed(&key)?.into();
         Ok(Self {
             fingerprint: fingerprint(&certificate),
-            validity: validity::validity(&certificate),
+            validity: Validity::of(&certificate),
             chain: vec![certificate],
             key: PrivateKeyDer::Pkcs8(key.serialize_der().into()),
         })
-    }
-}
-
-/// Checks that the certificate belongs to the key. The error names the two files. Other faults of
-/// the certificate or the key show when they are used.
-fn check_pair(
-    chain: &[CertificateDer<'static>],
-    key: &PrivateKeyDer<'static>,
-    [certificate, key_file]: [&Path; 2],
-) -> Result<(), CertificateError> {
-    let provider = rustls::crypto::ring::default_provider();
-    match CertifiedKey::from_der(chain.to_vec(), key.clone_key(), &provider) {
-        Err(rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
-            let (certificate, key) = (certificate.to_owned(), key_file.to_owned());
-            Err(CertificateError::KeyMismatch { certificate, key })
-        }
-        _ => Ok(()),
     }
 }
 
@@ -196,16 +158,6 @@ mod tests {
     }
 
     #[test]
-    fn a_key_of_another_certificate_is_told_with_both_files() {
-        let now = SystemTime::now();
-        let [first, second] = [0, 1].map(|_| Certificate::self_signed(now).unwrap());
-        let files = ["cert.pem", "key.pem"].map(Path::new);
-        check_pair(&first.chain, &first.key, files).unwrap();
-        let error = check_pair(&first.chain, &second.key, files).unwrap_err().to_string();
-        assert!(error.contains("cert.pem") && error.contains("key.pem"), "{error}");
-    }
-
-    #[test]
     fn a_certificate_that_ends_is_warned_of_in_its_last_week_and_after() {
         let now = SystemTime::now();
         let certificate = Certificate::self_signed(now).unwrap();
@@ -214,8 +166,8 @@ mod tests {
         assert_eq!(warning(6 * 24 - 2), None);
         assert_eq!(warning(6 * 24).unwrap(), "the certificate expires in 6 days");
         assert_eq!(warning(12 * 24).unwrap(), "the certificate expires in 23 hours");
-        let expired = "the certificate expired 7 days ago: clients that check it do not join";
-        assert_eq!(warning(20 * 24).unwrap(), expired);
+        let expired = warning(20 * 24).unwrap();
+        assert!(expired.starts_with("the certificate expired 7 days ago, by this"), "{expired}");
         let early = certificate.warning(now - Duration::from_secs(24 * 3600)).unwrap();
         assert!(early.starts_with("the certificate is not valid for another 23 hours"), "{early}");
     }

@@ -1,8 +1,90 @@
-//! Reads the period of validity of a certificate in DER, and nothing else of it.
+//! The period for which a certificate is valid: read from its DER, and compared with the clock.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The server warns of a certificate that ends within this time. Automatic renewal happens weeks
+/// before the end.
+const ENDING: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// When a certificate begins and ends to be valid, in seconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Validity {
+    /// Its `notBefore`.
+    pub(crate) begin: i64,
+    /// Its `notAfter`.
+    pub(crate) end: i64,
+}
+
+impl Validity {
+    /// The validity of this certificate, in DER. `None` if it cannot be read.
+    pub(crate) fn of(certificate: &[u8]) -> Option<Self> {
+        validity(certificate).map(|[begin, end]| Self { begin, end })
+    }
+
+    /// What is wrong with a certificate that is not valid at `now`.
+    pub(crate) fn fault(&self, now: SystemTime) -> Option<String> {
+        let [wait, left] = self.distances(now);
+        if left < 0 {
+            Some(format!(
+                "the certificate expired {} ago, by this machine's clock ({})",
+                span(left),
+                date(now)
+            ))
+        } else if wait > 0 {
+            Some(format!(
+                "the certificate is not valid for another {}, by this machine's clock ({})",
+                span(wait),
+                date(now)
+            ))
+        } else {
+            None
+        }
+    }
+
+    /// A warning if the certificate is not valid at `now`, or soon will not be.
+    pub(crate) fn warning(&self, now: SystemTime) -> Option<String> {
+        if let Some(fault) = self.fault(now) {
+            let effect = "clients that check it do not join, and no browser can";
+            return Some(format!("{fault}: {effect}, unless that clock is wrong"));
+        }
+        let [_, left] = self.distances(now);
+        let ends = left.unsigned_abs() < ENDING.as_secs();
+        ends.then(|| format!("the certificate expires in {}", span(left)))
+    }
+
+    /// Seconds until it begins and until it ends, negative afterwards.
+    pub(crate) fn distances(&self, now: SystemTime) -> [i64; 2] {
+        let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        [self.begin, self.end].map(|moment| moment.saturating_sub_unsigned(now))
+    }
+}
+
+impl std::fmt::Display for Validity {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let moment = |seconds: i64| {
+            let since = Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
+            UNIX_EPOCH.checked_add(since).map_or_else(|| "for ever".to_owned(), date)
+        };
+        write!(formatter, "from {} to {}", moment(self.begin), moment(self.end))
+    }
+}
+
+/// A date for people, to the second.
+pub(crate) fn date(moment: SystemTime) -> String {
+    // The crate's own way to print panics beyond the year 9999, which a certificate may name.
+    let last = UNIX_EPOCH + Duration::from_secs(253_402_300_799);
+    humantime::format_rfc3339_seconds(moment.clamp(UNIX_EPOCH, last)).to_string()
+}
+
+/// A length of time for people.
+fn span(seconds: i64) -> String {
+    let hours = seconds.unsigned_abs() / 3600;
+    if hours < 48 { format!("{hours} hours") } else { format!("{} days", hours / 24) }
+}
 
 /// When the validity of `certificate`, in DER, begins and ends: its `notBefore` and `notAfter` (RFC
 /// 5280, section 4.1.2.5), in seconds since 1970. `None` if they cannot be found.
-pub(super) fn validity(certificate: &[u8]) -> Option<[i64; 2]> {
+fn validity(certificate: &[u8]) -> Option<[i64; 2]> {
     let (mut signed, _) = element(certificate, SEQUENCE)?;
     let mut fields = take(&mut signed, SEQUENCE)?;
     // The version may be left out; serial number, algorithm and issuer may not.
