@@ -16,10 +16,11 @@ use crate::admin::command::{AdminCommand, admin};
 use crate::health::{HealthOptions, health};
 use crate::log::Log;
 use crate::models::{ModelsOptions, write_models};
-use crate::options::{LogFormat, Options};
+use crate::operate::reload::Reading;
+use crate::options::{self, LogFormat, Options};
 use crate::replay::{ReplayOptions, replay};
 use crate::scene::{Scene, SceneOptions, heap, landing, mass_landing};
-use crate::serve::{prepare, serve};
+use crate::serve::{prepare, serve_reloading};
 use crate::soak::{SoakOptions, soak};
 use crate::token_command::{TokenOptions, token};
 
@@ -68,9 +69,13 @@ pub fn run_command_line() -> ExitCode {
     let arguments = Options::with_file(std::env::args_os()).unwrap_or_else(|error| error.exit());
     let names_job = |word: &OsString| !word.as_encoded_bytes().starts_with(b"-");
     let CommandLine { job, serve: options } = if arguments.get(1).is_some_and(names_job) {
-        CommandLine { job: Some(JobLine::parse_from(arguments).job), serve: None }
+        let parsed = options::matches(JobLine::command(), arguments)
+            .and_then(|matches| JobLine::from_arg_matches(&matches))
+            .unwrap_or_else(|error| error.format(&mut JobLine::command()).exit());
+        CommandLine { job: Some(parsed.job), serve: None }
     } else {
-        let matches = CommandLine::command().get_matches_from(arguments);
+        let matches = options::matches(CommandLine::command(), arguments)
+            .unwrap_or_else(|error| error.exit());
         // The options are parsed explicitly. They contain groups of options, and the parser cannot
         // tell whether any option of a group within a group was given.
         let serve = Options::from_arg_matches(&matches)
@@ -88,7 +93,9 @@ pub fn run_command_line() -> ExitCode {
     };
     let done = prepare().and_then(|()| match (job, options) {
         (Some(job), _) => run(job),
-        (None, Some(options)) => serve(options, Arena).map(|()| ExitCode::SUCCESS),
+        (None, Some(options)) => {
+            serve_reloading(options, Arena, Some(Box::new(read_again))).map(|()| ExitCode::SUCCESS)
+        }
         // This cannot happen: without a job, the options were parsed above.
         (None, None) => CommandLine::command().error(MissingRequiredArgument, "no --map").exit(),
     });
@@ -100,6 +107,15 @@ pub fn run_command_line() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Reads the options of this process again, for a reload.
+fn read_again() -> std::result::Result<Reading, String> {
+    let read = || -> std::result::Result<Reading, clap::Error> {
+        let words = Options::with_file(std::env::args_os())?;
+        Reading::of(&options::matches(CommandLine::command(), words)?)
+    };
+    read().map_err(|error| error.to_string())
 }
 
 /// Plays a scene and prints its outcome. Returns whether the scene passed.

@@ -2,12 +2,14 @@
 //! file, in groups with a file each.
 
 use std::ffi::OsString;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Parser, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use obsp_sim::World;
+
+use crate::address_prefix::AddressPrefix;
 
 mod addresses;
 mod admin;
@@ -16,25 +18,37 @@ mod agones;
 mod duration;
 mod environment;
 mod file;
+mod introduction;
 mod joining;
 mod matches;
 mod origin;
+mod parse;
+mod outgoing;
+mod pages;
+mod retention;
 mod rounds;
 mod service;
 mod socket_address;
 mod spelling;
+mod webhook;
 
 pub use addresses::AddressOptions;
 pub use admin::AdminOptions;
 pub use advertise::{Advertised, AdvertisedSyntax};
 pub use agones::AgonesOptions;
 pub(crate) use duration::parse_duration;
+pub(crate) use parse::{matches, values, variable};
+pub use introduction::IntroductionOptions;
 pub use joining::JoiningOptions;
 pub use matches::MatchOption;
 pub use origin::{AllowedOrigin, OriginSyntax};
+pub use outgoing::OutgoingOptions;
+pub use pages::PageOptions;
+pub use retention::RetentionOptions;
 pub use rounds::{RoundOptions, Vote};
 pub use service::ServiceOptions;
 pub(crate) use socket_address::parse_address;
+pub use webhook::WebhookOptions;
 
 /// Most threads of the simulation: the work of one tick is too short for more.
 pub(crate) const MAX_SIM_THREADS: u16 = 8;
@@ -107,10 +121,12 @@ pub struct Options {
     #[command(flatten)]
     pub rounds: RoundOptions,
 
-    /// UDP address on which players join; port 0 takes any free one
+    /// UDP addresses on which players join, separated by commas; the option may be given several
+    /// times. `[::]` stands for all addresses of the machine, IPv4 ones included; port 0 takes any
+    /// free one
     #[arg(long, value_name = "ADDR", env = "ARENA_LISTEN", value_parser = parse_address,
-          default_value_t = any_address(DEFAULT_PORT))]
-    pub listen: SocketAddr,
+          value_delimiter = ',', default_values_t = [any_address(DEFAULT_PORT)])]
+    pub listen: Vec<SocketAddr>,
 
     /// Address at which clients reach the UDP port of `--listen`, if a container engine or a router
     /// maps it: HOST:PORT, or :PORT at the host of the pages; shown at `/info`
@@ -122,7 +138,7 @@ pub struct Options {
           default_value_t = default_http())]
     pub http: SocketAddr,
 
-    /// TCP address of the public page, such as `0.0.0.0:8443`: over HTTPS with the certificate of
+    /// TCP address of the public page, such as `[::]:8443`: over HTTPS with the certificate of
     /// the match, without the pages for operators
     #[arg(long, value_name = "ADDR", env = "ARENA_PAGE", value_parser = parse_address)]
     pub page: Option<SocketAddr>,
@@ -212,6 +228,10 @@ pub struct Options {
     #[arg(long, value_name = "FILE", env = "ARENA_RECORD")]
     pub record: Option<PathBuf>,
 
+    /// How many finished recordings are kept.
+    #[command(flatten)]
+    pub retention: RetentionOptions,
+
     /// Folder whose recordings the web page offers to play; without it, the page plays recordings
     /// that are dropped on it
     #[arg(long, value_name = "DIR", env = "ARENA_REPLAY_DIR")]
@@ -239,10 +259,12 @@ pub struct Options {
     #[command(flatten)]
     pub admin: AdminOptions,
 
-    /// Addresses from which nobody may join, separated by commas; the option may be given several
-    /// times
-    #[arg(long, value_name = "IP", env = "ARENA_BAN", value_delimiter = ',')]
-    pub ban: Vec<IpAddr>,
+    /// Addresses and prefixes, such as `192.0.2.0/24`, from which nobody may join, separated by
+    /// commas; the option may be given several times. An IPv6 address without a length stands for
+    /// its /64, which one host has for itself
+    #[arg(long, value_name = "IP", env = "ARENA_BAN", value_delimiter = ',',
+          value_parser = AddressPrefix::parse_host)]
+    pub ban: Vec<AddressPrefix>,
 
     /// Audit the match by brute force every K ticks and count overlaps. An audit serves to find
     /// faults of the server, and takes many times longer than a tick; 0 for never
@@ -269,6 +291,22 @@ pub struct Options {
     /// The limits of one address.
     #[command(flatten)]
     pub addresses: AddressOptions,
+
+    /// The budgets of what leaves the machine beside the match.
+    #[command(flatten)]
+    pub outgoing: OutgoingOptions,
+
+    /// The pages of the match.
+    #[command(flatten)]
+    pub pages: PageOptions,
+
+    /// What the server tells about itself.
+    #[command(flatten)]
+    pub introduction: IntroductionOptions,
+
+    /// Who is told of joins, leaves, results and bans.
+    #[command(flatten)]
+    pub webhook: WebhookOptions,
 
     /// Whether and how to report to an Agones fleet.
     #[command(flatten)]
@@ -303,7 +341,7 @@ impl Options {
             rounds: RoundOptions::default(),
             joining: JoiningOptions::default(),
             admin: AdminOptions::default(),
-            listen: any_address(DEFAULT_PORT),
+            listen: vec![any_address(DEFAULT_PORT)],
             advertise: None,
             http: default_http(),
             page: None,
@@ -323,6 +361,7 @@ impl Options {
             hang_limit: parse_duration(DEFAULT_HANG_LIMIT).unwrap_or_default(),
             state_dir: None,
             record: None,
+            retention: RetentionOptions::default(),
             replay_dir: None,
             otlp: None,
             cert: None,
@@ -333,6 +372,10 @@ impl Options {
             spectator_rate: DEFAULT_SPECTATOR_RATE,
             spectator_budget: DEFAULT_CLIENT_BUDGET,
             addresses: AddressOptions::default(),
+            outgoing: OutgoingOptions::default(),
+            pages: PageOptions::default(),
+            introduction: IntroductionOptions::default(),
+            webhook: WebhookOptions::default(),
             agones: AgonesOptions::default(),
             service: ServiceOptions::default(),
             log_format: LogFormat::Text,
@@ -351,7 +394,8 @@ impl Options {
     /// # Errors
     /// The first fault of the options, as a message for the user.
     pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        Self::try_parse_from(Self::with_file(arguments)?)
+        let matches = matches(Self::command(), Self::with_file(arguments)?)?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut Self::command()))
     }
 
     /// A command line together with the options of the file that `--config` names, for callers that
@@ -367,8 +411,9 @@ impl Options {
     }
 }
 
+/// All addresses of the machine, of both families.
 fn any_address(port: u16) -> SocketAddr {
-    (Ipv4Addr::UNSPECIFIED, port).into()
+    (Ipv6Addr::UNSPECIFIED, port).into()
 }
 
 /// The default of `--sim-threads`: one core is left to the network.

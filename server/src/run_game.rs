@@ -7,14 +7,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 use obsp_game::AnyGame;
 use serde::Serialize;
 
 use crate::log::Log;
-use crate::options::Options;
+use crate::operate::reload::Reading;
+use crate::options::{self, Options};
 use crate::replay::{ReplayOptions, replay_game};
-use crate::serve::{prepare, serve};
+use crate::serve::{prepare, serve_reloading};
 use crate::soak::{SoakOptions, soak_game};
 
 /// The options of a game: those of the server, and a soak.
@@ -53,7 +54,10 @@ struct GameOptions {
 /// differs.
 pub fn run_game(game: impl AnyGame + 'static, map: &str) -> ExitCode {
     let arguments = Options::with_file(std::env::args_os()).unwrap_or_else(|error| error.exit());
-    let options = GameOptions::parse_from(with_map(arguments, map));
+    let parsed = options::matches(GameOptions::command(), with_map(arguments, map))
+        .and_then(|matches| GameOptions::from_arg_matches(&matches));
+    let options =
+        parsed.unwrap_or_else(|error| error.format(&mut GameOptions::command()).exit());
     let log = match Log::start(options.server.log_format) {
         Ok(log) => log,
         Err(error) => {
@@ -62,7 +66,7 @@ pub fn run_game(game: impl AnyGame + 'static, map: &str) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    match prepare().and_then(|()| run(game, options)) {
+    match prepare().and_then(|()| run(game, options, map)) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -73,7 +77,7 @@ pub fn run_game(game: impl AnyGame + 'static, map: &str) -> ExitCode {
 }
 
 /// Serves, plays a soak, or runs a recording again. Returns whether it passed.
-fn run(game: impl AnyGame + 'static, options: GameOptions) -> Result<bool> {
+fn run(game: impl AnyGame + 'static, options: GameOptions, map: &str) -> Result<bool> {
     if let Some(file) = options.replay {
         let map = Some(options.server.map);
         let outcome = replay_game(&game, &ReplayOptions { map, ..ReplayOptions::new(file) })?;
@@ -81,7 +85,9 @@ fn run(game: impl AnyGame + 'static, options: GameOptions) -> Result<bool> {
         return Ok(outcome.passed());
     }
     let Some(ticks) = options.soak else {
-        return serve(options.server, game).map(|()| true);
+        let map = map.to_owned();
+        let again = move || read_again(&map).map_err(|error| error.to_string());
+        return serve_reloading(options.server, game, Some(Box::new(again))).map(|()| true);
     };
     let Options { map, objects, seed, tick_rate, tanks, .. } = options.server;
     let report = soak_game(
@@ -101,6 +107,12 @@ fn run(game: impl AnyGame + 'static, options: GameOptions) -> Result<bool> {
     Ok(report.interpenetrations + report.unsound + report.tunnelled == 0)
 }
 
+/// Reads the options of this process again, for a reload.
+fn read_again(map: &str) -> std::result::Result<Reading, clap::Error> {
+    let words = with_map(Options::with_file(std::env::args_os())?, map);
+    Reading::of(&options::matches(GameOptions::command(), words)?)
+}
+
 /// Prints a report.
 fn tell(report: &(impl Serialize + Display), json: bool) -> Result<()> {
     let text = if json { serde_json::to_string_pretty(report)? } else { report.to_string() };
@@ -112,9 +124,9 @@ fn tell(report: &(impl Serialize + Display), json: bool) -> Result<()> {
 /// The command line with `--map`, unless it or the environment names a map already.
 fn with_map(mut arguments: Vec<OsString>, map: &str) -> Vec<OsString> {
     let names_map =
-        |argument: &OsString| argument.to_str().is_some_and(|text| text.starts_with("--map"));
+        |argument: &OsString| argument.as_encoded_bytes().starts_with(b"--map");
     let in_environment =
-        ["ARENA_MAP", "ARENA_MAPS"].iter().any(|name| std::env::var_os(name).is_some());
+        ["ARENA_MAP", "ARENA_MAPS"].iter().any(|name| options::variable(name).is_some());
     if !in_environment && !arguments.iter().any(names_map) {
         arguments.extend(["--map".into(), map.into()]);
     }

@@ -10,6 +10,7 @@ use toml::{Table, Value};
 
 use super::Options;
 use super::environment;
+use super::parse::{truth, variable};
 use super::spelling::did_you_mean;
 
 /// The option that names the file.
@@ -27,14 +28,15 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
         return Ok(arguments);
     }
     environment::check()?;
-    let Some(path) = named(&arguments) else { return Ok(arguments) };
+    let Some((path, place)) = named(&arguments) else { return Ok(arguments) };
     let wrong = |what: String| {
         // A raw error shows no usage of the command line, because the fault is in the file.
-        let message = format!("{OPTION} {}: {what}\n", Path::new(&path).display());
+        let message = format!("{place} {}: {what}\n", Path::new(&path).display());
         Error::raw(ErrorKind::ValueValidation, message)
     };
     let text = obsp::text::read(&path).map_err(|error| wrong(error.to_string()))?;
     let table: Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+    let typed = names(&arguments);
     let mut arguments = arguments.into_iter();
     let mut all: Vec<OsString> = arguments.next().into_iter().collect();
     let command = Options::command();
@@ -46,12 +48,18 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
             return Err(wrong(format!("there is no option {key}; {way_out}")));
         };
         // The environment takes precedence over the file.
-        if known.get_env().is_some_and(|variable| std::env::var_os(variable).is_some()) {
+        if known.get_env().is_some_and(|name| variable(name).is_some()) {
+            continue;
+        }
+        // So does the command line. Of an option that is given twice the last one counts, but
+        // lists grow. A list that replaces a default replaces the file's, too.
+        let replaces = !known.get_default_values().is_empty();
+        if replaces && known.get_long().is_some_and(|name| typed.iter().any(|word| word == name)) {
             continue;
         }
         // A switch has no value: it is there or not.
         if !known.get_action().takes_values() {
-            let Value::Boolean(on) = value else {
+            let Some(on) = switch(value) else {
                 return Err(wrong(format!("{key} must be true or false")));
             };
             all.extend(on.then(|| format!("--{key}").into()));
@@ -66,18 +74,41 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
     Ok(all)
 }
 
-/// The file that the command line or the environment names.
-fn named(arguments: &[OsString]) -> Option<OsString> {
-    for (index, argument) in arguments.iter().enumerate() {
-        if argument == OPTION {
-            return arguments.get(index + 1).cloned();
-        }
-        let attached = argument.to_str().and_then(|text| text.strip_prefix(OPTION));
-        if let Some(path) = attached.and_then(|rest| rest.strip_prefix('=')) {
-            return Some(path.into());
+/// The file that the command line or the environment names, and which of them does. The path may be
+/// no UTF-8.
+fn named(arguments: &[OsString]) -> Option<(OsString, &'static str)> {
+    let words = clap_lex::RawArgs::new(arguments.iter().skip(1).cloned());
+    let mut cursor = words.cursor();
+    while let Some(word) = words.next(&mut cursor) {
+        if let Some((Ok(name), value)) = word.to_long()
+            && OPTION.strip_prefix("--") == Some(name)
+        {
+            let path = value.or_else(|| words.next_os(&mut cursor))?;
+            return Some((path.to_owned(), OPTION));
         }
     }
-    std::env::var_os(VARIABLE)
+    Some((variable(VARIABLE)?, VARIABLE))
+}
+
+/// The long options on the command line, without their dashes.
+fn names(arguments: &[OsString]) -> Vec<String> {
+    let words = clap_lex::RawArgs::new(arguments.iter().skip(1).cloned());
+    let mut cursor = words.cursor();
+    let mut found = Vec::new();
+    while let Some(word) = words.next(&mut cursor) {
+        found.extend(word.to_long().and_then(|(name, _)| name.ok()).map(str::to_owned));
+    }
+    found
+}
+
+/// A switch's value, as the environment would have it, too.
+fn switch(value: &Value) -> Option<bool> {
+    match value {
+        Value::Boolean(on) => Some(*on),
+        Value::Integer(number) => truth(&number.to_string()),
+        Value::String(text) => truth(text),
+        _ => None,
+    }
 }
 
 /// A value as it would be typed on the command line. `None` if there is no way to type it.
