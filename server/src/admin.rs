@@ -2,13 +2,14 @@
 //! own. Programs use it, and so does `server admin`, its client for the command line.
 //!
 //! [`access`] checks bearer tokens. [`bodies`] defines the bodies of requests, and [`views`] those
-//! of responses. [`routes`] handles the requests. `admin/openapi.json` describes the interface; a
+//! of responses. [`routes`] handles the requests, and [`mutes`] those that mute. `admin/openapi.json` describes the interface; a
 //! test checks that it describes exactly the routes. Every request to a route is counted. A request
 //! that may change something is also logged, with the name of the administrator.
 
 mod access;
 mod bodies;
 pub(crate) mod command;
+mod mutes;
 mod routes;
 mod views;
 
@@ -22,12 +23,14 @@ use crate::error::{RunError, StartError};
 use crate::http;
 use crate::match_handle::MatchHandle;
 use crate::matches::Matches;
-use access::Access;
+use crate::operate::reload::Reload;
+use crate::telemetry::EventLoop;
+pub(crate) use access::Access;
 
 /// An admin interface that listens; [`Admin::run`] answers its requests.
 pub(crate) struct Admin {
     listener: TcpListener,
-    access: Access,
+    access: Arc<Access>,
 }
 
 /// The matches that administrators see and change.
@@ -37,6 +40,8 @@ pub(crate) struct Context {
     /// The server's `--drain` time. A drain request that names no time lasts this long, but at
     /// least ten minutes.
     pub(crate) drain: std::time::Duration,
+    /// What an administrator may have read again.
+    pub(crate) reload: Arc<Reload>,
 }
 
 impl Admin {
@@ -51,7 +56,12 @@ impl Admin {
         }
         let access = Access::read(tokens)
             .map_err(|reason| StartError::AdminTokens { path: tokens.to_owned(), reason })?;
-        Ok(Self { listener: http::bind(address, "--admin")?, access })
+        Ok(Self { listener: http::bind(address, "--admin")?, access: Arc::new(access) })
+    }
+
+    /// The tokens, which may be read again.
+    pub(crate) fn access(&self) -> Arc<Access> {
+        Arc::clone(&self.access)
     }
 
     /// The address on which the interface listens.
@@ -63,8 +73,12 @@ impl Admin {
     pub(crate) fn run(self, context: Context) -> Result<(), RunError> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
         let game = Arc::clone(context.games.first());
+        let pages = routes::router(context, self.access);
         let served = runtime.block_on(async {
-            http::serve(self.listener, routes::router(context, self.access), &game).await
+            tokio::select! {
+                served = http::serve(self.listener, pages, http::Audience::Administrators, &game) => served,
+                never = game.telemetry.server.pulses.of(EventLoop::Admin).keep(|| {}) => match never {},
+            }
         });
         runtime.shutdown_background();
         served

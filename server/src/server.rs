@@ -6,9 +6,10 @@ mod handle;
 mod match_builder;
 mod match_setup;
 mod network_thread;
+mod reloadable;
 mod setup;
 
-use std::net::SocketAddr;
+use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,12 +22,15 @@ use crate::admin::Context;
 use crate::error::{RunError, StartError};
 use crate::http;
 use crate::matches::Matches;
+use crate::operate::webhook::Poster;
+use crate::operate::reload::Reload;
 use crate::options::Options;
 use crate::recording::LevelRecordings;
 use crate::spans::Exporter;
 use crate::stop::Stop;
+use crate::telemetry::EventLoop;
 use crate::threads::Threads;
-use crate::watchdog::{Gate, TicksHeld};
+use crate::watchdog::{Gate, ThreadHeld};
 use match_builder::plan;
 use match_setup::MatchSetup;
 use setup::Setup;
@@ -46,8 +50,12 @@ pub struct Server {
     /// Time that players get to finish once the server is asked to drain.
     drain: Duration,
     gate: Gate,
+    network_gate: Gate,
     threads: Threads,
     recordings: Vec<Arc<LevelRecordings>>,
+    reload: Arc<Reload>,
+    /// Sends the last posts to the webhook when it is dropped.
+    _poster: Option<Poster>,
     /// Exports the last spans when it is dropped.
     _exporter: Option<Exporter>,
 }
@@ -58,12 +66,20 @@ struct Description {
     map: MapName,
     map_hash: MapHash,
     props: usize,
-    local_addr: SocketAddr,
+    /// One at least.
+    local_addrs: Vec<SocketAddr>,
     http_addr: SocketAddr,
     page_addr: Option<SocketAddr>,
     admin_addr: Option<SocketAddr>,
-    query_addr: Option<SocketAddr>,
+    query_addrs: Vec<SocketAddr>,
     certificate: Fingerprint,
+}
+
+impl Description {
+    fn local_addr(&self) -> SocketAddr {
+        let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
+        self.local_addrs.first().copied().unwrap_or(any)
+    }
 }
 
 impl Server {
@@ -106,8 +122,11 @@ impl Server {
             stop: game.stop.clone(),
             drain: options.drain_time(),
             gate: Gate::default(),
+            network_gate: setup.network_thread.gate.clone(),
             threads: Threads::default(),
             recordings: setup.matches.iter().map(|each| Arc::clone(&each.recordings)).collect(),
+            _poster: setup.poster,
+            reload: Arc::clone(&setup.reload),
             _exporter: setup.exporter,
         };
         let threads = &mut server.threads;
@@ -117,13 +136,11 @@ impl Server {
             each.start(threads, options.tick_rate, std::mem::take(&mut gate))?;
         }
         if let Some(admin) = setup.admin {
-            let context = Context { games: games.clone(), drain: options.drain_time() };
+            let (games, reload) = (games.clone(), Arc::clone(&setup.reload));
+            let context = Context { games, drain: options.drain_time(), reload };
             threads.spawn("admin thread", move || admin.run(context))?;
         }
-        if let Some(query) = setup.query {
-            let games = games.clone();
-            threads.spawn("query thread", move || query.run(&games))?;
-        }
+        setup.query.start(threads, &games)?;
         let (listener, pages) = (setup.pages_listener, setup.pages);
         if let Some(listener) = setup.public_listener {
             let pages = Arc::clone(&pages);
@@ -131,7 +148,11 @@ impl Server {
         }
         threads.spawn("pages thread", move || http::run(listener, &pages, states))?;
         let (network_thread, runtime) = (setup.network_thread, setup.runtime);
-        threads.spawn("network thread", move || network_thread.run(&runtime))?;
+        game.telemetry.server.pulses.of(EventLoop::Network).begin();
+        threads.spawn_patiently("network thread", move || network_thread.run(&runtime))?;
+        // The watchdog is the last to start and the first to end, because it alone never hangs.
+        let watchdog = setup.watchdog;
+        threads.spawn("watchdog thread", move || watchdog.run(&games))?;
         Ok(server)
     }
 
@@ -145,9 +166,14 @@ impl Server {
         self.handles.find(name).ok().cloned()
     }
 
-    /// The UDP address that players join at.
+    /// The UDP address that players join at, the first if there are several.
     pub fn local_addr(&self) -> SocketAddr {
-        self.description.local_addr
+        self.description.local_addr()
+    }
+
+    /// All UDP addresses that players join at.
+    pub fn local_addrs(&self) -> &[SocketAddr] {
+        &self.description.local_addrs
     }
 
     /// The TCP address of the operator's pages.
@@ -165,9 +191,15 @@ impl Server {
         self.description.admin_addr
     }
 
-    /// The UDP address for server queries, if there is one.
+    /// The UDP address for server queries, if there is one, the first if there are several. The
+    /// addresses that players join at answer queries, too.
     pub fn query_addr(&self) -> Option<SocketAddr> {
-        self.description.query_addr
+        self.description.query_addrs.first().copied()
+    }
+
+    /// All UDP addresses for server queries.
+    pub fn query_addrs(&self) -> &[SocketAddr] {
+        &self.description.query_addrs
     }
 
     /// The fingerprint of the certificate, for clients to pin.
@@ -195,6 +227,11 @@ impl Server {
     /// it has ended.
     pub fn drain(&self) {
         self.stop.drain(self.drain);
+    }
+
+    /// What may be read again while the server runs.
+    pub(crate) fn reloads(&self) -> Arc<Reload> {
+        Arc::clone(&self.reload)
     }
 
     /// Asks the server to say goodbye to its clients and end at once; [`Server::join`] waits until
@@ -227,8 +264,15 @@ impl Server {
     /// Makes the tick thread of the first match hang before its next tick, until the returned value
     /// is dropped. It serves tests of how a server reports a hang.
     #[doc(hidden)]
-    pub fn hold_ticks(&self) -> TicksHeld<'_> {
+    pub fn hold_ticks(&self) -> ThreadHeld<'_> {
         self.gate.hold()
+    }
+
+    /// Makes the network thread hang when its event loop turns next, until the returned value is
+    /// dropped. It serves tests of how a server reports a hang.
+    #[doc(hidden)]
+    pub fn hold_network(&self) -> ThreadHeld<'_> {
+        self.network_gate.hold()
     }
 }
 

@@ -1,15 +1,25 @@
-//! Signals by which a person, a terminal or a service manager asks this process to end, and one
-//! that would kill it without need.
+//! Signals by which a person or a service manager asks this process to end, one that asks it to
+//! read its files again, and one that would kill it without need.
 
 use std::io;
 
-/// Receives signals from the moment it is made.
+/// The signals, taken over from the system from the moment this is made.
 pub(crate) struct Signals {
+    ends: Ends,
+    hang_ups: HangUps,
+}
+
+/// Receives the signals that ask for the end.
+pub(crate) struct Ends {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
-    /// `None` if this process was started to outlive its terminal.
+}
+
+/// Receives SIGHUP, which asks for a reload. A terminal that is closed sends it, too.
+pub(crate) struct HangUps {
+    /// `None` if this process was started to ignore the signal.
     #[cfg(unix)]
     hang_up: Option<tokio::signal::unix::Signal>,
 }
@@ -22,29 +32,41 @@ impl Signals {
             use tokio::signal::unix::{SignalKind, signal};
             let hang_up =
                 (!is_hang_up_ignored()).then(|| signal(SignalKind::hangup())).transpose()?;
-            Ok(Self {
-                terminate: signal(SignalKind::terminate())?,
-                interrupt: signal(SignalKind::interrupt())?,
-                hang_up,
-            })
+            let terminate = signal(SignalKind::terminate())?;
+            let interrupt = signal(SignalKind::interrupt())?;
+            Ok(Self { ends: Ends { terminate, interrupt }, hang_ups: HangUps { hang_up } })
         }
         #[cfg(not(unix))]
-        Ok(Self {})
+        Ok(Self { ends: Ends {}, hang_ups: HangUps {} })
     }
 
+    /// The receivers of the signals, for the parts that wait for them.
+    pub(crate) fn split(self) -> (Ends, HangUps) {
+        (self.ends, self.hang_ups)
+    }
+}
+
+impl HangUps {
+    /// Waits for the next SIGHUP.
+    pub(crate) async fn next(&mut self) {
+        #[cfg(unix)]
+        if let Some(hang_up) = &mut self.hang_up
+            && hang_up.recv().await.is_some()
+        {
+            return;
+        }
+        // Other systems have no such signal.
+        std::future::pending().await
+    }
+}
+
+impl Ends {
     /// Waits for the next signal that asks for the end, and returns its name.
     #[cfg(unix)]
     pub(crate) async fn next(&mut self) -> &'static str {
-        let hang_up = async {
-            match &mut self.hang_up {
-                Some(signal) => signal.recv().await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
-            _ = hang_up => "SIGHUP",
         }
     }
 

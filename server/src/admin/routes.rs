@@ -17,12 +17,13 @@ use tracing::{info, warn};
 
 use super::access::{Access, Denied};
 use super::bodies::{self, LONGEST, read};
-use super::{Context, views};
-use crate::bans::{Ban, Subject};
+use super::{Context, mutes, views};
+use crate::bans::{Ban, BanError, Subject};
 use crate::clients::Removal;
 use crate::match_handle::MatchHandle;
+use crate::operate::reload::Report;
+use crate::operate::webhook::Happening;
 use crate::rounds::{RoundRequest, Rules};
-use crate::unix_time::unix_time;
 
 /// Bytes of the longest body that is read.
 const LONGEST_BODY: usize = 16 * 1024;
@@ -35,7 +36,7 @@ const DRAIN: Duration = Duration::from_secs(600);
 const OPENAPI: &str = include_str!("openapi.json");
 
 /// The routes: the method, the path, and the name under which requests are counted and logged.
-pub(super) const ROUTES: [(&str, &str, &str); 14] = [
+pub(super) const ROUTES: [(&str, &str, &str); 18] = [
     ("get", "/v1/status", "status"),
     ("get", "/v1/players", "players"),
     ("post", "/v1/players/{number}/kick", "kick"),
@@ -43,24 +44,28 @@ pub(super) const ROUTES: [(&str, &str, &str); 14] = [
     ("get", "/v1/bans", "bans"),
     ("post", "/v1/bans", "ban"),
     ("post", "/v1/bans/lift", "unban"),
+    ("get", "/v1/mutes", "mutes"),
+    ("post", "/v1/mutes", "mute_subject"),
+    ("post", "/v1/mutes/lift", "unmute_subject"),
     ("post", "/v1/say", "say"),
     ("post", "/v1/map", "map"),
     ("post", "/v1/restart", "restart"),
     ("post", "/v1/settings", "settings"),
     ("post", "/v1/drain", "drain"),
     ("post", "/v1/log", "log"),
+    ("post", "/v1/reload", "reload"),
     ("get", "/openapi.json", "openapi"),
 ];
 
 /// The state of all handlers.
-type Here = State<Arc<Context>>;
+pub(super) type Here = State<Arc<Context>>;
 
 /// The administrator who sent a request.
 #[derive(Clone)]
-struct Who(String);
+pub(super) struct Who(pub(super) String);
 
 /// The answer to a request that was not carried out: its status and the reason.
-struct Refusal(StatusCode, String);
+pub(super) struct Refusal(pub(super) StatusCode, pub(super) String);
 
 /// The match that a request names by `?match=`, or the server's first match.
 struct Game(Arc<MatchHandle>);
@@ -80,7 +85,7 @@ impl FromRequestParts<Arc<Context>> for Game {
 }
 
 /// The outcome of a request.
-type Outcome<T> = Result<Json<T>, Refusal>;
+pub(super) type Outcome<T> = Result<Json<T>, Refusal>;
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
@@ -88,7 +93,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-fn wrong(why: impl ToString) -> Refusal {
+pub(super) fn wrong(why: impl ToString) -> Refusal {
     Refusal(StatusCode::BAD_REQUEST, why.to_string())
 }
 
@@ -100,27 +105,30 @@ fn going_on(game: &MatchHandle) -> Result<(), Refusal> {
     Err(Refusal(StatusCode::CONFLICT, error))
 }
 
-fn done(what: impl Into<String>) -> Outcome<views::Done> {
+pub(super) fn done(what: impl Into<String>) -> Outcome<views::Done> {
     Ok(Json(views::Done { done: what.into() }))
 }
 
 /// All routes, behind the check of tokens.
-pub(super) fn router(context: Context, access: Access) -> Router {
+pub(super) fn router(context: Context, access: Arc<Access>) -> Router {
     let game = Arc::clone(context.games.first());
     let gate = Arc::new((game, access));
     Router::new()
         .route("/v1/status", get(status))
         .route("/v1/players", get(players))
         .route("/v1/players/{number}/kick", post(kick))
-        .route("/v1/players/{number}/mute", post(mute))
+        .route("/v1/players/{number}/mute", post(mutes::mute_client))
         .route("/v1/bans", get(bans).post(ban))
         .route("/v1/bans/lift", post(unban))
+        .route("/v1/mutes", get(mutes::list).post(mutes::add))
+        .route("/v1/mutes/lift", post(mutes::lift))
         .route("/v1/say", post(say))
         .route("/v1/map", post(change_map))
         .route("/v1/restart", post(restart))
         .route("/v1/settings", post(change_settings))
         .route("/v1/drain", post(drain))
         .route("/v1/log", post(set_log))
+        .route("/v1/reload", post(reload))
         .route("/openapi.json", get(openapi))
         .fallback(async || Refusal(StatusCode::NOT_FOUND, "there is no such route".to_owned()))
         .layer(DefaultBodyLimit::max(LONGEST_BODY))
@@ -148,30 +156,24 @@ fn name_of(method: &Method, path: &str) -> Option<&'static str> {
 
 /// Lets requests with a right token through, and counts and logs their outcomes.
 async fn authorise(
-    State(gate): State<Arc<(Arc<MatchHandle>, Access)>>,
+    State(gate): State<Arc<(Arc<MatchHandle>, Arc<Access>)>>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let (game, access) = &*gate;
     let header = request.headers().get(header::AUTHORIZATION).map(|value| value.as_bytes());
     let who = match access.judge(header, Instant::now()) {
-        Ok(who) => who.to_owned(),
+        Ok(who) => who,
         Err(denied) => {
-            warn!("a request to the admin interface was denied: it has no token, or a wrong one");
+            let reason = denied.reason();
+            warn!("a request to the admin interface was denied: {reason}");
             game.telemetry.server.admin.count("unauthorised", false);
+            let error = reason.to_owned();
             return match denied {
-                Denied::Unknown => {
-                    let error = if header.is_none() {
-                        "a bearer token is needed"
-                    } else {
-                        "the server's --admin-tokens file does not hold this token"
-                    };
-                    let error = error.to_owned();
-                    Refusal(StatusCode::UNAUTHORIZED, error).into_response()
-                }
-                Denied::TooMany => {
-                    let error = "too many wrong tokens; try again in a second".to_owned();
-                    Refusal(StatusCode::TOO_MANY_REQUESTS, error).into_response()
+                Denied::TooMany => Refusal(StatusCode::TOO_MANY_REQUESTS, error).into_response(),
+                Denied::Missing | Denied::Scheme | Denied::Unknown => {
+                    let scheme = [(header::WWW_AUTHENTICATE, "Bearer")];
+                    (scheme, Refusal(StatusCode::UNAUTHORIZED, error)).into_response()
                 }
             };
         }
@@ -213,7 +215,7 @@ async fn openapi() -> impl IntoResponse {
 }
 
 /// Finds the client of this connection among the clients of all matches.
-fn find(context: &Context, number: u64) -> Result<Arc<crate::clients::Client>, Refusal> {
+pub(super) fn find(context: &Context, number: u64) -> Result<Arc<crate::clients::Client>, Refusal> {
     let missing = || Refusal(StatusCode::NOT_FOUND, format!("there is no connection {number}"));
     context.games.iter().find_map(|game| game.clients.find(number)).ok_or_else(missing)
 }
@@ -228,15 +230,9 @@ async fn kick(State(context): Here, Path(number): Path<u64>, body: Bytes) -> Out
     done(format!("{} was removed", client.name))
 }
 
-async fn mute(State(context): Here, Path(number): Path<u64>, body: Bytes) -> Outcome<views::Done> {
-    let bodies::Mute { muted } = read(&body).map_err(wrong)?;
-    let client = find(&context, number)?;
-    client.mute(muted);
-    done(format!("{} is {}", client.name, if muted { "muted" } else { "no longer muted" }))
-}
-
 async fn bans(State(context): Here) -> Json<Vec<Ban>> {
-    Json(context.games.first().access.bans.list(unix_time()))
+    let access = &context.games.first().access;
+    Json(access.bans.list(access.clock.unix()))
 }
 
 async fn ban(
@@ -245,12 +241,23 @@ async fn ban(
     body: Bytes,
 ) -> Outcome<views::Done> {
     let bodies::NewBan { subject, reason, seconds } = read(&body).map_err(wrong)?;
-    let subject: Subject = subject.parse().map_err(wrong)?;
-    let now = unix_time();
+    let written = subject;
+    let subject: Subject = written.parse().map_err(wrong)?;
+    let now = context.games.first().access.clock.unix();
     let expires = seconds.map(|seconds| now.saturating_add(seconds.min(LONGEST)));
     let (name, why) = (subject.to_string(), reason.clone());
     let ban = Ban { subject: subject.clone(), reason, by, since: now, expires };
+    let told = Happening::Ban {
+        subject: ban.subject.to_string(),
+        reason: ban.reason.clone(),
+        by: ban.by.clone(),
+        expires,
+    };
     let kept = context.games.first().access.bans.add(ban, now);
+    // A ban that cannot be written holds all the same, until the server ends.
+    if !matches!(kept, Err(BanError::TooMany)) {
+        context.games.first().webhook.tell(None, &told);
+    }
     for client in context.games.iter().flat_map(|game| game.clients.list()) {
         if subject.is_about(client.address().ip(), client.player_id) {
             client.remove(Removal::new(
@@ -260,13 +267,15 @@ async fn ban(
         }
     }
     kept.map_err(|error| Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
-    done(format!("{name} is banned"))
+    let remark = subject.remark(&written).map(|remark| format!(" ({remark})")).unwrap_or_default();
+    done(format!("{name} is banned{remark}"))
 }
 
 async fn unban(State(context): Here, body: Bytes) -> Outcome<views::Done> {
     let bodies::Unban { subject } = read(&body).map_err(wrong)?;
     let subject: Subject = subject.parse().map_err(wrong)?;
-    match context.games.first().access.bans.lift(&subject, unix_time()) {
+    let access = &context.games.first().access;
+    match access.bans.lift(&subject, access.clock.unix()) {
         Ok(true) => done(format!("{subject} may join again")),
         Ok(false) => Err(Refusal(StatusCode::NOT_FOUND, format!("{subject} is not banned"))),
         Err(error) => Err(Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())),
@@ -293,10 +302,12 @@ async fn change_map(Game(game): Game, body: Bytes) -> Outcome<views::Done> {
     let bodies::ChangeMap { map } = read(&body).map_err(wrong)?;
     going_on(&game)?;
     let rounds = &game.rounds;
-    // A map of the rotation may be named by its short name. Any other map is named as in `--map`.
-    let known = rounds.maps.iter().find(|known| crate::rounds::short(known) == map);
-    let map = known.cloned().unwrap_or(map);
-    crate::map_file::find(&map, &crate::map_file::folders()).map_err(wrong)?;
+    let known = rounds.maps.iter().find(|&known| crate::rounds::short(known) == map || *known == map);
+    let map = match known {
+        Some(known) => known.clone(),
+        // No path from outside is opened: a map has to be in the rotation or in a folder of maps.
+        None => crate::map_file::find_named(&map, &crate::map_file::folders()).map_err(wrong)?,
+    };
     rounds.request(RoundRequest::Map(map.clone()));
     done(format!("{map} is played as soon as it is loaded"))
 }
@@ -349,4 +360,19 @@ async fn set_log(body: Bytes) -> Outcome<views::Done> {
         Some(Err(error)) => Err(wrong(error)),
         None => Err(Refusal(StatusCode::CONFLICT, "this process has no log".to_owned())),
     }
+}
+
+/// Reads the options and their files again. The answer tells what has changed, and fails if anything
+/// was refused.
+async fn reload(State(context): Here, Extension(Who(by)): Extension<Who>) -> Outcome<Report> {
+    // The disk may be slow, and this thread answers others meanwhile.
+    let reload = Arc::clone(&context.reload);
+    let read = tokio::task::spawn_blocking(move || reload.run(&by)).await;
+    let report = read.map_err(|error| {
+        Refusal(StatusCode::INTERNAL_SERVER_ERROR, format!("the reload crashed: {error}"))
+    })?;
+    if report.refused.is_empty() {
+        return Ok(Json(report));
+    }
+    Err(Refusal(StatusCode::UNPROCESSABLE_ENTITY, report.to_string()))
 }

@@ -1,6 +1,5 @@
 //! The network thread: one event loop for the QUIC endpoint with all connections, the
-//! groups in which snapshots leave, the rounds, the status lines, the watchdog and the
-//! fleet's sidecar.
+//! groups in which snapshots leave, the rounds, the status lines and the fleet's sidecar.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -12,29 +11,29 @@ use tokio::task::JoinSet;
 use crate::error::RunError;
 use crate::match_handle::MatchHandle;
 use crate::matches::Matches;
-use crate::network::{self, Cadence, Credentials, Lobbies, Lobby};
+use crate::network::{self, Cadence, Endpoints, Lobbies, Lobby, Renewal};
+use crate::operate::minute;
 use crate::options::AgonesOptions;
 use crate::published::PublishedStates;
 use crate::rounds::Schedule;
 use crate::rounds::director::{self, LevelPipeline};
-use crate::watchdog::{self, ServiceManager};
+use crate::telemetry::EventLoop;
+use crate::watchdog::Gate;
 use crate::{agones, drain, status};
 
 /// The network thread before it runs.
 pub(super) struct NetworkThread {
-    pub(super) endpoint: quinn::Endpoint,
-    pub(super) credentials: Credentials,
+    pub(super) endpoints: Endpoints,
+    pub(super) renewal: Arc<Renewal>,
     pub(super) lobbies: Arc<Lobbies>,
     pub(super) led: Vec<LedMatch>,
     /// Time after which the server ends. `None` means never.
     pub(super) duration: Option<Duration>,
-    /// Time that a tick thread may hang before the server ends. `None` means for ever.
-    pub(super) hang_limit: Option<Duration>,
-    /// The supervisor of this process.
-    pub(super) manager: ServiceManager,
     pub(super) agones: AgonesOptions,
     /// Whether the fleet is asked for the address at which clients reach this server.
     pub(super) asks_address: bool,
+    /// The gate at which a test makes this thread hang.
+    pub(super) gate: Gate,
 }
 
 /// The parts of one match that the network thread leads.
@@ -48,10 +47,11 @@ pub(super) struct LedMatch {
 
 impl NetworkThread {
     /// Serves until the server is asked to end, or something failed.
-    pub(super) fn run(mut self, runtime: &Runtime) -> Result<(), RunError> {
+    pub(super) fn run(self, runtime: &Runtime) -> Result<(), RunError> {
         let games = self.lobbies.map(|lobby| Arc::clone(&lobby.game));
         let first = Arc::clone(games.first());
         let stop = &first.stop;
+        let pulse = first.telemetry.server.pulses.of(EventLoop::Network);
         let _stops_the_others = stop.when_dropped();
         runtime.block_on(async {
             let introduction = introduction(&games);
@@ -60,7 +60,7 @@ impl NetworkThread {
                 for each in self.led {
                     led.spawn(each.lead());
                 }
-                let lobby = Arc::clone(self.lobbies.first());
+                let access = Arc::clone(&first.access);
                 let ended = tokio::select! {
                     () = stop.requested() => Ok(()),
                     Some(ended) = led.join_next() => ended.unwrap_or_else(|error| {
@@ -69,21 +69,24 @@ impl NetworkThread {
                             Err(_) => Ok(()),
                         }
                     }),
-                    () = network::renew(self.endpoint.clone(), self.credentials, lobby) => Ok(()),
-                    hangs = watchdog::watch(&games, self.hang_limit, &mut self.manager) => {
-                        Err(hangs)
-                    }
+                    () = minute::watch(access.clock.clone(), access, self.renewal) => Ok(()),
                     () = after(self.duration) => Ok(()),
                     () = drain::run(&games) => Ok(()),
                 };
-                self.manager.stopping();
                 stop.request();
                 ended
             };
-            let serving = network::serve(self.endpoint.clone(), Arc::clone(&self.lobbies));
+            let serving = network::serve(self.endpoints.clone(), Arc::clone(&self.lobbies));
             let fleet = agones::run(&self.agones, self.asks_address, introduction, &games, stop);
-            let (ended, (), ()) = tokio::join!(ended, serving, fleet);
-            ended
+            let served = async {
+                let (ended, (), ()) = tokio::join!(ended, serving, fleet);
+                ended
+            };
+            // The beats come from the loop that serves the players, so they stop when it does.
+            tokio::select! {
+                ended = served => ended,
+                never = pulse.keep(|| self.gate.pass()) => match never {},
+            }
         })
     }
 }

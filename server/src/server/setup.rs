@@ -4,7 +4,7 @@
 use std::net::{TcpListener, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use obsp_proto::Fingerprint;
 use tokio::runtime::{Builder, Runtime};
@@ -14,36 +14,48 @@ use super::Description;
 use super::match_builder::PlannedMatch;
 use super::match_setup::{MatchSetup, Shared, Simulation};
 use super::network_thread::NetworkThread;
+use super::reloadable;
 use crate::access_rules::AccessRules;
 use crate::admin::Admin;
 use crate::bans::Bans;
+use crate::clock::Clock;
+use crate::door::admittance::Admittance;
+use crate::door::mutes::Mutes;
 use crate::error::StartError;
 use crate::http::{self, AllPages};
 use crate::join_key::read_join_key;
 use crate::matches::Matches;
-use crate::network::{self, Admission, Credentials, Shares};
-use crate::options::{Advertised, Options};
+use crate::network::{self, Admission, Credentials, Endpoints, Renewal, Shares, Validity};
+use crate::operate::introduction::Introduction;
+use crate::operate::handed_over::HandedOver;
+use crate::operate::outgoing::Outgoing;
+use crate::operate::queries::QueryPorts;
+use crate::operate::reload::Reload;
+use crate::operate::webhook::Poster;
+use crate::options::{Advertised, IntroductionOptions, Options};
 use crate::origins::Origins;
 use crate::public_endpoint::PublicEndpoint;
-use crate::query::QueryPort;
 use crate::spans::Exporter;
 use crate::stop::Stop;
 use crate::telemetry::{self, ServerIdentity, ServerTelemetry};
 use crate::token_gate::TokenGate;
-use crate::watchdog::ServiceManager;
+use crate::watchdog::{Gate, ServiceManager, WatchdogThread};
 
 /// All parts of a server before its threads run.
 pub(super) struct Setup {
     pub(super) description: Description,
     pub(super) matches: Matches<MatchSetup>,
     pub(super) admin: Option<Admin>,
-    pub(super) query: Option<QueryPort>,
+    pub(super) query: QueryPorts,
     pub(super) pages_listener: TcpListener,
     pub(super) public_listener: Option<TcpListener>,
     pub(super) pages: Arc<AllPages>,
     pub(super) network_thread: NetworkThread,
     pub(super) runtime: Runtime,
+    pub(super) watchdog: WatchdogThread,
+    pub(super) reload: Arc<Reload>,
     pub(super) exporter: Option<Exporter>,
+    pub(super) poster: Option<Poster>,
 }
 
 impl Setup {
@@ -53,7 +65,9 @@ impl Setup {
         first: PlannedMatch,
         others: Vec<PlannedMatch>,
     ) -> Result<Self, StartError> {
-        let access = Arc::new(access_rules(options)?);
+        // All that know of them see when a reload changes them.
+        let shares = Shares::from(&options.addresses);
+        let access = Arc::new(access_rules(options, &shares)?);
         let first = Simulation::new(first)?;
         let others: Vec<_> = others.into_iter().map(Simulation::new).collect::<Result<_, _>>()?;
         let players = others.iter().map(|other| other.options.max_players);
@@ -63,16 +77,16 @@ impl Setup {
             ..options.clone()
         };
         let sockets = Sockets::bind(&all)?;
-        let udp_inode = telemetry::inode(&sockets.udp);
-        let Quic { endpoint, runtime, credentials, certificate, https, not_after } =
-            Quic::open(&all, sockets.udp)?;
+        let udp_inodes = sockets.udp.sockets.iter().filter_map(telemetry::inode).collect();
+        let Quic { endpoints, runtime, credentials, certificate, validity, https } =
+            Quic::open(&all, sockets.udp, access.clock.now().wall)?;
         let address = StartError::Endpoint;
         let (admin, query) = (sockets.admin, sockets.query);
         let description = Description {
             map: first.level.match_info.map_name.clone(),
             map_hash: first.level.match_info.map,
             props: first.props,
-            local_addr: endpoint.local_addr().map_err(address)?,
+            local_addrs: endpoints.addresses().map_err(address)?,
             http_addr: sockets.pages.local_addr().map_err(address)?,
             page_addr: sockets
                 .public
@@ -81,7 +95,7 @@ impl Setup {
                 .transpose()
                 .map_err(address)?,
             admin_addr: admin.as_ref().map(Admin::address).transpose().map_err(address)?,
-            query_addr: query.as_ref().map(QueryPort::address).transpose().map_err(address)?,
+            query_addrs: query.addresses().map_err(address)?,
             certificate,
         };
 
@@ -89,16 +103,21 @@ impl Setup {
         let telemetry = Arc::new(ServerTelemetry::new(&ServerIdentity {
             self_signed: options.cert.is_none(),
             spans: exporter.as_ref().map(Exporter::spans).unwrap_or_default(),
-            udp_inode,
+            udp_inodes,
         })?);
-        telemetry.certificate.shows(not_after);
+        telemetry.certificate.shows(validity.map(|validity| validity.end));
+        let (poster, webhook) = Poster::start(options, &telemetry)?.unzip();
+        let IntroductionOptions { name, motd } = options.introduction.clone();
         let shared = Shared {
             access,
-            endpoint: Arc::new(public_endpoint(options, &description, https)),
+            endpoint: Arc::new(public_endpoint(options, &description, validity, https)),
+            introduction: Arc::new(Introduction::new(name, motd)),
+            webhook: webhook.unwrap_or_default(),
             telemetry,
             stop: Stop::new(),
             epoch: Instant::now(),
-            admission: Admission::new(Shares::from(&options.addresses)),
+            admission: Admission::new(shares.clone()),
+            outgoing: Outgoing::new(&options.outgoing, shares.clone()),
             limits: network::Limits::from(&all),
             played: Arc::new(AtomicUsize::new(1 + others.len())),
         };
@@ -111,16 +130,36 @@ impl Setup {
             led.push(other_led);
         }
         let matches = Matches::new(first, setups);
-        let network_thread = NetworkThread {
-            endpoint,
+        let renewal = Arc::new(Renewal::new(
             credentials,
+            endpoints.clone(),
+            shared.limits,
+            Arc::clone(&shared.endpoint),
+            Arc::clone(&shared.telemetry),
+            shared.access.clock.clone(),
+        ));
+        let manager = ServiceManager::new(&options.service);
+        let games = matches.map(|each| Arc::clone(&each.game));
+        let admin_access = admin.as_ref().map(Admin::access);
+        let reload = Reload::new(
+            options,
+            reloadable::parts(&shared, &shares, &games, &renewal, admin_access),
+            manager.notifier(),
+        );
+        let network_thread = NetworkThread {
+            endpoints,
+            renewal,
             lobbies: Arc::new(matches.map(|each| Arc::clone(&each.lobby))),
             led,
             duration: options.duration,
-            hang_limit: Some(options.hang_limit).filter(|limit| !limit.is_zero()),
-            manager: ServiceManager::new(&options.service),
             agones: options.agones.clone(),
             asks_address: options.advertise.is_none(),
+            gate: Gate::default(),
+        };
+        let watchdog = WatchdogThread {
+            runtime: event_loop("watchdog thread")?,
+            hang_limit: Some(options.hang_limit).filter(|limit| !limit.is_zero()),
+            manager,
         };
         Ok(Self {
             description,
@@ -132,26 +171,36 @@ impl Setup {
             public_listener: sockets.public,
             network_thread,
             runtime,
+            watchdog,
+            reload,
             exporter,
+            poster,
         })
     }
 }
 
 /// The rules by which clients may join, from the files that the options name.
-fn access_rules(options: &Options) -> Result<AccessRules, StartError> {
+fn access_rules(options: &Options, shares: &Shares) -> Result<AccessRules, StartError> {
     let gate = match &options.joining.join_key {
         Some(path) => Some(TokenGate::new(read_join_key(path)?)),
         None => {
-            tracing::info!("without --join-key, anybody who reaches this server may join");
+            if options.joining.password.is_none() && options.joining.allow.is_none() {
+                tracing::info!(
+                    "without --join-key, --password or --allow, anybody who reaches this server may join"
+                );
+            }
             None
         }
     };
     Ok(AccessRules {
         gate,
+        admittance: Admittance::read(&options.joining)?,
         reserved_slots: options.joining.reserved_slots,
         idle_seconds: AtomicU64::new(options.joining.idle.as_secs()),
         bans: Bans::read(options.ban.clone(), options.joining.bans.as_deref())?,
+        mutes: Mutes::read(options.joining.mutes.as_deref(), shares.clone())?,
         origins: Origins::new(&options.allow_origin, options.advertise.as_ref()),
+        clock: Clock::default(),
         max_spectators: options.max_spectators,
     })
 }
@@ -160,77 +209,97 @@ fn access_rules(options: &Options) -> Result<AccessRules, StartError> {
 fn public_endpoint(
     options: &Options,
     description: &Description,
+    validity: Option<Validity>,
     https: rustls::ServerConfig,
 ) -> PublicEndpoint {
-    let own_address = Advertised { host: None, port: description.local_addr.port() };
+    let own_address = Advertised { host: None, port: description.local_addr().port() };
     PublicEndpoint {
-        local: description.local_addr,
+        listens: description.local_addrs.clone(),
         advertised: watch::Sender::new(options.advertise.clone().unwrap_or(own_address)),
         certificate: watch::Sender::new(description.certificate),
+        validity: watch::Sender::new(validity),
         https: watch::Sender::new(Arc::new(https)),
         self_signed: options.cert.is_none(),
     }
 }
 
+/// An event loop for one thread.
+fn event_loop(part: &'static str) -> Result<Runtime, StartError> {
+    let built = Builder::new_current_thread().enable_all().build();
+    built.map_err(|source| StartError::Thread { part, source })
+}
+
 /// The ports of a server.
 struct Sockets {
-    udp: UdpSocket,
+    udp: network::Sockets,
     pages: TcpListener,
     public: Option<TcpListener>,
     admin: Option<Admin>,
-    query: Option<QueryPort>,
+    query: QueryPorts,
 }
 
 impl Sockets {
     fn bind(options: &Options) -> Result<Self, StartError> {
-        let udp = network::bind(options.listen, options.max_players)?;
-        let pages = http::bind(options.http, "--http")?;
-        let public = options.page.map(|address| http::bind(address, "--page")).transpose()?;
+        let HandedOver { listen, query, http, page } = HandedOver::take(&options.service)?;
+        let sockets = match listen.is_empty() {
+            true => network::bind(&options.listen)?,
+            false => listen,
+        };
+        let own = |listener: TcpListener| {
+            let set = listener.set_nonblocking(true);
+            set.map(|()| listener).map_err(StartError::Endpoint)
+        };
+        let pages = http.map_or_else(|| http::bind(options.http, "--http"), own)?;
+        let public = match (page, options.page) {
+            (Some(page), _) => Some(own(page)?),
+            (None, Some(address)) => Some(http::bind(address, "--page")?),
+            (None, None) => None,
+        };
         let admin = match (options.admin.admin, &options.admin.admin_tokens) {
             (Some(address), Some(tokens)) => Some(Admin::open(address, tokens)?),
             _ => None,
         };
-        let query = options.admin.query.map(QueryPort::bind).transpose()?;
+        let listens = sockets.iter().map(UdpSocket::local_addr).collect::<Result<Vec<_>, _>>();
+        let listens = listens.map_err(StartError::Endpoint)?;
+        let query = QueryPorts::bind(&options.admin.query, &listens, query)?;
+        let proxies = options.addresses.proxy_from.clone();
+        let udp = network::Sockets { sockets, queries: query.queries(), proxies };
         Ok(Self { udp, pages, public, admin, query })
     }
 }
 
-/// The QUIC endpoint with its certificate, and the event loop that runs it.
+/// The QUIC endpoints with their certificate, and the event loop that runs it.
 struct Quic {
-    endpoint: quinn::Endpoint,
+    endpoints: Endpoints,
     runtime: Runtime,
     credentials: Credentials,
     certificate: Fingerprint,
     /// The TLS configuration of the public page, with the same certificate.
     https: rustls::ServerConfig,
-    /// When the certificate expires, in seconds since 1970, if that is known.
-    not_after: Option<i64>,
+    /// When the certificate is valid, if that is known.
+    validity: Option<Validity>,
 }
 
 impl Quic {
-    fn open(options: &Options, socket: UdpSocket) -> Result<Self, StartError> {
-        let credentials = match (&options.cert, &options.key) {
-            (Some(certificate), Some(key)) => {
-                Credentials::Files { certificate: certificate.clone(), key: key.clone() }
-            }
-            _ => Credentials::SelfSigned,
-        };
-        let certificate = credentials.certificate()?;
-        if let Some(warning) = credentials.warning(&certificate) {
+    fn open(
+        options: &Options,
+        sockets: network::Sockets,
+        now: SystemTime,
+    ) -> Result<Self, StartError> {
+        let credentials = Credentials::new(options.cert.as_deref(), options.key.as_deref());
+        let certificate = credentials.certificate(now)?;
+        let (fingerprint, validity) = (certificate.fingerprint, certificate.validity);
+        if let Some(warning) = credentials.warning(validity, now) {
             tracing::warn!("{warning}");
         }
-        let (fingerprint, not_after) = (certificate.fingerprint, certificate.not_after());
         let https = certificate.https()?;
         let state = options.state_dir.clone().or_else(network::default_state_dir);
         let reset_key = credentials.reset_key(&certificate, state.as_deref());
-        let runtime = Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|source| StartError::Thread { part: "event loop", source })?;
-        let endpoint = {
+        let runtime = event_loop("event loop")?;
+        let endpoints = {
             let _context = runtime.enter();
-            network::open(socket, certificate, &reset_key, network::Limits::from(options))?
+            Endpoints::open(sockets, certificate, &reset_key, network::Limits::from(options))?
         };
-        Ok(Self { endpoint, runtime, credentials, certificate: fingerprint, https, not_after })
+        Ok(Self { endpoints, runtime, credentials, certificate: fingerprint, validity, https })
     }
 }

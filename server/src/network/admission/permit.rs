@@ -9,8 +9,8 @@ use tokio::sync::Notify;
 
 use super::shares::REJOIN_DELAY;
 use super::{
-    Admission, CHAT, CONTROL, CONTROL_PART, EXEMPT_HANDSHAKES, HANDSHAKES, JOINS, MAPS, MATCH_CHAT,
-    MATCH_MAPS, Table, Unfinished,
+    Admission, CHAT, CONTROL, CONTROL_PART, EXEMPT_HANDSHAKES, HANDSHAKES, JOINS, MATCH_CHAT, Table,
+    Unfinished,
 };
 use crate::address_key::AddressKey;
 use crate::telemetry::Limit;
@@ -81,7 +81,7 @@ impl Permit {
 
     fn take(&mut self, place: Place, now: Instant) -> Result<(), Limit> {
         let admission = Arc::clone(&self.admission);
-        let (players, spectators) = (admission.shares.players, admission.shares.spectators);
+        let (players, spectators) = admission.shares.places();
         let mut table = admission.lock();
         let entry = table.entry(self.address, now);
         if !self.is_exempt {
@@ -197,12 +197,6 @@ impl Permit {
         table.chat.charge(MATCH_CHAT, bytes, now);
         Ok(())
     }
-
-    /// The budgets that the connection's map downloads are charged to.
-    pub(crate) fn map_share(&self) -> MapShare {
-        let admission = Arc::clone(&self.admission);
-        MapShare { admission, address: self.address, is_exempt: self.is_exempt }
-    }
 }
 
 /// A player's place that is kept while the player's connection is lost. Dropping it gives the place
@@ -223,29 +217,6 @@ impl Drop for KeptPlace {
         let mut table = self.admission.lock();
         let entry = table.entry(self.address, Instant::now());
         entry.players = entry.players.saturating_sub(1);
-    }
-}
-
-/// The budgets that map downloads of one connection are charged to.
-pub(crate) struct MapShare {
-    admission: Arc<Admission>,
-    address: AddressKey,
-    is_exempt: bool,
-}
-
-impl MapShare {
-    /// Reserves bytes: they may be sent once the returned time has passed.
-    pub(crate) fn reserve(&self, bytes: usize, now: Instant) -> Duration {
-        let (bytes, mut table) = (bytes as f64, self.admission.lock());
-        let all = table.maps.wait(MATCH_MAPS, bytes, now);
-        table.maps.charge(MATCH_MAPS, bytes, now);
-        if self.is_exempt {
-            return all;
-        }
-        let maps = &mut table.entry(self.address, now).maps;
-        let own = maps.wait(MAPS, bytes, now);
-        maps.charge(MAPS, bytes, now);
-        all.max(own)
     }
 }
 
