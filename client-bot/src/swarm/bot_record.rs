@@ -152,3 +152,24 @@ impl BotRecord {
         self.entities.extend(client.session().entities().map(|entity| entity.id));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_lines_of_the_server_are_its_greeting() {
+        let mut record = BotRecord::new(PlayerName::new("bot").unwrap());
+        let first = Tick(500);
+        record.arrivals = Some([(first, Instant::now()); 2]);
+        record.note_announced(first.after(61), "a player calls a vote");
+        for line in ["Hall: Be kind", "Hall: Be kind", "b", "c", "d", "e"] {
+            record.note_announced(first.after(60), line);
+        }
+        assert_eq!(record.greeting, ["Hall: Be kind", "b", "c", "d"]);
+        // Whoever comes back is not greeted.
+        let mut record = BotRecord { reconnects: 1, ..BotRecord::new(record.name) };
+        record.note_announced(first, "Hall: Be kind");
+        assert!(record.greeting.is_empty());
+    }
+}
