@@ -85,6 +85,9 @@ pub enum StartError {
     /// The list of bans cannot be read.
     #[error(transparent)]
     Bans(#[from] crate::bans::BanError),
+    /// Events cannot be posted.
+    #[error(transparent)]
+    Webhook(#[from] crate::operate::webhook::WebhookError),
     /// Spans cannot be exported.
     #[error(transparent)]
     Otlp(#[from] crate::spans::OtlpError),
@@ -154,6 +157,9 @@ pub enum StartError {
         /// The system's error.
         source: io::Error,
     },
+    /// A socket of the service manager is of no use.
+    #[error(transparent)]
+    HandedOver(#[from] crate::operate::handed_over::HandedOverError),
     /// The certificate cannot be made, or read from its files.
     #[error(transparent)]
     Certificate(#[from] crate::network::CertificateError),
@@ -176,6 +182,9 @@ pub enum StartError {
         /// Ticks a second.
         ticks: u32,
     },
+    /// The password, or the list of who may play, cannot be used.
+    #[error(transparent)]
+    Door(#[from] crate::door::admittance::DoorError),
     /// TLS refuses the certificate or the configuration.
     #[error("cannot set up TLS: {0}")]
     Tls(#[from] rustls::Error),
@@ -185,6 +194,9 @@ pub enum StartError {
     /// The QUIC endpoint could not be opened on its socket.
     #[error("cannot open the QUIC endpoint: {0}")]
     Endpoint(io::Error),
+    /// The system gives no random bytes.
+    #[error("the system gives no random bytes, by which queries prove their sender")]
+    Random,
     /// The metrics are set up wrongly, which is a defect of this server.
     #[error("cannot set up the metrics: {0}")]
     Metrics(#[from] metrics_exporter_prometheus::BuildError),
@@ -240,6 +252,24 @@ pub enum RunError {
         /// Seconds since the last tick.
         seconds: u64,
     },
+    /// The network thread hangs, which is a defect.
+    #[error(
+        "the network thread hangs: its event loop has not turned for {seconds} s; start the server \
+         anew, and please report the options and the last lines of the log"
+    )]
+    NetworkHangs {
+        /// Seconds since the event loop turned.
+        seconds: u64,
+    },
+    /// Nothing is sent to players, which is a defect.
+    #[error(
+        "no snapshot was sent for {seconds} s, though players are heard; start the server anew, and \
+         please report the options and the last lines of the log"
+    )]
+    Silent {
+        /// Seconds since the last snapshot.
+        seconds: u64,
+    },
     /// A thread does not end though it was asked to. The cause is a defect, or a disk that hangs.
     #[error(
         "the {part} does not end and is left behind; check whether a disk hangs; if not, please \
@@ -266,6 +296,9 @@ pub enum RunError {
 impl RunError {
     /// Whether the error leaves threads behind for which nobody can wait.
     pub(crate) fn leaves_threads(&self) -> bool {
-        matches!(self, Self::Hangs { .. } | Self::DoesNotEnd { .. })
+        matches!(
+            self,
+            Self::Hangs { .. } | Self::NetworkHangs { .. } | Self::DoesNotEnd { .. }
+        )
     }
 }

@@ -7,36 +7,45 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::Router;
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::IntoResponse;
-use axum::routing::get;
 use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 
+use crate::bind;
 use crate::error::{RunError, StartError};
 use crate::match_handle::MatchHandle;
 use crate::published::PublishedStates;
-use crate::telemetry::STALL;
+use crate::telemetry::EventLoop;
 
-use connections::Gatekeeper;
+use gatekeeper::Gatekeeper;
+pub(crate) use gatekeeper::Audience;
 pub(crate) use page_state::{AllPages, PageState};
+#[doc(hidden)]
+pub use routes::{operators_routes, public_routes};
 
 mod connections;
+mod content;
 mod effects;
+mod gatekeeper;
 mod info;
 mod layers;
 mod level_view;
 mod limits;
+mod metered;
+mod offered;
 mod page;
 mod page_state;
 mod places;
+mod probes;
 mod replays;
 mod rewind;
+mod routes;
 mod scene;
 mod tls;
 
@@ -62,12 +71,7 @@ type All = State<Arc<AllPages>>;
 /// Binds the TCP socket of the operator's pages, or of another service. `option` names the option
 /// that holds its address.
 pub(crate) fn bind(address: SocketAddr, option: &'static str) -> Result<TcpListener, StartError> {
-    let bind = || {
-        let listener = TcpListener::bind(address)?;
-        listener.set_nonblocking(true)?;
-        Ok(listener)
-    };
-    bind().map_err(|source| StartError::Http { address, option, source })
+    bind::tcp(address).map_err(|source| StartError::Http { address, option, source })
 }
 
 /// Serves the operator's pages until asked to stop, in a separate runtime, so that requests do not
@@ -80,10 +84,13 @@ pub(crate) fn run(
     let game = Arc::clone(&state.first().game);
     let _stops_the_others = game.stop.when_dropped();
     let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
+    let routes = routes::of(state, Audience::Operators);
+    let pulse = game.telemetry.server.pulses.of(EventLoop::Pages);
     let served = runtime.block_on(async {
         tokio::select! {
-            served = serve(listener, operator_routes(state), &game) => served,
+            served = serve(listener, routes, Audience::Operators, &game) => served,
             () = record_effects(state, states) => Ok(()),
+            never = pulse.keep(|| {}) => match never {},
         }
     });
     // Work on a view of a level may still run. The end of the server does not wait for it.
@@ -108,75 +115,29 @@ pub(crate) fn run_public(listener: TcpListener, state: &Arc<AllPages>) -> Result
     let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(RunError::Http)?;
-        let gatekeeper = Gatekeeper::new(game.access.origins.clone(), game.stop.clone())
-            .with_tls(game.endpoint.https.subscribe());
-        connections::serve(listener, public_routes(state, Audience::Everybody), gatekeeper).await;
-        Ok(())
+        let gatekeeper =
+            Gatekeeper::new(Audience::Everybody, game).with_tls(game.endpoint.https.subscribe());
+        let routes = routes::of(state, Audience::Everybody);
+        let pulse = game.telemetry.server.pulses.of(EventLoop::PublicPage);
+        tokio::select! {
+            () = connections::serve(listener, routes, gatekeeper) => Ok(()),
+            never = pulse.keep(|| {}) => match never {},
+        }
     });
     runtime.shutdown_background();
     served
 }
 
-/// Serves `pages` until asked to stop, under the limits that hold for all pages.
+/// Serves `pages` to `audience` until asked to stop, under the limits that hold for all pages.
 pub(crate) async fn serve(
     listener: TcpListener,
     pages: Router,
+    audience: Audience,
     game: &MatchHandle,
 ) -> Result<(), RunError> {
     let listener = tokio::net::TcpListener::from_std(listener).map_err(RunError::Http)?;
-    let gatekeeper = Gatekeeper::new(game.access.origins.clone(), game.stop.clone());
-    connections::serve(listener, pages, gatekeeper).await;
+    connections::serve(listener, pages, Gatekeeper::new(audience, game)).await;
     Ok(())
-}
-
-/// The audience of a listener.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Audience {
-    /// The operators of the server.
-    Operators,
-    /// Everybody.
-    Everybody,
-}
-
-/// The routes for everybody: the page, and the data of the match that it shows.
-fn public_routes(state: &Arc<AllPages>, audience: Audience) -> Router {
-    Router::new()
-        .route("/", get(page::index))
-        .route("/web/wasm/{name}", get(page::wasm))
-        .route("/web/{*path}", get(page::file))
-        .route("/scene", get(scene))
-        .route("/scene/{hash}", get(replays::scene_of))
-        .route("/maps/{hash}", get(replays::map))
-        .route("/games/{hash}", get(replays::game))
-        .route("/replays", get(replays::list))
-        .route("/replays/{name}", get(replays::one))
-        .route(
-            "/rewind",
-            get(async move |pages: Pages| rewind::last_seconds(pages, audience).await),
-        )
-        .route("/effects/{after}", get(effects::after))
-        .route("/contacts", get(layers::contacts))
-        .route("/onion/{height}", get(layers::onion))
-        .route("/info", get(async move |pages: Pages, all: All| info::info(&pages, &all, audience)))
-        .with_state(Arc::clone(state))
-}
-
-/// The routes for operators: the routes for everybody, and the cost and the health of the match.
-fn operator_routes(state: &Arc<AllPages>) -> Router {
-    let routes = Router::new()
-        .route("/cascade", get(layers::cascade))
-        .route("/metrics", get(metrics))
-        .route("/figures", get(figures))
-        .route("/healthz", get(health))
-        .route("/readyz", get(readiness))
-        .with_state(Arc::clone(state));
-    public_routes(state, Audience::Operators).merge(routes)
-}
-
-/// `/scene`: the map and the models.
-async fn scene(Pages(pages): Pages) -> impl IntoResponse {
-    let json = |scene| ([(header::CONTENT_TYPE, "application/json")], scene);
-    pages.level_views.respond(pages.game.level(), move |view| json(view.scene.clone())).await
 }
 
 /// The version of the text format that the exporter writes.
@@ -204,76 +165,4 @@ async fn figures(State(all): All) -> impl IntoResponse {
     // The age has a separate header, because the standard header `age` can only hold whole seconds.
     let age = (HeaderName::from_static("x-age-seconds"), format!("{:.3}", age.as_secs_f64()));
     ([(header::CONTENT_TYPE, FORMAT.to_owned()), age], page)
-}
-
-/// `/healthz`: whether any match is alive, for a supervisor that restarts the server. The answer
-/// also names the matches that hang or have failed. Its status is 200 while any match is alive, so
-/// the supervisor lets that match go on.
-async fn health(State(all): All) -> (StatusCode, String) {
-    let now = Instant::now();
-    let hanging = hanging(&all, now);
-    match all.is_alive(now) {
-        true => (StatusCode::OK, format!("ok\n{hanging}{}", failures(&all))),
-        false => (StatusCode::SERVICE_UNAVAILABLE, hanging),
-    }
-}
-
-/// A line for each match that hangs: it has not failed, but its last tick is at least [`STALL`]
-/// ago.
-fn hanging(all: &AllPages, now: Instant) -> String {
-    let line = |pages: &Arc<PageState>| {
-        let age = pages.game.telemetry.tick.age(now);
-        let (prefix, seconds) = (pages.game.prefix(), age.as_secs_f64());
-        (age >= STALL).then(|| format!("{prefix}the last tick was {seconds:.1} s ago\n"))
-    };
-    all.played().filter_map(line).collect()
-}
-
-/// A line for each match that has failed.
-fn failures(all: &AllPages) -> String {
-    let line = |pages: &Arc<PageState>| {
-        let why = pages.game.failure.get()?;
-        Some(format!("{}has failed: {why}\n", pages.game.prefix()))
-    };
-    all.iter().filter_map(line).collect()
-}
-
-/// Time after a stall before the server is ready for players again. A machine that stalls once may
-/// do so again, and a probe every few seconds must see it.
-const SETTLING: Duration = Duration::from_secs(10);
-
-/// `/readyz`: whether players should be sent here, for a matchmaker or load balancer.
-async fn readiness(State(all): All) -> (StatusCode, String) {
-    let stop = &all.first().game.stop;
-    let hanging = hanging(&all, Instant::now());
-    let refused = if stop.is_requested() {
-        Some("shutting down\n".to_owned())
-    } else if let Some(left) = stop.draining() {
-        Some(format!("draining: it shuts down in {:.1} s\n", left.as_secs_f64()))
-    } else if !hanging.is_empty() {
-        Some(hanging)
-    } else {
-        all.played().find_map(|pages| unready(pages))
-    };
-    match refused {
-        Some(why) => (StatusCode::SERVICE_UNAVAILABLE, why),
-        None => (StatusCode::OK, format!("ready\n{}", failures(&all))),
-    }
-}
-
-/// The reason why no players should be sent to this match, if there is one.
-fn unready(pages: &PageState) -> Option<String> {
-    let (tick, prefix) = (&pages.game.telemetry.tick, pages.game.prefix());
-    let stall = tick.last_stall().filter(|stall| stall.ended.elapsed() < SETTLING);
-    if let Some(stall) = stall {
-        let lasted = stall.lasted.as_secs_f64();
-        let ago = stall.ended.elapsed().as_secs_f64();
-        Some(format!("{prefix}no tick was finished for {lasted:.1} s, until {ago:.1} s ago\n"))
-    } else if !tick.is_on_time() {
-        Some(format!("{prefix}ticks are late\n"))
-    } else {
-        let status = pages.recording.status();
-        let failure = status.and_then(|status| status.failure().map(str::to_owned));
-        failure.map(|why| format!("{prefix}the recording failed: {why}\n"))
-    }
 }

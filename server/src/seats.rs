@@ -2,10 +2,10 @@
 //! holds the other ends ([`Seats`]).
 
 mod fight;
+mod steered;
 
 use std::num::NonZeroU16;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use crate::roster::Roster;
 use crate::view_limit::ViewLimit;
 pub(crate) use fight::ticks;
 use fight::{Footing, Hit};
+pub(crate) use steered::SteeredEntity;
 
 /// Command datagrams of one player that may wait for the tick thread: half a second of them at 60
 /// Hz. A client that sends more ahead gains nothing.
@@ -40,29 +41,6 @@ pub(crate) struct JoinRequest {
     /// The place for the entity that the client steers. It is written before any state shows that
     /// entity.
     pub(crate) steered: Arc<SteeredEntity>,
-}
-
-/// The entity that a client steers, as long as it has a seat. The tick thread writes it.
-#[derive(Debug, Default)]
-pub(crate) struct SteeredEntity(AtomicU64);
-
-impl SteeredEntity {
-    /// The bit that is set if there is an entity. It lies above the bits of slot and generation.
-    const SOME: u64 = 1 << 32;
-
-    /// The entity, if the client has a seat.
-    pub(crate) fn get(&self) -> Option<EntityId> {
-        let bits = self.0.load(Ordering::Acquire);
-        let (slot, generation) = ((bits >> 16) as u16, bits as u16);
-        (bits & Self::SOME != 0).then_some(EntityId { slot, generation })
-    }
-
-    fn set(&self, player: Option<EntityId>) {
-        let bits = player.map_or(0, |EntityId { slot, generation }| {
-            Self::SOME | u64::from(slot) << 16 | u64::from(generation)
-        });
-        self.0.store(bits, Ordering::Release);
-    }
 }
 
 /// A player's place in the match, held by the player's connection. Dropping a seat gives it up: the

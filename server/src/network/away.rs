@@ -129,3 +129,18 @@ pub(crate) async fn expire(lobby: Arc<Lobby>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_end_that_a_client_can_bring_about_is_an_escape() {
+        let others: Vec<_> = Reason::ALL
+            .into_iter()
+            .filter(|reason| reason.disconnects() && !is_own_doing(*reason))
+            .collect();
+        let expected = [Reason::Removed, Reason::Idle, Reason::MatchFailed, Reason::Shutdown];
+        assert_eq!(others, expected);
+    }
+}

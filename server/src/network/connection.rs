@@ -1,8 +1,11 @@
 //! A player's connection from its first packet to its last: the handshake ([`opening`]), the hello
-//! and the seat ([`greeting`]), then commands, snapshots, events and chat ([`chat`]) until it ends.
+//! and the seat ([`greeting`]), then commands, snapshots, events and chat ([`chat`]) until it ends
+//! ([`leaving`]).
 
 mod chat;
 mod greeting;
+mod identity;
+mod leaving;
 mod opening;
 
 use std::pin::pin;
@@ -24,7 +27,6 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 use super::admission::Permit;
-use super::away::{self, AwayPlayer};
 use super::end::{Client, End};
 use super::feed::{CHUNK, Feed, next_event};
 use super::idleness::{Idleness, Verdict};
@@ -34,6 +36,7 @@ use super::path::Path;
 use super::send_groups::SnapshotJob;
 use super::web;
 use crate::clients::{self, Registration, Removal};
+use crate::operate::webhook::Person;
 use crate::seats::Seat;
 use crate::telemetry::{Connected, ConnectionState, DroppedDatagram};
 use crate::view_limit::{ClientTiming, ViewLimit};
@@ -102,6 +105,16 @@ pub(super) async fn removed(client: Option<&clients::Client>) -> Removal {
     match client {
         Some(client) => client.removed().await,
         None => std::future::pending().await,
+    }
+}
+
+/// A player, for the webhook.
+fn person(client: &clients::Client) -> Person {
+    Person {
+        connection: client.number,
+        name: client.name.to_string(),
+        player: client.player_id,
+        address: client.address(),
     }
 }
 
@@ -208,10 +221,12 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
                 opened = path.map_stream(), if joined && downloads_left > 0 => {
                     let streams = opened?;
                     downloads_left -= 1;
-                    let (connection, share) = (connection.clone(), self.permit.map_share());
+                    let address = connection.remote_address().ip();
+                    let payer = self.lobby.game.outgoing.payer(address);
+                    let connection = connection.clone();
                     let (level, join) = (Arc::clone(&self.feed.level), self.join.clone());
                     let lobby = Arc::clone(self.lobby);
-                    let serving = map_stream::serve(connection, streams, share, level, lobby, join);
+                    let serving = map_stream::serve(connection, streams, payer, level, lobby, join);
                     downloads.spawn(serving);
                 }
                 Some(_) = downloads.join_next() => {}
@@ -371,33 +386,6 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         // A page closes the connection once it has read the close. A native client has nothing left
         // to read.
         let _ = timeout(FAREWELL, path.closed()).await;
-    }
-
-    /// Takes a player out of the match, or keeps the place if the player may come back. The reason
-    /// is logged and counted.
-    fn note_leaving(&mut self, registration: Registration, end: &End) {
-        self.permit.note_left(std::time::Instant::now());
-        let seat = self.player.take().map(|player| player.seat);
-        if let Some(seat) = &seat {
-            seat.protect(self.lobby.protects_away);
-        }
-        let player = seat.as_ref().map(|seat| seat.player);
-        let (name, player_id) = (registration.name.clone(), registration.player_id);
-        let place = self.permit.keep_place(std::time::Instant::now());
-        let away = AwayPlayer { name, player_id, registration, place, seat };
-        let left = if away::may_come_back(end.reason) {
-            away.registration.goes_away();
-            self.lobby.tickets.lose(self.ticket, away, std::time::Instant::now())
-        } else {
-            self.lobby.tickets.forget(self.ticket);
-            Some(away)
-        };
-        if let Some(away) = left {
-            away::release(away, self.lobby);
-        }
-        let players = self.lobby.game.clients.players();
-        self.lobby.game.telemetry.network.left(players, end.reason);
-        self.log_end(Some("player"), player, end, players);
     }
 
     /// Logs and counts why a client did not become a player.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use obsp_proto::control::{MatchEvent, RefusalReason};
+use obsp_proto::control::{MatchEvent, Reason, RefusalReason};
 use obsp_proto::server::{Budget, Event, MatchInfo, OwnPlayer, Session};
 use obsp_proto::snapshot::MIN_SNAPSHOT;
 use obsp_proto::{ProtocolError, Tick, Time};
@@ -23,6 +23,7 @@ use super::rate_adaptation::PathSample;
 use super::send_groups::SnapshotJob;
 use super::snapshot_pace::SnapshotPace;
 use crate::clients::{Client, ConnectionStats};
+use crate::door::admittance::Denied;
 use crate::level::{Level, News};
 use crate::telemetry::{DroppedDatagram, Limit, Part};
 
@@ -217,7 +218,7 @@ impl<'a, P: Path> Feed<'a, P> {
         let network = &self.lobby.game.telemetry.network;
         let taken = self.session.receive_datagram(self.lobby.game.now(), datagram);
         match &taken {
-            Ok(Some(_)) => network.command_datagrams.increment(1),
+            Ok(Some(_)) => network.received_commands(),
             Ok(None) => network.dropped(DroppedDatagram::Unready),
             Err(_) => network.dropped(DroppedDatagram::Malformed),
         }
@@ -336,9 +337,32 @@ impl<'a, P: Path> Feed<'a, P> {
         );
     }
 
+    /// Refuses a client that may not play or watch, because of a password or a list.
+    pub(super) fn deny(&mut self, denied: Denied) -> End {
+        let reason = match denied {
+            Denied::Missing => RefusalReason::TokenRequired,
+            Denied::Wrong | Denied::NotAllowed => RefusalReason::BadToken,
+            Denied::TooMany => {
+                self.lobby.game.telemetry.network.limited(Limit::Guesses);
+                RefusalReason::AddressLimit
+            }
+        };
+        let end = End::with_detail(Reason::from(&reason), denied);
+        self.session.refuse(reason);
+        end
+    }
+
     /// Whether the client's address is banned.
     pub(super) fn is_banned(&self) -> bool {
         self.lobby.game.access.is_banned(self.path.connection().remote_address().ip())
+    }
+
+    /// Greets a newcomer with the name of the server and the message of the day.
+    pub(super) fn greet(&mut self) {
+        let game = &self.lobby.game;
+        for line in game.introduction.greeting() {
+            self.session.send_event(game.next_tick(), &MatchEvent::Announced { line });
+        }
     }
 
     /// Sends a newcomer the roster, and returns the receiver of all events from now on. A player

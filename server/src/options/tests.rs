@@ -18,18 +18,19 @@ fn a_map_is_all_that_must_be_said() {
 
 #[test]
 fn every_option_is_read() {
-    let text = "--map m --match duel=w,sumo=s --match king=k --listen [::1]:5 --advertise a:9 --http 127.0.0.1:6 --page 0.0.0.0:8443 --allow-origin https://b,* --tick-rate 30 --objects 300 \
+    let text = "--map m --match duel=w,sumo=s --match king=k --listen [::1]:5 --listen 127.0.0.1:5 --advertise a:9 --http 127.0.0.1:6 --page 0.0.0.0:8443 --allow-origin https://b,* --tick-rate 30 --objects 300 \
                 --seed 9 --sim-threads 3 --sim-budget 60000 --max-players 8 --tanks 3 --duration 90s --snapshot-rate 20 \
                 --client-budget 4000 --rewind 50ms --drain 20s --cert c --key k \
-                --ban ::1,10.0.0.1 --log-format json --state-dir state --record match.obsr --replay-dir replays \
+                --ban ::1,10.0.0.1 --log-format json --state-dir state --record match.obsr --record-keep 20 --record-keep-age 7d --record-keep-bytes 9000000000 --name hall --motd welcome --webhook https://w/ --webhook-key wk --replay-dir replays \
                 --audit-every 60 --otlp http://c:4318 --agones \
                 --agones-port 7 --agones-health 0.5 --agones-empty 20s --agones-reservation 9s \
                 --max-spectators 3 --spectator-rate 15 --spectator-budget 5000 --hang-limit 1m \
-                --address-players 2 --address-spectators 1 --address-exempt 10.0.0.2,::1 \
+                --address-players 2 --address-spectators 1 --address-exempt 10.0.0.2,::1 --proxy-from 10.0.0.3,2001:db8::/48 \
+                --outgoing-budget 2000000 --address-outgoing-budget 100000 --replay-running \
                 --maps a,b --round-time 5m --score-limit 20 --warm-up 15s --intermission 7s --votes map,kick \
-                --join-key jk --reserved-slots 2 --rejoin 45s --rejoin-protect --idle 3m --bans bans.toml \
+                --join-key jk --allow friends --reserved-slots 2 --rejoin 45s --rejoin-protect --combat-time 4s --idle 3m --bans bans.toml --mutes mutes.toml \
                 --admin 127.0.0.1:7 --admin-tokens tokens --query 127.0.0.1:8 \
-                --notify-socket @notify --watchdog-usec 9 --watchdog-pid 8";
+                --notify-socket @notify --watchdog-usec 9 --watchdog-pid 8 --listen-fds 2 --listen-pid 7 --listen-fdnames listen:http";
     let expected = Options {
         config: None,
         map: "m".into(),
@@ -44,18 +45,22 @@ fn every_option_is_read() {
         },
         joining: JoiningOptions {
             join_key: Some("jk".into()),
+            password: None,
+            allow: Some("friends".into()),
             reserved_slots: 2,
             rejoin: Duration::from_secs(45),
             rejoin_protect: true,
+            combat_time: Duration::from_secs(4),
             idle: Duration::from_secs(180),
             bans: Some("bans.toml".into()),
+            mutes: Some("mutes.toml".into()),
         },
         admin: AdminOptions {
             admin: Some("127.0.0.1:7".parse().unwrap()),
             admin_tokens: Some("tokens".into()),
-            query: Some("127.0.0.1:8".parse().unwrap()),
+            query: vec!["127.0.0.1:8".parse().unwrap()],
         },
-        listen: "[::1]:5".parse().unwrap(),
+        listen: vec!["[::1]:5".parse().unwrap(), "127.0.0.1:5".parse().unwrap()],
         advertise: Some("a:9".parse().unwrap()),
         http: "127.0.0.1:6".parse().unwrap(),
         page: Some("0.0.0.0:8443".parse().unwrap()),
@@ -75,6 +80,19 @@ fn every_option_is_read() {
         hang_limit: Duration::from_secs(60),
         state_dir: Some("state".into()),
         record: Some("match.obsr".into()),
+        retention: RetentionOptions {
+            record_keep: 20,
+            record_keep_age: Duration::from_secs(7 * 24 * 3600),
+            record_keep_bytes: 9_000_000_000,
+        },
+        introduction: IntroductionOptions {
+            name: Some("hall".parse().unwrap()),
+            motd: Some("welcome".parse().unwrap()),
+        },
+        webhook: WebhookOptions {
+            webhook: Some("https://w/".into()),
+            webhook_key: Some("wk".into()),
+        },
         replay_dir: Some("replays".into()),
         otlp: Some("http://c:4318".into()),
         cert: Some("c".into()),
@@ -88,7 +106,13 @@ fn every_option_is_read() {
             address_players: 2,
             address_spectators: 1,
             address_exempt: vec!["10.0.0.2".parse().unwrap(), "::1".parse().unwrap()],
+            proxy_from: vec!["10.0.0.3".parse().unwrap(), "2001:db8::/48".parse().unwrap()],
         },
+        outgoing: OutgoingOptions {
+            outgoing_budget: 2_000_000,
+            address_outgoing_budget: 100_000,
+        },
+        pages: PageOptions { replay_running: true },
         agones: AgonesOptions {
             agones: true,
             agones_port: 7,
@@ -100,6 +124,9 @@ fn every_option_is_read() {
             notify_socket: Some("@notify".into()),
             watchdog_usec: Some(9),
             watchdog_pid: Some(8),
+            listen_fds: Some(2),
+            listen_pid: Some(7),
+            listen_fdnames: Some("listen:http".into()),
         },
         log_format: LogFormat::Json,
     };
@@ -119,12 +146,21 @@ fn senseless_values_are_refused() {
         ["--max-spectators", "1025"],
         ["--max-spectators", "65535"],
         ["--client-budget", "10"],
+        ["--outgoing-budget", "16383"],
+        ["--address-outgoing-budget", "16383"],
         ["--listen", "4433"],
         ["--duration", "soon"],
         ["--rewind", "501ms"],
         ["--duration", "-1"],
         ["--cert", "without-a-key"],
         ["--ban", "everybody"],
+        ["--name", "two\nlines"],
+        ["--name", ""],
+        ["--motd", "\u{202e}"],
+        ["--record-keep", "3"],
+        ["--record-keep-age", "7d"],
+        ["--record-keep-bytes", "9"],
+        ["--webhook-key", "without-a-url"],
         ["--match", "warren"],
         ["--match", "a duel=warren"],
         ["--config", "no-such-file.toml"],
@@ -150,6 +186,20 @@ fn a_file_gives_what_the_command_line_does_not() {
     assert_eq!((options.map.as_str(), options.tick_rate), ("arena", 20));
     assert_eq!(options.duration, Some(Duration::from_secs(120)));
     assert_eq!(options.ban.len(), 2);
+}
+
+#[test]
+fn a_typed_list_replaces_the_default_and_that_of_the_file() {
+    let listen = |more: &str| {
+        let text = "map = 'arena'\nlisten = ['127.0.0.1:1', '[::1]:1']";
+        with_file("lists", text, more).unwrap().listen
+    };
+    let all = |texts: &[&str]| -> Vec<std::net::SocketAddr> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    };
+    assert_eq!(listen(""), all(&["127.0.0.1:1", "[::1]:1"]));
+    assert_eq!(listen("--listen 127.0.0.1:2"), all(&["127.0.0.1:2"]));
+    assert_eq!(listen("--listen=127.0.0.1:2,[::1]:2"), all(&["127.0.0.1:2", "[::1]:2"]));
 }
 
 #[test]

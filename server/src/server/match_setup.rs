@@ -19,11 +19,14 @@ use crate::error::{RunError, StartError};
 use crate::http::PageState;
 use crate::level::{Level, LevelMaker};
 use crate::match_handle::MatchHandle;
-use crate::network::{self, Admission, Cadence, Limits, Lobby, SendGroups, Spectators};
+use crate::network::{self, Admission, Cadence, LeavingRules, Limits, Lobby, SendGroups, Spectators};
+use crate::operate::outgoing::Outgoing;
+use crate::operate::introduction::Introduction;
+use crate::operate::webhook::Webhook;
 use crate::options::Options;
 use crate::public_endpoint::PublicEndpoint;
 use crate::published::{ContactSubscription, LatestState, PublishedStates};
-use crate::recording::LevelRecordings;
+use crate::recording::{Keeper, LevelRecordings};
 use crate::rounds::director::LevelPipeline;
 use crate::rounds::{Loader, LoaderThread, Rounds, Schedule};
 use crate::seats::JoinRequest;
@@ -44,10 +47,13 @@ const STOP_POLL_INTERVAL: Duration = Duration::from_millis(50);
 pub(super) struct Shared {
     pub(super) access: Arc<AccessRules>,
     pub(super) endpoint: Arc<PublicEndpoint>,
+    pub(super) introduction: Arc<Introduction>,
+    pub(super) webhook: Webhook,
     pub(super) telemetry: Arc<ServerTelemetry>,
     pub(super) stop: Stop,
     pub(super) epoch: Instant,
     pub(super) admission: Arc<Admission>,
+    pub(super) outgoing: Arc<Outgoing>,
     pub(super) limits: Limits,
     /// How many matches have not failed.
     pub(super) played: Arc<AtomicUsize>,
@@ -63,6 +69,7 @@ pub(super) struct MatchSetup {
     loader_thread: LoaderThread,
     finished_worlds: Receiver<Box<dyn RunningMatch>>,
     audit: Option<AuditThread>,
+    keeper: Option<Keeper>,
 }
 
 /// The match on its first level, and the parts that lead it through the next ones.
@@ -116,7 +123,10 @@ impl Simulation {
         Ok(Self {
             name,
             game_name,
-            game: game.with_tanks(options.tanks).recorded_by(recorder),
+            game: game
+                .with_tanks(options.tanks)
+                .with_combat_time(options.joining.combat_time)
+                .recorded_by(recorder),
             options,
             latest,
             level,
@@ -148,7 +158,10 @@ impl MatchSetup {
             clients: Clients::default(),
             rounds: simulation.rounds,
             access: Arc::clone(&shared.access),
+            outgoing: Arc::clone(&shared.outgoing),
             endpoint: Arc::clone(&shared.endpoint),
+            introduction: Arc::clone(&shared.introduction),
+            webhook: shared.webhook.clone(),
             stop: shared.stop.clone(),
             epoch: shared.epoch,
             played: Arc::clone(&shared.played),
@@ -170,6 +183,7 @@ impl MatchSetup {
             Arc::clone(&game),
             simulation.recordings.latest(),
             options.replay_dir.clone(),
+            options.pages.replay_running,
             simulation.contact_subscription,
         ));
         let lobby = Arc::new(lobby(options, Arc::clone(&game), simulation.joins, shared));
@@ -184,6 +198,7 @@ impl MatchSetup {
             game,
             lobby,
             pages,
+            keeper: simulation.recordings.keeper(&options.retention),
             recordings: simulation.recordings,
             simulation: simulation.game,
             loader_thread: simulation.loader_thread,
@@ -221,6 +236,13 @@ impl MatchSetup {
         if let Some(audit) = self.audit {
             let stop = game.stop.clone();
             threads.spawn_dispensable("audit thread", move || audit.run(&stop))?;
+        }
+        if let Some(keeper) = self.keeper {
+            let stop = game.stop.clone();
+            threads.spawn_dispensable("recordings' keeper", move || {
+                keeper.run(&stop);
+                Ok(())
+            })?;
         }
         let is_left_behind = Arc::clone(&game.is_left_behind);
         threads.spawn_until_left("tick thread", &is_left_behind, move || {
@@ -293,8 +315,12 @@ fn lobby(
         game,
         joins,
         send_groups: Arc::new(SendGroups::new(options.max_players, options.tick_rate)),
-        tickets: Tickets::new(options.joining.rejoin),
-        protects_away: options.joining.rejoin_protect,
+        tickets: Tickets::new(options.joining.rejoin)
+            .with_combat_time(options.joining.combat_time),
+        leaving: LeavingRules {
+            protects: options.joining.rejoin_protect,
+            combat_time: options.joining.combat_time,
+        },
         admission: Arc::clone(&shared.admission),
         client_budget: options.client_budget,
         spectators: Spectators {
