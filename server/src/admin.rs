@@ -40,7 +40,7 @@ pub(crate) struct Context {
     /// The server's `--drain` time. A drain request that names no time lasts this long, but at
     /// least ten minutes.
     pub(crate) drain: std::time::Duration,
-    /// What an administrator may have read again.
+    /// The parts that an administrator may have read again.
     pub(crate) reload: Arc<Reload>,
 }
 

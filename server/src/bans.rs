@@ -194,7 +194,8 @@ struct Lists {
     /// Bans from the command line, which nobody can lift.
     fixed: Vec<AddressPrefix>,
     bans: Vec<Ban>,
-    /// Whom this run of the server has banned. Their bans move with the clock when that is set.
+    /// Subjects that this run of the server has banned. Their bans move with the clock when that
+    /// is set.
     own: HashSet<Subject>,
 }
 
@@ -223,7 +224,7 @@ impl Bans {
         let unwritten = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let read = match &self.file {
             Some(path) => match in_file(path)? {
-                // Whoever means to lift all bans leaves an empty file.
+                // An operator who means to lift all bans leaves an empty file.
                 None if !self.lists().bans.is_empty() => {
                     let source = io::ErrorKind::NotFound.into();
                     return Err(BanError::Read { path: path.clone(), source });

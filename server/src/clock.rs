@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// and from the resolution of the clocks.
 const TOLERANCE: Duration = Duration::from_secs(2);
 
-/// What both clocks show at one moment.
+/// The two clocks at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
     /// The date.
@@ -35,7 +35,7 @@ enum Source {
 }
 
 impl Clock {
-    /// What the clocks show now.
+    /// Reads both clocks now.
     pub(crate) fn now(&self) -> Reading {
         match &self.0 {
             Source::Machine => Reading { wall: SystemTime::now(), elapsed: machine::elapsed() },

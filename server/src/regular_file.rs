@@ -79,7 +79,7 @@ pub(crate) fn read_text(path: &Path, most: u64) -> io::Result<String> {
     Ok(text.to_owned())
 }
 
-/// What is wrong with a file that cannot be read, and the way out. It does not contain the path.
+/// The reason why a file cannot be read, and the way out. It does not contain the path.
 pub(crate) fn explain(path: &Path, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => match path.read_link() {
@@ -125,7 +125,7 @@ fn open(path: &Path, options: &mut OpenOptions, flags: Flags) -> io::Result<File
     Err(invalid(format!("it is {}, and a regular file is needed", kind(&found))))
 }
 
-/// What is there in place of a regular file, as a noun with its article.
+/// The kind of thing that is no regular file, as a noun with its article.
 #[cfg(unix)]
 fn kind(found: &Metadata) -> &'static str {
     use std::os::unix::fs::FileTypeExt;

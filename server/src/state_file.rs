@@ -16,10 +16,10 @@ use crate::regular_file::open_to_write;
 /// many.
 const MOST_LINKS: usize = 40;
 
-/// Who may read a file that is made anew.
+/// The readers of a file that is made anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Readers {
-    /// Whom the process's `umask` allows.
+    /// All that the process's `umask` allows.
     Usual,
     /// The server's user alone: the file is a secret.
     Owner,

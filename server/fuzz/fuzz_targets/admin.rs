@@ -4,13 +4,23 @@
 #![no_main]
 
 #[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
+#[path = "../../src/address_prefix.rs"]
+mod address_prefix;
+#[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
 #[path = "../../src/bans.rs"]
 mod bans;
 #[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
 #[path = "../../src/admin/bodies.rs"]
 mod bodies;
+#[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
+#[path = "../../src/regular_file.rs"]
+mod regular_file;
+#[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
+#[path = "../../src/state_file.rs"]
+mod state_file;
 
 use std::fmt::Debug;
+use std::net::IpAddr;
 
 use bans::{Ban, Bans, Subject};
 use bodies::{ChangeMap, Drain, Kick, LogFilter, Mute, NewBan, Say, Settings, Unban};
@@ -33,7 +43,11 @@ fn ban(body: NewBan) {
     let ban = Ban { subject: subject.clone(), reason, by: "ops".to_owned(), since: 0, expires };
     bans.add(ban, 0).expect("there is room");
     match subject {
-        Subject::Prefix(address, _) => assert!(bans.is_banned(address, None, 0)),
+        Subject::Prefix(prefix) => {
+            let text = prefix.to_string();
+            let first = text.split('/').next().and_then(|first| first.parse::<IpAddr>().ok());
+            assert!(bans.is_banned(first.expect("a prefix begins with an address"), None, 0));
+        }
         Subject::Player(player) => {
             let anywhere = [127, 0, 0, 1].into();
             assert!(bans.is_banned(anywhere, Some(player), 0));

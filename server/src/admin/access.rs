@@ -46,7 +46,7 @@ pub(super) enum Denied {
 }
 
 impl Denied {
-    /// What was seen, for the client and for the log.
+    /// The fault that was seen, for the client and for the log.
     pub(super) fn reason(self) -> &'static str {
         match self {
             Self::Missing => "it has no Authorization header; a bearer token is needed",

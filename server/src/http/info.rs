@@ -45,7 +45,7 @@ pub(super) struct Info {
     certificate_sha256: String,
     /// When that certificate begins and ends to be valid, in seconds since 1970, if that is known.
     certificate_valid: Option<[i64; 2]>,
-    /// What is wrong with the certificate, if it is not valid now: no browser can enter then.
+    /// The fault of the certificate, if it is not valid now: no browser can enter then.
     certificate_fault: Option<String>,
     /// Whether the server has made the certificate itself.
     self_signed: bool,

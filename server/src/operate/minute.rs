@@ -1,5 +1,5 @@
-//! What is compared with the wall clock every minute, however that clock was set meanwhile: the
-//! certificate, and bans that last for a time.
+//! Looks at the wall clock every minute, however it was set meanwhile, for all that is valid until
+//! a date: the certificate, and bans and mutes that last for a time.
 
 use std::sync::Arc;
 use std::time::Duration;

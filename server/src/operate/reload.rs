@@ -64,14 +64,14 @@ impl Part {
     }
 }
 
-/// What a reload did.
+/// The outcome of a reload.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Report {
-    /// What has changed, a sentence each.
+    /// The changes, a sentence each.
     pub(crate) changed: Vec<String>,
     /// Options that have changed and count only from the next start on.
     pub(crate) needs_restart: Vec<String>,
-    /// What could not be read. The old value stays.
+    /// The parts that could not be read, and why. Their old values stay.
     pub(crate) refused: Vec<String>,
 }
 

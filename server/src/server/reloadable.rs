@@ -108,7 +108,7 @@ fn idle(access: Arc<AccessRules>) -> Part {
     Part::new("idle time", &["idle"], move |now, before| {
         let of = |joining: &JoiningOptions| joining.idle.as_secs();
         let (new, old) = (of(&now.joining), of(&before.joining));
-        // What an administrator has set meanwhile stays, unless the options have changed.
+        // A time that an administrator has set meanwhile stays, unless the options have changed.
         if new == old {
             return Ok(Vec::new());
         }

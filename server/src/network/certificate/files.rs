@@ -149,7 +149,7 @@ fn private_key(bytes: &[u8]) -> Result<PrivateKeyDer<'static>, String> {
     })
 }
 
-/// What is wrong with the PEM itself.
+/// The fault of the PEM itself.
 fn broken(error: &pem::Error) -> String {
     match error {
         pem::Error::MissingSectionEnd { .. } => {

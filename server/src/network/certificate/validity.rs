@@ -21,7 +21,7 @@ impl Validity {
         validity(certificate).map(|[begin, end]| Self { begin, end })
     }
 
-    /// What is wrong with a certificate that is not valid at `now`.
+    /// The fault of a certificate that is not valid at `now`.
     pub(crate) fn fault(&self, now: SystemTime) -> Option<String> {
         let [wait, left] = self.distances(now);
         if left < 0 {

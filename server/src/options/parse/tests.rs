@@ -42,7 +42,7 @@ fn part_in_another_environment() {
     }
 }
 
-/// What [`part_in_another_environment`] prints with these variables.
+/// The output of [`part_in_another_environment`] with these variables.
 fn read_with(variables: &[(&str, &OsStr)], words: &str) -> String {
     let mut process = Process::new(std::env::current_exe().unwrap());
     process.args(["--exact", "options::parse::tests::part_in_another_environment", "--nocapture"]);
