@@ -295,17 +295,30 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// Makes a client that connects to `server`, such as "127.0.0.1:4433", on a thread of its own.
-// `pin` is the SHA-256 of the server's certificate, which the server prints when it starts; for a
-// server on this machine it may be null. `maps` is a folder with compiled maps, or null. A map
-// that is not in the folder is fetched from the server. Call `obsp_client_tick` every frame: it
-// receives and sends. If no server answers, an event says so. Free the client with
-// `obsp_client_free`. Returns null if it fails.
+// Makes a client that connects to `server`, such as "127.0.0.1:4433" or "play.example.org:4433",
+// on a thread of its own. A name is looked up there, and all of its addresses are tried; the first
+// that answers is taken. `pin` is the SHA-256 of the server's certificate, which the server prints
+// when it starts; for a server on this machine it may be null. `maps` is a folder with compiled
+// maps, or null. A map that is not in the folder is fetched from the server. Call
+// `obsp_client_tick` every frame: it receives and sends. If no server answers, an event says so,
+// with what became of each address. Free the client with `obsp_client_free`. Returns null if it
+// fails.
 ObspClient *obsp_connect(const char *server,
                          const char *pin,
                          const char *maps,
                          const ObspIdentity *identity,
                          double now);
+
+// Makes a client as `obsp_connect` does, for a server whose certificate an authority has issued.
+// So it needs no new pin when the certificate is renewed. `authority` is the text of a PEM file
+// with the certificates of the authorities that are trusted, such as Let's Encrypt's roots or one
+// of your own. The server's certificate must carry the name, or the address, that `server` gives.
+// Returns null if it fails.
+ObspClient *obsp_connect_by_authority(const char *server,
+                                      const char *authority,
+                                      const char *maps,
+                                      const ObspIdentity *identity,
+                                      double now);
 
 // Takes the next event of the connection; false if there is none.
 bool obsp_client_poll_event(ObspClient *client, ObspEvent *event);
