@@ -167,3 +167,127 @@ impl AsyncUdpSocket for GameSocket {
         self.line.socket.may_fragment()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::net::Ipv4Addr;
+    use std::sync::mpsc::Receiver;
+    use std::time::Duration;
+
+    use quinn::udp::{BATCH_SIZE, UdpSocketState};
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::network::queries::Asked;
+
+    const HANG: Duration = Duration::from_secs(5);
+
+    fn open(proxies: &[&str]) -> (GameSocket, Receiver<Asked>) {
+        let (queries, asked) = Queries::queue();
+        let proxies: Vec<_> = proxies.iter().map(|proxy| proxy.parse().unwrap()).collect();
+        let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        (GameSocket::new(socket, queries, &proxies).unwrap(), asked)
+    }
+
+    /// Sends datagrams of one length, but the last, in one call, so that the kernel may keep them
+    /// joined.
+    fn send(to: &GameSocket, datagrams: &[Vec<u8>]) -> SocketAddr {
+        let client = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let state = UdpSocketState::new((&client).into()).unwrap();
+        let all = datagrams.concat();
+        let joins = state.max_gso_segments() >= datagrams.len();
+        let chunk = if joins { all.len() } else { datagrams[0].len() };
+        for contents in all.chunks(chunk) {
+            let transmit = Transmit {
+                destination: to.local_addr().unwrap(),
+                ecn: None,
+                contents,
+                segment_size: joins.then_some(datagrams[0].len()),
+                src_ip: None,
+            };
+            state.try_send((&client).into(), &transmit).unwrap();
+        }
+        client.local_addr().unwrap()
+    }
+
+    /// Receives this many packets of QUIC, with their senders.
+    async fn receive(socket: &GameSocket, count: usize) -> Vec<(SocketAddr, Vec<u8>)> {
+        let mut buffers = vec![vec![0; 1 << 16]; BATCH_SIZE];
+        let mut packets = Vec::new();
+        while packets.len() < count {
+            let mut meta = [RecvMeta::default(); BATCH_SIZE];
+            let mut slices: Vec<_> = buffers.iter_mut().map(|one| IoSliceMut::new(one)).collect();
+            let polled = poll_fn(|context| socket.poll_recv(context, &mut slices, &mut meta));
+            let received = timeout(HANG, polled).await.unwrap().unwrap();
+            for (meta, buffer) in meta.iter().zip(&buffers).take(received) {
+                let whole = buffer[..meta.len].chunks(meta.stride.max(1));
+                packets.extend(whole.map(|packet| (meta.addr, packet.to_vec())));
+            }
+        }
+        packets
+    }
+
+    fn packet(first: u8, length: usize) -> Vec<u8> {
+        [&[first][..], &vec![7; length - 1]].concat()
+    }
+
+    fn query(length: usize) -> Vec<u8> {
+        [&[0xff; 4][..], &vec![b'T'; length - 4]].concat()
+    }
+
+    /// Queries are taken out of what the kernel has joined, wherever they are in it.
+    #[tokio::test]
+    async fn queries_and_packets_that_come_joined_are_told_apart() {
+        let (socket, asked) = open(&[]);
+        let sent = [query(40), packet(0x40, 40), query(40), packet(0xc0, 40), packet(0x41, 30)];
+        let client = send(&socket, &sent);
+        let packets = receive(&socket, 3).await;
+        assert_eq!(packets, [1, 3, 4].map(|place: usize| (client, sent[place].clone())));
+        for _ in 0..2 {
+            let asked = asked.try_recv().unwrap();
+            assert_eq!((asked.peer(), asked.datagram.clone()), (client, query(40)));
+            asked.answer(b"answer").unwrap();
+        }
+        assert!(asked.try_recv().is_err());
+    }
+
+    #[tokio::test]
+    async fn a_flood_of_queries_fills_its_queue_and_no_more() {
+        let (socket, asked) = open(&[]);
+        for _ in 0..10 {
+            send(&socket, &vec![query(40); 10]);
+        }
+        send(&socket, &[query(1501)]);
+        let client = send(&socket, &[packet(0x40, 40)]);
+        assert_eq!(receive(&socket, 1).await, [(client, packet(0x40, 40))]);
+        let waiting = asked.try_iter().count();
+        assert_eq!(waiting, 64);
+    }
+
+    /// Datagrams of several clients of one proxy may come joined.
+    #[tokio::test]
+    async fn clients_of_one_proxy_that_come_joined_are_told_apart() {
+        let (socket, asked) = open(&["127.0.0.1"]);
+        let wrapped = |last: u8, packet: Vec<u8>| {
+            let addresses = [192, 0, 2, last, 127, 0, 0, 1, 0, 9, 0, 9];
+            [&b"\r\n\r\n\0\r\nQUIT\n\x21\x12\0\x0c"[..], &addresses, &packet].concat()
+        };
+        let at = |last: u8| SocketAddr::from(([192, 0, 2, last], 9));
+        let sent = [
+            wrapped(1, packet(0x40, 40)),
+            wrapped(2, packet(0x41, 40)),
+            wrapped(3, query(40)),
+            packet(0x42, 68),
+            wrapped(1, packet(0x43, 30)),
+        ];
+        let proxy = send(&socket, &sent);
+        let expected =
+            [(at(1), packet(0x40, 40)), (at(2), packet(0x41, 40)), (at(1), packet(0x43, 30))];
+        assert_eq!(receive(&socket, 3).await, expected);
+        let asked = asked.try_recv().unwrap();
+        assert_eq!(asked.peer(), at(3));
+        let proxies = socket.line.proxies.as_ref().unwrap();
+        assert_eq!((proxies.route(at(3)), proxies.route(proxy)), (proxy, proxy));
+    }
+}
