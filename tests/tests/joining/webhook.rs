@@ -163,7 +163,8 @@ async fn a_stuck_receiver_slows_nothing() {
         async || metric(&get(running.http_addr(), "/metrics").await.body, "game_ticks_total");
     let (began, before) = (tokio::time::Instant::now(), ticks().await);
     for number in 0..8 {
-        let joined = join(&running, &format!("Ann {number}"), &Credentials::default());
+        let (name, nobody) = (format!("Ann {number}"), Credentials::default());
+        let joined = join(&running, &name, &nobody);
         drop(timeout(Duration::from_secs(5), joined).await.expect("nobody waits").unwrap());
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
