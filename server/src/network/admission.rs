@@ -1,6 +1,6 @@
 //! Limits what the connections of one address may use together. The table of addresses decides
 //! before a handshake is accepted, and again whenever a connection takes something that is limited:
-//! a place, or a budget of bytes.
+//! a place, or a budget of bytes. What downloads may take is in `operate/outgoing.rs`.
 //!
 //! Connections that have not joined yet, or have left, are in one queue. If an address has used up
 //! its share of the queue, its next connection pushes out its oldest one. If the queue is full, a
@@ -21,13 +21,13 @@ use std::time::Instant;
 
 use tokio::sync::Notify;
 
-pub(crate) use permit::{KeptPlace, MapShare, Permit};
+pub(crate) use permit::{KeptPlace, Permit};
 pub(crate) use shares::Shares;
 pub(super) use shares::UNFINISHED;
 use shares::{
-    CHAT, CONTROL, CONTROL_PART, EXEMPT_HANDSHAKES, HANDSHAKES, JOINS, MAPS, MATCH_CHAT,
-    MATCH_MAPS, REMEMBERED, UNFINISHED_PER_ADDRESS, UNPROVEN, UNPROVEN_HANDSHAKES,
-    UNPROVEN_HANDSHAKES_PER_ADDRESS, UNPROVEN_PER_ADDRESS,
+    CHAT, CONTROL, CONTROL_PART, EXEMPT_HANDSHAKES, HANDSHAKES, JOINS, MATCH_CHAT, REMEMBERED,
+    UNFINISHED_PER_ADDRESS, UNPROVEN, UNPROVEN_HANDSHAKES, UNPROVEN_HANDSHAKES_PER_ADDRESS,
+    UNPROVEN_PER_ADDRESS,
 };
 
 use crate::address_key::AddressKey;
@@ -58,8 +58,6 @@ struct Table {
     connections: u64,
     /// The budget of the whole match for chat.
     chat: TokenBucket,
-    /// The budget of all addresses for map downloads.
-    maps: TokenBucket,
     /// The budget of all addresses for handshakes that begin without a proof of the address.
     unproven: TokenBucket,
 }
@@ -80,7 +78,6 @@ struct Entry {
     joins: TokenBucket,
     control: TokenBucket,
     chat: TokenBucket,
-    maps: TokenBucket,
     /// When a player of this address last left.
     left: Option<Instant>,
 }
@@ -94,7 +91,6 @@ impl Admission {
             unfinished: VecDeque::new(),
             connections: 0,
             chat: TokenBucket::full(now),
-            maps: TokenBucket::full(now),
             unproven: TokenBucket::full(now),
         };
         Arc::new(Self { shares, table: Mutex::new(table) })
@@ -214,7 +210,6 @@ impl Entry {
             joins: full,
             control: full,
             chat: full,
-            maps: full,
             left: None,
         }
     }
@@ -224,13 +219,12 @@ impl Entry {
     }
 
     fn is_forgettable(&mut self, now: Instant) -> bool {
-        let Self { handshakes, unproven, joins, control, chat, maps, .. } = self;
+        let Self { handshakes, unproven, joins, control, chat, .. } = self;
         handshakes.is_full(HANDSHAKES, now)
             && unproven.is_full(UNPROVEN_HANDSHAKES_PER_ADDRESS, now)
             && joins.is_full(JOINS, now)
             && control.is_full(CONTROL, now)
             && chat.is_full(CHAT, now)
-            && maps.is_full(MAPS, now)
             && self.has_nothing()
     }
 }

@@ -8,11 +8,11 @@ use quinn::{Connection, RecvStream, SendStream, VarInt};
 use tokio::time::{sleep, timeout};
 use tracing::debug;
 
-use super::admission::MapShare;
 use super::background::Background;
 use super::congestion::GameCongestion;
 use super::lobby::Lobby;
 use crate::level::Level;
+use crate::operate::outgoing::Payer;
 
 /// How long a client may take to ask for the map, or the game's data, and to receive it. Within
 /// this time, a megabyte arrives even at the least rate, on a line that the snapshots fill.
@@ -33,12 +33,11 @@ const PRIORITY: i32 = -1;
 pub(super) const NO_SUCH_THING: VarInt = VarInt::from_u32(5);
 
 /// Sends the map or the game's data of a level on a stream that a client opened for it. The
-/// transfer delays nothing else on `connection`, and keeps to the limits of all downloads together
-/// and of the client's address. `join` is the span of the client's joining.
+/// transfer delays nothing else on `connection`, and `payer` is charged for it. `join` is the span of the client's joining.
 pub(super) async fn serve(
     connection: Connection,
     (mut send, mut receive): (SendStream, RecvStream),
-    share: MapShare,
+    payer: Payer,
     level: Arc<Level>,
     lobby: Arc<Lobby>,
     join: Option<SpanContext>,
@@ -55,7 +54,7 @@ pub(super) async fn serve(
         };
         bytes = content.len();
         send.write_all(&what.announce(&content)?).await.ok()?;
-        write_paced(&connection, &mut send, &share, content).await?;
+        write_paced(&connection, &mut send, &payer, content).await?;
         send.finish().ok()?;
         // Waits until all of it is acknowledged, so that `PATIENCE` bounds the whole transfer.
         send.stopped().await.ok()
@@ -77,7 +76,7 @@ pub(super) async fn serve(
 async fn write_paced(
     connection: &Connection,
     send: &mut SendStream,
-    share: &MapShare,
+    payer: &Payer,
     mut bytes: Bytes,
 ) -> Option<()> {
     let mut background = Background::new(Instant::now(), &GameCongestion::path(connection));
@@ -86,7 +85,7 @@ async fn write_paced(
         // QUIC would send a packet for an empty chunk, too.
         if allowed > 0 {
             let chunk = bytes.split_to(allowed.min(bytes.len()));
-            sleep(share.reserve(chunk.len(), Instant::now())).await;
+            payer.pay(chunk.len()).await;
             background.sent(chunk.len());
             send.write_chunk(chunk).await.ok()?;
         }

@@ -177,7 +177,6 @@ impl Payer {
     /// Charges `bytes` of a datagram, which cannot wait. Returns false, and charges nothing, if the
     /// address has used up its own budget. The budget of all is charged but not asked: else
     /// downloads would silence every short answer.
-    #[allow(dead_code, reason = "used by server queries")]
     pub(crate) fn pay_at_once(&self, bytes: usize) -> bool {
         let amount = bytes as f64;
         let each = self.outgoing.each;

@@ -32,7 +32,7 @@ async fn demand(address: SocketAddr, pin: [u8; 32], path: String, bytes: Arc<Ato
 
 /// Case: one address asked the public page for the map by 8 to 60 connections, and reconnecting
 /// renewed what it might ask for.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 async fn an_address_is_sent_its_budget_and_others_are_served() {
     let outgoing = OutgoingOptions { outgoing_budget: ALL, address_outgoing_budget: EACH };
     let running = Server::start(&Options { outgoing, ..options() }).unwrap();

@@ -208,17 +208,6 @@ fn newcomers_prove_their_address_while_many_handshakes_are_under_way() {
 }
 
 #[test]
-fn map_bytes_pass_at_the_rate_of_all_together() {
-    let (table, now) = (table(), Instant::now());
-    let share = admit(&table, "127.0.0.1", now).map_share();
-    let chunk = 64 * 1024;
-    let chunks = 1024;
-    let last = (0..chunks).map(|_| share.reserve(chunk, now)).max().unwrap();
-    let expected = ((chunk * chunks) as f64 - MATCH_MAPS.burst) / MATCH_MAPS.per_second;
-    assert!((last.as_secs_f64() - expected).abs() < 0.1, "{last:?}");
-}
-
-#[test]
 fn the_table_forgets_whom_it_needs_not_know_and_stays_bounded() {
     let (table, begin) = (table(), Instant::now());
     let address = |n: u32| IpAddr::from(n.to_be_bytes());
