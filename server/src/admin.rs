@@ -117,6 +117,13 @@ mod tests {
     }
 
     #[test]
+    fn every_request_is_counted() {
+        for (.., name) in ROUTES {
+            assert!(crate::telemetry::AdminMetrics::knows(name), "{name}");
+        }
+    }
+
+    #[test]
     fn every_reference_leads_somewhere() {
         let page = page();
         let text = page.to_string();

@@ -56,8 +56,7 @@ pub fn run_game(game: impl AnyGame + 'static, map: &str) -> ExitCode {
     let arguments = Options::with_file(std::env::args_os()).unwrap_or_else(|error| error.exit());
     let parsed = options::matches(GameOptions::command(), with_map(arguments, map))
         .and_then(|matches| GameOptions::from_arg_matches(&matches));
-    let options =
-        parsed.unwrap_or_else(|error| error.format(&mut GameOptions::command()).exit());
+    let options = parsed.unwrap_or_else(|error| error.format(&mut GameOptions::command()).exit());
     let log = match Log::start(options.server.log_format) {
         Ok(log) => log,
         Err(error) => {
@@ -123,8 +122,7 @@ fn tell(report: &(impl Serialize + Display), json: bool) -> Result<()> {
 
 /// The command line with `--map`, unless it or the environment names a map already.
 fn with_map(mut arguments: Vec<OsString>, map: &str) -> Vec<OsString> {
-    let names_map =
-        |argument: &OsString| argument.as_encoded_bytes().starts_with(b"--map");
+    let names_map = |argument: &OsString| argument.as_encoded_bytes().starts_with(b"--map");
     let in_environment =
         ["ARENA_MAP", "ARENA_MAPS"].iter().any(|name| options::variable(name).is_some());
     if !in_environment && !arguments.iter().any(names_map) {

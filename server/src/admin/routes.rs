@@ -302,7 +302,8 @@ async fn change_map(Game(game): Game, body: Bytes) -> Outcome<views::Done> {
     let bodies::ChangeMap { map } = read(&body).map_err(wrong)?;
     going_on(&game)?;
     let rounds = &game.rounds;
-    let known = rounds.maps.iter().find(|&known| crate::rounds::short(known) == map || *known == map);
+    let known =
+        rounds.maps.iter().find(|&known| crate::rounds::short(known) == map || *known == map);
     let map = match known {
         Some(known) => known.clone(),
         // No path from outside is opened: a map has to be in the rotation or in a folder of maps.

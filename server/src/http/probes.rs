@@ -69,8 +69,9 @@ pub(super) async fn readiness(State(all): All) -> (StatusCode, String) {
     } else if !hanging.is_empty() {
         Some(hanging)
     } else {
-        let unready = all.played().find_map(|pages| unready(pages));
-        unready.or_else(|| no_browser_can_enter(all.first()))
+        // This reason lasts until somebody does something, so it goes first.
+        let no_entry = no_browser_can_enter(all.first());
+        no_entry.or_else(|| all.played().find_map(|pages| unready(pages)))
     };
     match refused {
         Some(why) => (StatusCode::SERVICE_UNAVAILABLE, why),

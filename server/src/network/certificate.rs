@@ -96,11 +96,6 @@ impl Certificate {
         self.validity.map(|validity| validity.end)
     }
 
-    /// A warning if the certificate is not valid at `now`, or soon will not be.
-    pub(crate) fn warning(&self, now: SystemTime) -> Option<String> {
-        self.validity?.warning(now)
-    }
-
     /// The certificate and its key in PEM.
     #[cfg(test)]
     pub(crate) fn pem(&self) -> [String; 2] {
@@ -161,14 +156,15 @@ mod tests {
     fn a_certificate_that_ends_is_warned_of_in_its_last_week_and_after() {
         let now = SystemTime::now();
         let certificate = Certificate::self_signed(now).unwrap();
-        let warning = |hours: u64| certificate.warning(now + Duration::from_secs(hours * 3600));
+        let warn = |now| certificate.validity.unwrap().warning(now);
+        let warning = |hours: u64| warn(now + Duration::from_secs(hours * 3600));
         // The certificate's validity began an hour ago, and lasts for thirteen days.
         assert_eq!(warning(6 * 24 - 2), None);
         assert_eq!(warning(6 * 24).unwrap(), "the certificate expires in 6 days");
         assert_eq!(warning(12 * 24).unwrap(), "the certificate expires in 23 hours");
         let expired = warning(20 * 24).unwrap();
         assert!(expired.starts_with("the certificate expired 7 days ago, by this"), "{expired}");
-        let early = certificate.warning(now - Duration::from_secs(24 * 3600)).unwrap();
+        let early = warn(now - Duration::from_secs(24 * 3600)).unwrap();
         assert!(early.starts_with("the certificate is not valid for another 23 hours"), "{early}");
     }
 

@@ -6,7 +6,7 @@ use super::catalogue;
 pub(crate) struct AdminMetrics(Vec<(&'static str, [Counter; 2])>);
 
 /// The requests; `unauthorised` counts all without a valid token.
-const REQUESTS: [&str; 15] = [
+const REQUESTS: [&str; 19] = [
     "status",
     "players",
     "kick",
@@ -14,12 +14,16 @@ const REQUESTS: [&str; 15] = [
     "bans",
     "ban",
     "unban",
+    "mutes",
+    "mute_subject",
+    "unmute_subject",
     "say",
     "map",
     "restart",
     "settings",
     "drain",
     "log",
+    "reload",
     "openapi",
     "unauthorised",
 ];
@@ -42,5 +46,11 @@ impl AdminMetrics {
         if let Some((_, [yes, no])) = self.0.iter().find(|(name, _)| *name == request) {
             if done { yes } else { no }.increment(1);
         }
+    }
+
+    /// Whether requests of this name are counted.
+    #[cfg(test)]
+    pub(crate) fn knows(request: &str) -> bool {
+        REQUESTS.contains(&request)
     }
 }

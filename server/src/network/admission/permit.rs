@@ -9,8 +9,8 @@ use tokio::sync::Notify;
 
 use super::shares::REJOIN_DELAY;
 use super::{
-    Admission, CHAT, CONTROL, CONTROL_PART, EXEMPT_HANDSHAKES, HANDSHAKES, JOINS, MATCH_CHAT, Table,
-    Unfinished,
+    Admission, CHAT, CONTROL, CONTROL_PART, EXEMPT_HANDSHAKES, HANDSHAKES, JOINS, MATCH_CHAT,
+    Table, Unfinished,
 };
 use crate::address_key::AddressKey;
 use crate::telemetry::Limit;
