@@ -167,7 +167,7 @@ mod tests {
             record.note_announced(first.after(60), line);
         }
         assert_eq!(record.greeting, ["Hall: Be kind", "b", "c", "d"]);
-        // Whoever comes back is not greeted.
+        // A bot that comes back is not greeted.
         let mut record = BotRecord { reconnects: 1, ..BotRecord::new(record.name) };
         record.note_announced(first, "Hall: Be kind");
         assert!(record.greeting.is_empty());
