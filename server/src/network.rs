@@ -66,7 +66,7 @@ pub(crate) use queries::{Asked, Queries};
 pub(crate) use renewal::{Credentials, Renewal};
 pub(crate) use reset_key::default_state_dir;
 pub(crate) use send_groups::{Cadence, SendGroups};
-pub(crate) use udp_port::{ReceiveBuffer, UdpPort};
+pub(crate) use udp_port::{ReceiveBuffer, UdpPort, canonical_address};
 
 /// How long clients have to answer the goodbye when the server shuts down.
 const DRAIN: Duration = Duration::from_secs(3);

@@ -28,6 +28,7 @@ use super::limits::{BUFFER, FAREWELL_PART};
 use super::metered::Metered;
 use super::places::{Place, Places};
 use super::tls;
+use crate::network::canonical_address;
 use crate::operate::outgoing::Payer;
 use crate::token_bucket::{Rate, TokenBucket};
 
@@ -50,6 +51,7 @@ pub(super) async fn serve(listener: TcpListener, pages: Router, gatekeeper: Gate
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, address)) => {
+                    let address = canonical_address(address);
                     let place = places.take(address.ip(), Instant::now());
                     connections.spawn(serve_one(stream, address, pages.clone(), gatekeeper.clone(), place));
                 }

@@ -109,7 +109,7 @@ fn datagrams<'a>(buffer: &'a [u8], meta: &RecvMeta) -> impl Iterator<Item = &'a 
 
 /// An address as everything above the socket names it: one of IPv4 is written as such, whichever
 /// socket it came from.
-pub(super) fn canonical_address(address: SocketAddr) -> SocketAddr {
+pub(crate) fn canonical_address(address: SocketAddr) -> SocketAddr {
     match address.ip().to_canonical() {
         IpAddr::V4(ip) => SocketAddr::from((ip, address.port())),
         IpAddr::V6(_) => address,

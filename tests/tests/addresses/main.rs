@@ -60,7 +60,8 @@ fn to_name(addresses: &[SocketAddr]) -> Connector {
 
 async fn join(connector: &Connector) -> Result<SocketAddr, JoinError> {
     let name = PlayerName::new("Ann").unwrap();
-    let joined = timeout(HANG, connector.join_with(&name, MapHash::ANY, &Credentials::default()));
+    let by = Credentials::default();
+    let joined = timeout(HANG, connector.join_with(&name, MapHash::ANY, &by));
     let client = joined.await.unwrap()?;
     let server = client.server();
     client.leave().await;
@@ -215,7 +216,7 @@ async fn a_socket_thread_takes_a_name() {
                 _ => std::thread::sleep(Duration::from_millis(5)),
             }
         }
-        Err(Disconnected::Silence)
+        Err(Disconnected::TimedOut)
     });
     let took = played.await.unwrap().unwrap();
     assert!(took < REACHED, "{took:?}");
