@@ -10,8 +10,13 @@ use super::duration::parse_duration;
 pub struct RetentionOptions {
     /// Keep so many finished recordings of each match at most, beside the one that is written, and
     /// delete the oldest; 0 for any number
-    #[arg(long, value_name = "N", env = "ARENA_RECORD_KEEP", default_value_t = 0,
-          requires = "record")]
+    #[arg(
+        long,
+        value_name = "N",
+        env = "ARENA_RECORD_KEEP",
+        default_value_t = 0,
+        requires = "record"
+    )]
     pub record_keep: u32,
 
     /// Delete finished recordings that are older than this, such as `7d`; 0 for never
@@ -21,7 +26,12 @@ pub struct RetentionOptions {
 
     /// Keep so many bytes of finished recordings of each match at most, and delete the oldest; 0
     /// for any number
-    #[arg(long, value_name = "BYTES", env = "ARENA_RECORD_KEEP_BYTES", default_value_t = 0,
-          requires = "record")]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        env = "ARENA_RECORD_KEEP_BYTES",
+        default_value_t = 0,
+        requires = "record"
+    )]
     pub record_keep_bytes: u64,
 }
