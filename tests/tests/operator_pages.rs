@@ -9,6 +9,7 @@ use std::os::unix::net::UnixDatagram;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use obsp_client::Disconnected;
@@ -40,7 +41,11 @@ struct ServiceManager {
 
 impl ServiceManager {
     fn start() -> Self {
-        let path = std::env::temp_dir().join(format!("arena-systemd-{}", std::process::id()));
+        // Several tests of this process have one at a time.
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let name = format!("arena-systemd-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
         let socket = UnixDatagram::bind(&path).unwrap();
         socket.set_read_timeout(Some(HANG)).unwrap();
         Self { socket, path }
@@ -48,7 +53,11 @@ impl ServiceManager {
 
     fn options(&self) -> ServiceOptions {
         let notify_socket = Some(self.path.clone().into());
-        ServiceOptions { notify_socket, watchdog_usec: Some(10_000_000), watchdog_pid: None }
+        ServiceOptions {
+            notify_socket,
+            watchdog_usec: Some(10_000_000),
+            ..ServiceOptions::default()
+        }
     }
 
     /// Waits for a message that contains `words`; returns the messages up to and including it.

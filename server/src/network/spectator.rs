@@ -239,8 +239,8 @@ impl Show<'_> {
         Ok(())
     }
 
-    /// Whoever needs a password to play needs it to watch, too. Connect tokens and lists of players
-    /// say nothing of spectators.
+    /// Asks for the password: a match that needs one to play needs it to watch, too. Connect tokens
+    /// and lists of players say nothing of spectators.
     fn ask_password(&mut self, password: &[u8]) -> Result<(), End> {
         let access = &self.feed.lobby.game.access;
         if access.gate.is_some() || !access.admittance.asks() {

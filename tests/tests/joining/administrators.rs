@@ -14,7 +14,11 @@ use tokio::time::timeout;
 use crate::{File, HANG, end, join, lost, options, play, refusal};
 
 /// The answer of the admin interface, through its client.
-pub(crate) async fn ask(running: &Server, tokens: &Path, action: AdminAction) -> Result<String, String> {
+pub(crate) async fn ask(
+    running: &Server,
+    tokens: &Path,
+    action: AdminAction,
+) -> Result<String, String> {
     let admin_tokens = tokens.to_owned();
     let command = AdminCommand {
         admin: running.admin_addr().unwrap().into(),

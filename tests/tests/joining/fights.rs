@@ -150,7 +150,7 @@ async fn join_both(running: &Server) -> (Client, Client) {
 #[tokio::test]
 async fn who_leaves_when_hit_can_still_be_killed() {
     let running = serve(JoiningOptions::default()).await;
-    let (mut hunter, mut victim) = join_both(&running).await;
+    let (mut hunter, victim) = join_both(&running).await;
     let (own, prey) = (hunter.session().player().unwrap(), victim.session().player().unwrap());
     hit(&mut hunter, prey, 40).await;
     victim.leave().await;
@@ -222,7 +222,7 @@ async fn the_body_goes_when_the_time_of_the_fight_is_over() {
     let joining =
         JoiningOptions { combat_time: Duration::from_secs(2), ..JoiningOptions::default() };
     let running = serve(joining).await;
-    let (mut hunter, mut victim) = join_both(&running).await;
+    let (mut hunter, victim) = join_both(&running).await;
     let prey = victim.session().player().unwrap();
     hit(&mut hunter, prey, 40).await;
     victim.leave().await;
@@ -238,7 +238,7 @@ async fn without_a_fight_or_without_the_option_nobody_has_to_stay() {
     for (combat_time, hits) in [(10, false), (0, true)] {
         let combat_time = Duration::from_secs(combat_time);
         let running = serve(JoiningOptions { combat_time, ..JoiningOptions::default() }).await;
-        let (mut hunter, mut victim) = join_both(&running).await;
+        let (mut hunter, victim) = join_both(&running).await;
         let prey = victim.session().player().unwrap();
         if hits {
             hit(&mut hunter, prey, 40).await;
@@ -257,7 +257,7 @@ async fn without_a_fight_or_without_the_option_nobody_has_to_stay() {
 #[tokio::test]
 async fn who_comes_back_into_the_fight_is_as_wounded_as_before() {
     let running = serve(JoiningOptions::default()).await;
-    let (mut hunter, mut victim) = join_both(&running).await;
+    let (mut hunter, victim) = join_both(&running).await;
     let (prey, ticket) = (victim.session().player().unwrap(), victim.ticket());
     hit(&mut hunter, prey, 40).await;
     victim.leave().await;

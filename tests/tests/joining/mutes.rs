@@ -99,7 +99,7 @@ async fn who_comes_back_with_another_token_is_still_muted() {
         let expires = UNIX_EPOCH.elapsed().unwrap().as_secs() + 60;
         Credentials { token: key.seal(&claims, expires).unwrap(), ..Credentials::default() }
     };
-    let mut noisy = join(&running, "noisy", &by(7, "noisy")).await.unwrap();
+    let noisy = join(&running, "noisy", &by(7, "noisy")).await.unwrap();
     let said = ask(mute(number(&running, &tokens, "noisy").await)).await.unwrap();
     assert!(said.contains("player:7"), "{said}");
     noisy.leave().await;

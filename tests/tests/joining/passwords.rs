@@ -76,7 +76,8 @@ async fn no_log_shows_a_password() {
     process.read_log();
     let connector = Connector::new(process.udp, Trust::Loopback).unwrap();
     for secret in ["open sesam", "open sesame"] {
-        let joined = connector.join_with(&name("ann"), MapHash::ANY, &by(secret));
+        let (name, by) = (name("ann"), by(secret));
+        let joined = connector.join_with(&name, MapHash::ANY, &by);
         let joined = timeout(HANG, joined).await.unwrap();
         assert_eq!(joined.is_ok(), secret == "open sesame");
     }
