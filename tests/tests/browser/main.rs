@@ -120,7 +120,7 @@ fn a_browser_shows_what_the_server_plays_and_comes_back_after_a_restart() {
     // The page shows the server's goodbye, or the loss of the connection if that came first.
     let said = said.as_str().unwrap();
     assert!(said.contains("server") || said.contains("connection"), "{said}");
-    let running = serve(&Options { listen, http, ..options() });
+    let running = serve(&Options { listen: vec![listen], http, ..options() });
     browser.wait_for("arena.watcher.joins >= 2 && document.querySelector('#trouble').hidden");
     shows_all(&mut browser, &running, 0);
     // The browser itself reports failed connections. The page must have no other errors.

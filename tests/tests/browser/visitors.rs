@@ -247,7 +247,7 @@ fn another_version_is_asked_to_reload() {
 fn the_match_is_found_at_the_host_that_the_address_names() {
     let Some(program) = installed() else { return };
     let listen = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-    let running = serve(&Options { listen, ..options() });
+    let running = serve(&Options { listen: vec![listen], ..options() });
     let mut browser = Chromium::start(&program, "host", (800, 600));
     browser.open(&format!("{}?host=127.0.0.2", page_of(&running)), NOTE_ADDRESSES);
     browser.wait_for(LIVE);
