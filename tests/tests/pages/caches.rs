@@ -21,10 +21,10 @@ async fn what_a_page_has_it_is_not_sent_again() {
         ("/", false),
         ("/web/main.js", false),
         ("/scene", false),
-        (&format!("/scene/{map}"), false),
-        (&script, true),
-        (&format!("/web/{edition}/wasm/play.wasm"), true),
-        (&file, true),
+        (&format!("/scene/{map}")[..], false),
+        (&script[..], true),
+        (&format!("/web/{edition}/wasm/play.wasm")[..], true),
+        (&file[..], true),
         // A page that is open while the server is replaced asks below the name of its own edition.
         ("/web/0123456789abcdef/main.js", false),
     ] {
