@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn a_fault_is_told_with_its_place() {
         for (text, expected) in [
             ("[a]\nsize = [[0, 0, 0], [0, 1, 1]]", "no box within 1024"),
             ("[a]\nbrushes = true\nmodel = 'x'", "neither a size nor a model"),

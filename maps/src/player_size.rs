@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_as_usual_and_other_sizes_stay() {
+    fn fields_left_out_have_their_defaults_and_other_sizes_stay() {
         let size = PlayerSize::parse("[player]\nwidth = 20.5\nheight = 40").unwrap().unwrap();
         assert_eq!(size, PlayerSize { width: 20.5, height: 40.0, crouched_height: 36.0 });
         let spaces = Spaces::default().with_players(&size).unwrap();

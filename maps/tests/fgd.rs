@@ -65,7 +65,7 @@ fn a_game_adds_its_classes_and_models() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn a_fault_is_told_with_its_place() {
     for (text, expected) in [
         ("[classes.gem]\ncolour = [1, 2, 3]\n", "line 2, column 1"),
         ("[clases.gem]\n", "unknown field `clases`"),

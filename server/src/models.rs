@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_the_model() {
+    fn the_written_text_is_the_model() {
         for model in shipped() {
             let again = Model::from_obj(model.name(), &obj(&model)).unwrap();
             assert_eq!(again.polygons().len(), model.polygons().len(), "{}", model.name());

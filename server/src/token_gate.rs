@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_bounded_and_nothing_is_forgotten_too_soon() {
+    fn the_gate_remembers_a_bounded_number_and_forgets_none_too_soon() {
         let key = JoinKey::from_bytes([1; 32]);
         let gate = TokenGate::new(key.clone());
         gate.used.lock().unwrap().extend((0..REMEMBERED as u64).map(|number| {

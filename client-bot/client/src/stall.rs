@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_handled_in_or_right_after_a_stall_waited_for_the_caller() {
+    fn a_datagram_of_a_stall_waited_for_the_caller() {
         let mut stall = Stall::default();
         let waited = |stall: &Stall, due, now| stall.waited(Some(at(due)), at(now)).as_millis();
         assert_eq!(waited(&stall, 1016, 1010), 0, "no command is overdue");

@@ -253,7 +253,7 @@ mod tests {
     /// Before, a thin wall was absent for rays and solid for boxes. A wall of 0.00001 units was
     /// refused because "its planes do not close".
     #[test]
-    fn what_is_thinner_than_the_limit_says_so() {
+    fn a_brush_thinner_than_the_limit_is_told() {
         let wall = |t: f64| {
             brush(&[
                 [[0.0, -9.0, 9.0], [0.0, 9.0, 9.0], [t, -9.0, 9.0]],

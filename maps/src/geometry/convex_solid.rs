@@ -446,7 +446,7 @@ mod tests {
 
     /// A plane with a number that is not finite used to give vertices that are not finite.
     #[test]
-    fn what_is_no_plane_bounds_nothing() {
+    fn points_without_a_plane_bound_nothing() {
         let planes: Vec<Plane> = unit_box().faces().iter().map(|face| face.plane).collect();
         for odd in [f64::NAN, f64::INFINITY, 1e155, 1e308, 1e-155, 0.0] {
             for at in 0..planes.len() {

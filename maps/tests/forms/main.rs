@@ -147,7 +147,7 @@ fn the_form_can_be_set_and_is_told() {
 }
 
 #[test]
-fn what_is_known_and_not_supported_is_one_warning_for_each_name() {
+fn an_unsupported_name_is_warned_of_once() {
     let folder = Folder::new("unsupported");
     let rows = [
         ("common/botclip", Nothing),

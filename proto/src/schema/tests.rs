@@ -32,7 +32,7 @@ fn refused(change: impl FnOnce(&mut SchemaParts)) -> String {
 }
 
 #[test]
-fn what_is_wrong_with_a_schema_is_named() {
+fn a_fault_of_a_schema_is_named() {
     let field = |name| Field::new(name, 0, 1);
     let fields = vec![field("a"); 17];
     assert!(refused(|parts| parts.of_players = fields).contains("players has 17 fields"));

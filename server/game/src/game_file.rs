@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn a_fault_is_told_with_its_place() {
         let unknown = refused("[movement]\ngravity = 1\nrunspeed = 3\n");
         assert!(unknown.starts_with("line 3, column 1: ") && unknown.contains("run_speed"));
         assert!(refused("[weapon]\n").starts_with("line 1, column "), "{}", refused("[weapon]"));

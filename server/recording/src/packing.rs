@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_is_unpacked_to_the_same_bytes() {
+    fn packed_bytes_unpack_to_the_same() {
         let seed = 3;
         let mut random = Random::new(seed);
         for round in 0..60 {

@@ -134,7 +134,7 @@ fn ticks_of(recording: &Recording) -> Vec<Tick> {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn a_written_file_is_read_back() {
     let Recorded { bytes, ticks, notes, keyframes } = recorded();
     let recording = read(bytes).expect("a recording");
     assert!(recording.incomplete().is_none(), "{:?}", recording.incomplete());

@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_heard_is_told_again_and_health_never_more_often() {
+    fn unheard_reports_are_repeated_and_health_no_oftener() {
         let mut lifecycle = lifecycle();
         let now = Duration::ZERO;
         let health = lifecycle.next(now, &EMPTY).unwrap();

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_before_this_one_left_behind_lapses() {
+    fn places_of_an_earlier_server_lapse() {
         let mut fleet = Fleet { count: 7, ..Fleet::new() };
         fleet.poll(0, 0);
         fleet.poll(1, 0);

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_dropped_and_counted_and_the_rest_keeps_its_order() {
+    fn a_full_queue_drops_and_counts_and_keeps_its_order() {
         let queue = Queue::new();
         let long = [b'x'; CAPACITY / 4];
         for _ in 0..6 {

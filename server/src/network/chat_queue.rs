@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_listener_cannot_take_in_is_left_out_oldest_first() {
+    fn a_slow_listener_misses_the_oldest_lines_first() {
         let now = Instant::now();
         let mut queue = ChatQueue::new(16_000, now);
         let shed = (0..100).filter(|n| queue.push(Tick(*n), said("hello"))).count();

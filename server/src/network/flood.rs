@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_line_held_back_may_come_at_once() {
+    fn packets_a_line_held_back_may_come_at_once() {
         let begin = Instant::now();
         let mut meter = FloodMeter::new(60, begin);
         // One command a tick for as long as the idle time-out.

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_stream_does_not_take_waits_and_arrives_in_order() {
+    fn bytes_a_stream_refuses_wait_and_arrive_in_order() {
         run(async {
             let (ours, mut theirs) = tokio::io::duplex(10);
             let mut outbox = Outbox::new(ours);

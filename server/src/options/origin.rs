@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_browser_would_not_write_is_refused() {
+    fn an_origin_no_browser_writes_is_refused() {
         for good in ["*", "https://arena.example", "http://[::1]:80", "https://a:8443"] {
             assert!(good.parse::<AllowedOrigin>().is_ok(), "{good}");
         }

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_is_not_told() {
+    fn losses_that_pass_are_not_told() {
         assert_eq!(due_losses(3600, |_| counts(4800, 20, 10, 10)), []);
         // A player whose line is lost stands still for 45 s at most.
         let lost = |second| counts(4200, 0, if (100..145).contains(&second) { 600 } else { 0 }, 0);

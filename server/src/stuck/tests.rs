@@ -37,7 +37,7 @@ fn asks(tick: u32, tick_rate: u32, jumps: bool) -> Command {
 }
 
 #[test]
-fn who_asks_everywhere_and_jumps_and_gets_nowhere_is_stuck_at_any_tick_rate() {
+fn a_player_that_asks_everywhere_in_vain_is_stuck_at_any_tick_rate() {
     for rate in [10, 20, 60, 128] {
         assert_eq!(stuck(rate, |tick| (asks(tick, rate, true), DVec3::ZERO)), 1, "{rate} Hz");
         let hops = |tick| DVec3::Z * if tick % 20 < 10 { 45.0 } else { 0.0 };
@@ -46,7 +46,7 @@ fn who_asks_everywhere_and_jumps_and_gets_nowhere_is_stuck_at_any_tick_rate() {
 }
 
 #[test]
-fn who_stands_or_does_not_jump_or_pushes_a_wall_or_spins_is_not_stuck() {
+fn a_player_that_does_not_try_everything_is_not_stuck() {
     let idle = Command::default();
     assert_eq!(stuck(60, |_| (idle, DVec3::ZERO)), 0, "idle");
     assert_eq!(stuck(60, |tick| (asks(tick, 60, false), DVec3::ZERO)), 0, "no jump");
@@ -59,7 +59,7 @@ fn who_stands_or_does_not_jump_or_pushes_a_wall_or_spins_is_not_stuck() {
 }
 
 #[test]
-fn who_comes_a_little_farther_than_four_units_or_sinks_or_rises_is_not_stuck() {
+fn a_player_that_moves_more_than_four_units_is_not_stuck() {
     let sways = |by: f64| {
         stuck(60, |tick| (asks(tick, 60, true), DVec3::X * if tick % 60 < 30 { by } else { 0.0 }))
     };
@@ -71,7 +71,7 @@ fn who_comes_a_little_farther_than_four_units_or_sinks_or_rises_is_not_stuck() {
 
 /// A player is stuck until they move, and can be found stuck again.
 #[test]
-fn who_gets_free_is_stuck_no_more() {
+fn a_player_that_gets_free_is_stuck_no_more() {
     let mut watch = StuckWatch::new(60, &MovementParameters::default());
     let (mut found, mut places) = (Vec::new(), Vec::new());
     for tick in 0..600 {

@@ -74,7 +74,7 @@ mod tests {
     const HANG: Duration = Duration::from_secs(10);
 
     #[test]
-    fn what_a_full_socket_loses_is_counted() {
+    fn losses_of_a_full_socket_are_counted() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let socket = UdpSocket::bind(address).unwrap();
             let inode = inode(&socket).unwrap();

@@ -270,7 +270,7 @@ fn a_match_goes_on_in_another_world_and_so_do_ticks_and_counts() {
 }
 
 #[test]
-fn what_players_who_left_have_counted_stays_counted() {
+fn counts_of_players_who_left_stay() {
     let mut play = VirtualMatch::new();
     let seat = play.join().unwrap();
     let neutral = play.tick().commands.neutral;

@@ -318,7 +318,7 @@ mod tests {
     /// A light of e1m2 stands in the tip of a recess, where it touches the outside as well. No
     /// leak starts there, and the space that it reaches and the void does not is inside.
     #[test]
-    fn who_touches_a_wall_is_inside_only_where_the_void_is_not() {
+    fn a_touch_of_a_wall_is_inside_only_away_from_the_void() {
         let beside = [-4.0, 25.0, 25.0];
         let within = [0.0, 25.0, 25.0];
         let flood = Flood::new(room(0), &[], &[beside, within]);

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_rounded_alike_is_kept_as_it_was_predicted() {
+    fn predictions_that_round_alike_are_kept() {
         let rounded = tank(DVec3::new(8.0, -3.0, 40.0), 0.5, DVec3::new(200.0, 0.0, -4.0));
         let near = tank(DVec3::new(8.01, -3.01, 40.015), 0.5012, DVec3::new(198.5, 1.9, -5.0));
         let predicted = Moving { state: near, spin: DVec3::Z };
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_elsewhere_is_corrected_by_as_little_as_it_can_be() {
+    fn a_wrong_prediction_is_corrected_by_as_little_as_possible() {
         let rounded = tank(DVec3::ZERO, 0.0, DVec3::ZERO);
         let away = tank(DVec3::X, 0.2, DVec3::Y * 7.0);
         let found = nearest(&Moving { state: away, spin: DVec3::Z }, &rounded, 0.0);

@@ -16,7 +16,7 @@ use crate::bodies::roles::{Kinematic, Role};
 
 /// A kinematic body that completes less than this share of its motion counts as held, and is slowed
 /// down.
-const HELD_SHARE: f64 = 0.5;
+pub(super) const HELD_SHARE: f64 = 0.5;
 
 /// A slowed-down kinematic body that completes more than this share of its motion speeds up again.
 const FREE_SHARE: f64 = 0.9;
@@ -72,7 +72,7 @@ impl Driven {
     }
 
     /// The slots of the kinematic bodies that push or carry the body in a slot, ascending.
-    fn drivers_of(&self, slot: u16) -> impl Iterator<Item = u16> {
+    pub(super) fn drivers_of(&self, slot: u16) -> impl Iterator<Item = u16> {
         let root = self.roots.get(usize::from(slot)).copied();
         let first = self.drivers.partition_point(|&(of, _)| Some(of) < root);
         let drivers = self.drivers[first..].iter();

@@ -5,6 +5,8 @@
 //! may spend the rest of its tick: with its whole motion, if it is in flight or a kinematic body
 //! drives it. A body that hardly moved tries the translation alone, else the rotation alone.
 
+mod carry;
+
 use glam::DVec3;
 
 use crate::bodies::blocker::Blocker;
@@ -103,6 +105,7 @@ fn step_with_paces(
     let stopped = step.advance(&proposals);
     step.keep_neighbours_of(&stopped);
     let stopped = step.retry(stopped);
+    let stopped = step.carry(stopped);
     let stopped = step.without_kinematic(stopped);
     step.advance_in_part(stopped);
     let overlapping = step.overlapping;

@@ -235,7 +235,7 @@ fn divide(
             Pace::Double => 2 * steps,
         };
         let repeats_impacts = count <= REPEATED_SUB_STEPS;
-        let count = count * (seconds / SUB_STEPPED_SECONDS).round().max(1.0) as u32;
+        let count = count * repeats(seconds);
         let seconds = seconds * f64::from(pace.ticks());
         let steps = SubSteps { count, seconds, repeats_impacts };
         let position = |body: usize| {
@@ -246,6 +246,11 @@ fn divide(
         division.add([members, touching], steps, pace.ticks(), position, bodies_of);
     }
     division
+}
+
+/// How many times the sub-steps of 1/60 s a tick of this length gets.
+fn repeats(seconds: f64) -> u32 {
+    (seconds / SUB_STEPPED_SECONDS).round().max(1.0) as u32
 }
 
 /// The pace of an island: two ticks at once only if all of its bodies have skipped one, and all
@@ -365,4 +370,16 @@ fn proposal(slot: u16, poses: [&Pose; 2], radius: f64, seconds: f64) -> Option<P
 fn distance([start, target]: [&Pose; 2], radius: f64) -> f64 {
     let rotation = target.orientation * start.orientation.inverse();
     (target.position - start.position).length() + 2.0 * rotation.xyz().length() * radius
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_of_more_than_one_and_a_half_sixtieths_gets_more_sub_steps() {
+        let at = |rate: f64| repeats(1.0 / rate);
+        assert_eq!([240.0, 60.0, 41.0].map(at), [1; 3]);
+        assert_eq!([39.0, 30.0, 20.0, 10.0].map(at), [2, 2, 3, 6]);
+    }
 }

@@ -152,7 +152,7 @@ fn orientation_overflow() {
 /// A body that flies far beyond the map has left it, like a body that falls out. In an earlier
 /// version it could get to a place that loading refuses.
 #[test]
-fn what_leaves_the_map_is_put_back_and_a_missile_is_gone() {
+fn a_body_that_leaves_the_map_is_put_back_and_a_missile_is_gone() {
     let world = || {
         let floor = open_text();
         let source = obsp::Source::from_text("open", floor);

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_certificate_has_no_end() {
+    fn bytes_that_are_no_certificate_have_no_end() {
         let certificate = certificate_until(2030, 1, 1);
         for length in 0..certificate.len() {
             assert_eq!(validity(&certificate[..length]), None, "{length} bytes");

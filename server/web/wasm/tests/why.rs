@@ -22,7 +22,7 @@ fn opened() -> Replay {
 /// reached from a kept state. Cause: a saved match does not hold what stopped bodies in its last
 /// tick. Cure: the tick that is asked about is played, from a state before it.
 #[test]
-fn what_stopped_a_body_is_told_however_the_tick_was_come_to() {
+fn the_obstacle_of_a_stop_is_told_after_a_restore_too() {
     let mut replay = opened();
     let mut stops = Vec::new();
     for tick in 1..=END {

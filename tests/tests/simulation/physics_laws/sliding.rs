@@ -3,7 +3,7 @@
 use super::holds;
 
 #[test]
-fn what_slides_stops_after_the_square_of_its_speed_over_twice_its_friction() {
+fn a_sliding_body_stops_after_its_speed_squared_over_twice_its_friction() {
     holds("sliding stops", 60);
 }
 
@@ -13,11 +13,11 @@ fn without_friction_nothing_stops() {
 }
 
 #[test]
-fn what_lies_on_a_slope_stays_below_the_angle_of_friction_and_slides_above_it() {
+fn a_body_on_a_slope_stays_below_the_angle_of_friction_and_slides_above() {
     holds("slopes", 60);
 }
 
 #[test]
-fn what_spins_in_place_stops_in_place_in_the_time_of_its_footprint() {
+fn a_spinning_body_stops_in_place_in_the_time_of_its_footprint() {
     holds("spinning in place", 60);
 }

@@ -13,7 +13,7 @@ fn a_slab_stands_on_four_legs_whatever_it_weighs() {
 }
 
 #[test]
-fn what_falls_comes_to_lie_flat() {
+fn a_fallen_body_comes_to_lie_flat() {
     holds("lying flat", 30);
 }
 

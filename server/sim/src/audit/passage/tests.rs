@@ -101,7 +101,7 @@ fn a_jump_that_nothing_announced_is_found_and_so_is_one_that_did_not_happen() {
 }
 
 #[test]
-fn what_comes_back_without_a_word_is_found_and_what_is_new_is_not() {
+fn an_unannounced_return_is_found_and_a_new_body_is_not() {
     let mut passages = Passages::new(&room(), &shipped(), 60).expect("the room has both sizes");
     let at = DVec3::new(300.0, 300.0, 100.0);
     let (there, gone) = (State { tick: 0, entities: vec![crate_at(0, at)] }, State::default());
@@ -117,7 +117,7 @@ fn what_comes_back_without_a_word_is_found_and_what_is_new_is_not() {
 /// come through the player. Cause: the frame of a player was at the middle of the box, which rises
 /// by half of the growth. Cure: the frame is at the feet.
 #[test]
-fn what_is_under_the_feet_of_who_stands_up_has_not_come_through() {
+fn a_body_under_a_player_that_stands_up_has_not_come_through() {
     let tall = PlayerSize { width: 64.0, height: 96.0, crouched_height: 16.0 };
     let floor = block([-512, -512, -16], [512, 512, 0]);
     let map = compiled_for(&tall, &floor, [-400, -400, 25], "");

@@ -77,3 +77,61 @@ fn edge(part: &Part, direction: DVec3) -> Option<[DVec3; 2]> {
     }
     best.1
 }
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::FRAC_PI_4;
+
+    use glam::DMat3;
+    use obsp::geometry::{ConvexSolid, Plane};
+
+    use super::*;
+
+    /// Half the length of the bars, in units.
+    const HALF: f64 = 20.0;
+
+    /// The contact points of two bars of square section. Each points one of its long edges at the
+    /// other: the one below lies along x, and the one above is 0.1 units higher. The latter is then
+    /// turned by `tilt` about y, by `turn` about z, and moved by `along` along x.
+    fn meet(tilt: f64, turn: f64, along: f64) -> usize {
+        let side =
+            |axis: DVec3, reach: f64| [axis, -axis].map(|n| Plane { normal: n, distance: reach });
+        let planes = [side(DVec3::X, HALF), side(DVec3::Y, 4.0), side(DVec3::Z, 4.0)].concat();
+        let bar = ConvexSolid::from_planes(&planes).unwrap();
+        let on_edge = DMat3::from_rotation_x(FRAC_PI_4);
+        let below = Part::turned(&bar, on_edge, DVec3::ZERO);
+        let turned = DMat3::from_rotation_z(turn) * DMat3::from_rotation_y(tilt) * on_edge;
+        let highest = below.extent(DVec3::Z);
+        let above = Part::turned(&bar, turned, DVec3::ZERO);
+        let lift = highest + 0.1 + above.extent(DVec3::NEG_Z);
+        let above = Part::turned(&bar, turned, DVec3::new(along, 0.0, lift));
+        edges([&above, &below], DVec3::NEG_Z, 100.0).len()
+    }
+
+    #[test]
+    fn parallel_edges_meet_at_two_points() {
+        assert_eq!(meet(0.0, 0.0, 0.0), 2);
+        assert_eq!(meet(0.0, 0.0, -HALF), 2);
+    }
+
+    #[test]
+    fn an_edge_that_leans_by_more_than_the_limit_has_no_points() {
+        let limit = EDGE_LEAN.asin();
+        assert_eq!(meet(PARALLEL * 0.9, 0.0, 0.0), 2);
+        assert_eq!(meet(limit * 1.01, 0.0, 0.0), 0);
+    }
+
+    #[test]
+    fn edges_at_more_than_the_limit_of_parallels_have_no_points() {
+        let limit = PARALLEL.asin();
+        assert_eq!(meet(0.0, limit * 0.99, 0.0), 2);
+        assert_eq!(meet(0.0, -limit * 0.99, 0.0), 2);
+        assert_eq!(meet(0.0, limit * 1.01, 0.0), 0);
+    }
+
+    #[test]
+    fn edges_that_run_along_each_other_for_less_than_the_limit_have_no_points() {
+        assert_eq!(meet(0.0, 0.0, 2.0 * HALF - 1.01 * SHORTEST), 2);
+        assert_eq!(meet(0.0, 0.0, 2.0 * HALF - 0.99 * SHORTEST), 0);
+    }
+}

@@ -386,3 +386,26 @@ impl Bodies {
         self.push(body, Twist { linear, angular }, DMat3::IDENTITY);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A body at the limit keeps its speed within the tick. One beyond it is cut to the limit. The
+    /// cut counts as no impulse.
+    #[test]
+    fn a_speed_within_a_tick_is_cut_beyond_the_overshoot_alone() {
+        let limit = OVERSHOOT * MAX_SPEED as f32;
+        for (given, kept) in [(limit, limit), (limit * 2.0, limit)] {
+            let mut bodies = Bodies::with_capacity(1, 1.0 / 60.0);
+            bodies.push_moving(SolverBody::box_at(DVec3::ZERO, 1.0), DVec3::ZERO, DVec3::ZERO);
+            bodies.velocities[1].linear = padded(Vec3::X * given);
+            bodies.integrate_position(1, 1.0 / 600.0, 30.0);
+            let speed = unpadded(bodies.velocities[1].linear).x;
+            assert!((speed / kept - 1.0).abs() < 1e-5, "{given} becomes {speed}");
+            bodies.end_sub_step(1);
+            let impulse = unpadded(bodies.list[1].impulses.linear).x;
+            assert!((impulse / given - 1.0).abs() < 1e-5, "{given} leaves {impulse}");
+        }
+    }
+}

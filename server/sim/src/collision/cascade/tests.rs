@@ -133,7 +133,7 @@ proptest! {
 
     /// A body inside another is a collision to every stage.
     #[test]
-    fn what_is_inside_is_never_apart(turn in quaternion(), place in vector(4.0)) {
+    fn overlapping_parts_are_never_apart(turn in quaternion(), place in vector(4.0)) {
         let index = |name: &str| shipped().iter().position(|m| m.name() == name).expect("shipped");
         let outer = Body::standing(&shapes()[index("cargo_box")], Pose::at(DVec3::ZERO));
         let inner = Body::standing(

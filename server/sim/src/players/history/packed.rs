@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_becomes_bytes_comes_back_to_the_bit_and_takes_few() {
+    fn a_packed_history_unpacks_to_the_bit_and_is_short() {
         let mut ticks = past();
         let bytes = to_bytes(&ticks);
         assert_eq!(from_bytes(&bytes).as_ref(), Some(&ticks));

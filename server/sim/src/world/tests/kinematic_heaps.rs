@@ -97,10 +97,6 @@ fn drive(scene: Scene, threads: u16) -> Progress {
     progress
 }
 
-/// The one driver of 48 that stops for good: a body lies on its edge, with one point at the
-/// guard's margin, and every motion of it is refused. `LIMITS.md` lists it.
-const JAMMED: (&str, f64, u64) = ("bar", 400.0, 1);
-
 /// Each driver goes on as long as the heap in front of it can give way.
 #[test]
 fn a_fast_driver_goes_on_through_heaps() {
@@ -119,11 +115,8 @@ fn a_fast_driver_goes_on_through_heaps() {
             let progress = drive(scene, 1);
             println!("{scene:?}: {progress:.3?}");
             let Progress { share, longest_stop, fastest, .. } = progress;
-            if (scene.driver, scene.speed, scene.seed) == JAMMED {
-                continue;
-            }
-            assert!(share > 0.5, "{scene:?}: it made {share} of its way");
-            assert!(longest_stop <= 30, "{scene:?}: it stood for {longest_stop} ticks");
+            assert!(share > 0.85, "{scene:?}: it made {share} of its way");
+            assert!(longest_stop <= 5, "{scene:?}: it stood for {longest_stop} ticks");
             assert!(fastest < 2.0 * scene.speed + 250.0, "{scene:?}: a body was shot at {fastest}");
         }
     }

@@ -117,7 +117,7 @@ fn a_prop_that_is_drawn_far_outside_is_left_out() {
 /// One body, missile or model more than a match can have is refused. The places of players are
 /// kept for them.
 #[test]
-fn what_is_one_too_many_is_refused() {
+fn one_body_too_many_is_refused() {
     let mut world = World::new(room(), shipped().into(), CONFIG).expect("a match");
     let model = world.shipped_model("small_crate");
     let free = crate::MAX_ENTITIES - usize::from(CONFIG.max_players);

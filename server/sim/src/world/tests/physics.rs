@@ -1,6 +1,8 @@
 //! Laws of motion: no wall is too thin to stop a body, no turn is too quick, and no
 //! collision adds energy.
 
+use obsp::model::Material;
+
 use super::emergency::chamber;
 use super::*;
 use crate::audit::Audit;
@@ -65,6 +67,34 @@ fn no_bullet_passes_another_body() {
         }
     }
     assert!(met > 30, "only {met} met");
+}
+
+/// A grenade that crosses the chamber more often within a tick than it gets attempts loses the rest
+/// of the tick. It stays inside, and does not come to a stand.
+#[test]
+fn a_body_in_flight_may_be_stopped_more_often_than_it_gets_attempts() {
+    let bouncy = |model: Model| match model.name() {
+        "grenade" => model.with_material(Material::new(0.6, 1.0).expect("in range")),
+        _ => model,
+    };
+    let models: Vec<Model> = shipped().into_iter().map(bouncy).collect();
+    let map = chamber(48, 400);
+    let mut audit = Audit::new(&map, &models).expect("the map has all sizes");
+    let config = Config { tick_rate: 10, ..CONFIG };
+    // The way of a tick is 1, 4 and 8 times the width of the chamber.
+    for speed in [480.0, 1_920.0, 3_840.0] {
+        let mut world =
+            World::new(Arc::clone(&map), models.clone().into(), config).expect("a match");
+        let slot = world.throw("grenade", DVec3::Z * 200.0, DVec3::X * speed, DVec3::ZERO);
+        let mut places = Vec::new();
+        for tick in 0..20 {
+            world.step(&[]);
+            assert_eq!(audit.check(&world.state()), [], "{speed} units/s, tick {tick}");
+            places.push(world.position(slot));
+        }
+        let stays = places.windows(2).filter(|two| two[0].distance(two[1]) < 1.0).count();
+        assert!(stays < 5, "{speed} units/s: it stands still, {places:?}");
+    }
 }
 
 /// A plank that turns by a radian within one tick is clear of the grenade before

@@ -1,0 +1,96 @@
+//! Kinematic bodies carry along what they are wedged with.
+//!
+//! A body between two walls of a kinematic body, or between that and another body, may be pressed
+//! to the guard's margin on both sides. Whatever motion the solver proposes for it, it turns a
+//! little on the way, so it and the kinematic body stop each other. Both are then moved as if they
+//! were one rigid body, as Quake's pushers move what is in their way (`SV_PushMove`). No two of
+//! them come any nearer to each other, and the guard checks them against everything else.
+
+use glam::DVec3;
+
+use super::{BodyStep, Remainder};
+use crate::bodies::driven::HELD_SHARE;
+use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::guard::Proposal;
+use crate::collision::pose::Pose;
+
+impl BodyStep<'_> {
+    /// Moves each kinematic body that made less than half of its motion for the rest of it,
+    /// together with the bodies of its group that were stopped, too. Returns the bodies that are
+    /// stopped after that.
+    pub(super) fn carry(&mut self, mut stopped: Vec<Remainder>) -> Vec<Remainder> {
+        if !self.entities.has_kinematic() {
+            return stopped;
+        }
+        for slot in self.entities.slots_where(Entity::is_driven) {
+            let Ok(at) = stopped.binary_search_by_key(&slot, |remainder| remainder.slot) else {
+                continue;
+            };
+            let Remainder { seconds, whole, ref blocker, .. } = stopped[at];
+            let blocker = blocker.and_then(|blocker| blocker.entity());
+            let gives_way = |slot| self.entities.get(slot).is_some_and(Entity::is_solved);
+            if 1.0 - seconds / whole >= HELD_SHARE || !blocker.is_some_and(gives_way) {
+                continue;
+            }
+            let proposals = self.as_one(slot, seconds, &stopped);
+            let still_stopped = self.advance(&proposals);
+            let is_carried =
+                |other: &Remainder| proposals.binary_search_by_key(&other.slot, |p| p.slot).is_ok();
+            let (carried, others) = stopped.into_iter().partition(is_carried);
+            self.slip(slot, carried);
+            stopped = others;
+            stopped.extend(still_stopped);
+            stopped.sort_unstable_by_key(|remainder| remainder.slot);
+        }
+        stopped
+    }
+
+    /// Lets carried bodies spend the rest of their own motion, as seen from the kinematic body that
+    /// carries them.
+    fn slip(&mut self, kinematic: u16, mut carried: Vec<Remainder>) {
+        let frame = self.entities.get(kinematic).and_then(|entity| {
+            Some((entity.placement()?.pose().position, entity.velocity, entity.angular))
+        });
+        let Some((centre, velocity, angular)) = frame else { return };
+        let add = |entities: &mut Entities, slots: &[u16], sign: f64| {
+            for &slot in slots {
+                let Some(entity) = entities.get_mut(slot) else { continue };
+                let Some(at) = entity.placement().map(|p| p.pose().position) else { continue };
+                entity.velocity += (velocity + angular.cross(at - centre)) * sign;
+                entity.angular += angular * sign;
+            }
+        };
+        let slots: Vec<u16> = carried.iter().map(|remainder| remainder.slot).collect();
+        add(self.entities, &slots, -1.0);
+        carried.retain(|remainder| remainder.slot != kinematic);
+        self.advance_in_part(carried);
+        add(self.entities, &slots, 1.0);
+    }
+
+    /// The motion of a kinematic body in its next `seconds`, for itself and for those bodies of
+    /// `stopped` that it pushes or carries; ascending slots.
+    fn as_one(&self, kinematic: u16, seconds: f64, stopped: &[Remainder]) -> Vec<Proposal> {
+        let pose = |slot| Some(*self.entities.get(slot)?.placement()?.pose());
+        let (Some(entity), Some(start)) = (self.entities.get(kinematic), pose(kinematic)) else {
+            return Vec::new();
+        };
+        let end = start.advanced(entity.velocity, entity.angular, seconds);
+        let turn = (end.orientation * start.orientation.conjugate()).normalize();
+        let turns = entity.angular != DVec3::ZERO;
+        let moved = |pose: Pose| {
+            if !turns {
+                return Pose { position: pose.position + (end.position - start.position), ..pose };
+            }
+            Pose {
+                position: end.position + turn * (pose.position - start.position),
+                orientation: (turn * pose.orientation).normalize(),
+            }
+        };
+        let slots = stopped.iter().map(|remainder| remainder.slot);
+        let carried = slots.filter(|&slot| {
+            slot == kinematic || self.driven.drivers_of(slot).any(|driver| driver == kinematic)
+        });
+        let proposal = |slot| Some(Proposal { slot, target: moved(pose(slot)?), seconds });
+        carried.filter_map(proposal).collect()
+    }
+}
