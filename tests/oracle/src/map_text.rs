@@ -345,7 +345,7 @@ mod tests {
     /// Before, files that were joined, each with its byte order mark, could not be verified.
     #[test]
     fn words_are_separated_as_in_the_games_tools() {
-        let text = "\u{feff}{ ; QuArK\n}\n\u{feff}{\x0b\"a\"\x01\"b\" // c\n}\u{feff}\x1a\0";
+        let text = "\u{feff}{ ; QuArK\n}\n\u{feff}{\x0b\"a\"\x01\"b\" // c\n}\n\u{feff}\x1a\0";
         let entities = parse(text).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(entities.len(), 2);
         assert_eq!(entities[1].get("a"), Some("b"));
