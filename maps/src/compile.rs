@@ -62,7 +62,7 @@ pub use fill::{Leak, Sealing};
 pub use game_form::{GameForm, RecognisedForm, UnknownForm};
 pub use options::Options;
 pub use report::{Compiled, Progress, Report, Stage};
-pub use source::{CURVE_BOUND, Curves, Source, SourceSummary};
+pub use source::{CURVE_BOUND, Curves, OmittedLayers, Source, SourceSummary};
 
 /// The cell of the tree's root extends this far beyond the outermost solids, in units.
 const MARGIN: f64 = 64.0;
@@ -107,6 +107,7 @@ pub fn compile(
     let cell = cell.ok_or_else(|| CompileError::NothingSolid {
         path: source.path().to_owned(),
         left_out: parsed.warnings.first().cloned(),
+        omitted: parsed.omitted.map(|omitted| omitted.line),
     })?;
 
     let sizes: Vec<SizeId> = spaces.iter().map(|(id, _)| id).collect();
@@ -135,6 +136,7 @@ pub fn compile(
     let report = Report {
         warnings: parsed.warnings,
         form: parsed.form,
+        omitted: parsed.omitted,
         unsupported: parsed.unsupported,
         brushes: parsed.brushes,
         solids: parsed.statics.len(),

@@ -35,9 +35,9 @@ pub use glam;
 
 pub use compile::{
     BevelAngle, BrushFault, BrushWarning, BuildError, CURVE_BOUND, CompileError, Compiled, Curves,
-    DegenerateBrush, Expansion, GameForm, Leak, MAX_COORDINATE, MIN_THICKNESS, Options, Progress,
-    RecognisedForm, RedundantFace, Report, Sealing, Source, SourceSummary, Stage, UnknownForm,
-    Unsupported, compile,
+    DegenerateBrush, Expansion, GameForm, Leak, MAX_COORDINATE, MIN_THICKNESS, OmittedLayers,
+    Options, Progress, RecognisedForm, RedundantFace, Report, Sealing, Source, SourceSummary,
+    Stage, UnknownForm, Unsupported, compile,
 };
 pub use game_file_error::GameFileError;
 pub use player_size::PlayerSize;

@@ -66,9 +66,9 @@ pub enum ModelError {
     Syntax {
         /// Name of the model.
         model: String,
-        /// The first place that cannot be read, if it is known.
+        /// The first place that cannot be read.
         place: Option<ObjPlace>,
-        /// The reader's error.
+        /// What is wrong there.
         reason: String,
     },
     /// There is no face in the text.
@@ -86,6 +86,16 @@ pub enum ModelError {
         /// The first words of the text; none if it is empty.
         first: Option<ObjPlace>,
     },
+    /// Something is in the text that is neither a vertex nor a polygon, and has a shape.
+    #[error("model {model}.obj:{place}: {reason}")]
+    NoPolygon {
+        /// Name of the model.
+        model: String,
+        /// Its place.
+        place: ObjPlace,
+        /// Why it is refused, and the way out.
+        reason: &'static str,
+    },
     /// A coordinate is not a number, or too large.
     #[error(
         "model {model}.obj: vertex {vertex} is not within {} units of the origin; the model may \
@@ -98,16 +108,20 @@ pub enum ModelError {
         /// The vertex as it was read.
         vertex: DVec3,
     },
-    /// More polygons than a model may have.
+    /// More polygons, or corners of polygons, than a model may have.
     #[error(
-        "model {model}.obj: it has {polygons} polygons; at most {} are allowed: use fewer",
-        obj::MAX_POLYGONS
+        "model {model}.obj: it has {polygons} polygons with {corners} corners; at most {} with \
+         {} are allowed: use fewer",
+        obj::MAX_POLYGONS,
+        obj::MAX_CORNERS
     )]
     TooComplex {
         /// Name of the model.
         model: String,
         /// The number of its polygons.
         polygons: usize,
+        /// The number of their corners, all together.
+        corners: usize,
     },
     /// An edge that does not join exactly two polygons, once in each direction.
     #[error(

@@ -37,10 +37,15 @@ pub fn without_mark(text: &str) -> &str {
 pub fn bytes_without_mark(bytes: &[u8]) -> Result<&[u8], WideText> {
     match bytes {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 0, 0xfe, 0xff, ..] => Err(WideText(Sign::Mark)),
-        &[first, second, ..] if (first == 0) != (second == 0) => Err(WideText(Sign::Nul)),
+        &[letter, 0, ..] | &[0, letter, ..] if is_written(letter) => Err(WideText(Sign::Nul)),
         [0xef, 0xbb, 0xbf, rest @ ..] => Ok(rest),
         _ => Ok(bytes),
     }
+}
+
+/// Whether a text may begin with a byte. Files that are no text often begin with a small number.
+fn is_written(byte: u8) -> bool {
+    byte.is_ascii_graphic() || byte.is_ascii_whitespace()
 }
 
 /// Reads a file of text, without its byte order mark.
@@ -93,7 +98,8 @@ mod tests {
     fn a_mark_is_dropped_once_and_wide_text_is_named() {
         assert_eq!(without_mark("\u{feff}\u{feff}x"), "\u{feff}x");
         assert_eq!(bytes_without_mark("\u{feff}x".as_bytes()), Ok(b"x".as_slice()));
-        for plain in [b"".as_slice(), b"x", b"\xef\xbb", b"\0", b"\0\0"] {
+        // The last one is the beginning of a compiled map of Quake, which was called UTF-16.
+        for plain in [b"".as_slice(), b"x", b"\xef\xbb", b"\0", b"\0\0", b"\x1d\0\0\0"] {
             assert_eq!(bytes_without_mark(plain), Ok(plain));
         }
         for wide in [

@@ -94,6 +94,11 @@ fn first(left_out: &Option<BrushWarning>) -> String {
     left_out.as_ref().map(|warning| format!("; the first warning: {warning}")).unwrap_or_default()
 }
 
+fn layers(omitted: &Option<u64>) -> String {
+    let told = |line| format!("; the layer of line {line} is omitted from export");
+    omitted.map(told).unwrap_or_default()
+}
+
 /// Reasons for which a map could not be compiled.
 #[derive(Debug, Error)]
 pub enum CompileError {
@@ -121,12 +126,14 @@ pub enum CompileError {
     #[error("{}:{}: degenerate brush: {}", .0.path.display(), .0.line, .0.reason())]
     Brush(BrushWarning),
     /// No brush is solid.
-    #[error("{path}: no brush is solid{}", first(.left_out))]
+    #[error("{path}: no brush is solid{}{}", first(.left_out), layers(.omitted))]
     NothingSolid {
         /// The file.
         path: PathBuf,
         /// The first brush that was left out, if any was.
         left_out: Option<BrushWarning>,
+        /// Line of the first layer that is omitted from export, if any is.
+        omitted: Option<u64>,
     },
     /// A brush could not be expanded.
     #[error("{path}:{line}: the brush cannot be expanded for size {size:?}: {reason}")]

@@ -25,6 +25,7 @@ use super::cell::Cell;
 use super::draft::{Draft, LeafId};
 use super::parsed_map::Occupant;
 use super::planes::PlaneTable;
+use crate::geometry::Aabb;
 use crate::spaces::{SizeId, Spaces};
 use crate::world::onion::Solidity;
 pub use leak::{Leak, Sealing};
@@ -38,6 +39,8 @@ struct Floods<'a> {
     portals: Portals,
     occupants: &'a [Occupant],
     planes: &'a PlaneTable,
+    /// The box of the root's cell.
+    bounds: Aabb,
     /// The sizes for which each leaf is outside.
     outside: Vec<Solidity>,
     /// The sizes that reach each leaf from an entity.
@@ -91,7 +94,8 @@ pub(super) fn fill(
     let portals = Portals::new(draft, cell, spaces, planes);
     let none = vec![Solidity::EMPTY; draft.leaf_ids()];
     let (outside, inside) = (none.clone(), none);
-    let mut floods = Floods { draft, portals, occupants, planes, outside, inside };
+    let bounds = Aabb::around(cell.vertices());
+    let mut floods = Floods { draft, portals, occupants, planes, bounds, outside, inside };
     // The sizes are ordered so that each comes after the sizes that fit into it.
     let mut order: Vec<(SizeId, Vec3)> =
         spaces.iter().map(|(id, size)| (id, size.half_extents)).collect();
@@ -124,7 +128,8 @@ impl Floods<'_> {
         let open =
             |leaf: LeafId| empty(leaf) && inside[leaf.index()].and(smaller.all) == smaller.all;
         let beyond = self.portals.flood(self.portals.void(), empty);
-        let places = Seeds { draft, planes: self.planes, size, half_extents };
+        let bounds = self.bounds;
+        let places = Seeds { draft, planes: self.planes, size, half_extents, bounds };
         let occupants = self.occupants.iter().enumerate();
         let seeds: Vec<Seed> = occupants
             .flat_map(|(index, occupant)| places.of(index, occupant.origin))

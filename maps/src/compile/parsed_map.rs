@@ -7,7 +7,7 @@ use super::contents::{Contents, contents};
 use super::error::{BrushFault, BrushWarning, CompileError, Unsupported};
 use super::game_form::{FORM_KEY, GameForm, RecognisedForm, is_worldspawn};
 use super::options::Options;
-use super::source::Source;
+use super::source::{OmittedLayers, Source};
 use crate::geometry::ConvexSolid;
 use crate::world::MapEntity;
 
@@ -19,6 +19,7 @@ pub(super) struct ParsedMap {
     pub(super) occupants: Vec<Occupant>,
     pub(super) warnings: Vec<BrushWarning>,
     pub(super) form: RecognisedForm,
+    pub(super) omitted: Option<OmittedLayers>,
     pub(super) unsupported: Vec<Unsupported>,
     /// The number of brushes in the source and of solids that stand for curves.
     pub(super) brushes: usize,
@@ -43,7 +44,7 @@ pub(super) struct Occupant {
 impl ParsedMap {
     pub(super) fn read(source: &Source, options: &Options) -> Result<Self, CompileError> {
         let map = source.parse(options.curves)?;
-        let mut parsed = Self { form: map.form, ..Self::default() };
+        let mut parsed = Self { form: map.form, omitted: map.omitted, ..Self::default() };
         let form = parsed.form.form;
         let counted = |lines: &[u64], fault: fn(usize) -> BrushFault| {
             lines.first().map(|&line| (line, fault(lines.len())))
@@ -101,7 +102,8 @@ impl ParsedMap {
         parsed.tell_form();
         if parsed.statics.is_empty() {
             let left_out = parsed.warnings.into_iter().next();
-            return Err(CompileError::NothingSolid { path: source.path().to_owned(), left_out });
+            let (path, omitted) = (source.path().to_owned(), parsed.omitted.map(|all| all.line));
+            return Err(CompileError::NothingSolid { path, left_out, omitted });
         }
         Ok(parsed)
     }

@@ -3,6 +3,7 @@
 use super::error::{BrushWarning, Unsupported};
 use super::fill::Sealing;
 use super::game_form::RecognisedForm;
+use super::source::OmittedLayers;
 use crate::world::World;
 
 /// A compiled map and its report.
@@ -21,6 +22,8 @@ pub struct Report {
     pub warnings: Vec<BrushWarning>,
     /// The form of the map, whose rules decide the contents of brushes.
     pub form: RecognisedForm,
+    /// The parts that are left out, because their layers are omitted from export.
+    pub omitted: Option<OmittedLayers>,
     /// Names and flags of the map that this world does not support in full, each once, in the order
     /// of the map.
     pub unsupported: Vec<Unsupported>,

@@ -2,9 +2,10 @@
 //!
 //! `tokens` splits the text into words, and `quoted` finds the ends of strings. `reader` makes a
 //! `map` of the words, with its entities and brushes, or fails with the place of the fault
-//! (`syntax_error`). `curves` turns curves into brushes. `summary` counts the parts of a map.
+//! (`syntax_error`). `layers` leaves out the layers that TrenchBroom does not export. `curves` turns curves into brushes. `summary` counts the parts of a map.
 
 mod curves;
+mod layers;
 pub(super) mod map;
 mod quoted;
 mod reader;
@@ -19,6 +20,7 @@ use super::game_form::{GameForm, RecognisedForm, Signs};
 use crate::text;
 pub use curves::CURVE_BOUND;
 use curves::MAX_CURVE_SOLIDS;
+pub use layers::OmittedLayers;
 use map::SourceMap;
 use reader::Read;
 pub use summary::SourceSummary;
@@ -104,9 +106,10 @@ impl Source {
     /// Entities and brushes as written, with the lines of their opening braces. If curves are to be
     /// solid, brushes take the place of the curves.
     pub(super) fn parse(&self, curves: Curves) -> Result<SourceMap, CompileError> {
-        let (form, read) = self.read_all()?;
+        let (form, omitted, read) = self.read_all()?;
         let mut map = SourceMap {
             form,
+            omitted,
             entities: read.entities,
             left_out: Vec::new(),
             unreadable: Vec::new(),
@@ -129,8 +132,9 @@ impl Source {
         Ok(map)
     }
 
-    /// The parts of the text as written, and the form of the map.
-    fn read_all(&self) -> Result<(RecognisedForm, Read), CompileError> {
+    /// The form of the map, and the parts of the text as written without the layers that are
+    /// omitted from export.
+    fn read_all(&self) -> Result<(RecognisedForm, Option<OmittedLayers>, Read), CompileError> {
         let refused = |line, column, reason| CompileError::Syntax {
             path: self.path.clone(),
             line,
@@ -139,7 +143,7 @@ impl Source {
         };
         let text =
             text::bytes_without_mark(&self.text).map_err(|wide| refused(1, 1, wide.to_string()))?;
-        let read = reader::read(text)
+        let mut read = reader::read(text)
             .map_err(|error| refused(error.line, error.column, error.to_string()))?;
         let (entities, primitives) = (read.entities.as_slice(), read.primitives);
         let signs = Signs { given: self.form, text, entities, primitives };
@@ -147,7 +151,8 @@ impl Source {
             let key = "the entity that begins here has a wrong value of the key _game_form";
             refused(line, 1, format!("{key}: {unknown}"))
         })?;
-        Ok((form, read))
+        let omitted = layers::leave_out(&mut read);
+        Ok((form, omitted, read))
     }
 }
 

@@ -225,9 +225,54 @@ fn faults_of_an_obj_have_their_line_column_and_text() {
         ("v 0 0 0\r\nv 0 0\r\n", ":2:1: \"v 0 0\" was seen"),
         ("v 0 0 0\nf 1 1 -2\n", ":2:7: \"-2\" was seen"),
         ("f 0 0 0\n", ":1:3: \"0\" was seen"),
+        ("v 0 0 0\nv 1 0 0 9 9\n", ":2:1: \"v 1 0 0 9 9\" was seen"),
+        ("v 0 0 0 0\n", ":1:9: \"0\" was seen"),
+        ("v 0 0 0\nf 1 1 1/x\n", ":2:7: \"1/x\" was seen"),
+        ("v 0 0 0\nf 1 1 1/1/1/1\n", ":2:7: \"1/1/1/1\" was seen"),
+        ("v 0 0 0\ng a\nf 1 2 1\ng b\nv 0 0 1\nf 1 3 1\n", ":6:5: \"3\" was seen"),
+        ("v 0 0 0\nf 1 1 \\\n  1 99999999999999999999\n", ":3:5: \"999999"),
+        ("f\n", ":1:1: \"f\" was seen"),
     ] {
         let error = refusal(text);
         assert!(error.contains(seen) && error.contains("not a readable OBJ file"), "{error}");
+    }
+}
+
+/// Before, a polyline was read as a face, and points, curves and surfaces were read over.
+#[test]
+fn what_encloses_nothing_is_refused_by_line() {
+    for (more, place) in [
+        ("l 1 2 3\n", ":9:1: \"l\" was seen: points and lines"),
+        ("p 1\n", ":9:1: \"p\" was seen: points and lines"),
+        ("surf 0 1 0 1 1 2 3 4\n", ":9:1: \"surf\" was seen: curves and curved surfaces"),
+    ] {
+        let error = refusal(&(TETRAHEDRON.to_owned() + more));
+        assert!(error.contains(place), "{error}");
+    }
+    // Three polylines and a face are no surface.
+    let error = refusal(&TETRAHEDRON.replace("f 1", "l 1"));
+    assert!(error.contains("points and lines enclose nothing"), "{error}");
+}
+
+/// Before, each of these texts was refused.
+#[test]
+fn an_obj_may_have_all_that_the_format_allows() {
+    let plain = Model::from_obj("plain", TETRAHEDRON).expect("a model");
+    let comments: String = TETRAHEDRON.lines().map(|line| format!("{line} # a b\n")).collect();
+    for text in [
+        comments,
+        TETRAHEDRON.replace('\n', "\r"),
+        TETRAHEDRON.replace("f 1 3 2", "f 1 \\\n 3 \\\r\n 2"),
+        TETRAHEDRON.replace("v 0 0 0", "vt 0.5\nvt 0 1 0\nvn 1 0\nvp 1\nv 0 0 0"),
+        TETRAHEDRON.replace("f 1 3 2", "f 1/7/9 3//8 2/6"),
+        TETRAHEDRON.replace("v 0 0 6", "v 0 0 6 1 0.5 0 1"),
+        TETRAHEDRON.replace("v 0 0 6", "v 0 0 12 2"),
+        format!("mtllib a b.mtl\no x\ng y z\ns off\nusemtl none\n{TETRAHEDRON}"),
+    ] {
+        let model = Model::from_obj("other", &text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let same = model.polygons().iter().zip(plain.polygons());
+        assert!(same.clone().all(|(a, b)| a.winding.vertices == b.winding.vertices), "{text}");
+        assert_eq!((model.polygons().len(), model.volume()), (4, plain.volume()), "{text}");
     }
 }
 
@@ -253,6 +298,8 @@ fn unreadable_texts_are_refused() {
     assert!(refusal(&nan).contains("not within 1024 units"));
     let many = TETRAHEDRON.to_owned() + &"f 1 2 3\n".repeat(2000);
     assert!(refusal(&many).contains("2004 polygons"));
+    let wide = TETRAHEDRON.to_owned() + &format!("f{}\n", " 1 2 3".repeat(100_000));
+    assert!(refusal(&wide).contains("5 polygons with 300012 corners; at most 1024 with 8192"));
 }
 
 #[test]

@@ -26,6 +26,17 @@ pub(crate) fn block([x0, y0, z0]: Point, [x1, y1, z1]: Point) -> String {
     ])
 }
 
+/// A brush that fills the box below a slope, which falls towards +x over the whole box.
+pub(crate) fn slope([x0, y0, z0]: Point, [x1, y1, z1]: Point) -> String {
+    brush(&[
+        [[x0, 0, z1], [x0, 1, z1], [x1, 0, z0]],
+        [[x0, 0, 0], [x0, 1, 0], [x0, 0, 1]],
+        [[0, y1, 0], [1, y1, 0], [0, y1, 1]],
+        [[0, y0, 0], [0, y0, 1], [1, y0, 0]],
+        [[0, 0, z0], [1, 0, z0], [0, 1, z0]],
+    ])
+}
+
 /// Four slopes that fall to a square about `x`, `y`, `z` of twice `least`
 /// units a side, and rise to one of twice `greatest`, `height` above.
 pub(crate) fn funnel([x, y, z]: Point, least: i32, greatest: i32, height: i32) -> String {

@@ -97,8 +97,13 @@ impl Flood {
         let around = |flood: &Self, seeds: &[[f64; 3]]| {
             seeds.iter().flat_map(|&seed| flood.near(seed, TOUCH)).collect::<Vec<Cube>>()
         };
-        flood.spread(around(&flood, certain), Reach::Entity);
         let outermost = flood.cube_at(flood.corner).expect("the corner is in the outermost cube");
+        let mut from = around(&flood, certain);
+        if certain.iter().any(|&seed| flood.cube_at(seed).is_none()) {
+            // A seed beyond all cubes is in the void.
+            from.push(outermost);
+        }
+        flood.spread(from, Reach::Entity);
         flood.leaks = flood.state(outermost) == State::Free(Reach::Entity);
         flood.spread(vec![outermost], Reach::Void);
         flood.spread(around(&flood, uncertain), Reach::Entity);
@@ -329,6 +334,7 @@ mod tests {
             Flood::new(room(0), &[beside], &[]).leaks(),
             "the entity beside the wall is certainly outside"
         );
+        assert!(Flood::new(room(0), &[FAR], &[]).leaks(), "the entity is beyond all cubes");
         let open = Flood::new(room(4), &[], &[within]);
         assert!(!open.leaks());
         assert_eq!(open.reach(INSIDE), Reach::Void);

@@ -2,6 +2,7 @@
 //! are integers over a power of ten, however long.
 
 mod curve;
+mod export;
 mod number;
 mod strings;
 mod words;
@@ -70,8 +71,8 @@ pub struct MapTextError {
     pub found: String,
 }
 
-/// Reads a map: Standard, Valve 220 or `brushDef`. The alignment of textures does not affect
-/// solidity and is skipped.
+/// Reads a map: Standard, Valve 220 or `brushDef`, without the layers that TrenchBroom omits from
+/// export. The alignment of textures does not affect solidity and is skipped.
 ///
 /// # Errors
 /// [`MapTextError`] on text of any other form: the oracle never guesses what is meant.
@@ -104,7 +105,7 @@ pub fn parse_as(text: &str, game: Option<Game>, curves: bool) -> Result<Vec<Enti
     for entity in &mut entities {
         entity.game = game;
     }
-    Ok(entities)
+    Ok(export::exported(entities))
 }
 
 fn entity(words: &mut Words<'_>) -> Result<Entity, MapTextError> {
@@ -121,7 +122,16 @@ fn entity(words: &mut Words<'_>) -> Result<Entity, MapTextError> {
             let line = words.line;
             words.take();
             match words.peek().to_ascii_lowercase().as_str() {
-                "patchdef2" | "patchdef3" if words.curves => curves.extend(curve(words, line)?),
+                "patchdef2" | "patchdef3" if words.curves => {
+                    let begin = words.clone();
+                    if let Ok(brushes) = curve(words, line) {
+                        curves.extend(brushes);
+                    } else {
+                        // A curve that is no grid of control points has no brushes.
+                        *words = begin;
+                        pass_over(words)?;
+                    }
+                }
                 "patchdef2" | "patchdef3" => pass_over(words)?,
                 "brushdef" => {
                     words.take();
@@ -244,9 +254,13 @@ fn faces(words: &mut Words<'_>) -> Result<Vec<FaceText>, MapTextError> {
     }
 }
 
-/// Whether a word is a number or one of these brackets.
+/// Whether a word is a number or one of these brackets. The number need not be finite: programs in
+/// C print such numbers as `nan(ind)` or `1.#IND`, too.
 fn is_alignment(word: &str, brackets: &str) -> bool {
-    word.parse::<f64>().is_ok() || (word.len() == 1 && brackets.contains(word))
+    let odd = word.trim_start_matches(['+', '-']).to_ascii_lowercase();
+    word.parse::<f64>().is_ok()
+        || ["nan(", "1.#"].iter().any(|start| odd.starts_with(start))
+        || (word.len() == 1 && brackets.contains(word))
 }
 
 fn point(words: &mut Words<'_>) -> Result<[Decimal; 3], MapTextError> {
@@ -290,6 +304,51 @@ mod tests {
         let brushes = &parse(&text).expect("a map")[0].brushes;
         assert_eq!(brushes.iter().map(|b| b.faces.len()).collect::<Vec<_>>(), [2, 1]);
         assert_eq!((brushes[1].line, &*brushes[0].faces[1].texture), (11, "base/wall"));
+    }
+
+    /// Before, a map with a curve of four columns could be compiled and not be verified.
+    #[test]
+    fn a_curve_that_is_no_grid_has_no_brushes() {
+        let column = "( ( 0 0 0 0 0 ) ( 0 9 0 0 0 ) ( 0 18 0 0 0 ) )\n";
+        let face = "( 0 0 1 ) ( 0 1 0 ) ( 1 0 0 ) t 0 0 0 1 1\n";
+        for (head, columns) in [("( 4 3 0 0 0 )", 4), ("( 5 3 0 0 0 )", 3), ("( x )", 3)] {
+            let columns = column.repeat(columns);
+            let curve = format!("{{\npatchDef2\n{{\nt\n{head}\n(\n{columns})\n}}\n}}\n");
+            let text = format!("{{\n{curve}{{\n{face}}}\n}}\n");
+            let entities = parse_with_curves(&text).unwrap_or_else(|e| panic!("{head}: {e}"));
+            assert_eq!(entities[0].brushes.len(), 1, "{head}");
+        }
+    }
+
+    /// Before, the oracle judged brushes of layers that TrenchBroom omits from export.
+    #[test]
+    fn layers_that_are_omitted_from_export_are_left_out() {
+        let face = "{ ( 0 0 1 ) ( 0 1 0 ) ( 1 0 0 ) t 0 0 0 1 1 }";
+        let map = |world: &str, layer: &str| {
+            let text = format!(
+                "{{ \"classname\" \"worldspawn\" {world} {face} }}\n\
+                 {{ \"_tb_type\" \"_tb_layer\" \"_tb_id\" \"2\" {layer} {face} }}\n\
+                 {{ \"_tb_type\" \"_tb_group\" \"_tb_id\" \"3\" \"_tb_group\" \"4\" {face} }}\n\
+                 {{ \"_tb_type\" \"_tb_group\" \"_tb_id\" \"4\" \"_tb_layer\" \"2\" {face} }}\n\
+                 {{ \"classname\" \"light\" }}\n"
+            );
+            let entities = parse(&text).unwrap_or_else(|error| panic!("{error}"));
+            entities.iter().map(|entity| entity.brushes.len()).collect::<Vec<_>>()
+        };
+        let omit = "\"_tb_layer_omit_from_export\" \"1\"";
+        assert_eq!(map("", ""), [1, 1, 1, 1, 0]);
+        assert_eq!(map("", omit), [1, 0]);
+        assert_eq!(map(omit, ""), [0, 1, 1, 1]);
+        assert_eq!(map(omit, omit), [0]);
+    }
+
+    /// Before, files that were joined, each with its byte order mark, could not be verified.
+    #[test]
+    fn words_are_separated_as_in_the_games_tools() {
+        let text = "\u{feff}{ ; QuArK\n}\n\u{feff}{\x0b\"a\"\x01\"b\" // c\n}\n\u{feff}\x1a\0";
+        let entities = parse(text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(entities.len(), 2);
+        assert_eq!(entities[1].get("a"), Some("b"));
     }
 
     #[test]

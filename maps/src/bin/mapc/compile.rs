@@ -15,7 +15,7 @@ use obsp::{
 use serde::Serialize;
 
 use crate::arguments::{CurvesArgument, GameFormArgument, Usage, keep_apart};
-use crate::info::{Summary, UnsupportedEntry};
+use crate::info::{OmittedEntry, Summary, UnsupportedEntry};
 
 /// Compiles a .map into an .obsp
 #[derive(clap::Args)]
@@ -68,6 +68,8 @@ struct Compilation {
     warnings: Vec<Warning>,
     /// The sign in the map by which its form was recognised.
     form_sign: String,
+    /// Entities and brushes of layers that are omitted from export, which are left out.
+    omitted: Option<OmittedEntry>,
     /// Names and flags of the map that this world does not support in full.
     unsupported: Vec<UnsupportedEntry>,
     /// The number of entities at which players start.
@@ -130,6 +132,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         shift_bevels: report.shift_bevels,
         warnings: report.warnings.iter().map(warning).collect(),
         form_sign: report.form.sign.clone(),
+        omitted: report.omitted.map(Into::into),
         unsupported: report.unsupported.iter().map(UnsupportedEntry::of).collect(),
         spawns: spawns(&world),
         leaks: Leak::all(&spaces, &report),
@@ -235,6 +238,9 @@ fn warn_of_brushes_and_leaks(
         eprintln!("warning: {warning}");
     }
     let source = source.display();
+    if let Some(omitted) = &report.omitted {
+        eprintln!("warning: {source}:{}: {omitted}", omitted.line);
+    }
     for unsupported in &report.unsupported {
         eprintln!("warning: {source}:{}: {unsupported}", unsupported.line);
     }

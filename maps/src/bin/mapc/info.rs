@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use glam::Vec3;
-use obsp::{GameForm, Source, SourceSummary, Unsupported, World};
+use obsp::{GameForm, OmittedLayers, Source, SourceSummary, Unsupported, World};
 use serde::Serialize;
 
 use crate::arguments::{GameFormArgument, Usage};
@@ -122,6 +122,21 @@ impl UnsupportedEntry {
     }
 }
 
+/// The parts of a map in layers that are omitted from export.
+#[derive(Serialize)]
+pub(crate) struct OmittedEntry {
+    /// Line of the first such layer.
+    line: u64,
+    entities: usize,
+    brushes: usize,
+}
+
+impl From<OmittedLayers> for OmittedEntry {
+    fn from(OmittedLayers { line, entities, brushes }: OmittedLayers) -> Self {
+        Self { line, entities, brushes }
+    }
+}
+
 /// The facts about a map that are printed.
 #[derive(Serialize)]
 struct MapSummary {
@@ -135,6 +150,8 @@ struct MapSummary {
     passable_brushes: usize,
     brushes_of_entities: usize,
     curves: usize,
+    /// What is left out, and not counted above.
+    omitted: Option<OmittedEntry>,
     unsupported: Vec<UnsupportedEntry>,
 }
 
@@ -150,6 +167,7 @@ impl MapSummary {
             passable_brushes: summary.passable,
             brushes_of_entities: summary.of_entities,
             curves: summary.curves,
+            omitted: summary.omitted.map(Into::into),
             unsupported: summary.unsupported.iter().map(UnsupportedEntry::of).collect(),
         }
     }
@@ -166,6 +184,13 @@ impl fmt::Display for MapSummary {
             self.solid_brushes, self.clip_brushes, self.passable_brushes, self.brushes_of_entities
         )?;
         writeln!(f, "  curves    {}", self.curves)?;
+        if let Some(OmittedEntry { line, entities, brushes }) = &self.omitted {
+            writeln!(
+                f,
+                "  left out  {entities} entities and {brushes} brushes of layers that are omitted \
+                 from export, the first in line {line}"
+            )?;
+        }
         for UnsupportedEntry { name, brushes, line, reason } in &self.unsupported {
             writeln!(f, "  not supported: {name}, on {brushes}, first in line {line}: {reason}")?;
         }

@@ -51,6 +51,8 @@ pub(super) struct Seeds<'a> {
     pub(super) planes: &'a PlaneTable,
     pub(super) size: SizeId,
     pub(super) half_extents: Vec3,
+    /// The box of the root's cell, outside of which is only the void.
+    pub(super) bounds: Aabb,
 }
 
 impl Seeds<'_> {
@@ -66,6 +68,9 @@ impl Seeds<'_> {
             found.into_iter().map(seed).collect::<Vec<_>>()
         };
         let reach = self.half_extents.as_dvec3();
+        // All places in the void beyond the cell are alike; near it, no number is too large.
+        let beyond = self.bounds.inflated(1.0 + 2.0 * reach.max_element());
+        let origin = origin.clamp(beyond.min, beyond.max);
         let places = |at, reach| Aabb::from_centre(at, reach);
         // The box has to contain the origin with room to spare. The bare point has no room to
         // spare.

@@ -3,11 +3,14 @@
 use glam::DVec3;
 
 use super::curves::Curve;
+use super::layers::OmittedLayers;
 use crate::compile::game_form::RecognisedForm;
 
 /// The whole map.
 pub(in crate::compile) struct SourceMap {
     pub(in crate::compile) form: RecognisedForm,
+    /// The parts that are not in `entities`, because their layers are omitted from export.
+    pub(in crate::compile) omitted: Option<OmittedLayers>,
     pub(in crate::compile) entities: Vec<SourceEntity>,
     /// The lines of curves that are left out on request.
     pub(in crate::compile) left_out: Vec<u64>,

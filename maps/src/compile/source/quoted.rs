@@ -7,6 +7,8 @@
 //! itself looks only for the end of the line or a brace, and so cuts JSON off at its first
 //! closing brace.)
 
+use super::tokens::is_blank;
+
 /// The line in which an ambiguous quotation mark was judged last. It is kept so that each line
 /// is searched once.
 #[derive(Clone, Default)]
@@ -89,16 +91,16 @@ impl LineAhead {
 fn between(gap: &[u8], last: bool) -> Option<usize> {
     let mut braces = 0;
     let mut rest = gap;
-    if rest.first().is_some_and(|&b| !b.is_ascii_whitespace() && b != b'}') {
+    if rest.first().is_some_and(|b| !is_blank(b) && *b != b'}') {
         return None;
     }
     loop {
-        rest = rest.trim_ascii_start();
+        rest = &rest[rest.iter().take_while(|b| is_blank(b)).count()..];
         match rest.first() {
             None => break,
             Some(b'{' | b'}') => {
                 let after = rest.get(1);
-                if after.map_or(!last, |b| !b.is_ascii_whitespace()) {
+                if after.map_or(!last, |b| !is_blank(b)) {
                     return None;
                 }
                 (rest, braces) = (&rest[1..], braces + 1);
@@ -106,6 +108,7 @@ fn between(gap: &[u8], last: bool) -> Option<usize> {
             // A comment is looked for only behind the last quotation mark of the line, because
             // comments hardly ever contain one.
             Some(b'/') if last && rest.starts_with(b"//") => break,
+            Some(b';') if last => break,
             Some(_) => return None,
         }
     }
@@ -115,13 +118,14 @@ fn between(gap: &[u8], last: bool) -> Option<usize> {
 
 /// Whether the text below a line may follow a string.
 fn begins_below(text: &[u8], end: usize) -> bool {
-    let Some(blank) = text[end..].iter().position(|b| !b.is_ascii_whitespace()) else {
+    let Some(blank) = text[end..].iter().position(|b| !is_blank(b)) else {
         return true;
     };
     let (at, below) = (end + blank, &text[end + blank..]);
     match below[0] {
-        b'{' | b'}' => below.get(1).is_none_or(u8::is_ascii_whitespace),
+        b'{' | b'}' => below.get(1).is_none_or(is_blank),
         b'/' => below.starts_with(b"//"),
+        b';' => true,
         b'"' => {
             let LineAhead { marks, end } = LineAhead::from(text, at, |_| true);
             // The string below may be a key that is closed and followed by at least the beginning
@@ -130,7 +134,7 @@ fn begins_below(text: &[u8], end: usize) -> bool {
             let value = marks.get(1).zip(marks.get(2));
             let value = value.is_some_and(|(&(key_end, _), &(value, _))| {
                 let gap = &text[key_end + 1..value];
-                !gap.is_empty() && gap.iter().all(u8::is_ascii_whitespace)
+                !gap.is_empty() && gap.iter().all(is_blank)
             });
             let whole = marks.get(1).is_some_and(|&(_, closes)| closes);
             whole || (value && !key.ends_with(b"\\"))

@@ -35,6 +35,10 @@ const BRUSH: &str = "a brush is a list of faces: ( x y z ) ( x y z ) ( x y z ), 
 const UNKNOWN_BRUSH: &str =
     "brushes of this kind are not supported; save the map in Valve 220 or Quake 3 format";
 
+/// Beginnings of the names of brushes and curves of other games.
+const OTHER_BRUSHES: [&[u8]; 5] =
+    [b"brushdef", b"patchdef", b"patchterrain", b"terraindef", b"mesh"];
+
 const NUMBER: &str = "numbers are decimal, such as -12, 0.125 or 1.5e-07, with blanks around them; \
                       a word may be missing before it";
 
@@ -46,6 +50,9 @@ const FLAGS: &str = "the first two of the numbers behind the alignment are flags
 
 /// Reads a map.
 pub(super) fn read(text: &[u8]) -> Result<Read> {
+    // Some programs write the NUL that ends a string of C, as lumps of compiled maps have.
+    let nuls = text.iter().rev().take_while(|&&byte| byte == 0).count();
+    let text = &text[..text.len() - nuls];
     if let Some(at) = text.iter().position(|&byte| byte == 0) {
         return Err(SyntaxError::at_nul(text, at));
     }
@@ -126,6 +133,15 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// Reads a number of the alignment, which may be no finite number because it is left out.
+    fn aligning(&mut self) -> Result<()> {
+        if self.peek().is_some_and(|token| token.is_aligning()) {
+            self.next = None;
+            return Ok(());
+        }
+        Err(self.error("a number", NUMBER))
+    }
+
     /// Reads an entity whose opening brace, on `line`, was read already.
     fn entity(&mut self, line: u64, index: usize, read: &mut Read) -> Result<SourceEntity> {
         let mut entity = SourceEntity { line, pairs: Vec::new(), brushes: Vec::new() };
@@ -169,7 +185,7 @@ impl<'a> Words<'a> {
                 self.expect(b"}", "the closing brace of the brush", BRUSH)?;
                 faces
             }
-            name if name.starts_with(b"brushdef") || name.starts_with(b"patchdef") => {
+            name if OTHER_BRUSHES.iter().any(|other| name.starts_with(other)) => {
                 return Err(self.error("a face, brushDef or patchDef2", UNKNOWN_BRUSH));
             }
             _ => self.faces()?,
@@ -210,9 +226,7 @@ impl<'a> Words<'a> {
         let points = [self.point()?, self.point()?, self.point()?];
         let matrix = self.is(b"(");
         if matrix {
-            self.list(b"(", 2, b")", &mut |words| {
-                words.list(b"(", 3, b")", &mut |words| words.number().map(drop))
-            })?;
+            self.list(b"(", 2, b")", &mut |words| words.list(b"(", 3, b")", &mut Self::aligning))?;
         }
         let punctuation = |token: &Token<'_>| b"(){}[]".windows(1).any(|p| p == token.text);
         let name = match self.peek() {
@@ -258,11 +272,11 @@ impl<'a> Words<'a> {
         let axes = self.is(b"[");
         if axes {
             for _ in 0..2 {
-                self.list(b"[", 4, b"]", &mut |words| words.number().map(drop))?;
+                self.list(b"[", 4, b"]", &mut Self::aligning)?;
             }
         }
         for _ in 0..if axes { 3 } else { 5 } {
-            self.number()?;
+            self.aligning()?;
         }
         Ok(())
     }
@@ -346,6 +360,19 @@ mod tests {
         );
     }
 
+    /// Before, an alignment that is no number, which is left out anyway, made the map unreadable.
+    #[test]
+    fn an_alignment_that_is_not_finite_loses_no_brush() {
+        let text = format!(
+            "{{\n{{\n{POINTS} a -nan nan 0 inf 1\n\
+             {POINTS} b [ nan 0 0 0 ] [ 0 -1.#IND 0 0 ] 0 1 -nan(ind) 1 0 0\n}}\n\
+             {{\nbrushDef\n{{\n{POINTS} ( ( nan 0 0 ) ( 0 inf 0 ) ) c 0 0 0\n}}\n}}\n}}\0\0"
+        );
+        let flagged = |name: &str, contents| (name.to_owned(), Some((contents, 0)));
+        let brushes = vec![("a".to_owned(), None), flagged("b", 1)];
+        assert_eq!(faces(&text), [brushes, vec![flagged("c", 0)]]);
+    }
+
     #[test]
     fn curves_are_taken_out_and_counted() {
         let curve = "{\npatchDef2\n{\nbase/wall\n( 3 3 0 0 0 )\n(\n( ( 0 0 0 0 0 ) )\n)\n}\n}\n";
@@ -382,6 +409,7 @@ mod tests {
                 "\"brushDef3\"",
                 "brushDef or patchDef2",
             ),
+            ("{ { terrainDef {".to_owned(), 1, 5, "\"terrainDef\"", "brushDef or patchDef2"),
             ("{\n{\npatchDef2 {".to_owned(), 3, 12, "the text ends", "brace of a curve"),
             ("{\n\"a\" \"\0\" }".to_owned(), 2, 6, "\"\\0\"", "text is expected"),
         ] {

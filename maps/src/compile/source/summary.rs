@@ -1,6 +1,6 @@
 //! The parts of a map, counted without compiling it.
 
-use super::Source;
+use super::{OmittedLayers, Source};
 use crate::compile::contents::{Contents, contents};
 use crate::compile::error::{CompileError, Unsupported};
 use crate::compile::game_form::RecognisedForm;
@@ -23,6 +23,8 @@ pub struct SourceSummary {
     pub of_entities: usize,
     /// Curves (`patchDef2`), readable or not.
     pub curves: usize,
+    /// The parts that are left out and not counted, because their layers are omitted from export.
+    pub omitted: Option<OmittedLayers>,
     /// Names and flags of the map that this world does not support in full, each once.
     pub unsupported: Vec<Unsupported>,
 }
@@ -33,10 +35,11 @@ impl Source {
     /// # Errors
     /// [`CompileError::Syntax`] if the text is no map.
     pub fn summary(&self) -> Result<SourceSummary, CompileError> {
-        let (form, read) = self.read_all()?;
+        let (form, omitted, read) = self.read_all()?;
         let mut summary = SourceSummary {
             entities: read.entities.len(),
             curves: read.curves.len(),
+            omitted,
             ..SourceSummary::default()
         };
         for entity in &read.entities {

@@ -294,3 +294,19 @@ fn shipped_maps_are_sealed_and_do_not_depend_on_the_number_of_threads() {
         assert!(one == two && two == five, "{name}");
     }
 }
+
+/// Before, a map with an entity 1,000 units outside of it leaked, and with one a million units away
+/// it was sealed.
+#[test]
+fn an_entity_in_the_void_is_a_leak_however_far_away_it_is() {
+    for far in [300.0, 1e3, 7e4, 1e6, 1e9, 1e30, 3e38] {
+        for at in [Vec3::X * far, Vec3::NEG_ONE * far] {
+            let map = Map::room().entity("info_player_start", Vec3::ZERO).entity("light", at);
+            for sealing in map.compiled().report.sealings {
+                let Sealing::Leaks(leak) = sealing else { panic!("{at}: {sealing:?}") };
+                assert_eq!((leak.classname.as_str(), leak.origin.as_vec3()), ("light", at));
+                assert!(leak.path.iter().all(|point| point.is_finite()), "{at}: {:?}", leak.path);
+            }
+        }
+    }
+}

@@ -74,19 +74,51 @@ impl Triggers {
         Self(triggers)
     }
 
-    /// The effect of the first trigger that the box around `centre` reaches into. `gravity` is the
-    /// gravity of players.
-    pub(crate) fn at(&self, centre: DVec3, half_extents: DVec3, gravity: f64) -> Option<Effect> {
-        let bounds = Aabb::from_centre(centre, half_extents);
-        let reaches = |solid: &ConvexSolid| {
-            solid.bounds().overlaps(&bounds)
-                && solid.faces().iter().all(|face| {
-                    let nearest = face.plane.normal.abs().dot(half_extents);
-                    face.plane.signed_distance(centre) - nearest < 0.0
-                })
+    /// The effect of the first trigger that a box reaches into at the end of its way. If there is
+    /// none, that of the trigger that the way enters first and leaves again: a fast player passes
+    /// a thin one within a tick. `gravity` is the gravity of players.
+    pub(crate) fn on_way(
+        &self,
+        way: [DVec3; 2],
+        half_extents: DVec3,
+        gravity: f64,
+    ) -> Option<Effect> {
+        let [from, to] = way;
+        let around = |centre| Aabb::from_centre(centre, half_extents);
+        let swept = around(from).union(around(to));
+        let near = || self.0.iter().filter(|(solid, _)| solid.bounds().overlaps(&swept));
+        let inside = |solid: &ConvexSolid, at| entry(solid, [at, at], half_extents).is_some();
+        let at_end = near().find(|(solid, _)| inside(solid, to));
+        let passed = || {
+            let outside = near().filter(|(solid, _)| !inside(solid, from));
+            let entered = outside
+                .filter_map(|trigger| Some((entry(&trigger.0, way, half_extents)?, trigger)));
+            entered.min_by(|(first, _), (second, _)| first.total_cmp(second)).map(|(_, met)| met)
         };
-        self.0.iter().find(|(solid, _)| reaches(solid)).map(|(_, action)| action.effect(gravity))
+        let (_, action) = at_end.or_else(passed)?;
+        Some(action.effect(gravity))
     }
+}
+
+/// The share of its way after which a box reaches into `solid`; `None` if it does nowhere.
+fn entry(solid: &ConvexSolid, [from, to]: [DVec3; 2], half_extents: DVec3) -> Option<f64> {
+    let bounds = solid.bounds();
+    let sides = [DVec3::X, DVec3::Y, DVec3::Z]
+        .into_iter()
+        .flat_map(|axis| [(axis, axis.dot(bounds.max)), (-axis, -axis.dot(bounds.min))]);
+    let faces = solid.faces().iter().map(|face| (face.plane.normal, face.plane.distance));
+    let (mut enters, mut leaves) = (0.0_f64, 1.0_f64);
+    for (normal, distance) in sides.chain(faces) {
+        let reach = distance + normal.abs().dot(half_extents);
+        let [first, last] = [from, to].map(|centre| normal.dot(centre) - reach);
+        match (first < 0.0, last < 0.0) {
+            (true, true) => {}
+            (false, false) => return None,
+            (false, true) => enters = enters.max(first / (first - last)),
+            (true, false) => leaves = leaves.min(first / (first - last)),
+        }
+    }
+    (enters < leaves).then_some(enters)
 }
 
 /// The entity that `target` of `entity` names.

@@ -49,6 +49,15 @@ pub(crate) fn length(vector: DVec3) -> f64 {
     }
 }
 
+/// The share of the way from `start` to `end` that leads to `reached`, a point on it, from 0 to 1.
+/// A trace stops in front of a surface, so this is less than the time at which it meets the
+/// surface, and the more so the flatter it comes in.
+pub(crate) fn share_of_way([start, end]: [DVec3; 2], reached: DVec3) -> f64 {
+    let way = end - start;
+    let share = (reached - start).dot(way) / way.length_squared();
+    if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+}
+
 /// Most by which the square of an orientation's length may differ from 1, for an orientation that
 /// was rounded to `f32` on its way.
 const ROUNDED: f64 = 1e-6;

@@ -9,7 +9,7 @@ use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
 use crate::collision::cascade::{Body, Candidates, first_impact, least_gap};
 use crate::collision::distances::{LEAST_CLEARANCE, MARGIN, REST_GAP};
-use crate::collision::pose::Pose;
+use crate::collision::pose::{Pose, share_of_way};
 use crate::collision::shape::Shape;
 use crate::collision::time_of_impact::{Impact, TimeOfImpact};
 use crate::context::StepContext;
@@ -140,7 +140,7 @@ fn load<'a>(space: &Space<'a>, slot: u16) -> Option<Load<'a>> {
 pub(crate) struct SweepResult {
     /// The last free position.
     pub(crate) end: Vec3,
-    /// Share of the motion that is free, `1` if nothing was hit.
+    /// Share of the motion that leads to `end`, `1` if nothing was hit.
     pub(crate) time: f64,
     /// The surface that stopped it; `None` if nothing was hit.
     pub(crate) hit: Option<SweepHit>,
@@ -248,7 +248,8 @@ impl Agent<'_> {
             Trace::StartSolid => return SweepResult { end: start, time: 0.0, hit: None },
             Trace::Hit(hit) => {
                 let found = SweepHit { normal: hit.normal.as_dvec3(), entity: None };
-                (hit.end, f64::from(hit.time), Some(found))
+                let way = [start, end].map(|position| position.as_dvec3());
+                (hit.end, share_of_way(way, hit.end.as_dvec3()), Some(found))
             }
         };
         // The end is rounded to `f32`, which changes the direction: the rounded motion

@@ -32,6 +32,9 @@ use wedge::find_wedge;
 pub(crate) const WALKABLE: f64 = 0.7;
 /// Ground nearer than this, in units, carries.
 const GROUND_REACH: f32 = 0.25;
+/// A player who moves up, and away from the ground faster than this, in units per second, has left
+/// it, however near it is: as in Quake III.
+const LEAVING: f64 = 10.0;
 /// Speed of a player who leaves a teleporter, as in Quake.
 const TELEPORT_SPEED: f64 = 300.0;
 /// Greatest number of surfaces that a player is moved away from in one tick: more than meet in
@@ -90,9 +93,9 @@ pub(crate) trait Surroundings {
     /// How the first kinematic body that runs into the player pushes it, if the player moves at
     /// this velocity for a tick of `seconds`; `None` if there is no such body.
     fn push(&mut self, at: (Posture, Vec3), velocity: DVec3, seconds: f64) -> Option<Push>;
-    /// The effect of the trigger at a position, if there is one. `gravity` is the gravity of
-    /// players.
-    fn trigger(&self, at: (Posture, Vec3), gravity: f64) -> Option<Effect>;
+    /// The effect of the trigger at the end of a way, or else of the first one that the way leads
+    /// through. `gravity` is the gravity of players.
+    fn trigger(&self, posture: Posture, way: [Vec3; 2], gravity: f64) -> Option<Effect>;
 }
 
 /// The surfaces and the teleporter that a player met during a tick.
@@ -157,7 +160,7 @@ pub(crate) fn step(
     }
     keep_off(&mut motion, checked, surroundings);
     let entered = motion.position;
-    let teleported = pull_trigger(&mut motion, parameters.gravity, surroundings);
+    let teleported = pull_trigger(&mut motion, checked, parameters.gravity, surroundings);
     encounters.teleported = teleported.then_some(entered);
     find_ground(&mut motion, (seconds, parameters), surroundings, false);
     let Motion { position, velocity, walker } = motion;
@@ -181,11 +184,16 @@ fn keep_off(motion: &mut Motion, checked: Vec3, surroundings: &mut impl Surround
     }
 }
 
-/// Applies the trigger at the player's position. Returns whether it was a
-/// teleporter; a teleporter whose destination is taken has no effect.
-fn pull_trigger(motion: &mut Motion, gravity: f64, surroundings: &mut impl Surroundings) -> bool {
+/// Applies the trigger at the player's position, or between it and `from`, where the tick began.
+/// Returns whether it was a teleporter; a teleporter whose destination is taken has no effect.
+fn pull_trigger(
+    motion: &mut Motion,
+    from: Vec3,
+    gravity: f64,
+    surroundings: &mut impl Surroundings,
+) -> bool {
     let posture = motion.walker.posture;
-    match surroundings.trigger((posture, motion.position), gravity) {
+    match surroundings.trigger(posture, [from, motion.position], gravity) {
         None => false,
         Some(Effect::Push(velocity)) => {
             motion.velocity = velocity.clamp_length_max(MAX_SPEED);
@@ -255,13 +263,13 @@ fn find_ground(
             return Some(ground);
         }
     }
-    // A player who moves up at this speed has left the ground, however near it is.
-    if motion.velocity.z > parameters.jump_speed * 0.5 {
-        return None;
-    }
     let below = motion.position - Vec3::Z * GROUND_REACH;
     let at = (motion.walker.posture, motion.position);
     let flat = surroundings.sweep(at.0, at.1, below).hit.filter(|hit| hit.normal.z >= WALKABLE);
+    // The speed is measured from the ground: a player who runs up a ramp does not leave it.
+    if flat.is_some_and(|hit| leaves(motion.velocity, hit.normal, parameters)) {
+        return None;
+    }
     let is_wedge = flat.is_none();
     let falls = motion.velocity.z <= 0.0;
     let wedge = if is_wedge && falls { find_wedge(at, surroundings) } else { None };
@@ -270,6 +278,12 @@ fn find_ground(
     let drift = hit.entity.map_or(DVec3::ZERO, |entity| surroundings.drift(entity));
     let normal = if is_wedge { DVec3::Z } else { hit.normal };
     Some(Ground { normal, drift: drift.with_z(0.0), is_carrier: false, is_wedge })
+}
+
+/// Whether a player of this velocity, relative to ground of this normal, leaves the ground.
+fn leaves(velocity: DVec3, normal: DVec3, parameters: &MovementParameters) -> bool {
+    let least = LEAVING.min(parameters.jump_speed * 0.5);
+    velocity.z > 0.0 && velocity.dot(normal) > least
 }
 
 /// The kinematic body below the player, if one carries the player. It is no faster than
@@ -287,7 +301,10 @@ fn find_carrier(
     let sweep = surroundings.sweep(posture, motion.position, below);
     let hit = sweep.hit.filter(|hit| hit.normal.z >= WALKABLE)?;
     let carry = surroundings.carry(hit.entity?, (posture, motion.position), seconds)?;
-    let leaves = motion.velocity.z - carry.velocity.z > parameters.jump_speed * 0.5;
+    // A lift that stops keeps its riders, so the speed of a jump counts here as well.
+    let relative = motion.velocity - carry.velocity;
+    let leaves =
+        relative.z > parameters.jump_speed * 0.5 && leaves(relative, hit.normal, parameters);
     let drop = motion.position.z - sweep.end.z;
     let moved = if carry.is_held { carrier_speed } else { carry.velocity.z.abs() };
     if leaves || drop > GROUND_REACH + (moved * seconds) as f32 {

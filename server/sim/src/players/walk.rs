@@ -132,9 +132,10 @@ impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
         Some(push)
     }
 
-    fn trigger(&self, (posture, position): (Posture, Vec3), gravity: f64) -> Option<Effect> {
+    fn trigger(&self, posture: Posture, way: [Vec3; 2], gravity: f64) -> Option<Effect> {
         let half_extents = self.agent(posture).shape.bounds.half_extents();
-        self.arena.triggers.at(position.as_dvec3(), half_extents, gravity)
+        let way = way.map(|position| position.as_dvec3());
+        self.arena.triggers.on_way(way, half_extents, gravity)
     }
 }
 

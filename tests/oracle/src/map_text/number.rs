@@ -8,16 +8,20 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Reads a number such as `-12`, `0.125` or `1.5e-07`. `None` for other text, and for
-    /// exponents that no editor writes.
+    /// Reads a number such as `-12`, `0.125` or `1.5e-07`; `None` for other text. An exponent
+    /// beyond 400 either way counts as 400: such a number is zero, or far beyond every world.
     pub fn parse(text: &str) -> Option<Self> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-            Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
+            Some((mantissa, exponent)) => {
+                let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+                if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+                    return None;
+                }
+                let size = digits.parse().unwrap_or(i32::MAX).min(400);
+                (mantissa, if exponent.starts_with('-') { -size } else { size })
+            }
             None => (text, 0),
         };
-        if exponent.abs() > 400 {
-            return None;
-        }
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let places = i32::try_from(fraction.len()).ok()? - exponent;
         let mut digits: BigInt = format!("{whole}{fraction}").parse().ok()?;

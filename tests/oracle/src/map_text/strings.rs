@@ -22,10 +22,15 @@ fn is_escaped(before: &str) -> bool {
     (before.len() - before.trim_end_matches('\\').len()) % 2 == 1
 }
 
+/// Whether a comment begins here, with `//` or as QuArK writes it, with `;`.
+pub(super) fn is_comment(text: &str) -> bool {
+    text.starts_with("//") || text.starts_with(';')
+}
+
 /// Whether a string may end before this text.
 fn ends(after: &str) -> bool {
     let line = after.split(['\r', '\n']).next().unwrap_or("");
-    let comment = line.trim_start().starts_with("//") && !line.contains('"');
+    let comment = is_comment(line.trim_start()) && !line.contains('"');
     if !line.trim().is_empty() && !comment {
         return is_tidy(line);
     }
@@ -35,7 +40,7 @@ fn ends(after: &str) -> bool {
     match words.first() {
         None | Some(&("{" | "}")) => true,
         Some(word) if word.starts_with('"') => next.matches('"').count() > 1,
-        Some(word) => word.starts_with("//"),
+        Some(word) => is_comment(word),
     }
 }
 
@@ -45,7 +50,7 @@ fn is_tidy(rest: &str) -> bool {
         return false;
     }
     let rest = rest.trim_start();
-    if rest.is_empty() || (rest.starts_with("//") && !rest.contains('"')) {
+    if rest.is_empty() || (is_comment(rest) && !rest.contains('"')) {
         return true;
     }
     if let Some(behind) = rest.strip_prefix(['{', '}']) {

@@ -1,10 +1,11 @@
 //! The words of a map's text.
 
 use super::MapTextError;
-use super::strings::length;
+use super::strings::{is_comment, length};
 
 /// Splits a text into words. A quoted string is one word, and comments are left out. A brace
 /// counts only if it is a word of its own, because names of textures may begin with one.
+#[derive(Clone)]
 pub(super) struct Words<'a> {
     text: &'a str,
     /// Line of the next word.
@@ -12,6 +13,18 @@ pub(super) struct Words<'a> {
     next: Option<&'a str>,
     /// Whether curves are solid.
     pub(super) curves: bool,
+}
+
+/// Whether a character separates words: Quake's tools take every code up to that of the blank for
+/// one.
+fn separates(letter: char) -> bool {
+    letter <= ' '
+}
+
+/// Whether a character before a word does not count: a blank, or the byte order mark of a file that
+/// was joined to another.
+fn is_passed_over(letter: char) -> bool {
+    separates(letter) || letter == '\u{feff}'
 }
 
 impl<'a> Words<'a> {
@@ -25,16 +38,16 @@ impl<'a> Words<'a> {
             return word;
         }
         loop {
-            let blank = self.text.len() - self.text.trim_start().len();
+            let blank = self.text.len() - self.text.trim_start_matches(is_passed_over).len();
             self.skip(blank);
-            if !self.text.starts_with("//") {
+            if !is_comment(self.text) {
                 break;
             }
             self.skip(self.text.find(['\r', '\n']).unwrap_or(self.text.len()));
         }
         let length = match self.text.strip_prefix('"') {
             Some(inside) => length(inside).map(|length| length + 2),
-            None => self.text.find(char::is_whitespace),
+            None => self.text.find(separates),
         };
         let word = &self.text[..length.unwrap_or(self.text.len())];
         self.next = Some(word);

@@ -9,7 +9,7 @@ use obsp::body::Sphere;
 use super::{Placement, Space};
 use crate::collision::cascade::{Body, first_impact};
 use crate::collision::distances::MARGIN;
-use crate::collision::pose::Pose;
+use crate::collision::pose::{Pose, share_of_way};
 use crate::collision::shape::Shape;
 use crate::collision::time_of_impact::TimeOfImpact;
 use crate::context::StepContext;
@@ -20,7 +20,7 @@ pub(crate) struct Flight {
     /// The end of its motion, or where it is stopped; `None` if it overlapped
     /// something before it moved.
     pub(crate) placement: Option<Placement>,
-    /// The share of its motion that is free.
+    /// The share of its motion that leads to its placement.
     pub(crate) time: f64,
     /// The obstacle that stops it.
     pub(crate) stop: Option<Stop>,
@@ -98,7 +98,7 @@ impl Space<'_> {
                 let end = hit.end.as_dvec3();
                 let normal = hit.normal.as_dvec3();
                 let point = end - normal * shape.radius;
-                let time = f64::from(hit.time);
+                let time = share_of_way([start.position, target.position], end);
                 let stop = Stop { entity: None, normal, point };
                 Some((Pose { position: end, ..target }, time, Some(stop)))
             }

@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
-use super::{Ground, Motion, MovementParameters, Surroundings, WALKABLE};
+use super::{GROUND_REACH, Ground, Motion, MovementParameters, Surroundings, WALKABLE};
 use crate::players::agent::SweepHit;
 
 /// Greatest number of straight pieces in the motion of one tick.
@@ -131,7 +131,8 @@ fn descend(
     if motion.velocity.dot(normal) > LEAVING {
         return;
     }
-    let below = motion.position - step;
+    // Players end a step up a little above the ground.
+    let below = motion.position - step - Vec3::Z * GROUND_REACH;
     let down = surroundings.sweep(motion.walker.posture, motion.position, below);
     if down.hit.is_some_and(|hit| hit.normal.z >= WALKABLE) {
         motion.position = down.end;

@@ -34,9 +34,9 @@ const MAX_WAYS: usize = 12;
 /// 89 degrees comes no nearer to them than the margin.
 const REACH: f64 = 2.0;
 
-/// A surface that is nearer than this along its normal, in units, touches the player: a little
-/// more than the distance at which a sweep stops.
-const TOUCH: f64 = 1.25 * SURFACE_DISTANCE as f64;
+/// A surface touches the player if a sweep comes no nearer to it than by this many units along its
+/// normal. That is a little more than none: the sweep stops at its own distance from the surface.
+const TOUCH: f64 = 0.25 * SURFACE_DISTANCE as f64;
 
 /// The lowest of the surfaces that touch the box of `posture` at `position`, if together they
 /// leave the box no way down: where one of them would let it slip, another one is in the way.
