@@ -15,7 +15,7 @@ pub struct ClassName(String);
 /// Longest name, in bytes.
 const MAX_NAME: usize = 64;
 
-/// Greatest coordinate of a box that an editor draws, in units.
+/// Maximum coordinate of a box that an editor draws, in units.
 const REACH: i32 = 1024;
 
 /// The classes of a map's entities, by name.

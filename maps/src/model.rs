@@ -198,9 +198,9 @@ pub enum FaceFault {
     NotConvex,
 }
 
-/// Greatest relative difference between the volume of the parts and that of the surface. The
-/// tolerances of a small model's planes and corners leave such a difference; the volume of any
-/// part is far greater.
+/// Largest relative difference between the volume of the parts and that of the surface. The
+/// tolerances of a small model's planes and corners leave such a difference; the volume of any part
+/// is far greater.
 const VOLUME_TOLERANCE: f64 = 1e-7;
 
 impl Model {
@@ -348,7 +348,7 @@ impl Model {
         self.inertia
     }
 
-    /// Greatest distance of the surface from the centre of mass, in units.
+    /// Maximum distance of the surface from the centre of mass, in units.
     pub fn radius(&self) -> f64 {
         self.radius
     }

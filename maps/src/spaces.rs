@@ -9,8 +9,8 @@ use thiserror::Error;
 /// The sizes that are used if no other file is named.
 const DEFAULT: &str = include_str!("../spaces.toml");
 
-/// Most sizes of a world. A leaf has one bit for each size, inside a 32-bit child index whose last
-/// bit says that it is a leaf.
+/// Maximum number of sizes per world. A leaf has one bit for each size, inside a 32-bit child index
+/// whose last bit says that it is a leaf.
 pub const MAX_SIZES: usize = 31;
 
 /// Longest name of a size, in bytes.

@@ -89,7 +89,7 @@ struct Cost {
     postponed: f64,
     /// Time of a tick for the snapshots of all clients.
     time: Duration,
-    /// Greatest age, in ticks, of an outdated state at the first client.
+    /// Maximum age, in ticks, of an outdated state at the first client.
     stalest: usize,
 }
 

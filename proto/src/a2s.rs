@@ -11,7 +11,7 @@ const SINGLE: [u8; 4] = [255; 4];
 /// The text of an `A2S_INFO` query after its letter. A challenge may follow.
 const INFO_TEXT: &[u8] = b"Source Engine Query\0";
 
-/// Most bytes of an answer, so that one datagram carries it on any path.
+/// Limit in bytes of an answer, so that one datagram carries it on any path.
 pub const MAX_ANSWER: usize = 1200;
 
 /// Longest text of an answer, in bytes.
@@ -46,7 +46,7 @@ pub struct ServerInfo<'a> {
     pub game: &'a str,
     /// Number of players.
     pub players: u8,
-    /// Most players that the server accepts.
+    /// Maximum number of players that the server accepts.
     pub max_players: u8,
     /// Whether joining requires a connect token.
     pub private: bool,

@@ -19,11 +19,11 @@ use crate::schema::Schema;
 
 pub use obsp::GameFileError;
 
-/// Most bytes of a `game.toml`: far more than all its tables take, and little enough to be in
+/// Limit in bytes of a `game.toml`: far more than all its tables take, and little enough to be in
 /// every recording.
 pub const MAX_GAME_FILE: usize = 64 << 10;
 
-/// Most bytes of a game's data: room for more models than any game has had. The largest model
+/// Limit in bytes of a game's data: room for more models than any game has had. The largest model
 /// that ships has five thousand bytes.
 pub const MAX_GAME_DATA: usize = 1 << 20;
 

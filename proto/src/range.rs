@@ -23,7 +23,7 @@ const ADAPTATION: u32 = 5;
 /// The range is kept above this by shifting bytes out.
 const MIN_RANGE: u32 = 1 << 24;
 
-/// Most bits that are coded at once without a probability.
+/// Maximum number of bits that are coded at once without a probability.
 const RAW_STEP: u32 = 16;
 
 impl Probability {
@@ -53,7 +53,7 @@ impl Probability {
 pub struct Number {
     /// Index in the table of its first probability.
     pub at: usize,
-    /// Most bits of the number, and so its number of probabilities; at most 16.
+    /// Maximum width of the number in bits, which is also its number of probabilities; at most 16.
     pub width: usize,
 }
 

@@ -17,10 +17,10 @@ pub use field::{Field, MAX_FIELD_NAME, MAX_FIELDS};
 pub use game_event::{EventError, GameEvent, MAX_EVENT_DATA};
 pub use values::{FieldValues, MatchValues};
 
-/// Most bytes of an encoded schema: enough for some two hundred fields.
+/// Limit in bytes of an encoded schema: enough for some two hundred fields.
 pub const MAX_SCHEMA: usize = 4096;
 
-/// Most kinds of events of a game.
+/// Maximum number of kinds of events per game.
 pub const MAX_EVENT_KINDS: usize = 64;
 
 /// The values and events that a game replicates besides poses. They have been checked, so every

@@ -39,10 +39,11 @@ pub const DIGEST_INTERVAL: u32 = 16;
 /// Number of consecutive slots that a digest samples besides the slots in its snapshot.
 pub const DIGEST_SLOTS: usize = 32;
 
-/// Least size limit of a snapshot, in bytes: a header, a motion, a digest and the least
-/// likely record, so that each snapshot carries at least one entity.
+/// Smallest size limit of a snapshot, in bytes: a header, a motion, a digest and the least likely
+/// record, so that each snapshot carries at least one entity.
 pub const MIN_SNAPSHOT: usize = 256;
 
-/// Most bytes that the values of the match and of the own player take in all likelihood. A
-/// snapshot of [`MIN_SNAPSHOT`] bytes has room for them or for a motion, but perhaps not for both.
+/// Bytes that the values of the match and of the client's own player take at most, in all
+/// likelihood. A snapshot of [`MIN_SNAPSHOT`] bytes has room for them or for a motion, but perhaps
+/// not for both.
 pub const VALUE_BLOCKS_BYTES: usize = 96;

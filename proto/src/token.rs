@@ -26,13 +26,13 @@ const SALT: usize = 16;
 /// Bytes of the authentication tag.
 const SEAL: usize = 16;
 
-/// Most servers that a token may name.
+/// Maximum number of servers that a token may name.
 pub const MAX_TOKEN_SERVERS: usize = 4;
 
-/// Most bytes of a server in a token.
+/// Limit in bytes of a server's address in a token.
 pub const MAX_TOKEN_SERVER: usize = 48;
 
-/// Most bytes of user data in a token.
+/// Limit in bytes of the user data in a token.
 pub const MAX_USER_DATA: usize = 128;
 
 /// The secret that backend and server share.

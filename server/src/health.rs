@@ -13,7 +13,7 @@ use crate::options::{default_http, parse_address};
 /// How long the server may take to answer: less than the time that Docker grants a check.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Most bytes of the answer that are read. The answer of a server is shorter.
+/// Limit in bytes up to which the answer is read. The answer of a server is shorter.
 const LONGEST_ANSWER: u64 = 4096;
 
 /// The server to ask.

@@ -24,9 +24,9 @@ use crate::options::Options;
 use crate::recording::ReplayBuffer;
 use crate::roster::Roster;
 
-/// Most events that may wait for the slowest connection: as many as happen in a second in which all
-/// players of a full match join, leave and are hurt all the time. A connection that falls further
-/// behind has stopped reading, and is closed.
+/// Maximum number of events that may wait for the slowest connection: as many as happen in a second
+/// in which all players of a full match join, leave and are hurt all the time. A connection that
+/// falls further behind has stopped reading, and is closed.
 const EVENTS_WAITING: usize = 2048;
 
 /// A match event, and the clients that receive it.

@@ -132,7 +132,7 @@ pub struct HeapOptions {
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
     pub sim_threads: u16,
 
-    /// Most that the bodies of a tick may cost: the number of awake bodies and of touching pairs.
+    /// Limit of the cost of a tick's bodies: the number of awake bodies and of touching pairs.
     /// Above it, islands are simulated more cheaply. Without it, or with 0, there is no limit. The
     /// server's `--sim-budget` is for a second, not for a tick
     #[arg(long, value_name = "COST")]

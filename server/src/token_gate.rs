@@ -11,8 +11,8 @@ use thiserror::Error;
 /// about to be made. This bounds how long used tokens must be remembered.
 pub(crate) const LONGEST: u64 = 3600;
 
-/// Most used tokens that are remembered. With so many, no other token is accepted until some have
-/// expired, because a token that was forgotten could be used again.
+/// Maximum number of used tokens that are remembered. With so many, no other token is accepted
+/// until some have expired, because a token that was forgotten could be used again.
 const REMEMBERED: usize = 65_536;
 
 /// Judges tokens.

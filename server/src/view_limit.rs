@@ -13,7 +13,7 @@ const PARTS: f64 = 16.0;
 /// between two snapshots.
 const INTERPOLATION: f64 = 1.0;
 
-/// Fewest snapshots a second that a client is sent, however narrow its line is.
+/// Minimum number of snapshots per second to a client, however narrow its line is.
 const SLOWEST_SNAPSHOTS: f64 = 20.0;
 
 /// At most so many ticks count from the arrival of commands to the tick that is played. So a client

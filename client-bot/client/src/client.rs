@@ -35,8 +35,8 @@ const MAX_SPEED: f64 = 3840.0;
 /// still. The server sends a moving one at least twice in that time.
 const AT_REST: f64 = 0.2;
 
-/// Most datagrams that wait for [`Client::poll_transmit`]. Each repeats the commands of
-/// those before it, so the oldest ones are dropped.
+/// Maximum number of datagrams that wait for [`Client::poll_transmit`]. Each repeats the commands
+/// of those before it, so the oldest ones are dropped.
 const MAX_DATAGRAMS: usize = 4;
 
 /// Code of a connection that is closed without an error.

@@ -31,7 +31,7 @@ const INTERVAL_WEIGHT: f64 = 1.0 / 16.0;
 /// part of a tick, so they are less late than that.
 const LATE: f64 = 1.0;
 
-/// Greatest lateness, in ticks, that the delay makes room for. Snapshots that are later count as
+/// Maximum lateness, in ticks, that the delay makes room for. Snapshots that are later count as
 /// lost.
 const MAX_LATENESS: f64 = 30.0;
 
@@ -54,8 +54,8 @@ const MAX_OUTDATED: u32 = 8;
 /// the caller.
 const RECENT: u32 = 60;
 
-/// Most ticks by which a motion is extrapolated. The server sends a moving entity at least once in
-/// so many ticks.
+/// Maximum number of ticks by which a motion is extrapolated. The server sends a moving entity at
+/// least once in so many ticks.
 const MAX_EXTRAPOLATION: f64 = 8.0;
 
 /// Chooses the render tick: as late as possible, but far enough in the past that the
@@ -82,8 +82,8 @@ const MAX_EXTRAPOLATION: f64 = 8.0;
 #[derive(Clone, Debug)]
 pub struct Playout {
     tick_rate: f64,
-    /// Least number of ticks by which a snapshot arrived after its tick, by a clock
-    /// with an arbitrary origin.
+    /// Minimum number of ticks by which a snapshot arrived after its tick, by a clock with an
+    /// arbitrary origin.
     earliest: Option<f64>,
     /// Ticks by which snapshots may arrive later than the earliest one.
     lateness: f64,

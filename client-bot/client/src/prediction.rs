@@ -20,8 +20,8 @@ use obsp_sim::{Command, DrivenTank, EntityState, PlayerMotion, Predicted};
 use crate::LoadedMap;
 use shoved_props::{ServerUpdate, ShovedProps};
 
-/// Most commands that wait for the server's answer: two seconds at 60 Hz. A prediction further
-/// ahead than that is of no use.
+/// Maximum number of commands that wait for the server's answer: two seconds at 60 Hz. A prediction
+/// further ahead than that is of no use.
 const MAX_PENDING: usize = 128;
 
 /// Seconds of pending commands beyond which props that the player shoves are no longer predicted.
@@ -32,7 +32,7 @@ const PROP_PREDICTION_LIMIT: f64 = 0.4;
 /// Errors below this many units are corrected too, but cannot be seen.
 const VISIBLE_ERROR: f64 = 0.1;
 
-/// Most ticks by which the motion of another body is extrapolated.
+/// Maximum number of ticks by which the motion of another body is extrapolated.
 const MAX_EXTRAPOLATION: u32 = 12;
 
 /// Error, in units, beyond which the server has put the player elsewhere. Nobody on foot moves

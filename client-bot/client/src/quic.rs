@@ -52,7 +52,7 @@ const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often a client with nothing to do checks whether the server is silent.
 const IDLE_CHECK: Duration = Duration::from_millis(500);
 
-/// Most bytes read from the control stream at a time.
+/// Maximum number of bytes read from the control stream at a time.
 const CHUNK: usize = 2048;
 
 /// One player in a match: a [`crate::Client`] with its connection and clock.

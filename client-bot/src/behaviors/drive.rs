@@ -15,7 +15,7 @@ const MAX_SPEED: f64 = 400.0;
 /// the engine to brake in time.
 const APPROACH_GAIN: f64 = 1.2;
 
-/// Least and greatest height of the flight over a target, in units.
+/// Minimum and maximum height of the flight over a target, in units.
 const HEIGHTS: (f64, f64) = (60.0, 160.0);
 
 /// A target nearer than this, in units on the ground, has been reached.
@@ -39,7 +39,7 @@ const CHECK_INTERVAL: u64 = 60;
 /// A tank that moves less than this between two checks, in units, is blocked.
 const MIN_PROGRESS: f64 = 24.0;
 
-/// Greatest distance at which a player is shot at, in units.
+/// Maximum distance at which a player is shot at, in units.
 const RANGE: f64 = 700.0;
 
 /// Drives a hovertank: flies from position to position and shoots at players on the way,

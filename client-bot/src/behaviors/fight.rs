@@ -15,8 +15,8 @@ const EYES: f64 = 22.0 / 56.0;
 const FAR: f64 = 400.0;
 const NEAR: f64 = 120.0;
 
-/// Greatest change of heading in a tick, in steps of a command: 600 degrees a second at
-/// 60 Hz, as fast as a good player.
+/// Largest change of heading in a tick, in steps of a command: 600 degrees a second at 60 Hz, as
+/// fast as a good player.
 const TURN: i32 = 1800;
 
 /// Ticks between two searches for an opponent: a quarter of a second at 60 Hz.
@@ -28,7 +28,7 @@ const CHECK_INTERVAL: u64 = 20;
 /// A bot that moves less than this between two checks, in units, is stuck.
 const MIN_PROGRESS: f64 = 8.0;
 
-/// Greatest aiming error for a shot, in steps of a command.
+/// Maximum aiming error for a shot, in steps of a command.
 const AIM: i32 = 500;
 
 /// Steps of a command's angles in a turn.

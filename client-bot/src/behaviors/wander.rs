@@ -15,10 +15,10 @@ const CHECK_INTERVAL: u64 = 20;
 /// crouched covers several times as much.
 const MIN_PROGRESS: f64 = 8.0;
 
-/// Greatest distance, in units, of a prop that a bot walks up to.
+/// Maximum distance, in units, of a prop that a bot walks up to.
 const PROP_RANGE: f64 = 400.0;
 
-/// Greatest change of heading in one tick while walking freely: a gentle curve.
+/// Largest change of heading in one tick while walking freely: a gentle curve.
 const MAX_SWAY: u64 = 400;
 
 /// Follows routes to random positions, walks about in curves, jumps and crouches now and

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use obsp_proto::Tick;
 
-/// Greatest relative drift between the clocks of two machines. The earliest arrival moves later at
+/// Largest relative drift between the clocks of two machines. The earliest arrival moves later at
 /// this rate, so that the estimate follows the drift.
 const DRIFT: f64 = 1e-4;
 
@@ -20,8 +20,8 @@ const SKIP_CONFIRMATION: Duration = Duration::from_secs(1);
 pub(super) struct ServerClock {
     tick_rate: f64,
     start: Instant,
-    /// Least number of ticks by which a snapshot arrived after its tick, if tick 0 were
-    /// at `start`.
+    /// Minimum number of ticks by which a snapshot arrived after its tick, if tick 0 were at
+    /// `start`.
     earliest: Option<f64>,
     last: Instant,
     least_rtt: Duration,

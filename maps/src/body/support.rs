@@ -3,12 +3,12 @@
 use glam::{Quat, Vec3};
 use thiserror::Error;
 
-/// Least extent of a body in every direction, in units. Between two solid cells that meet in a
+/// Minimum extent of a body in every direction, in units. Between two solid cells that meet in a
 /// plane there is a crack as wide as the rounding of `f32`: a body of this size covers it anywhere
 /// within Quake's coordinates. The bare point is traced through the onion BSP instead.
 pub const LEAST_EXTENT: f32 = 1.0 / 64.0;
 
-/// Greatest extent of a body, in units: larger than any level.
+/// Maximum extent of a body, in units: larger than any level.
 pub const GREATEST_EXTENT: f32 = 4096.0;
 
 /// A convex body that moves without turning.

@@ -33,15 +33,15 @@ const SLACK: f64 = 1e-6;
 /// Cosine of the steepest slope that counts as a level top, five degrees.
 const LEVEL: f64 = 0.996;
 
-/// Most bevels inside one corner. The round tip of a cell that was split very often might need
-/// more. Such a tip stays sharper.
+/// Maximum number of bevels inside one corner. The round tip of a cell that was split very often
+/// might need more. Such a tip stays sharper.
 const MAX_AT_CORNER: usize = 32;
 
 /// More normals than this at one corner, as at the tip of a cone, are thinned out: the time
 /// to find the farthest direction grows with the fourth power of their number.
 const MANY_AT_CORNER: usize = 48;
 
-/// Least distance on the sphere of directions between the normals that are left when they are
+/// Minimum distance on the sphere of directions between the normals that are left when they are
 /// thinned out: six degrees. Bevels may be farther apart by as much there.
 const SPARSE: f64 = 0.1;
 

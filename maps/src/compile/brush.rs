@@ -8,12 +8,12 @@ use super::written_plane::{PLANE_ERROR, WrittenPlane};
 use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane};
 use crate::world::MAX_FACES;
 
-/// Greatest coordinate of a corner of a brush along an axis, in units. Positions are `f32`;
-/// farther out they would be coarser than 1/256 of a unit.
+/// Maximum coordinate of a corner of a brush along an axis, in units. Positions are `f32`; farther
+/// out they would be coarser than 1/256 of a unit.
 pub const MAX_COORDINATE: f64 = 32_768.0;
 
-/// Least thickness of a static brush, in units: the distance between a face and the corner farthest
-/// behind it. A thinner brush is left out, so it stops neither boxes nor rays.
+/// Minimum thickness of a static brush, in units: the distance between a face and the corner
+/// farthest behind it. A thinner brush is left out, so it stops neither boxes nor rays.
 ///
 /// At [`MAX_COORDINATE`], `f32` cannot tell a point from a plane that is up to half of this away.
 /// So a thinner wall there has no inside: it would stop boxes, for which walls are grown, and let
@@ -80,8 +80,8 @@ pub enum RedundantFace {
     Repeated(usize, usize),
 }
 
-/// Most faces of a brush as written, redundant ones included: the time to find redundant faces
-/// grows with the square of the number of faces.
+/// Maximum number of faces per brush as written, redundant ones included: the time to find
+/// redundant faces grows with the square of the number of faces.
 const MAX_WRITTEN_FACES: usize = 4 * MAX_FACES;
 
 /// The solid that a brush encloses, and its first redundant face, if there is one.

@@ -38,9 +38,9 @@ pub(super) struct Builder<'a> {
 /// Limits of a tree.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
-    /// Most branches before pruning.
+    /// Maximum number of branches before pruning.
     pub(super) branches: usize,
-    /// Greatest depth.
+    /// Maximum depth.
     pub(super) depth: usize,
 }
 

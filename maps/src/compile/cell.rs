@@ -7,7 +7,7 @@ use super::polygon::{Side, side, split};
 use crate::geometry::{Aabb, ConvexSolid, Face, Plane, Winding};
 use crate::spaces::SizeId;
 
-/// Greatest extent of a splinter from a plane, in units: less than half of the tolerance that
+/// Maximum extent of a splinter from a plane, in units: less than half of the tolerance that
 /// answers are judged by.
 const SPLINTER: f64 = 4.0 * TOLERANCE;
 

@@ -17,7 +17,7 @@ use crate::geometry::Plane;
 /// use one.
 const MANY: usize = 64;
 
-/// Most dividers that are evaluated at one branch.
+/// Maximum number of dividers that are evaluated at one branch.
 const CANDIDATES: usize = 64;
 
 /// A divider leaves no more than this share of the polygons on either side.

@@ -12,8 +12,8 @@ use crate::world::onion::{InvalidTree, MAX_DEPTH};
 use crate::world::shift::InvalidShiftTree;
 use crate::world::surface::MAX_CORNERS;
 
-/// Most branches of a tree before pruning. The largest source that was measured, 20,000 brushes of
-/// rooms, needed half as many. This many take two gigabytes while compiling.
+/// Maximum number of branches per tree before pruning. The largest source that was measured, 20,000
+/// brushes of rooms, needed half as many. This many take two gigabytes while compiling.
 pub(super) const MAX_BRANCHES: usize = 1 << 21;
 
 /// A fault of a brush.

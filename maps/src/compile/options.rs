@@ -21,7 +21,7 @@ pub struct Options {
     pub strict: bool,
     /// Whether Quake III's curves become solid.
     pub curves: Curves,
-    /// Greatest angle at the edges of the shift tree's cells that gets no bevel.
+    /// Largest angle at the edges of the shift tree's cells that gets no bevel.
     pub bevel_angle: BevelAngle,
     /// Whether the outside is left empty even if the map is sealed, to inspect the bare brushes.
     pub keep_outside: bool,

@@ -7,9 +7,9 @@ use super::parallel::in_order;
 use super::planes::{PlaneId, PlaneTable};
 use super::polygon::{Polygon, Side};
 
-/// Most planes that are evaluated at one branch. They are the planes whose polygons have the
-/// largest area: among many polygons a good plane is easy to find. To evaluate four times as many
-/// takes twice as long and saves one branch in a hundred.
+/// Maximum number of planes that are evaluated at one branch. They are the planes whose polygons
+/// have the largest area: among many polygons a good plane is easy to find. To evaluate four times
+/// as many takes twice as long and saves one branch in a hundred.
 const CANDIDATES: usize = 64;
 
 // The weights of a plane's score, in polygons. Polygons in the plane need no further division,

@@ -10,9 +10,9 @@ use super::brush::{DegenerateBrush, MAX_COORDINATE};
 use super::source::map::SourceFace;
 use crate::geometry::{Aabb, Plane};
 
-/// Greatest uncertainty of a face's plane anywhere on its brush, in units: a tenth of the
-/// compiler's tolerance. A large triangle reaches it if its points are about a million million
-/// units away. Points with whole coordinates in an axial plane never reach it.
+/// Largest uncertainty of a face's plane anywhere on its brush, in units: a tenth of the compiler's
+/// tolerance. A large triangle reaches it if its points are about a million million units away.
+/// Points with whole coordinates in an axial plane never reach it.
 pub(super) const PLANE_ERROR: f64 = 1e-4;
 
 /// Points that are all nearer than this, along each axis, are certain to give a plane that
@@ -86,7 +86,7 @@ impl WrittenPlane {
         Some(Self { number, plane: Plane::through(unit, at), far: Some(far) })
     }
 
-    /// Greatest error of the plane within `bounds`, in units.
+    /// Largest error of the plane within `bounds`, in units.
     pub(super) fn error(&self, bounds: &Aabb) -> f64 {
         let Some(Far { at, offset, tilt, slope }) = &self.far else { return 0.0 };
         let reach = (bounds.min - at).abs().max((bounds.max - at).abs());

@@ -36,14 +36,14 @@ impl Material {
     /// and players have the same friction, and no restitution.
     pub const USUAL: Self = Self { friction: 0.6, restitution: 0.2, angular_damping: 0.4 };
 
-    /// Greatest coefficient of friction: rubber on dry ground has little more than 1, and
-    /// a body with more than 2 sticks to walls.
+    /// Maximum coefficient of friction: rubber on dry ground has little more than 1, and a body
+    /// with more than 2 sticks to walls.
     pub const MAX_FRICTION: f64 = 2.0;
 
-    /// Greatest coefficient of restitution: beyond 1 impacts would gain energy.
+    /// Maximum coefficient of restitution: beyond 1 impacts would gain energy.
     pub const MAX_RESTITUTION: f64 = 1.0;
 
-    /// Greatest angular damping, per second: a body then loses its spin within a few ticks.
+    /// Maximum angular damping, per second: a body then loses its spin within a few ticks.
     pub const MAX_ANGULAR_DAMPING: f64 = 100.0;
 
     /// The material with these coefficients, and the default damping.

@@ -9,10 +9,10 @@ use super::ModelError;
 use crate::geometry::Winding;
 pub use fault::ObjPlace;
 
-/// Greatest coordinate of a model, in units: the default map is 2,048 units across.
+/// Maximum coordinate of a model, in units: the default map is 2,048 units across.
 pub(super) const REACH: f64 = 1024.0;
 
-/// Most polygons of a model: building the polygon BSP takes quadratic time, and Blow's
+/// Maximum number of polygons per model: building the polygon BSP takes quadratic time, and Blow's
 /// most detailed model has 97.
 pub(super) const MAX_POLYGONS: usize = 1024;
 

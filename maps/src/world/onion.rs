@@ -17,8 +17,8 @@ pub(crate) use point::{PARALLEL, PlaneSide};
 
 use crate::world::extent::UNIVERSE;
 
-/// Greatest depth of a tree that is built or loaded. Queries keep a stack of this
-/// length, which takes less than 64 KiB of the thread's stack.
+/// Maximum depth of a tree that is built or loaded. Queries keep a stack of this length, which
+/// takes less than 64 KiB of the thread's stack.
 pub(crate) const MAX_DEPTH: usize = 1024;
 
 /// One BSP over all sizes (Golodetz 2013, section 3): each leaf says for every

@@ -30,8 +30,8 @@ const MAX_WAITING: usize = 256;
 /// needed 44. Clearing a longer stack takes as long as a short trace.
 const FEW_WAITING: usize = 48;
 
-/// Most branches of a tree. This many take fifty megabytes, far more than any map that was
-/// measured.
+/// Maximum number of branches per tree. This many take fifty megabytes, far more than any map that
+/// was measured.
 const MAX_BRANCHES: usize = 1 << 21;
 
 /// A solid-leaf BSP of the static world as it was drawn, bevelled.

@@ -24,13 +24,14 @@ const JUMP: f64 = 4.0;
 /// of half a second. Because the correction is slower than that, the clock does not oscillate.
 const GAIN: f64 = 0.01;
 
-/// Greatest change of the clock's speed.
+/// Largest change of the clock's speed.
 const MAX_SPEED_CHANGE: f64 = 0.05;
 
-/// Least time for which reports are ignored after a jump, or after the client was busy.
+/// Minimum time for which reports are ignored after a jump, or after the client was busy.
 const FEEDBACK_DELAY: Duration = Duration::from_secs(1);
 
-/// Most ticks for which a command affects the server's reports: two windows of the server.
+/// Maximum number of ticks for which a command affects the server's reports: two windows of the
+/// server.
 const REPORT_MEMORY: f64 = 32.0;
 
 /// How long commands must be late before the clock jumps for that reason. One bad moment, which the
@@ -41,7 +42,7 @@ const LATE_CONFIRMATION: Duration = Duration::from_secs(1);
 /// connection that was bad a moment ago keeps the margin that it needed.
 const MEMORY: Duration = Duration::from_secs(4);
 
-/// Greatest margin, in ticks, that is kept for commands that were late for a moment only.
+/// Maximum margin, in ticks, that is kept for commands that were late for a moment only.
 const MAX_MARGIN: f64 = 3.0;
 
 /// Error of the lead, in ticks, beyond which the server must have skipped time: not one command of

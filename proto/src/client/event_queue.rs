@@ -5,8 +5,8 @@ use std::collections::{HashSet, VecDeque};
 use crate::control::MatchEvent;
 use crate::{ProtocolError, Tick};
 
-/// Most events that wait: enough for every player of a full match to join and leave several times
-/// within a second.
+/// Maximum number of events that wait: enough for every player of a full match to join and leave
+/// several times within a second.
 const CAPACITY: usize = 1024;
 
 /// Events in the order of their ticks.

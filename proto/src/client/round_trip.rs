@@ -17,7 +17,7 @@ use crate::server::LEAD_WINDOW;
 use crate::snapshot::Lead;
 use crate::{Tick, Time};
 
-/// Least and greatest number of ticks whose commands a report covers: one and two windows of the
+/// Minimum and maximum number of ticks whose commands a report covers: one and two windows of the
 /// server, with a few ticks of tolerance for commands that are themselves late.
 const COVERED: [f64; 2] = [LEAD_WINDOW as f64 - 2.0, 2.0 * LEAD_WINDOW as f64 + 4.0];
 
@@ -25,7 +25,7 @@ const COVERED: [f64; 2] = [LEAD_WINDOW as f64 - 2.0, 2.0 * LEAD_WINDOW as f64 + 
 /// suggests.
 const MARGIN: f64 = 4.0;
 
-/// Greatest difference, in ticks, between two values: the greatest lateness of all commands that a
+/// Largest difference, in ticks, between two values: the greatest lateness of all commands that a
 /// report may cover, and that of the commands that it surely covers. If the difference is greater,
 /// the report does not count, so the round trip is known to within a tick.
 const AMBIGUITY: f64 = 1.0;
@@ -34,13 +34,13 @@ const AMBIGUITY: f64 = 1.0;
 /// down to quarters of a tick.
 const ROUNDED: f64 = 0.125;
 
-/// Least length of a window. The least measurement of this window and the one before is used,
+/// Minimum length of a window. The least measurement of this window and the one before is used,
 /// because a client that was busy handles snapshots late and measures too much. A window ends with
 /// the first report after this time that counts.
 const MEMORY: Duration = Duration::from_secs(1);
 
-/// Most datagrams of commands that are remembered: those of two seconds at 60 ticks a second, so
-/// that even on the longest lines a report finds its commands.
+/// Maximum number of datagrams of commands that are remembered: those of two seconds at 60 ticks a
+/// second, so that even on the longest lines a report finds its commands.
 const MAX_SENT: usize = 128;
 
 /// The round trip of one connection. Numbers are in ticks.

@@ -7,7 +7,7 @@ use crate::bits::{BitReader, BitWriter};
 use crate::snapshot::DatagramKind;
 use crate::{DatagramError, Tick};
 
-/// Greatest length of a command datagram, in bytes.
+/// Maximum length of a command datagram, in bytes.
 pub const MAX_COMMAND_DATAGRAM: usize = 83;
 
 /// Bits of [`Command::view_age`], enough for two seconds at the highest tick rate.

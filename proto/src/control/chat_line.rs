@@ -8,7 +8,7 @@ use bincode::{Decode, Encode};
 
 use super::player_name::unprintable;
 
-/// Most characters of a chat line: two rows of a screen.
+/// Maximum number of characters of a chat line: two rows of a screen.
 pub const MAX_CHAT_CHARS: usize = 160;
 
 /// A chat line, checked to be printable.

@@ -7,10 +7,10 @@ use bincode::de::Decoder;
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
-/// Most bytes of a match's name.
+/// Limit in bytes of a match's name.
 pub const MAX_MATCH_NAME: usize = 32;
 
-/// Most matches of a server: each costs a core while it is played.
+/// Maximum number of matches per server: each costs a core while it is played.
 pub const MAX_MATCHES: usize = 8;
 
 /// The name of a match on its server: 1 to [`MAX_MATCH_NAME`] letters and digits of ASCII,

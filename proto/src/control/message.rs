@@ -51,7 +51,7 @@ impl fmt::Display for GameHash {
     }
 }
 
-/// Most bytes of the connect token in a hello.
+/// Limit in bytes of the connect token in a hello.
 pub const MAX_TOKEN: usize = 512;
 
 /// The first message of a client.
@@ -169,7 +169,7 @@ pub struct ServerHello {
     pub map_name: MapName,
     /// The lattice that positions are rounded to.
     pub bounds: WorldBounds,
-    /// Most players that the server accepts.
+    /// Maximum number of players that the server accepts.
     pub player_limit: u16,
     /// The ticket to rejoin with after a lost connection; [`Ticket::NONE`] for a
     /// spectator.

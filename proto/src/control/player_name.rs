@@ -6,7 +6,7 @@ use bincode::de::Decoder;
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
-/// Most characters of a player's name: as many as a score board can show.
+/// Maximum number of characters of a player's name: as many as a score board can show.
 pub const MAX_NAME_CHARS: usize = 24;
 
 /// A player's name, checked to be printable.

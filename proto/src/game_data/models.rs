@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use super::{GameFileError, MAX_GAME_DATA};
 
-/// Most models that a file may name.
+/// Maximum number of models that a file may name.
 const MAX_MODELS: usize = 64;
 
 /// The table `[models]` as it is written: the path of each model by its name.

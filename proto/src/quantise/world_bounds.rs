@@ -6,11 +6,11 @@ use glam::DVec3;
 /// bodies keep at rest (0.1), so rounding is never visible as jitter.
 pub const STEPS_PER_UNIT: i32 = 32;
 
-/// Most bits of a position on one axis: 24 bits are half a million units, far beyond any
-/// map.
+/// Maximum number of bits of a position on one axis: 24 bits are half a million units, far beyond
+/// any map.
 pub const MAX_POSITION_BITS: u8 = 24;
 
-/// Greatest distance of a corner from zero on each axis, in units: maps reach no further.
+/// Maximum distance of a corner from zero on each axis, in units: maps reach no further.
 const MAX_ORIGIN: i32 = 1 << 20;
 
 /// The box within which positions are rounded to lattice points. A position outside is

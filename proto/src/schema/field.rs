@@ -2,10 +2,10 @@ use std::borrow::Cow;
 
 use super::SchemaError;
 
-/// Most fields of one subject: of the match, of a player, or of a body of one model.
+/// Maximum number of fields per subject: of the match, of a player, or of a body of one model.
 pub const MAX_FIELDS: usize = 16;
 
-/// Most bytes of the name of a field, of a model or of a kind of events.
+/// Limit in bytes of the name of a field, of a model or of a kind of events.
 pub const MAX_FIELD_NAME: usize = 32;
 
 /// A whole number that a game replicates, with its range, which has at most 65,536 values.

@@ -5,7 +5,7 @@ use bincode::{Decode, Encode};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Most bytes of the content of a game's event.
+/// Limit in bytes of the content of a game's event.
 pub const MAX_EVENT_DATA: usize = 256;
 
 /// An event of a game: the number of its kind in the schema, and a content that the game

@@ -37,7 +37,7 @@ pub struct MatchInfo {
     pub map_name: MapName,
     /// The lattice that positions are rounded to.
     pub bounds: WorldBounds,
-    /// Most players that the server accepts.
+    /// Maximum number of players that the server accepts.
     pub player_limit: u16,
     /// The models, fields and events of the game that is played.
     pub schema: Arc<Schema>,

@@ -6,8 +6,8 @@ use obsp_sim::{Moving, PlayerMotion, Posture, Walker};
 use crate::range::Coder;
 use crate::{DatagramError, SLOT_BITS, Tick};
 
-/// Greatest magnitude of a player's coordinates, in units, and of its velocity, in units
-/// per second: far beyond any map.
+/// Maximum magnitude of a player's coordinates, in units, and of its velocity, in units per second:
+/// far beyond any map.
 const LIMIT: f32 = (1 << 22) as f32;
 
 /// Bits of the number of touched bodies.
@@ -81,7 +81,7 @@ impl AuthoritativeMotion {
     /// is longer than the interval of several motions.
     pub const NOT_RECENT: u8 = (1 << PUSHED_BITS) - 1;
 
-    /// Most bodies that are sent with a motion.
+    /// Maximum number of bodies that are sent with a motion.
     pub const MAX_TOUCHED: usize = 2;
 
     /// Adds the first of these bodies, [`AuthoritativeMotion::MAX_TOUCHED`] at most.

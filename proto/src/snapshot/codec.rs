@@ -299,10 +299,10 @@ impl SnapshotCodec {
     }
 }
 
-/// Most bytes that are allocated in advance for a datagram. Few datagrams need more.
+/// Maximum number of bytes that are allocated in advance for a datagram. Few datagrams need more.
 const MAX_EARNED: usize = 1500;
 
-/// Most bytes that a digest adds.
+/// Maximum number of bytes that a digest adds.
 const DIGEST_BYTES: usize = 10;
 
 impl DigestSample {

@@ -5,7 +5,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lead(i8);
 
-/// Greatest magnitude of a lead, in quarters of a tick. It also stands for everything beyond.
+/// Maximum magnitude of a lead, in quarters of a tick. It also stands for everything beyond.
 const LIMIT: f64 = 127.0;
 
 impl Lead {

@@ -39,7 +39,8 @@ pub(super) const UNKNOWN_ENTITY: QuantisedEntity = QuantisedEntity {
 /// Bits of a model's number, which is below [`obsp_sim::MAX_MODELS`].
 const MODEL_BITS: u32 = 7;
 
-/// Most ticks for which a velocity predicts the position. Later it says nothing about it.
+/// Maximum number of ticks for which a velocity predicts the position. Later it says nothing about
+/// it.
 const LONGEST_PREDICTION: u32 = 16;
 
 impl Baseline<'_> {

@@ -15,10 +15,10 @@ use crate::scene::Scene;
 use crate::staged_match::{Match, acknowledging, exchange};
 use crate::values;
 
-/// Greatest length of a header, in bytes, on a network that is not too bad.
+/// Maximum length of a header, in bytes, on a network that is not too bad.
 const LONGEST_HEADER: usize = 7;
 
-/// Greatest length of a motion, in bytes: 226 bits, and 429 for each of two bodies.
+/// Maximum length of a motion, in bytes: 226 bits, and 429 for each of two bodies.
 const LONGEST_MOTION: usize = 136;
 
 /// The seeds of a test: `few` of them, or as many as the environment says, such as in

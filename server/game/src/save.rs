@@ -19,7 +19,7 @@ use crate::volumes::{SavedVolume, Volumes};
 use crate::with_file::{all_models, check_size};
 use crate::world_mut::Shared;
 
-/// Most bytes of a saved match that are read.
+/// Limit in bytes up to which a saved match is read.
 const MAX_BYTES: usize = 1 << 26;
 
 /// Reasons for which a match cannot be loaded from saved bytes.

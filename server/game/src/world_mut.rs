@@ -57,8 +57,8 @@ pub struct WorldMut<'a> {
     pub(crate) shared: &'a mut Shared,
 }
 
-/// Most events that a game may send in a tick. A client that is sent more, tick after tick, falls
-/// behind.
+/// Maximum number of events that a game may send per tick. A client that is sent more, tick after
+/// tick, falls behind.
 const MAX_EVENTS: usize = 32;
 
 /// The data that a match keeps for its game beside the game's own state.

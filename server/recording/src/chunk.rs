@@ -11,10 +11,10 @@ use obsp_sim::{Buttons, Command, EntityId, PlayerKind};
 use self::priors::PRIORS;
 use crate::format::Tick;
 
-/// Most ticks of a chunk.
+/// Maximum number of ticks per chunk.
 pub(crate) const MAX_TICKS: usize = 128;
 
-/// Most players of a match.
+/// Maximum number of players per match.
 const MAX_PLAYERS: usize = 1024;
 
 /// Number of widths that an angle's difference may have, from 0 to 16 bits. Each width of the

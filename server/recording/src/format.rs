@@ -13,11 +13,11 @@ pub(crate) const MAGIC: [u8; 4] = *b"OBSR";
 /// The version of the format: every change that an older reader would misread raises it.
 pub(crate) const VERSION: u16 = 7;
 
-/// Most bytes of the body of a frame.
+/// Limit in bytes of the body of a frame.
 pub(crate) const MAX_BODY: usize = 1 << 24;
 
-/// Most keyframes in a row that are packed by the keyframe before. To read the last, a reader reads
-/// all of them.
+/// Maximum number of consecutive keyframes that are packed by the keyframe before. To read the
+/// last, a reader reads all of them.
 pub(crate) const MAX_DELTAS: usize = 3;
 
 /// Tick rates of servers and soak tests, in ticks per second.
@@ -34,7 +34,7 @@ pub struct Header {
     seed: u64,
     objects: u32,
     max_players: u16,
-    /// Most cost of a tick's bodies, as [`obsp_sim::World::budget`].
+    /// Limit of the cost of a tick's bodies, as [`obsp_sim::World::budget`].
     pub(crate) budget: Option<u32>,
     /// The name of the game.
     pub game: String,

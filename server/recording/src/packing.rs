@@ -9,7 +9,7 @@
 
 use obsp_proto::range::{Coder, Decoder, Encoder};
 
-/// Most bytes that are packed.
+/// Maximum number of bytes that are packed.
 pub(crate) const MAX_UNPACKED: usize = 1 << 24;
 
 /// Bytes that have to be equal for a prediction.

@@ -16,7 +16,7 @@ use crate::frame::{self, Chain, Found, Kind, read_exact};
 use crate::packing::unpack;
 use crate::{Beginning, Header, Keyframe, Note, RecordingError, Tick};
 
-/// Most notes that are kept of a recording.
+/// Maximum number of notes that are kept of a recording.
 const MAX_NOTES: usize = 1 << 17;
 
 /// The latest tick after which an excerpt may begin: servers count ticks in 32 bits.

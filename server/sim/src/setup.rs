@@ -22,7 +22,7 @@ pub struct Config {
     pub seed: u64,
     /// Props scattered in addition to the map's own.
     pub objects: u32,
-    /// Greatest number of players at a time.
+    /// Maximum number of players at a time.
     pub max_players: u16,
 }
 

@@ -13,8 +13,7 @@ pub struct EntityId {
     pub generation: u16,
 }
 
-/// Greatest number of models of a match. Encodings of a model's index must provide for this
-/// many.
+/// Maximum number of models of a match. Encodings of a model's index must provide for this many.
 pub const MAX_MODELS: usize = 128;
 
 /// The model of a body: an index into the match's list of models.

@@ -30,7 +30,7 @@ const MAX_SEARCHES: u32 = 8000;
 /// How often a thread without work looks for some before it yields.
 const SEARCHES_BEFORE_YIELD: u32 = 1000;
 
-/// Greatest number of threads of a pool. No tick has parts for more, and each takes memory of its
+/// Maximum number of threads of a pool. No tick has parts for more, and each takes memory of its
 /// own.
 const MAX_THREADS: usize = 256;
 

@@ -17,7 +17,7 @@ use crate::options::parse_address;
 /// How long the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Most bytes of an answer that are read. Every answer of a server is shorter.
+/// Limit in bytes up to which an answer is read. Every answer of a server is shorter.
 const LONGEST_ANSWER: u64 = 4 << 20;
 
 /// A command for the admin interface of a server.

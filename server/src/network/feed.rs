@@ -26,7 +26,7 @@ use crate::clients::{Client, ConnectionStats};
 use crate::level::{Level, News};
 use crate::telemetry::{DroppedDatagram, Limit, Part};
 
-/// Most bytes read from a control stream at a time.
+/// Maximum number of bytes read from a control stream at a time.
 pub(super) const CHUNK: usize = 2048;
 
 /// Time between two log lines on mismatches of one client.

@@ -8,8 +8,9 @@ use obsp_proto::IDLE_TIMEOUT;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
-/// Most bytes of messages that wait for one client. It is enough for everything that happens in a
-/// full match of 128 fighting players within the idle time-out, while QUIC takes nothing.
+/// Limit in bytes of the messages that wait for one client. It is enough for everything that
+/// happens in a full match of 128 fighting players within the idle time-out, while QUIC takes
+/// nothing.
 const MOST: usize = 256 * 1024;
 
 /// How long QUIC may take to accept the last messages.

@@ -29,8 +29,8 @@ const SECRET_LENGTH: usize = 32;
 /// Separates the keys derived here from anything else that is derived from the same secret.
 const SALT: &[u8] = b"obsp stateless reset 1";
 
-/// Least time between two resets: a match of 256 players hears of a restart within
-/// a second, and a flood is answered with a fraction of itself.
+/// Shortest time between two resets: a match of 256 players hears of a restart within a second, and
+/// a flood is answered with a fraction of itself.
 const MIN_RESET_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The key that the stateless resets and the connection ids of an endpoint are made from.

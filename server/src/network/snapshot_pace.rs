@@ -17,7 +17,7 @@ pub(super) const UNHEARD: Duration = Duration::from_secs(1);
 /// back.
 pub(super) const PROBE_RATE: u32 = 10;
 
-/// Most bytes of a probing snapshot. It holds the most urgent records.
+/// Limit in bytes of a probing snapshot. It holds the most urgent records.
 pub(super) const PROBE_BYTES: usize = 400;
 
 /// If the recent round trip is longer than usual by more than this, snapshots become few and small
@@ -27,7 +27,7 @@ const QUEUE_LIMIT: Duration = Duration::from_millis(60);
 
 /// Snapshots a second until that queue is gone.
 const DRAINING_RATE: u32 = 10;
-/// Most bytes of each snapshot until that queue is gone.
+/// Limit in bytes of each snapshot until that queue is gone.
 const DRAINING_BYTES: usize = MIN_SNAPSHOT;
 
 /// A narrow line may have as many bytes in flight as it carries in a round trip plus this time:
@@ -89,8 +89,8 @@ impl SnapshotPace {
         }
     }
 
-    /// Most bytes that the snapshot of `tick` may have at `now` on this path. `None` if it is not
-    /// to be sent.
+    /// Limit in bytes of the snapshot of `tick` at `now` on this path. `None` if it is not to be
+    /// sent.
     pub(super) fn allows(&mut self, tick: u64, now: Instant, path: &PathEstimate) -> Option<usize> {
         let (mut interval, mut largest) = (self.adaptation.interval(), self.adaptation.largest());
         if path.unheard(now) >= UNHEARD {

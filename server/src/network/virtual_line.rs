@@ -24,7 +24,7 @@ use super::path_estimate::IP_OVERHEAD;
 pub(super) struct Direction {
     /// Time that a packet takes.
     pub(super) delay: Duration,
-    /// Most time that a packet may take beyond `delay`. It is random for each packet, so packets
+    /// Longest time that a packet may take beyond `delay`. It is random for each packet, so packets
     /// overtake one another.
     pub(super) jitter: Duration,
     /// Bytes a second, headers of IP and UDP included. `None` means any number.

@@ -3,8 +3,8 @@ use std::fs::{File, OpenOptions, metadata, remove_file};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Most numbered files of one name. Each restart tries the names from the first, so this also
-/// bounds how long that takes.
+/// Maximum number of numbered files per name. Each restart tries the names from the first, so this
+/// also bounds how long that takes.
 const MOST_NUMBERED: u32 = 9_999;
 
 /// The file that a new recording goes to.

@@ -20,12 +20,12 @@ const KEPT_SECONDS: u64 = 30;
 /// many seconds before it, which takes less than 200 ms.
 const KEYFRAME_SECONDS: u64 = 3;
 
-/// Most bytes of keyframes that are kept. A keyframe of 32 players and 200 bodies takes some 80 kB.
-/// If keyframes are larger, less time is kept.
+/// Limit in bytes of the keyframes that are kept. A keyframe of 32 players and 200 bodies takes
+/// some 80 kB. If keyframes are larger, less time is kept.
 const MAX_BYTES: usize = 32 << 20;
 
-/// Most lines of chat that are kept of one second, because a flood of short ones would take much
-/// memory: 128 of the longest are 90 kB.
+/// Maximum number of lines of chat that are kept per second, because a flood of short ones would
+/// take much memory: 128 of the longest are 90 kB.
 const MAX_LINES: usize = 128;
 
 /// The last seconds of a level. The tick thread adds to them. The lock that it shares with the

@@ -24,7 +24,7 @@ const AMPLITUDE: f64 = 8.0;
 /// 0.23 of gravity, and its speed up to 47 units a second.
 const FREQUENCIES_HZ: [f64; 3] = [0.5, 0.25, 0.75];
 
-/// Greatest height of the pen's walls, in units. It is bounded because no corner of a model may be
+/// Maximum height of the pen's walls, in units. It is bounded because no corner of a model may be
 /// farther from its origin than 1,024 units. Heaps are lower. A body that falls beside the pen lies
 /// on the ground.
 const MAX_WALL: i32 = 960;
@@ -37,8 +37,8 @@ const HEIGHT: i32 = AMPLITUDE as i32 + 8;
 /// units.
 pub(super) const LIFT: i32 = HEIGHT + FLOOR;
 
-/// Greatest speed of the pen, in units per second. It catches up with its course at this speed
-/// after something stopped it.
+/// Maximum speed of the pen, in units per second. It catches up with its course at this speed after
+/// something stopped it.
 const MAX_SPEED: f64 = 300.0;
 
 /// The pen of a match.

@@ -66,7 +66,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Most players at a time; by default 32.
+    /// Maximum number of players at a time; by default 32.
     pub fn max_players(mut self, players: u16) -> Self {
         self.options.max_players = players;
         self

@@ -8,7 +8,7 @@ import { Engine } from "../replay/engine.js";
 /** Kinds of messages to send. */
 export const [STREAM, DATAGRAM, FINISH, CLOSE] = [1, 2, 3, 4];
 
-/** Most ticks that one call plays, after a pause of the page. */
+/** Maximum number of ticks that one call plays, after a pause of the page. */
 const CATCH_UP = 8;
 
 /** One player. */

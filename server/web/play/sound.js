@@ -3,7 +3,7 @@
  * and comes from its place: fainter from afar, muffled behind walls.
  */
 
-/** Most sounds that are played at once. Further sounds are left out. */
+/** Maximum number of sounds that are played at once. Further sounds are left out. */
 const VOICES = 24;
 
 /** Units within which a sound has its full loudness. */

@@ -195,7 +195,7 @@ impl Brushes {
                 b.halfspaces.iter().filter(at).map(move |h| (h, outside))
             })
         };
-        // Greatest divergence of the two planes per unit of distance from the point.
+        // Largest divergence of the two planes per unit of distance from the point.
         let slope = faces(reach)
             .filter(|&(_, outside)| outside <= reach)
             .map(|(h, _)| (1.0 - along(h).clamp(0.0, 1.0).powi(2)).sqrt())

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Time of each sleep of the watching thread.
 const STEP: Duration = Duration::from_millis(5);
 
-/// Most times that a scenario is measured.
+/// Maximum number of times that a scenario is measured.
 const ATTEMPTS: u32 = 5;
 
 /// A thread that watches the machine until this value is dropped.

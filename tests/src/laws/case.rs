@@ -10,7 +10,7 @@ pub struct Reading {
     pub what: &'static str,
     /// The least and the greatest value that the law allows.
     pub law: [f64; 2],
-    /// Greatest distance of the measured value beyond these. It allows for the errors of an
+    /// Maximum distance of the measured value beyond these. It allows for the errors of an
     /// integration by ticks, which are derived in the documentation of the law.
     pub bound: f64,
     /// The measured value.

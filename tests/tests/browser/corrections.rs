@@ -24,7 +24,7 @@ const JUDGED: usize = 300;
 const LEAST_JUDGED: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(75);
 
-/// Most measurements. If all are void, the machine is too busy.
+/// Maximum number of measurements. If all are void, the machine is too busy.
 const MEASURED: usize = 3;
 
 /// Both players run in squares and jump. These are the ticks of a side, the ticks from one jump to

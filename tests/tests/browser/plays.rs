@@ -59,7 +59,7 @@ const NOTE: &str = "(() => {
     });
 })()";
 
-/// Least length of each side of the square that the player walks, in units.
+/// Minimum length of each side of the square that the player walks, in units.
 const SIDE: f64 = 100.0;
 
 /// Share of predictions that may be off by more than a tenth of a unit although nobody disturbed
@@ -86,7 +86,8 @@ const NOTE_WRONG: &str = "(() => {
     return 0;
 })()";
 
-/// Most walks. If the machine lets the page wait in all of them, it is too busy to judge.
+/// Maximum number of walks. If the machine lets the page wait in all of them, it is too busy to
+/// judge.
 const WALKS: usize = 3;
 
 /// Counts of compared predictions, of visible corrections, and of ticks in which the server had no

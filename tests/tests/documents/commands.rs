@@ -10,8 +10,8 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use super::page::{Page, files, root};
 
-/// Fewest blocks that must be marked. If the mark were misspelt everywhere, the test would run
-/// nothing.
+/// Minimum number of blocks that must be marked. If the mark were misspelt everywhere, the test
+/// would run nothing.
 const LEAST_BLOCKS: usize = 8;
 
 /// Longest time of a block, in seconds. The programs are compiled before.

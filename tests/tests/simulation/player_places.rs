@@ -18,7 +18,7 @@ mod trial;
 
 use trial::{Fared, Trial, play_quake3, random_places};
 
-/// Most places of one world, whose grid must fit into its extent.
+/// Maximum number of places per world, whose grid must fit into its extent.
 const A_WORLD: u32 = 100;
 
 fn number(name: &str, usual: u32) -> u32 {

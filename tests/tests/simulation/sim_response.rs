@@ -122,7 +122,7 @@ fn dropped_boxes_come_to_rest_flat() {
 /// The coefficient of friction of all bodies, whose friction angle is 31 degrees.
 const RUBBING: f64 = 0.6;
 
-/// Greatest height from which boxes fall onto a ramp, in units.
+/// Maximum height from which boxes fall onto a ramp, in units.
 const FALL: f64 = 16.0;
 
 #[test]

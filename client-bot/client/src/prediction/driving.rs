@@ -14,12 +14,12 @@ use obsp_sim::{DrivenTank, EntityState, Moving};
 use super::shoved_props::extrapolated;
 use super::{Observed, Own, PendingCommand, Prediction, PredictionError, before};
 
-/// Greatest change that rounding makes to a coordinate, in units, and to a velocity, in units per
+/// Largest change that rounding makes to a coordinate, in units, and to a velocity, in units per
 /// second.
 const POSITION_ROUNDING: f64 = 0.5 / STEPS_PER_UNIT as f64;
 const VELOCITY_ROUNDING: f64 = 0.5 * VELOCITY_STEP;
 
-/// Greatest turn of a body by rounding, in radians.
+/// Largest turn of a body by rounding, in radians.
 const TURN_ROUNDING: f64 = 0.0025;
 
 /// Shortest time, in seconds, in which an error of the velocity is assumed to have caused an error

@@ -25,15 +25,14 @@ const MAX_HISTORY: usize = 64;
 /// props are sent more often than that.
 const MAX_UNREPORTED: i64 = 6;
 
-/// Greatest difference between a predicted state and the quantised one received for it, with a
-/// small margin: in units, in units per second, and as the cosine of half the angle between.
+/// Largest difference between a predicted state and the quantised one received for it, with a small
+/// margin: in units, in units per second, and as the cosine of half the angle between.
 const POSITION_TOLERANCE: f64 = 1.0 / 50.0;
 const VELOCITY_TOLERANCE: f64 = 2.2;
 const ORIENTATION_COSINE: f64 = 1.0 - 2e-6;
 
-/// Greatest difference between a predicted body and one that the server reports
-/// exactly, which is rounded to single precision only: units, units per second and
-/// radians per second.
+/// Largest difference between a predicted body and one that the server reports exactly, which is
+/// rounded to single precision only: units, units per second and radians per second.
 const EXACT_TOLERANCE: f64 = 1e-3;
 
 /// The server's report for one tick.

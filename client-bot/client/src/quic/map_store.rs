@@ -26,8 +26,8 @@ pub struct MapStore {
     loaded: Mutex<Vec<Loaded>>,
 }
 
-/// Most maps that are kept: enough for all matches of a server and as many next maps. A client
-/// also holds the map that it plays on, which may have left the store.
+/// Maximum number of maps that are kept: enough for all matches of a server and as many next maps.
+/// A client also holds the map that it plays on, which may have left the store.
 const MAPS: usize = 16;
 
 /// A map that was loaded, and the game that is played on it.

@@ -21,12 +21,12 @@ use super::map_fetch::{self, PendingMap};
 use super::{CHUNK, CLOSE_OK, ConnectError, Connector, LEAVE_TIMEOUT, MapStore, Trust};
 use crate::{Client, LoadedMap, MapError, Transmit};
 
-/// Most arrivals that wait for the frame loop: two seconds of snapshots. While more wait,
-/// datagrams are dropped and the control stream is not read.
+/// Maximum number of arrivals that wait for the frame loop: two seconds of snapshots. While more
+/// wait, datagrams are dropped and the control stream is not read.
 const MAX_ARRIVALS: usize = 128;
 
-/// Most orders that wait for the thread, which stops taking them while the server reads
-/// nothing. Further output waits in the client.
+/// Maximum number of orders that wait for the thread, which stops taking them while the server
+/// reads nothing. Further output waits in the client.
 const MAX_ORDERS: usize = 64;
 
 /// Time in which a connection that was closed sends its last packets.

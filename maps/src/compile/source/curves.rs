@@ -32,15 +32,15 @@ const GRID: f64 = 0.125;
 /// Thickness of the solids along their axis, in units.
 const DEPTH: f64 = 4.0;
 
-/// Greatest number of times that a piece is halved in each direction: enough for an arc of some
+/// Maximum number of times that a piece is halved in each direction: enough for an arc of some
 /// 20,000 units.
 const MAX_HALVINGS: u32 = 6;
 
-/// Most control points of a curve in each direction; Quake III allows 31.
+/// Maximum number of control points of a curve in each direction; Quake III allows 31.
 const MAX_POINTS: usize = 129;
 
-/// Most solids that stand for the curves of a map: ten times as many as a large map of Quake III
-/// needs. This many take some hundred megabytes.
+/// Limit of solids for the curves of a map: ten times as many as a large map of Quake III needs.
+/// This many take some hundred megabytes.
 pub(super) const MAX_CURVE_SOLIDS: usize = 1 << 17;
 
 /// A curve as written.

@@ -16,8 +16,8 @@ fn near(point: Vec3) -> f32 {
     0.004 + point.abs().max_element() * (4.0 * f32::EPSILON)
 }
 
-/// Most lines that are tried: enough to find the gap between two walls that meet
-/// at a few degrees.
+/// Maximum number of lines that are tried: enough to find the gap between two walls that meet at a
+/// few degrees.
 const TRIES: u32 = 128;
 
 /// The search ends when this many lines have hit a plane.

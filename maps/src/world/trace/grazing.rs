@@ -29,7 +29,7 @@ const CLEARANCE: f32 = 0.001;
 /// A line runs along a plane if the sine of the angle between them is below this.
 const MAX_SINE: f32 = 0.25;
 
-/// Most planes that are tried.
+/// Maximum number of planes that are tried.
 const MAX_PLANES: usize = 8;
 
 impl OnionTree {

@@ -49,7 +49,7 @@ pub(super) trait Line: Copy {
 pub(super) struct Segment {
     pub(super) start: Vec3,
     pub(super) end: Vec3,
-    /// Greatest errors of the ends' distances.
+    /// Largest errors of the ends' distances.
     rounding: [f32; 2],
 }
 

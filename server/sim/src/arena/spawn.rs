@@ -44,8 +44,8 @@ const EYES: [f64; 6] = [1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 1.0, 2.0];
 /// them is free, the next ones are tried in the next tick.
 const PLACES_SEARCHED: usize = 256;
 
-/// Greatest height above the floor, and greatest distance beside the middle of a
-/// place, at which props are scattered, in units.
+/// Maximum height above the floor, and maximum distance beside the middle of a place, at which
+/// props are scattered, in units.
 const SCATTER_HEIGHT: f64 = 300.0;
 const SCATTER_ASIDE: f64 = 64.0;
 

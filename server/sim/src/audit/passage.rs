@@ -21,21 +21,20 @@ const EASED: f64 = 6.0;
 /// Default height of the steps that players walk up, in units, as in Quake.
 const STEP: f64 = 18.0;
 
-/// Greatest speed of players on foot, in units per second.
+/// Maximum speed of players on foot, in units per second.
 const MAX_WALK: f64 = 2000.0;
 
-/// Greatest speed that a game gives a body, in units per second.
+/// Maximum speed that a game gives a body, in units per second.
 const MAX_SPEED: f64 = 4500.0;
 
-/// Greatest distance in units between the place that a relocation announces and the body: only
+/// Maximum distance in units between the place that a relocation announces and the body: only
 /// rounding is allowed.
 const ROUNDING: f64 = 1e-6;
 
 /// Distances of detours from the straight line, as shares of its length.
 const DETOURS: [f64; 4] = [0.0625, 0.125, 0.25, 0.375];
 
-/// Greatest distance of a detour, in units: about as far as the fastest body moves in
-/// a tick.
+/// Maximum distance of a detour, in units: about as far as the fastest body moves in a tick.
 const ASIDE: f64 = 32.0;
 
 /// Number of directions in which detours are tried.

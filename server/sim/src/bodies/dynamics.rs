@@ -27,18 +27,18 @@ use crate::context::StepContext;
 use crate::conventions::GRAVITY;
 use crate::threads::Threads;
 
-/// Most rounds of waking in one tick: an impact propagates that far through a heap of sleeping
-/// bodies before the next tick.
+/// Maximum number of rounds of waking per tick: an impact propagates that far through a heap of
+/// sleeping bodies before the next tick.
 const MAX_WAKE_ROUNDS: usize = 3;
 
 /// A body whose remaining motion is shorter than this, in units, gets no further
 /// attempt: heaps that settle are full of such jitter.
 const MIN_RETRY_DISTANCE: f64 = 1.0 / 64.0;
 
-/// Most attempts that a body in flight gets in one tick to spend the rest of its motion.
+/// Maximum number of attempts per tick by a body in flight to spend the rest of its motion.
 const MAX_FLIGHT_ATTEMPTS: usize = 6;
 
-/// Least cost ([`crate::Counters::bodies_cost`]) of a tick whose work is shared out over threads.
+/// Minimum cost ([`crate::Counters::bodies_cost`]) of a tick whose work is shared out over threads.
 /// Gathering the threads takes as long as simulating some dozens of bodies.
 const MIN_GATHERED: u64 = 100;
 

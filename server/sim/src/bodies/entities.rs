@@ -16,7 +16,7 @@ use crate::collision::grid::Grid;
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
 
-/// Most entities of a match. Encodings of entities must provide for this many slots.
+/// Maximum number of entities per match. Encodings of entities must provide for this many slots.
 pub const MAX_ENTITIES: usize = 4096;
 
 /// All bodies, by slot, and the grid.

@@ -28,10 +28,11 @@ const COST_OF_FEWER_SUB_STEPS: f64 = 0.9;
 /// The share of its cost that an island keeps at half rate, on average.
 const COST_OF_HALF_RATE: f64 = 0.6;
 
-/// Most bodies that are simulated at half rate: half as many as a match may have entities.
+/// Maximum number of bodies that are simulated at half rate: half as many as a match may have
+/// entities.
 const MAX_HALF_RATE: usize = 2048;
 
-/// Greatest average distance that the bodies of an island may move within a tick, in units, if half
+/// Maximum average distance that the bodies of an island may move within a tick, in units, if half
 /// rate is to save time. Bodies that move by two ticks at once search for contacts twice as far:
 /// for a heap of 2,000 that falls at five units a tick, one such tick costs more than two ordinary
 /// ones. The limit does not apply to a body that touches no other, because its search finds few

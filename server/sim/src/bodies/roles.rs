@@ -45,9 +45,9 @@ pub(crate) struct Kinematic {
 }
 
 impl Kinematic {
-    /// Most slowdowns: a body moves at 1/256 of its set velocity or faster. Up to 700 units per
-    /// second, the slowest motion of a tick is then shorter than the distance by which the solver
-    /// pushes bodies apart in a tick.
+    /// Maximum number of slowdowns: a body moves at 1/256 of its set velocity or faster. Up to 700
+    /// units per second, the slowest motion of a tick is then shorter than the distance by which
+    /// the solver pushes bodies apart in a tick.
     pub(crate) const MAX_SLOWDOWNS: u8 = 8;
 
     /// The share of its set velocity with which it moves.

@@ -52,8 +52,8 @@ const ROCKING_SPEED: f64 = 6.0;
 /// This is short, because only a push from outside moves it again.
 const HELD_SECONDS: f64 = 0.03;
 
-/// Fewest ticks that a body must have been held before it sleeps: a rocking body stands for one
-/// tick where it turns round.
+/// Minimum number of ticks for which a body must have been held before it sleeps: a rocking body
+/// stands for one tick where it turns round.
 const HELD_TICKS: u16 = 2;
 
 /// Bodies nearer than this, in units, touch. The solver aims for the rest gap, but may push bodies

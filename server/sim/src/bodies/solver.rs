@@ -52,14 +52,14 @@ use division::{Division, Place};
 use flight::fly;
 use island::Islands;
 
-/// Most sub-steps of a tick. With four, a stack of six mixed bodies sways for ever. With eight, it
-/// stands and sleeps. With ten, heaps come to rest in a tenth less time, which saves more than the
-/// two added sub-steps cost. With twelve, they come to rest no sooner. A small island gets two
-/// sub-steps more than it has bodies.
+/// Maximum number of sub-steps per tick. With four, a stack of six mixed bodies sways for ever.
+/// With eight, it stands and sleeps. With ten, heaps come to rest in a tenth less time, which saves
+/// more than the two added sub-steps cost. With twelve, they come to rest no sooner. A small island
+/// gets two sub-steps more than it has bodies.
 const SUB_STEPS: u32 = 10;
 
-/// Fewest sub-steps of a tick. A body that touches no other moving body gets this many, because
-/// there is no stack to carry.
+/// Minimum number of sub-steps per tick. A body that touches no other moving body gets this many,
+/// because there is no stack to carry.
 const SUB_STEPS_ALONE: u32 = 3;
 
 /// Islands with no more sub-steps than this in a tick of 1/60 s solve their impacts repeatedly. At
@@ -71,8 +71,8 @@ const REPEATED_SUB_STEPS: u32 = 7;
 /// would carry them askew.
 const SUB_STEPPED_SECONDS: f64 = 1.0 / 60.0;
 
-/// Fewest bodies that are shared out over threads: waking a thread takes as long as solving some
-/// dozens of them.
+/// Fewer bodies than this are not shared out over threads: waking a thread takes as long as solving
+/// some dozens of them.
 const MIN_SHARED: usize = 128;
 
 /// A body that would move less than this within a tick, in units, stays where it is. Nobody can see
@@ -96,7 +96,7 @@ const HELD_TURN: f64 = 1.0 / 4096.0;
 /// Highest speed of a prop in units per second.
 const MAX_SPEED: f64 = 4000.0;
 
-/// Greatest rotation within a tick, in radians, before the projection: less than the angle up to
+/// Largest rotation within a tick, in radians, before the projection: less than the angle up to
 /// which [`crate::collision::pose::arc`] is tight. The guard is safe beyond that angle as well.
 const MAX_TURN: f64 = 0.98;
 

@@ -59,7 +59,7 @@ impl Overlaps {
     }
 }
 
-/// Fewest boxes of a thread's share.
+/// Minimum number of boxes per thread's share.
 const MIN_SHARE: usize = 256;
 
 /// A box in one of the strips that it covers, as one number that sorts by strip, then by
@@ -145,7 +145,7 @@ struct Strips {
     width: f64,
 }
 
-/// Greatest index of a strip, so that a box lies in 65 strips at most.
+/// Maximum index of a strip, so that a box lies in 65 strips at most.
 const MAX_STRIPS: f64 = 64.0;
 
 /// Width of a strip, as a multiple of the mean width of the boxes. Wider strips compare more

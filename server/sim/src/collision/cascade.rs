@@ -277,8 +277,7 @@ pub(crate) fn are_apart(a: &Body, b: &Body, margin: f64, context: &mut StepConte
         }
 }
 
-/// Least gap between two bodies at the beginning of the tick, or `None` if they
-/// overlap.
+/// Minimum gap between two bodies at the beginning of the tick, or `None` if they overlap.
 pub(crate) fn least_gap(a: &Body, b: &Body, open: Candidates) -> Option<f64> {
     let mut least = f64::INFINITY;
     for (j, other) in b.parts_at_start().enumerate() {

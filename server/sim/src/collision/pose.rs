@@ -49,12 +49,12 @@ pub(crate) fn length(vector: DVec3) -> f64 {
     }
 }
 
-/// Most by which the square of an orientation's length may differ from 1, for an orientation that
-/// was rounded to `f32` on its way.
+/// Maximum difference of the square of an orientation's length from 1, for an orientation that was
+/// rounded to `f32` on its way.
 const ROUNDED: f64 = 1e-6;
 
-/// Most by which the square of an orientation's length may differ from 1, for an orientation that
-/// was normalised in `f64`.
+/// Maximum difference of the square of an orientation's length from 1, for an orientation that was
+/// normalised in `f64`.
 const UNIT: f64 = 1e-12;
 
 /// The squares of numbers from this to its inverse neither overflow nor underflow.

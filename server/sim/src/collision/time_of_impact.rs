@@ -58,15 +58,15 @@ impl Default for Resolution {
     }
 }
 
-/// Greatest number of intervals that are examined. After them a motion counts as blocked where
-/// its proof ends. A grazing rotation needs some dozens, and giving up early is always safe.
+/// Maximum number of intervals that are examined. After them a motion counts as blocked where its
+/// proof ends. A grazing rotation needs some dozens, and giving up early is always safe.
 const MAX_INTERVALS: u32 = 64;
 
-/// Greatest number of steps of the shortest interval before a motion counts as blocked: a body
-/// that advances only by such steps is pressed against something.
+/// Maximum number of steps of the shortest interval before a motion counts as blocked: a body that
+/// advances only by such steps is pressed against something.
 const MAX_MINIMUM_STEPS: u32 = 6;
 
-/// Greatest number of times that are probed with one plane: testing a plane costs a fifth of a
+/// Maximum number of times that are probed with one plane: testing a plane costs a fifth of a
 /// search for a better one.
 const MAX_PROBES: u32 = 8;
 

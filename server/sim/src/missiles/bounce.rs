@@ -14,7 +14,7 @@ use crate::bodies::solver::{RESTITUTION_THRESHOLD, max_spin};
 use crate::conventions::GRAVITY;
 use crate::players::movement::WALKABLE;
 
-/// Greatest number of bounces of a ball in one tick: in a corner it meets three surfaces.
+/// Maximum number of bounces of a ball in one tick: in a corner it meets three surfaces.
 const MAX_BOUNCES: usize = 4;
 
 /// Moves a ball by a tick, from bounce to bounce. Returns whether it is still in the world.

@@ -21,8 +21,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) is_held: bool,
 }
 
-/// Greatest number of levels of a load. Crates on a lift are one level, and the bodies on them
-/// are the next.
+/// Maximum number of levels of a load. Crates on a lift are one level, and the bodies on them are
+/// the next.
 const LEVELS: usize = 4;
 
 /// A body may stand on another if its lowest point is no farther than this above or below the

@@ -27,18 +27,17 @@ pub use parameters::{MovementError, MovementParameters};
 use slide::slide_and_step;
 use wedge::find_wedge;
 
-/// Least height of the normal of ground that carries: the cosine of about 45.6
-/// degrees.
+/// Minimum height of the normal of ground that carries: the cosine of about 45.6 degrees.
 pub(crate) const WALKABLE: f64 = 0.7;
 /// Ground nearer than this, in units, carries.
 const GROUND_REACH: f32 = 0.25;
 /// Speed of a player who leaves a teleporter, as in Quake.
 const TELEPORT_SPEED: f64 = 300.0;
-/// Greatest number of surfaces that a player is moved away from in one tick: more than meet in
-/// any corner.
+/// Maximum number of surfaces that a player is moved away from in one tick: more than meet in any
+/// corner.
 const MAX_SURFACES: usize = 6;
-/// Greatest number of times within a tick that a player gives way to kinematic bodies. There may
-/// be a few at once, and the player gives way once more to a body that turns.
+/// Maximum number of times within a tick that a player gives way to kinematic bodies. There may be
+/// a few at once, and the player gives way once more to a body that turns.
 const MAX_PUSHES: usize = 4;
 /// Extra speed with which a player gives way to a kinematic body, in units per second: positions
 /// are rounded to `f32`.

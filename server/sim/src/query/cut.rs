@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Number of points along the longer side of a cut: one every 8 units of a map of 2048 units.
 const POINTS: f64 = 256.0;
 
-/// Least distance between the points, in units.
+/// Minimum distance between the points, in units.
 const SPACING: f64 = 4.0;
 
 /// For each point at a height, how many player sizes have no room there.

@@ -23,11 +23,11 @@ use crate::state::{EntityId, ModelId, PlayerKind, Posture};
 /// a tick of 1/60 s such a body moves 75 units.
 const MAX_SPEED: f64 = 4_500.0;
 
-/// Greatest part of an impulse along an axis, in kilogram units per second. It gives a body more
-/// speed than any limit allows, and no product of it with [`MAX_ARM`] is infinite.
+/// Maximum component of an impulse along an axis, in kg·units/s. It gives a body more speed than
+/// any limit allows, and no product of it with [`MAX_ARM`] is infinite.
 const MAX_IMPULSE: f64 = 1e9;
 
-/// Greatest coordinate of the point at which an impulse acts, in units.
+/// Maximum coordinate of the point at which an impulse acts, in units.
 const MAX_ARM: f64 = 1e6;
 
 /// Distance beyond the bounds of the map, in units, up to which something may be placed.

@@ -19,7 +19,7 @@ use crate::random::Random;
 use crate::setup::SetupWarning;
 use crate::state::{ModelId, Posture};
 
-/// Greatest game time that placed props get to come to rest, in seconds.
+/// Longest game time for placed props to come to rest, in seconds.
 const SETTLING_SECONDS: u32 = 10;
 
 impl World {

@@ -41,32 +41,32 @@ use crate::state::{EntityId, Posture};
 /// Version of the format. Any change of the saved data raises it.
 const VERSION: u16 = 4;
 
-/// Greatest number of bytes that are read.
+/// Maximum number of bytes that are read.
 const MAX_BYTES: usize = 1 << 26;
 
-/// Greatest distance of a saved position from the map, in units. Entities that have left the map
-/// are taken out after the bodies have moved, but missiles move after that.
+/// Maximum distance of a saved position from the map, in units. Entities that have left the map are
+/// taken out after the bodies have moved, but missiles move after that.
 const AROUND: f64 = LEFT + 1024.0;
 
-/// Greatest saved speed, in units or radians per second.
+/// Maximum saved speed, in units or radians per second.
 const MAX_SPEED: f64 = 1e9;
 
-/// Greatest saved speed of a kinematic body, in units per second.
+/// Maximum saved speed of a kinematic body, in units per second.
 const MAX_DRIVEN: f64 = 5_000.0;
 
 /// Rounding may let a kinematic body spin faster by this share than the greatest spin.
 const SPIN_ROUNDING: f64 = 1e-9;
 
-/// Greatest absolute value of any other saved number.
+/// Maximum absolute value of any other saved number.
 const MAX_NUMBER: f64 = 1e12;
 
-/// Most by which the length of a saved orientation or direction may differ from 1.
+/// Maximum difference of the length of a saved orientation or direction from 1.
 const UNIT: f64 = 1e-6;
 
-/// Greatest number of ticks of a match: at 60 a second, 148,000 years.
+/// Maximum number of ticks of a match: at 60 a second, 148,000 years.
 const MAX_TICK: u64 = 1 << 48;
 
-/// Greatest number of ticks in the saved history of positions.
+/// Maximum number of ticks in the saved history of positions.
 const MAX_HISTORY: usize = 64;
 
 /// Why a saved match cannot be loaded.
@@ -110,7 +110,7 @@ struct Saved<'a> {
     tick: u64,
     /// The numbers of [`MovementParameters`].
     movement: [f64; 9],
-    /// Greatest cost of the bodies in a tick; `None` for no limit.
+    /// Maximum cost of the bodies in a tick; `None` for no limit.
     budget: Option<f64>,
     generations: Cow<'a, [u16]>,
     entities: Vec<SavedEntity<'a>>,

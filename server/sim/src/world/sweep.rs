@@ -46,7 +46,7 @@ pub enum SweptShape {
 /// longer one the shape would stop farther from the obstacle.
 const LONGEST: f64 = 512.0;
 
-/// Greatest number of searches of a sweep. Each blocked search leads to another one, nearer to the
+/// Maximum number of searches of a sweep. Each blocked search leads to another one, nearer to the
 /// obstacle. A shape that grazes a body's edge may need some dozens.
 const MAX_SEARCHES: u32 = 64;
 

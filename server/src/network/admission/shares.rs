@@ -71,9 +71,9 @@ pub(super) const REJOIN_DELAY: Duration = Duration::from_secs(3);
 /// The share that an operator grants each address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
-    /// Most players of the address; 0 for any number.
+    /// Limit of players per address; 0 for any number.
     pub(super) players: u16,
-    /// Most spectators of the address; 0 for any number.
+    /// Limit of spectators per address; 0 for any number.
     pub(super) spectators: u16,
     exempt: Vec<IpAddr>,
 }

@@ -137,7 +137,7 @@ pub struct MassLanding {
     pub left: usize,
     /// Times that a lander rose from its pad to try once more.
     pub go_arounds: u32,
-    /// Most landers on their way down, or in their pads, at a time.
+    /// Maximum number of landers on their way down, or in their pads, at a time.
     pub down_at_once: usize,
     /// Guarded moves that were cut short.
     pub stops: u64,

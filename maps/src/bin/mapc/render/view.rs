@@ -6,7 +6,7 @@ use obsp::geometry::Aabb;
 const MARGIN: u32 = 44;
 const LEGEND: u32 = 270;
 
-/// Least height of the picture, in pixels, so that the legend fits.
+/// Minimum height of the picture, in pixels, so that the legend fits.
 const LEAST_HEIGHT: u32 = 600;
 
 /// Space around the map that is shown too, as a fraction of its size.

@@ -16,7 +16,7 @@ const LOWER: f32 = 8.0;
 /// A walk shorter than this share of the distance between places has met a wall.
 const SHORT: f32 = 0.25;
 
-/// Greatest number of places of a map. A floor of 4,600 by 4,600 units has this many.
+/// Maximum number of places of a map. A floor of 4,600 by 4,600 units has this many.
 const MOST: usize = 16_384;
 
 /// Places of a map where a player can stand, in the order in which a flood fill from

@@ -23,7 +23,7 @@ use crate::threads::joined;
 /// margin.
 pub(crate) const FREE_AT_REST: f64 = 0.5 * (SPECULATIVE_DISTANCE - MARGIN);
 
-/// Fewest bodies of a thread's share.
+/// Minimum number of bodies per thread's share.
 const MIN_SHARE: usize = 24;
 
 /// The result of a search.

@@ -31,7 +31,7 @@ pub(super) const SPECULATIVE_DISTANCE: f64 = 2.0 * REST_GAP;
 /// units, within the tick.
 const CONTACT_TRIGGER_GAP: f64 = 0.5 * REST_GAP;
 
-/// Least distance, in units, that a search assumes every body to move. A body that moves no
+/// Minimum distance, in units, that a search assumes every body to move. A body that moves no
 /// farther, and is as it was at the last search, needs no new search.
 pub(super) const MIN_SEARCH_REACH: f64 = 0.5 * REST_GAP;
 
@@ -39,7 +39,7 @@ pub(super) const MIN_SEARCH_REACH: f64 = 0.5 * REST_GAP;
 /// Otherwise a search finds a better plane.
 const STILL_FAR: f64 = 0.75;
 
-/// Fewest bodies of a thread's share when searchers are prepared.
+/// Minimum number of bodies of a thread's share when searchers are prepared.
 const MIN_SHARE: usize = 128;
 
 /// A body that searches for contacts.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::bodies::blocker::Blocker;
 use crate::collision::separation::Features;
 
-/// Most points of one pair of parts: four carry any load that a plane can carry.
+/// Maximum number of points per pair of parts: four carry any load that a plane can carry.
 pub(crate) const MAX_POINTS: usize = 4;
 
 /// The points of a manifold.

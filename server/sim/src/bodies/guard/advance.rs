@@ -34,10 +34,10 @@ const EXTRA_MARGIN: f64 = 3.0 * MARGIN;
 /// off a body that moves. Two bodies that are pressed together at the margin have no room to turn.
 const EXTRA_MARGIN_MOVING: f64 = REST_GAP;
 
-/// Fewest pairs of a thread's share.
+/// Minimum number of pairs of a thread's share.
 const MIN_PAIRS: usize = 48;
 
-/// Fewest moving bodies of a thread's share.
+/// Minimum number of moving bodies of a thread's share.
 const MIN_MOVERS: usize = 128;
 
 /// The motion that a body is to make.

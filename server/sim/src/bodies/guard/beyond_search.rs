@@ -18,14 +18,14 @@ use crate::collision::time_of_impact::TimeOfImpact;
 use crate::context::StepContext;
 use crate::threads::joined;
 
-/// Fewest pairs of a thread's share.
+/// Minimum number of pairs of a thread's share.
 const MIN_PAIRS: usize = 16;
 
-/// Fewest moving bodies of a thread's share.
+/// Minimum number of moving bodies of a thread's share.
 const MIN_BODIES: usize = 32;
 
-/// Fewest bodies of a thread's share, where the bodies beyond the reach of the search are shared
-/// out.
+/// Minimum number of bodies of a thread's share, where the bodies beyond the reach of the search
+/// are shared out.
 const MIN_BEYOND: usize = 16;
 
 /// Whether two bodies may have come near each other where the search for contacts found

@@ -15,7 +15,7 @@ use crate::collision::time_of_impact::{Impact, TimeOfImpact};
 use crate::context::StepContext;
 use crate::counters::Counters;
 
-/// Fewest moving bodies of a thread's share.
+/// Minimum number of moving bodies of a thread's share.
 const MIN_BODIES: usize = 32;
 
 /// Stops the bodies of `pairs` where they meet each other. Their stops at bodies that stand are

@@ -5,8 +5,8 @@ use arrayvec::ArrayVec;
 use super::lanes::LANES;
 use crate::bodies::contact::MAX_POINTS;
 
-/// Most colors: the bits of a mask. If a body has more contacts than that, the rest of them are
-/// solved one at a time.
+/// Maximum number of colors: the bits of a mask. If a body has more contacts than that, the rest of
+/// them are solved one at a time.
 const MAX_COLORS: u32 = u64::BITS;
 
 /// A contact's sort key is one number, because that compares fastest. From this bit on it holds the

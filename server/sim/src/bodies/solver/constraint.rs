@@ -53,7 +53,7 @@ pub(super) struct ConstraintPoint {
     /// Relative speed along the normal with which the bodies reach the rest gap if nothing stops
     /// them, positive if approaching.
     pub(super) impact_speed: Lanes,
-    /// Greatest normal impulse of any sub-step: zero if the bodies did not touch.
+    /// Maximum normal impulse of any sub-step: zero if the bodies did not touch.
     pub(super) max_normal_impulse: Lanes,
 }
 

@@ -10,9 +10,9 @@ use super::contacts::{Contacts, SubSteps};
 /// lanes empty.
 const BLOCK: usize = 128;
 
-/// Most bodies of an island in one block: a larger island is cut in halves until they are no
-/// larger. With smaller blocks, more contacts would be between blocks, and a single thread solves
-/// all contacts between blocks.
+/// Maximum number of bodies of one island per block: a larger island is cut in halves until they
+/// are no larger. With smaller blocks, more contacts would be between blocks, and a single thread
+/// solves all contacts between blocks.
 pub(super) const MAX_BLOCK: usize = 256;
 
 /// The block that holds a body, and where in the block it is.

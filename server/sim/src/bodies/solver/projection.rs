@@ -12,7 +12,7 @@ use super::contacts::Contacts;
 use super::lanes::{LANES, Lanes, Vec3Lanes, inverse_or_zero, positive_part};
 use crate::collision::distances::REST_GAP;
 
-/// Most passes over an island's points, in either of the two solves.
+/// Limit of passes over an island's points, in either of the two solves.
 pub(super) const PASSES: u32 = 15;
 
 /// The gap that is kept, in units: nine times the guard's margin, and less than the rest gap. If it
@@ -20,7 +20,7 @@ pub(super) const PASSES: u32 = 15;
 /// another twentieth of a heap's time for nothing.
 const TARGET_GAP: f32 = 0.7 * REST_GAP as f32;
 
-/// Greatest distance by which two bodies are pushed apart within a tick, in units.
+/// Maximum distance by which two bodies are pushed apart within a tick, in units.
 const MAX_PUSH: f32 = 0.5 * REST_GAP as f32;
 
 /// Points that lack less than this, in units, are not corrected.

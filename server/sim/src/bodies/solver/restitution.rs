@@ -21,14 +21,14 @@ use crate::bodies::contact::MAX_POINTS;
 /// of gravity give, so that bodies at rest do not jitter.
 pub(crate) const RESTITUTION_THRESHOLD: f64 = 60.0;
 
-/// Most passes over the points of an impact: those of one box agree after about ten.
+/// Limit of passes over the points of an impact: those of one box agree after about ten.
 const PASSES: u32 = 60;
 
 /// The points of an impact agree if their speeds miss their targets by no more than this, in units
 /// per second.
 const AGREED: f32 = 1e-3;
 
-/// Most additional passes over the points of an impact in a sub-step.
+/// Limit of additional passes per sub-step over the points of an impact.
 const MEETING_PASSES: u32 = 20;
 
 /// Like [`AGREED`], but while bodies are pressed together. So small a speed turns a body of half a

@@ -6,7 +6,7 @@ use glam::DVec3;
 use super::simplex::{Simplex, Vertex};
 use super::{Features, Part, Proximity, Separation, gap_along};
 
-/// Greatest number of steps. GJK on polyhedra ends after a few dozen steps; the limit is for
+/// Maximum number of steps. GJK on polyhedra ends after a few dozen steps; the limit is for
 /// degenerate ones. The best plane found so far is reported for them.
 const MAX_STEPS: usize = 64;
 

@@ -21,8 +21,8 @@ use crate::world::PlaceError;
 /// Gap between the hull and the box under it, in units.
 const DROP_GAP: f64 = 1.0;
 
-/// Least height of the normal of ground for a pad: cosine of 60 degrees. A box that
-/// touches a wall is still falling.
+/// Minimum height of the normal of ground for a pad: cosine of 60 degrees. A box that touches a
+/// wall is still falling.
 const GROUND: f64 = 0.5;
 
 /// Heights above the ground at which a pad is tried, in units: a slope is higher

@@ -33,10 +33,9 @@ const FREQUENCY: f64 = 2.0;
 /// Damping ratio of the cushions: critical, so that the tank does not bob.
 const DAMPING: f64 = 1.0;
 
-/// Greatest force of one cushion, as a share of the tank's weight. All four together
-/// brake the fastest glide well within reach, and do not press the tank against a
-/// low ceiling so hard that friction holds it there: 0.6 times the remaining 0.8
-/// gravities is less than the engine's push.
+/// Maximum force of one cushion, as a share of the tank's weight. All four together brake the
+/// fastest glide well within reach, and do not press the tank against a low ceiling so hard that
+/// friction holds it there: 0.6 times the remaining 0.8 gravities is less than the engine's push.
 const STRENGTH: f64 = 0.45;
 
 /// Rounds over the four cushions: each takes the forces of the others into account.

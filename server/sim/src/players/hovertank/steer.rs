@@ -28,7 +28,7 @@ const LANDING: f64 = 60.0;
 /// While landing, the engine stops once the ground is this near under a corner, in units.
 const TOUCHDOWN: f64 = 1.0;
 
-/// Greatest lift, in units per second squared.
+/// Maximum lift, in units per second squared.
 const LIFT: f64 = 3.0 * GRAVITY;
 
 /// Highest angular speed of the hull, in radians per second.
@@ -37,8 +37,7 @@ const TURN: f64 = 2.5;
 /// Share of a missing rotation that is made up per second.
 const TURN_RATE: f64 = 6.0;
 
-/// Greatest angular acceleration by engine and gyroscope, in radians per second
-/// squared.
+/// Maximum angular acceleration by engine and gyroscope, in radians per second squared.
 const TORQUE: f64 = 15.0;
 
 /// Cosine of the tilt, some 45 degrees, beyond which cushions cannot carry and the

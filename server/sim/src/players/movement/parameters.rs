@@ -68,8 +68,8 @@ pub struct MovementError {
     pub most: f64,
 }
 
-/// Greatest gain of speed within a tick beyond running and jumping, in units per second: the
-/// gain by gravity.
+/// Largest gain of speed within a tick beyond running and jumping, in units per second: the gain by
+/// gravity.
 const FASTER: f64 = 10.0;
 
 /// Allowance for the gaps that players keep, and for the moves that keep them, in units.

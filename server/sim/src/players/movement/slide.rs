@@ -5,10 +5,10 @@ use glam::{DVec3, Vec3};
 use super::{Ground, Motion, MovementParameters, Surroundings, WALKABLE};
 use crate::players::agent::SweepHit;
 
-/// Greatest number of straight pieces in the motion of one tick.
+/// Maximum number of straight pieces in the motion of one tick.
 const MAX_BENDS: usize = 4;
 
-/// Greatest number of surfaces met within a tick. With more the player is in a pocket and stops.
+/// Maximum number of surfaces met within a tick. With more the player is in a pocket and stops.
 const MAX_PLANES: usize = 5;
 
 /// A velocity that leaves a surface slower than this, in units per second, counts as

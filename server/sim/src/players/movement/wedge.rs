@@ -25,8 +25,8 @@ const TURNED_AWAY: f64 = 0.002;
 /// The factor by which [`TURNED_AWAY`] grows for a way that still meets them.
 const TURNED_FURTHER: f64 = 8.0;
 
-/// Greatest number of ways that are tested. Each one meets a surface that the ways before did
-/// not, or is turned farther away from a surface. If this many ways are closed, all ways count as
+/// Maximum number of ways that are tested. Each one meets a surface that the ways before did not,
+/// or is turned farther away from a surface. If this many ways are closed, all ways count as
 /// closed.
 const MAX_WAYS: usize = 12;
 

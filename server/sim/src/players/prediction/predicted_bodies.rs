@@ -19,8 +19,8 @@ use crate::state::{EntityId, EntityState, Kind};
 /// until the server's next snapshot.
 const REACH: f64 = 16.0;
 
-/// Greatest number of predicted bodies; the nearest ones are taken. Snapshots of a heap of
-/// hundreds are not exact enough to predict it anyway.
+/// Maximum number of predicted bodies; the nearest ones are taken. Snapshots of a heap of hundreds
+/// are not exact enough to predict it anyway.
 const MOST: usize = 8;
 
 /// A pose that was rounded for the wire may be nearer to the ground than the guard
