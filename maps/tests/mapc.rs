@@ -242,7 +242,7 @@ fn players_are_as_large_as_a_game_file_says() {
     assert_eq!(report["sizes"][3]["half_extents"], serde_json::json!([32.0, 32.0, 44.0]));
     let bad = folder.file("bad.toml", "[player]\nheight = 4\n");
     let message = refused(&["compile", &source, "--game", &bad], "", 1);
-    let expected = "bad.toml: line 2, column 10: height is 4, not within 16 and 96";
+    let expected = "bad.toml: line 2, column 10: height is 4, not between 16 and 96";
     assert!(message.contains(expected), "{message}");
     let spaces = folder.file("s.toml", "[[size]]\nname = \"crate\"\nhalf_extents = [8, 8, 8]\n");
     refused(&["compile", &source, "--game", &game, "--spaces", &spaces], "", 2);

@@ -37,7 +37,7 @@ const BELOW_A_STEP: f64 = 1.0;
 pub(super) struct PathFollower {
     route: Vec<Waypoint>,
     next: usize,
-    /// Ticks since the last waypoint was reached.
+    /// Ticks since a waypoint was last reached.
     ticks: u32,
     movement: MovementParameters,
 }

@@ -7,8 +7,8 @@ use super::polygon::{Side, side, split};
 use crate::geometry::{Aabb, ConvexSolid, Face, Plane, Winding};
 use crate::spaces::SizeId;
 
-/// Maximum extent of a splinter from a plane, in units: less than half of the tolerance that
-/// answers are judged by.
+/// Maximum extent of a splinter from a plane, in units: less than half of the 0.01 units that
+/// `mapc verify` allows.
 const SPLINTER: f64 = 4.0 * TOLERANCE;
 
 /// A bounded convex polyhedron that is split repeatedly.

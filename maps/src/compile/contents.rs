@@ -79,7 +79,7 @@ type Reason = &'static str;
 const LIQUID: Reason = "a liquid is empty space here: nobody swims in it, and it hurts nobody";
 const CURRENT: Reason = "no current moves anybody here";
 const BOTS: Reason =
-    "it stops only bots and monsters, which have no rules of their own here, so it is left out";
+    "nothing here stops bots and monsters alone, so it is left out";
 const LADDER: Reason = "nobody climbs ladders here";
 const SLICK: Reason = "no surface is slick here";
 const PORTAL: Reason = "this world is not divided into areas, so it is always open";

@@ -6,9 +6,9 @@ use glam::DVec3;
 
 use crate::geometry::Plane;
 
-/// The compiler ignores distances below this, in units: it neither cuts off thinner slices nor
-/// tells planes apart that are closer on one face. This is half the resolution of `f32` at the
-/// edge of the world, and a tenth of the tolerance that answers are judged by.
+/// The compiler ignores distances below this, in units: it cuts off no thinner slices, and takes
+/// planes that are closer than this on a face for one. This is half the resolution of `f32` at the
+/// edge of the world, and a tenth of the 0.01 units that `mapc verify` allows.
 pub(super) const TOLERANCE: f64 = 1e-3;
 
 /// A plane of a [`PlaneTable`], with a facing.

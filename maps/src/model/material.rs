@@ -21,7 +21,7 @@ pub struct Material {
 
 /// A coefficient is out of its range.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
-#[error("{name} is {value}, not within 0 and {most}")]
+#[error("{name} is {value}, not between 0 and {most}")]
 pub struct MaterialError {
     /// The name of the coefficient.
     pub name: &'static str,

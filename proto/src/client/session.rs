@@ -184,7 +184,7 @@ impl Session {
         now: Time,
         bytes: &[u8],
     ) -> Result<Option<SnapshotReceived>, ProtocolError> {
-        // A datagram may overtake the hello. The server sends its content again.
+        // Dropped if it overtakes the server's hello: its content is sent again.
         let Phase::Joined(joined) = &mut self.phase else { return Ok(None) };
         let received = joined.receive(now, bytes, &mut self.stats);
         match &received {

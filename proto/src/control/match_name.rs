@@ -53,7 +53,7 @@ impl fmt::Display for MatchName {
 
 impl<Context> Decode<Context> for MatchName {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let not_a_name = |_| DecodeError::Other("not the name of a match");
+        let not_a_name = |_| DecodeError::Other("not a valid match name");
         String::decode(decoder)?.parse().map_err(not_a_name)
     }
 }

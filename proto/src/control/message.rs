@@ -431,7 +431,7 @@ impl<Context> Decode<Context> for ClientHello {
         if token.len() > MAX_TOKEN {
             return Err(DecodeError::Other("the token is too long"));
         }
-        let not_a_name = |_| DecodeError::Other("not the name of a match");
+        let not_a_name = |_| DecodeError::Other("not a valid match name");
         let named = (!match_name.is_empty()).then(|| match_name.parse().map_err(not_a_name));
         Ok(Self { version, map, name, token, ticket, match_name: named.transpose()? })
     }

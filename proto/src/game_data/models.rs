@@ -94,8 +94,8 @@ pub(super) fn read(
             (false, true) => model.as_missile(),
             (true, true) => {
                 let message = format!(
-                    "materials.{name}: bodies that a game drives are no missiles; leave out \
-                     kinematic or missile"
+                    "materials.{name}: a kinematic body cannot be a missile; leave out kinematic \
+                     or missile"
                 );
                 return Err(GameFileError::at(text, material.span().start, message));
             }

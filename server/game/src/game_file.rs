@@ -287,14 +287,14 @@ mod tests {
     #[test]
     fn weapons_and_players_that_cannot_be_are_told_with_their_place() {
         for (text, expected) in [
-            ("[player]\nhealth = 0", "line 2, column 10: health is 0, not within 1 and 10000"),
+            ("[player]\nhealth = 0", "line 2, column 10: health is 0, not between 1 and 10000"),
             ("[player]\nhealth = 1.5", "line 2, column 10: health is 1.5, not a whole number"),
             ("[player]\nhealht = 1", "line 2, column 1: unknown field `healht`"),
-            ("[player]\nheight = 9", "line 2, column 10: height is 9, not within 16 and 96"),
+            ("[player]\nheight = 9", "line 2, column 10: height is 9, not between 16 and 96"),
             ("[weapons.ray]\nspeed = 1", "line 2, column 9: a ray has no speed"),
             ("[weapons.ray]\nmodel = 'x'", "line 2, column 9: a ray has no model"),
             ("[weapons.rocket]\nlift = 1", "line 2, column 8: a rocket has no lift"),
-            ("[weapons.rocket]\nspeed = 9e9", "line 2, column 9: speed is 9000000000, not within"),
+            ("[weapons.rocket]\nspeed = 9e9", "line 2, column 9: speed is 9000000000, not between"),
             ("[weapons.rocket]\nspede = 9", "line 2, column 1: unknown field `spede`"),
             ("[weapons.laser]\nreach = 9", "weapons.laser needs a kind"),
             ("[weapons.ray]\nkind = 'laser'", "line 2, column 8: unknown variant `laser`"),
@@ -395,8 +395,8 @@ mod tests {
         assert!(unknown.starts_with("line 3, column 1: ") && unknown.contains("run_speed"));
         assert!(refused("[weapon]\n").starts_with("line 1, column "), "{}", refused("[weapon]"));
         let range = refused("\n[movement]\nstep_height =  65");
-        assert_eq!(range, "line 3, column 16: step_height is 65, not within 0 and 64");
-        assert!(refused("[movement]\ngravity = nan").contains("not within"));
+        assert_eq!(range, "line 3, column 16: step_height is 65, not between 0 and 64");
+        assert!(refused("[movement]\ngravity = nan").contains("not between"));
         assert!(refused("[movement]\ngravity = 'high'").starts_with("line 2, column 11: "));
         assert!(refused("[movement").starts_with("line 1, column "));
     }

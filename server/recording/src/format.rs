@@ -201,7 +201,7 @@ pub(crate) fn decode_header(body: &[u8]) -> Result<Header, String> {
     // The numbers are checked before memory is taken for them, because a file may come from anyone.
     if objects as usize + usize::from(max_players) > MAX_ENTITIES {
         return Err(format!(
-            "it has {objects} objects and {max_players} players; a match has at most {MAX_ENTITIES}"
+            "it has {objects} objects and {max_players} players, together more than {MAX_ENTITIES}"
         ));
     }
     if !TICK_RATES.contains(&tick_rate) {

@@ -12,12 +12,12 @@ use obsp_sim::{Command, Config, EntityId};
 use super::live::{NewsReceiver, next_said};
 use super::{Beginning, Note, Recorder, RecordingError, Said, Tick, Writer, beginning_of, kind_in};
 
-/// At least so many seconds are kept, once the level has lasted that long.
+/// At least this many seconds are kept, once the level has lasted that long.
 const KEPT_SECONDS: u64 = 30;
 
-/// Seconds between two keyframes. At most so many seconds more than [`KEPT_SECONDS`] are kept,
-/// because what is kept begins with a keyframe. A page that jumps to a tick has to play at most so
-/// many seconds before it, which takes less than 200 ms.
+/// Seconds between two keyframes. Up to this much more than [`KEPT_SECONDS`] is kept, because the
+/// kept part begins with a keyframe. To jump to a tick, a page plays at most this many seconds,
+/// which takes less than 200 ms.
 const KEYFRAME_SECONDS: u64 = 3;
 
 /// Limit in bytes of the keyframes that are kept. A keyframe of 32 players and 200 bodies takes

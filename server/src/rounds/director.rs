@@ -30,7 +30,7 @@ pub(crate) struct LevelPipeline {
     pub(crate) recordings: Arc<LevelRecordings>,
 }
 
-/// Leads the match through its rounds, for as long as it is polled.
+/// Leads the match through its rounds; never returns.
 pub(crate) async fn direct(
     mut schedule: Schedule,
     mut pipeline: LevelPipeline,

@@ -99,7 +99,7 @@ pub struct SoakOptions {
 fn parse_resolution(text: &str) -> Result<Resolution, String> {
     let parts = text.parse().map_err(|_| "not a whole number".to_owned())?;
     let (least, most) = (Resolution::PARTS.start(), Resolution::PARTS.end());
-    Resolution::new(parts).ok_or_else(|| format!("{parts} is not within {least} to {most}"))
+    Resolution::new(parts).ok_or_else(|| format!("{parts} is not between {least} and {most}"))
 }
 
 impl SoakOptions {

@@ -114,9 +114,9 @@ impl Loss {
             ),
             Self::KernelDrops { per_second } => warn!(
                 alert,
-                "in the last minute the kernel threw {per_second:.0} datagrams a second away \
-                 before the server read them: raise the UDP buffers (net.core.rmem_max), and see \
-                 whether the network thread has a processor"
+                "in the last minute the kernel dropped {per_second:.0} datagrams a second before \
+                 the server read them: raise the UDP buffers (net.core.rmem_max), and check that \
+                 the network thread gets CPU time"
             ),
         }
     }

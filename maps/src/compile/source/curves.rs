@@ -40,7 +40,7 @@ const MAX_HALVINGS: u32 = 6;
 const MAX_POINTS: usize = 129;
 
 /// Limit of solids for the curves of a map: ten times as many as a large map of Quake III needs.
-/// This many take some hundred megabytes.
+/// This many take about a hundred megabytes.
 pub(super) const MAX_CURVE_SOLIDS: usize = 1 << 17;
 
 /// A curve as written.

@@ -31,8 +31,8 @@ fn start_offset(index: u32) -> Vec3 {
     2.0 * (0.5 + steps * index as f32).fract() - 1.0
 }
 
-/// Distance around the point within which faces are searched for, in units: less than the
-/// tolerance that answers are judged by, more than the width of splinters that rounding leaves.
+/// Distance around the point within which faces are searched for, in units: more than the width of
+/// the splinters that rounding leaves.
 pub(super) const SPOT_RADIUS: f64 = 0.015;
 
 /// Spots of a plane at which it is tested for a face, in units of [`SPOT_RADIUS`]. They lie on

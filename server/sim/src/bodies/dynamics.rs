@@ -367,8 +367,7 @@ impl BodyStep<'_> {
     }
 
     /// Removes the gravity of the unspent part of the tick from the velocity of supported bodies
-    /// that fall. Otherwise bodies that stop each other in the fall would land faster than they
-    /// fell.
+    /// that fall. Otherwise bodies that stop each other while falling would land too fast.
     fn take_back_gravity(&mut self, stopped: &[Remainder]) {
         for Remainder { slot, seconds: left, .. } in stopped {
             if !self.is_supported(*slot) {

@@ -25,8 +25,8 @@ const AGENT_GAP: f64 = 1.25 * REST_GAP;
 /// quite level: without this the player would be wedged between it and the floor.
 const GRAZING: f64 = 1.0 / 16.0;
 
-/// The distance in units that a player keeps from a body while passing along it: twice the
-/// guard's margin, so that the end of the motion is free, too.
+/// The distance in units that a player keeps from a body while passing along it: twice the guard's
+/// margin, so that [`Agent::is_free`] holds at the end of the motion.
 pub(crate) const GRAZING_GAP: f64 = 2.0 * MARGIN;
 
 /// The bodies that a player may run into.

@@ -38,8 +38,8 @@ pub(super) struct Division {
     pub(super) divided: Vec<DividedIsland>,
     /// The place of each body; the first is the fixed body.
     pub(super) places: Vec<Place>,
-    /// The numbers of ticks and of sub-steps, and the index of the last block of whole islands that
-    /// have these numbers.
+    /// For each pair of tick and sub-step counts: the index of the last block of whole islands with
+    /// these counts.
     open: Vec<([u32; 2], usize)>,
 }
 

@@ -87,8 +87,8 @@ impl<'a, 'p> InFront<'a, 'p> {
     }
 
     /// The point of the face below the vertex; `None` if the vertex lies beside the face. This
-    /// point and the vertex are closest: no part reaches across the slab between the plane of
-    /// the face and the vertex.
+    /// point and the vertex are the parts' closest points: neither part enters the slab between the
+    /// face's plane and the vertex.
     fn foot(&self) -> Option<DVec3> {
         let foot = self.seen - self.face.plane.normal * self.height;
         let faces = self.part.solid.faces().iter();
