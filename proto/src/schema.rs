@@ -135,7 +135,7 @@ impl Schema {
     pub fn new(parts: SchemaParts) -> Result<Self, SchemaError> {
         let SchemaParts { of_match, of_own_player, of_players, models, events } = parts;
         check_fields("the match", &of_match)?;
-        check_fields("the own player", &of_own_player)?;
+        check_fields("a client's own player", &of_own_player)?;
         check_fields("players", &of_players)?;
         if models.len() > obsp_sim::MAX_MODELS {
             return Err(SchemaError::TooManyModels { count: models.len() });
@@ -226,7 +226,7 @@ impl Schema {
         self.events.iter().position(|event| event == name).map(|index| index as u8)
     }
 
-    /// Whether the match, or the own player alone, has fields.
+    /// Whether the match, or a client's own player alone, has fields.
     pub(crate) fn has_shared_fields(&self) -> bool {
         !self.of_match.is_empty() || !self.of_own_player.is_empty()
     }

@@ -21,7 +21,7 @@ use crate::soak::{SoakOptions, soak_game};
 #[derive(Debug, Parser)]
 #[command(version, about = "Serves a game over QUIC", long_about = None)]
 struct GameOptions {
-    /// Let scripted players play so many ticks without a network, audit every tick, and print a
+    /// Let scripted players play this many ticks without a network, audit every tick, and print a
     /// report
     #[arg(long, value_name = "TICKS", group = "job",
           value_parser = clap::value_parser!(u64).range(1..=10_000_000))]

@@ -49,7 +49,7 @@ pub struct LandingOptions {
     #[arg(long, value_name = "NAME", default_value = "terrain")]
     pub map: String,
 
-    /// Let so many hovertanks, 1 to 64, land at once instead. Their pads lie beneath each other's
+    /// Let this many hovertanks, 1 to 64, land at once instead. Their pads lie beneath each other's
     /// paths, on a yard that is drawn for them
     #[arg(long, value_name = "N", conflicts_with_all = ["map", "others"],
           value_parser = clap::value_parser!(u16).range(1..=64))]

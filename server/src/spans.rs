@@ -27,7 +27,7 @@ const TRACES: &str = "/v1/traces";
 /// for the last spans.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// One in so many ticks is recorded as a span: one in ten seconds at 60 Hz.
+/// One in this many ticks is recorded as a span: one in ten seconds at 60 Hz.
 const TICKS_A_SPAN: u32 = 600;
 
 /// Why spans cannot be exported.
@@ -132,8 +132,8 @@ impl Spans {
         Some(span.span_context().clone())
     }
 
-    /// Records the transfer of a map of so many bytes, which took `time`, to the client with the
-    /// span `join`. `is_sent` is false if the transfer was aborted.
+    /// Records the transfer of a map of `bytes`, which took `time`, to the client with the span
+    /// `join`. `is_sent` is false if the transfer was aborted.
     pub(crate) fn map_transfer(
         &self,
         join: Option<SpanContext>,

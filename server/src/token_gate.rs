@@ -11,7 +11,7 @@ use thiserror::Error;
 /// about to be made. This bounds how long used tokens must be remembered.
 pub(crate) const LONGEST: u64 = 3600;
 
-/// Maximum number of used tokens that are remembered. With so many, no other token is accepted
+/// Maximum number of used tokens that are remembered. With this many, no other token is accepted
 /// until some have expired, because a token that was forgotten could be used again.
 const REMEMBERED: usize = 65_536;
 

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use obsp_proto::Tick;
 
-/// The age of a view is given in so many parts of a tick.
+/// The age of a view is counted in parts of a tick; a tick has this many.
 const PARTS: f64 = 16.0;
 
-/// On a perfect line, clients show the match so many ticks late, in addition to the interval
+/// On a perfect line, clients show the match this many ticks late, in addition to the interval
 /// between two snapshots.
 const INTERPOLATION: f64 = 1.0;
 
 /// Minimum number of snapshots per second to a client, however narrow its line is.
 const SLOWEST_SNAPSHOTS: f64 = 20.0;
 
-/// At most so many ticks count from the arrival of commands to the tick that is played. So a client
-/// that sends no commands for longer does not get an older view.
+/// At most this many ticks count from the arrival of commands to the tick that is played. So a
+/// client that sends no commands for longer does not get an older view.
 const MOST_AHEAD: f64 = 4.0;
 
 /// Ticks of slack for clocks and rounding.

@@ -76,7 +76,7 @@ impl Default for Credentials {
 #[derive(Clone, Debug)]
 pub enum Event {
     /// The server accepted the client, which plays from now on. Load the map and the game's
-    /// data that the hello names and pass them to [`Client::use_map`]; the own player is
+    /// data that the hello names and pass them to [`Client::use_map`]; the client's own player is
     /// predicted from then on.
     Joined(ServerHello),
     /// The match continues in another world. Everything known of the old one is void, and no
@@ -129,8 +129,8 @@ pub enum Transmit {
 pub struct Snapshot {
     /// Its content.
     pub received: SnapshotReceived,
-    /// The prediction error, if the snapshot carries the own player's motion and that tick
-    /// had been predicted.
+    /// The prediction error, if the snapshot carries the motion of the client's own player and that
+    /// tick had been predicted.
     pub error: Option<PredictionError>,
     /// Whether the correction of that error makes [`View::position`] jump: move by more than
     /// four units in a frame at 60 Hz, besides the player's own motion.
@@ -257,7 +257,7 @@ impl Client {
         self.session.hello().filter(|_| self.prediction.is_none())
     }
 
-    /// Uses the map and the game that [`Event::Joined`] has asked for. The own player is
+    /// Uses the map and the game that [`Event::Joined`] has asked for. The client's own player is
     /// predicted from now on.
     ///
     /// # Errors
@@ -273,10 +273,10 @@ impl Client {
         Ok(())
     }
 
-    /// Sends `command` if a tick is due, and predicts the own player; returns that tick.
-    /// The server judges a shot of this command by the picture that [`Client::view`] shows
-    /// now. The call also notices that the server is silent, so make it at least twice a
-    /// second, in the match or not.
+    /// Sends `command` if a tick is due, and predicts the client's own player; returns that tick.
+    /// The server judges a shot of this command by the picture that [`Client::view`] shows now. The
+    /// call also notices that the server is silent, so make it at least twice a second, in the
+    /// match or not.
     ///
     /// A caller with more frames than ticks remembers a key press until a tick is sent. A
     /// caller with fewer frames loses nothing: in ticks without a command the last one is
@@ -377,14 +377,14 @@ impl Client {
         View::new(self, now)
     }
 
-    /// The own player's predicted motion after the latest command, with that command's
-    /// tick; `None` until the map is loaded and the server has reported the motion for the
-    /// first time.
+    /// The predicted motion of the client's own player after the latest command, with that
+    /// command's tick; `None` until the map is loaded and the server has reported the motion for
+    /// the first time.
     pub fn motion(&self) -> Option<(Tick, PlayerMotion)> {
         self.prediction.as_ref()?.motion()
     }
 
-    /// The prediction of the own player; `None` until the map is loaded.
+    /// The prediction of the client's own player; `None` until the map is loaded.
     pub fn prediction(&self) -> Option<&Prediction> {
         self.prediction.as_ref()
     }
@@ -476,7 +476,7 @@ impl Client {
         Snapshot { received, error, view_jumps: view_jumps.unwrap_or(false) }
     }
 
-    /// Reconciles the prediction with the server's motion of the own player; returns the
+    /// Reconciles the prediction with the server's motion of the client's own player; returns the
     /// prediction error, and whether its correction makes the view jump.
     fn reconcile(
         &mut self,
@@ -493,7 +493,7 @@ impl Client {
         Some((error, view_jumps))
     }
 
-    /// Reconciles the prediction with the latest state of the vehicle that the own player
+    /// Reconciles the prediction with the latest state of the vehicle that the client's own player
     /// drives; returns what [`Client::reconcile`] does. `None` for a player on foot, or if the
     /// state is no newer than the last one used.
     fn reconcile_vehicle(&mut self, now: Time) -> Option<(PredictionError, bool)> {
@@ -520,7 +520,7 @@ impl Client {
         Some((error, view_jumps))
     }
 
-    /// Whether the own player is known to have left the world, by dying for example, since
+    /// Whether the client's own player is known to have left the world, by dying for example, since
     /// its latest motion. An entity that no snapshot has contained yet has not left.
     fn has_left_the_world(&self) -> bool {
         let since = self.session.player().and_then(|own| self.session.gone_since(own));
@@ -529,7 +529,7 @@ impl Client {
         since.zip(known).is_some_and(|(since, known)| since >= known)
     }
 
-    /// The latest state of every entity that the own player may run into.
+    /// The latest state of every entity that the client's own player may run into.
     fn obstacles_near(&self, position: DVec3, radius: f64) -> Vec<Observed> {
         let own = self.session.player();
         let near = self.session.entities_near(position, radius);

@@ -50,12 +50,12 @@ const OUTDATED: f64 = 15.0;
 /// became longer: an eighth of a second at 60 Hz.
 const MAX_OUTDATED: u32 = 8;
 
-/// Snapshots in a window: a second's worth at 60 Hz. At least one of so many did not wait for
-/// the caller.
+/// Snapshots in a window: a second's worth at 60 Hz. At least one of this many did not wait for the
+/// caller.
 const RECENT: u32 = 60;
 
 /// Maximum number of ticks by which a motion is extrapolated. The server sends a moving entity at
-/// least once in so many ticks.
+/// least once in this many ticks.
 const MAX_EXTRAPOLATION: f64 = 8.0;
 
 /// Chooses the render tick: as late as possible, but far enough in the past that the

@@ -1,4 +1,4 @@
-//! Client-side prediction and reconciliation of the own player.
+//! Client-side prediction and reconciliation of a client's own player.
 //!
 //! Call [`Prediction::play`] for every command sent, [`Prediction::reconcile`] for every
 //! authoritative motion received, [`Prediction::reconcile_vehicle`] for every state of a
@@ -93,7 +93,7 @@ pub struct Prediction {
     stats: PredictionStats,
 }
 
-/// The own player after a tick.
+/// A client's own player after a tick.
 #[derive(Clone, Debug)]
 enum Own {
     OnFoot(PlayerMotion),

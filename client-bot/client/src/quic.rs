@@ -3,10 +3,10 @@
 //! A [`Connector`] owns one UDP socket and reaches one server with it; each
 //! [`Connector::join`] gives a [`Client`], one player. The caller drives the client in
 //! a loop: [`Client::next`] returns when a snapshot arrived or a command is due, and
-//! [`Client::command`] sends that command and predicts the own player at once.
-//! [`Client::leave`] ends the session; after a lost connection [`Connector::rejoin`]
-//! brings the player back. Frames may be drawn at any time between two events, from
-//! [`Client::view`] and [`Client::next_event`].
+//! [`Client::command`] sends that command and predicts the client's own player at once.
+//! [`Client::leave`] ends the session; after a lost connection [`Connector::rejoin`] brings the
+//! player back. Frames may be drawn at any time between two events, from [`Client::view`] and
+//! [`Client::next_event`].
 //!
 //! Engines with a frame loop of their own take a [`crate::Client`] and a [`SocketThread`]
 //! instead.
@@ -88,7 +88,7 @@ pub enum ClientEvent {
     Snapshot {
         /// Its content.
         snapshot: SnapshotReceived,
-        /// The prediction error, if the snapshot carries the own player's motion and
+        /// The prediction error, if the snapshot carries the motion of the client's own player and
         /// that tick had been predicted.
         error: Option<PredictionError>,
         /// Whether the correction of that error makes [`View::position`] jump: move by more
@@ -161,7 +161,7 @@ impl Client {
     }
 
     /// Waits until the map of the world just joined is loaded, while the match goes on
-    /// with idle commands; the own player is predicted from then on.
+    /// with idle commands; the client's own player is predicted from then on.
     async fn wait_for_map(&mut self) -> Result<(), JoinError> {
         loop {
             let event = self.next().await.map_err(|lost| match lost {
@@ -255,12 +255,12 @@ impl Client {
         self.client.view(self.now())
     }
 
-    /// The own player's predicted motion: see [`crate::Client::motion`].
+    /// The predicted motion of the client's own player: see [`crate::Client::motion`].
     pub fn motion(&self) -> Option<(Tick, PlayerMotion)> {
         self.client.motion()
     }
 
-    /// The prediction of the own player: see [`crate::Client::prediction`].
+    /// The prediction of the client's own player: see [`crate::Client::prediction`].
     pub fn prediction(&self) -> Option<&Prediction> {
         self.client.prediction()
     }

@@ -101,7 +101,7 @@ pub struct Joining {
     pub prediction_error: Errors,
     /// The same distance, without motions that something unpredictable may have disturbed.
     pub prediction_error_undisturbed: Errors,
-    /// Corrections that moved the own player by more than four units, of all bots.
+    /// Corrections, of all bots, that moved a bot's own player by more than four units.
     pub jumps: u64,
 }
 
@@ -118,7 +118,7 @@ pub struct Rates {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bottleneck {
-    /// The swarm's own threads: the machine cannot run so many bots.
+    /// The swarm's own threads: the machine cannot run this many bots.
     Swarm,
     /// The server's tick, which is slower than its rate.
     Server,

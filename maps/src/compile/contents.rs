@@ -78,8 +78,7 @@ type Reason = &'static str;
 
 const LIQUID: Reason = "a liquid is empty space here: nobody swims in it, and it hurts nobody";
 const CURRENT: Reason = "no current moves anybody here";
-const BOTS: Reason =
-    "nothing here stops bots and monsters alone, so it is left out";
+const BOTS: Reason = "nothing here stops bots and monsters alone, so it is left out";
 const LADDER: Reason = "nobody climbs ladders here";
 const SLICK: Reason = "no surface is slick here";
 const PORTAL: Reason = "this world is not divided into areas, so it is always open";

@@ -356,8 +356,8 @@ impl Session {
         latest.copied().unwrap_or_default()
     }
 
-    /// The latest values of the own player's fields, which no other client is sent. Every field has
-    /// its least value until values arrive.
+    /// The latest values of the fields of the client's own player, which no other client is sent.
+    /// Every field has its least value until values arrive.
     pub fn own_values(&self) -> FieldValues {
         let latest = self.joined().and_then(|joined| joined.view.of_own_player.latest());
         latest.copied().unwrap_or_default()

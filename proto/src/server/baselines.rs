@@ -102,7 +102,7 @@ struct SentSnapshot {
     acknowledged: bool,
     /// Whether it carried the authoritative motion.
     has_motion: bool,
-    /// Whether it carried the values of the match, and those of the own player.
+    /// Whether it carried the values of the match, and those of the client's own player.
     has_match_values: bool,
     has_own_values: bool,
     /// The slots that it carried, in ascending order, each with its send number.

@@ -322,7 +322,7 @@ impl Session {
     }
 
     /// Sets the ticket that the answer to the next accepted hello carries. If the connection is
-    /// lost, the client can rejoin with it within so many seconds.
+    /// lost, the client can rejoin with it within `seconds`.
     pub fn set_ticket(&mut self, ticket: Ticket, seconds: u16) {
         self.ticket = (ticket, seconds);
     }

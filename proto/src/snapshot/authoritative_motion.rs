@@ -77,8 +77,8 @@ pub struct AuthoritativeMotion {
 }
 
 impl AuthoritativeMotion {
-    /// In [`AuthoritativeMotion::since_pushed`], this number stands for so many ticks or more. It
-    /// is longer than the interval of several motions.
+    /// In [`AuthoritativeMotion::since_pushed`], this number stands for this many ticks or more, a
+    /// time longer than the intervals of several motions.
     pub const NOT_RECENT: u8 = (1 << PUSHED_BITS) - 1;
 
     /// Maximum number of bodies that are sent with a motion.

@@ -37,7 +37,7 @@ pub struct Snapshot {
     pub own_motion: Option<AuthoritativeMotion>,
     /// The values of the match, if they are carried.
     pub match_values: Option<FieldValues>,
-    /// The values of the own player that only this client is sent, if they are carried.
+    /// The values of the client's own player that only this client is sent, if they are carried.
     pub own_values: Option<FieldValues>,
     /// The content of some slots, in ascending order.
     pub records: Vec<Record>,
@@ -73,7 +73,7 @@ pub struct Extras {
     pub motion: Option<AuthoritativeMotion>,
     /// The values of the match.
     pub match_values: Option<ValueBlock>,
-    /// The values of the own player that only this client is sent.
+    /// The values of the client's own player that only this client is sent.
     pub own_values: Option<ValueBlock>,
     /// The digest of all records.
     pub digest: Option<DigestSample>,
@@ -90,7 +90,7 @@ pub trait Baselines<'b> {
         None
     }
 
-    /// The reader's values of the own player at a tick.
+    /// The reader's values of the client's own player at a tick.
     fn own_values(&self, tick: Tick) -> Option<FieldValues> {
         let _ = tick;
         None

@@ -80,7 +80,7 @@ pub(super) fn change_values(
 }
 
 /// Codes a block. `baseline` is given a number of ticks and returns the values that the reader got
-/// so many ticks before.
+/// that many ticks before.
 ///
 /// # Errors
 /// The reader gets a value that is out of range, or lacks the baseline.

@@ -19,8 +19,8 @@ const CONTEXT: usize = 8;
 const PLACES: usize = 1 << 17;
 
 /// A run of right predictions is counted exactly up to `TOLD_APART`, and beyond by powers of two up
-/// to `MOST_RIGHT`. Wrong predictions are counted up to `MOST_WRONG`. After so many, the predictor
-/// gives up its place.
+/// to `MOST_RIGHT`. Wrong predictions are counted up to `MOST_WRONG`. After that many, the
+/// predictor gives up its place.
 const TOLD_APART: usize = 15;
 const MOST_RIGHT: usize = 1 << 10;
 const RIGHT: usize = TOLD_APART + 8;

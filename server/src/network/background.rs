@@ -31,7 +31,7 @@ const HELD: f64 = 0.9;
 /// trips would not show the effect of the first yet.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Losses are judged whenever so many more bytes have been acknowledged or lost. The losses among
+/// Losses are judged whenever this many more bytes have been acknowledged or lost. The losses among
 /// fewer bytes say little.
 const JUDGED: u64 = 32 * 1024;
 
@@ -41,7 +41,7 @@ const LOSSY: f64 = 0.15;
 /// If more than this share of bytes is lost, the window is halved.
 const CONGESTED: f64 = 0.25;
 
-/// After so many round trips without an acknowledgement, the transfer pauses.
+/// After this many round trips without an acknowledgement, the transfer pauses.
 const SILENT_ROUND_TRIPS: u32 = 3;
 /// The least time without an acknowledgement that pauses the transfer, however short the round trip
 /// is.

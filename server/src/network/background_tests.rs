@@ -53,7 +53,7 @@ fn transfer(down: Direction) -> Outcome {
     transfer_beside(SNAPSHOT, down)
 }
 
-/// Transfers a map beside snapshots of so many bytes.
+/// Transfers a map beside snapshots of `snapshot_bytes`.
 fn transfer_beside(snapshot_bytes: usize, down: Direction) -> Outcome {
     let up = Direction { rate: None, queue: Duration::ZERO, ..down.clone() };
     let mut client = TransportConfig::default();

@@ -19,7 +19,7 @@ const OVERHEAD: usize = 16;
 /// Share of a listener's budget that chat may take.
 const SHARE: f64 = 0.25;
 
-/// Chat may use up its share of so many seconds at once.
+/// Chat may use up its share of this many seconds at once.
 const BURST: f64 = 2.0;
 
 /// The chat lines that one listener has not been sent yet. If the listener's line or budget does

@@ -78,12 +78,12 @@ impl From<&Options> for Limits {
     }
 }
 
-/// How many connections may be open at once for so many players and spectators.
+/// How many connections may be open at once for `clients` players and spectators.
 pub(crate) fn connection_limit(clients: usize) -> usize {
     clients + UNFINISHED
 }
 
-/// The UDP socket of a server for so many players, with buffers to match.
+/// The UDP socket of a server for `max_players`, with buffers to match.
 pub(crate) fn bind(address: SocketAddr, max_players: u16) -> Result<UdpSocket, StartError> {
     let bind = || -> io::Result<Socket> {
         let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
@@ -155,11 +155,11 @@ pub(super) fn server_config(
     Ok(config)
 }
 
-/// A packet counts as lost once a packet that was sent so many packets later is acknowledged (RFC
+/// A packet counts as lost once a packet that was sent this many packets later is acknowledged (RFC
 /// 9002, 6.1, has 3). On a line with 40 ms of jitter, snapshots overtake one another by more than
 /// 3, and packets that are not lost must not slow the others down.
 const REORDERED_PACKETS: u32 = 32;
-/// A packet also counts as lost so many round trips after it was sent, once a later one is
+/// A packet also counts as lost this many round trips after it was sent, once a later one is
 /// acknowledged (RFC 9002, 6.1, has 9/8). The retransmission of a lost event waits for a third of a
 /// round trip more than with 9/8.
 const REORDERED_TIME: f32 = 1.5;

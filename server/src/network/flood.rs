@@ -17,7 +17,7 @@ const COMMANDS_PER_TICK: f64 = 4.0;
 /// A slower tick rate counts as this one, because clients do not send fewer acknowledgements then.
 const LEAST_RATE: u16 = 30;
 
-/// A client may send the commands of so many seconds at [`COMMANDS_PER_TICK`] at once. After a
+/// A client may send the commands of this many seconds at [`COMMANDS_PER_TICK`] at once. After a
 /// stall of the server, or of the line, all commands since then arrive together: those of the idle
 /// time-out at most.
 const BURST: f64 = 5.0;

@@ -64,7 +64,7 @@ impl PathEstimate {
         }
     }
 
-    /// Notes that packets of so many bytes were sent.
+    /// Notes that packets with `bytes` in all were sent.
     pub(super) fn on_sent(&mut self, now: Instant, bytes: u64) {
         self.in_flight += bytes;
         self.waiting_since.get_or_insert(now);
@@ -77,7 +77,7 @@ impl PathEstimate {
         self.acknowledged += bytes + IP_OVERHEAD;
     }
 
-    /// Notes the end of an acknowledgement, after which so many bytes are in flight.
+    /// Notes the end of an acknowledgement, after which `in_flight` bytes are in flight.
     pub(super) fn on_batch_end(&mut self, now: Instant, in_flight: u64) {
         self.in_flight = in_flight;
         self.waiting_since = (in_flight > 0).then_some(now);
@@ -90,7 +90,7 @@ impl PathEstimate {
         }
     }
 
-    /// Notes that packets of so many bytes were lost.
+    /// Notes that packets with `bytes` in all were lost.
     pub(super) fn on_lost(&mut self, bytes: u64) {
         self.lost += bytes;
         self.in_flight = self.in_flight.saturating_sub(bytes);

@@ -20,7 +20,7 @@ const PACKET_OVERHEAD: f64 = 28.0 + 40.0;
 /// between two of them, which costs 50 ms more delay.
 const LEAST_SNAPSHOTS: f64 = 20.0;
 
-/// The rate is never lowered below so many bytes a second: the fewest snapshots, with next to
+/// The rate is never lowered below this many bytes a second: the fewest snapshots, with next to
 /// nothing in them. While much moves, snapshots are larger, because each may have [`MIN_SNAPSHOT`]
 /// bytes. That makes 52 kbit/s of IP packets.
 const FLOOR: f64 = LEAST_SNAPSHOTS * (32.0 + PACKET_OVERHEAD);
@@ -40,7 +40,7 @@ const SURELY_CONGESTED: Duration = Duration::from_millis(80);
 /// radio link that can be played over loses so much by chance.
 const HEAVY_LOSS: f64 = 0.25;
 
-/// Heavy loss counts after so many decisions in a row. A short outage has fewer.
+/// Heavy loss counts after this many decisions in a row. A short outage has fewer.
 const LOSS_PATIENCE: u32 = 4;
 
 /// A cut leaves at most this share of the rate that the congested line carried.
@@ -111,7 +111,7 @@ pub(super) struct RateAdaptation {
 }
 
 impl RateAdaptation {
-    /// The adaptation for a client that is sent so many snapshots a second at most.
+    /// The adaptation for a client that is sent at most `snapshot_rate` snapshots a second.
     pub(super) fn new(snapshot_rate: u32) -> Self {
         Self {
             snapshot_rate: snapshot_rate.into(),
@@ -233,15 +233,15 @@ impl RateAdaptation {
 mod tests {
     use super::*;
 
-    /// A line that carries so many bytes a second behind a queue of this length. It delays by 20 ms
-    /// each way and loses this share of packets.
+    /// A line that carries this many bytes a second behind a queue of this length. It delays by 20
+    /// ms each way and loses this share of packets.
     struct Line {
         carries: f64,
         queue: Duration,
         loss: f64,
     }
 
-    /// Plays for so many seconds with 60 snapshots a second of `wanted` bytes each. Returns, for
+    /// Plays for this many seconds with 60 snapshots a second of `wanted` bytes each. Returns, for
     /// the second half of the time, the snapshots a second and the share of time in which the queue
     /// delays by more than 60 ms.
     fn play(line: &Line, wanted: usize, seconds: u32) -> (f64, f64) {

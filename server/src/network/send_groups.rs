@@ -110,7 +110,7 @@ pub(crate) struct Cadence {
 }
 
 impl Cadence {
-    /// A cadence of so many snapshots a second, at so many ticks a second.
+    /// A cadence of `snapshot_rate` snapshots a second, at `tick_rate` ticks a second.
     pub(crate) fn new(snapshot_rate: u32, tick_rate: u32) -> Self {
         Self { snapshot_rate: snapshot_rate.into(), tick_rate: tick_rate.into(), last: None }
     }

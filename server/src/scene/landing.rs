@@ -37,7 +37,7 @@ const PATIENCE: u32 = 15 * RATE;
 /// Longest time of the whole scene, in ticks.
 const LONGEST: u64 = 90 * RATE as u64;
 
-/// A tank that is not down in the pad after so many ticks, because it was jostled onto the rim,
+/// A tank that is not down in the pad after this many ticks, because it was jostled onto the rim,
 /// rises and tries again.
 const ATTEMPT: u32 = 4 * RATE;
 

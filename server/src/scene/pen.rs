@@ -54,7 +54,7 @@ pub(super) struct PenSize {
 }
 
 impl PenSize {
-    /// The size for so many bodies.
+    /// The size for this many bodies.
     pub(super) fn of(objects: u32) -> Self {
         let side = (f64::from(objects).sqrt() * ROOM) as i32;
         let half = side.max(2 * SPACING) / 2;

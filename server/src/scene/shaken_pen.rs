@@ -116,7 +116,7 @@ impl ShakenPen {
         Ok(())
     }
 
-    /// How far it was behind its course on average over so many ticks, in units.
+    /// How far it was behind its course on average over this many ticks, in units.
     pub(super) fn mean_lag(&self, ticks: u32) -> f64 {
         self.lag / f64::from(ticks)
     }
@@ -130,7 +130,7 @@ impl ShakenPen {
         Ok(world.entity(self.id).ok_or(PlaceError::NoSuchEntity)?.position)
     }
 
-    /// Where the course leads after so many ticks, at `rate` a second.
+    /// Where the course leads after this many ticks, at `rate` a second.
     fn course(&self, ticks: u32, rate: u32) -> DVec3 {
         let seconds = f64::from(ticks) / f64::from(rate);
         let offset = |frequency: f64| AMPLITUDE * (TAU * frequency * seconds).sin();

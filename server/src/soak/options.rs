@@ -10,7 +10,7 @@ use crate::options::MAX_SIM_THREADS;
 
 /// Maximum number of scripted players.
 const MAX_PLAYERS: u16 = 1024;
-/// Maximum number of scattered bodies: a server has slots for so many beside [`MAX_PLAYERS`]
+/// Maximum number of scattered bodies: a server has slots for this many beside [`MAX_PLAYERS`]
 /// players.
 const MAX_OBJECTS: i64 = MAX_ENTITIES as i64 - MAX_PLAYERS as i64;
 

@@ -98,7 +98,7 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// Adds a tick with so many props, of which so many sleep.
+    /// Adds a tick with `props`, of which `asleep` sleep.
     pub(super) fn add(&mut self, counters: &Counters, props: usize, asleep: usize) {
         self.ticks += 1;
         self.props += props as u64;

@@ -18,10 +18,10 @@ const UNUSED_PLAYERS: f64 = 0.9;
 /// Early commands are reported if they are more than this share of the accepted ones and more than
 /// [`EARLY_A_SECOND`].
 const EARLY_SHARE: f64 = 0.5;
-/// So many early commands a second are never reported, because as many follow a stall.
+/// Up to this many early commands a second are never reported, because as many follow a stall.
 const EARLY_A_SECOND: f64 = 10.0;
 
-/// The kernel may drop so many datagrams a second without a report, because a single stall fills
+/// The kernel may drop this many datagrams a second without a report, because a single stall fills
 /// its buffer once.
 const DROPS_A_SECOND: f64 = 5.0;
 
@@ -29,18 +29,18 @@ const DROPS_A_SECOND: f64 = 5.0;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub(super) commands: JitterStats,
-    /// Datagrams that the kernel threw away; 0 where it does not tell.
+    /// Datagrams that the kernel dropped; 0 where it gives no count.
     pub(super) kernel_drops: u64,
 }
 
 /// A loss that lasts longer than a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Loss {
-    /// So many players stand still because none of their commands is used.
+    /// This many players stand still because none of their commands is used.
     Unused { players: f64 },
-    /// So many commands a second are for ticks too far ahead.
+    /// This many commands a second are for ticks too far ahead.
     Early { per_second: f64 },
-    /// So many datagrams a second are thrown away by the kernel.
+    /// The kernel drops this many datagrams a second.
     KernelDrops { per_second: f64 },
 }
 

@@ -96,7 +96,7 @@ impl NetworkMetrics {
         }
     }
 
-    /// Counts a snapshot of so many entities handed to the network.
+    /// Counts a snapshot of `entities` entities handed to the network.
     pub(crate) fn sent_snapshot(&self, bytes: usize, entities: u64) {
         self.snapshots.increment(1);
         self.snapshot_entities.increment(entities);

@@ -223,12 +223,12 @@ export class Play {
     if (left <= 0) this.player.giveUp("You left the match: you did nothing for three minutes.");
   }
 
-  /** The slot of the own player; null before there is one. */
+  /** The slot of the page's own player; null before there is one. */
   get slot() {
     return this.player.engine?.slot ?? null;
   }
 
-  /** Whether the own player drives a tank. */
+  /** Whether the page's own player drives a tank. */
   get drives() {
     return this.player.own !== null && this.player.own.model !== null;
   }

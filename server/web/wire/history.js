@@ -24,7 +24,7 @@ export class History {
     this.taken = [];
     /** @type {Map<number, {tick: number, entity: ?object}[]>} newest first */
     this.slots = new Map();
-    /** Offsets of the values of the match and of the own player, newest first. */
+    /** Offsets of the values of the match and of the client's own player, newest first. */
     this.offsets = { match: [], own: [] };
     /** Digests that were checked, and the ticks of those that differed. */
     this.digests = 0;

@@ -1,5 +1,5 @@
-//! The latency from a key to the picture: the own player's action is drawn within two frames of the
-//! page and a tick.
+//! The latency from a key to the picture: an action of the page's own player is drawn within two
+//! frames of the page and a tick.
 
 use serde_json::Value;
 

@@ -12,10 +12,10 @@ pub(crate) const UNFINISHED: usize = 64;
 /// back at once.
 pub(super) const UNFINISHED_PER_ADDRESS: usize = 16;
 
-/// If at least so many connections are unfinished, newcomers must prove their address.
+/// If at least this many connections are unfinished, newcomers must prove their address.
 pub(super) const UNPROVEN: usize = 16;
 
-/// If at least so many connections of one address are unfinished, its newcomers must prove the
+/// If at least this many connections of one address are unfinished, its newcomers must prove the
 /// address.
 pub(super) const UNPROVEN_PER_ADDRESS: usize = 4;
 

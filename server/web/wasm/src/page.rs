@@ -237,15 +237,15 @@ impl Page {
         true
     }
 
-    /// Outputs the match as it is to be drawn. Returns whether the own player is the first entity,
-    /// and the moment in ticks.
+    /// Outputs the match as it is to be drawn. Returns whether the page's own player is the first
+    /// entity, and the moment in ticks.
     pub fn view(&mut self, now: f64) -> (bool, f64) {
         self.output.clear();
         let output = &mut self.output;
         self.player.as_ref().map_or((false, -1.0), |player| player.view(now, output))
     }
 
-    /// The slot of the own player; a negative number before it has one.
+    /// The slot of the page's own player; a negative number before it has one.
     pub fn slot(&self) -> i32 {
         self.player.as_ref().and_then(Player::slot).map_or(-1, i32::from)
     }

@@ -68,7 +68,7 @@ pub extern "C" fn match_event(now: f64) -> bool {
     with(|page| page.match_event(now))
 }
 
-/// Outputs the entities to draw, as numbers. Returns whether the own player is the first.
+/// Outputs the entities to draw, as numbers. Returns whether the page's own player is the first.
 #[unsafe(no_mangle)]
 pub extern "C" fn view(now: f64) -> bool {
     with(|page| page.view(now).0)
@@ -80,7 +80,7 @@ pub extern "C" fn render_tick(now: f64) -> f64 {
     with(|page| page.view(now).1)
 }
 
-/// The slot of the own player; negative before it has one.
+/// The slot of the page's own player; negative before it has one.
 #[unsafe(no_mangle)]
 pub extern "C" fn slot() -> i32 {
     with(|page| page.slot())
