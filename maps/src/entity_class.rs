@@ -129,7 +129,7 @@ impl TryFrom<RawClass> for EntityClass {
             && !(0..3).all(|i| least[i] < most[i] && within(least[i]) && within(most[i]))
         {
             return Err(format!(
-                "size is {least:?} to {most:?}, which is no box within {REACH} units of the \
+                "size is {least:?} to {most:?}, which is not a box within {REACH} units of the \
                  origin; write the corner with the lesser numbers first"
             ));
         }

@@ -127,7 +127,7 @@ pub enum ModelError {
         /// Polygons that run back.
         returns: usize,
     },
-    /// A polygon that is no flat convex polygon with an area.
+    /// A polygon that is not a flat convex polygon with an area.
     #[error("model {model}.obj: the face with edge {from} to {to} is {fault}")]
     BadFace {
         /// Name of the model.
@@ -206,7 +206,7 @@ const VOLUME_TOLERANCE: f64 = 1e-7;
 impl Model {
     /// Reads a Wavefront OBJ file and checks that it is a solid. All objects
     /// and groups in the file are one model; materials, normals and texture
-    /// coordinates are ignored. A byte order mark is no part of the text.
+    /// coordinates are ignored. A byte order mark is not part of the text.
     ///
     /// ```
     /// use obsp::model::{Model, ModelError};

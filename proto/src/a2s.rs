@@ -68,7 +68,7 @@ pub struct PlayerInfo<'a> {
 }
 
 impl Query {
-    /// Parses a datagram; `None` if it is no query.
+    /// Parses a datagram; `None` if it is not a query.
     pub fn parse(datagram: &[u8]) -> Option<Self> {
         let (&letter, rest) = datagram.strip_prefix(&SINGLE)?.split_first()?;
         let challenge = |bytes: &[u8]| bytes.try_into().ok().map(u32::from_le_bytes);

@@ -150,7 +150,7 @@ impl EncodedModel {
             1 => Ok(model.as_missile()),
             2 => Ok(model.as_kinematic()),
             _ => {
-                let reason = format!("model {}: {} is no kind of body", self.name, self.kind);
+                let reason = format!("model {}: {} is not a kind of body", self.name, self.kind);
                 Err(GameDataError::Model(reason))
             }
         }

@@ -55,13 +55,13 @@ pub struct SchemaParts {
     /// Fields of each player, on foot or driving.
     pub of_players: Vec<Field>,
     /// The models of bodies in the order of their ids: name, and fields of the bodies that
-    /// have it and are no players.
+    /// have it and are not players.
     pub models: Vec<(String, Vec<Field>)>,
     /// Names of the kinds of events.
     pub events: Vec<String>,
 }
 
-/// Why parts are no [`Schema`].
+/// Why parts do not make a [`Schema`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
     /// More fields than one subject may have.
@@ -181,7 +181,7 @@ impl Schema {
         &self.of_players
     }
 
-    /// Fields of the bodies that have this model and are no players; empty for a model that the
+    /// Fields of the bodies that have this model and are not players; empty for a model that the
     /// schema does not have.
     pub fn of_model(&self, model: ModelId) -> &[Field] {
         self.models.get(usize::from(model.0)).map_or(&[], |(_, fields)| fields)

@@ -181,7 +181,7 @@ impl JoinKey {
     /// Opens a token. The caller checks whether it has expired or was used before.
     ///
     /// # Errors
-    /// It is no token, was not sealed with this key, or violates the layout.
+    /// It is not a token, was not sealed with this key, or violates the layout.
     pub fn open(&self, token: &[u8]) -> Result<OpenedToken, TokenError> {
         if token.len() > MAX_TOKEN || token.len() < HEADER + SEAL || !token.starts_with(MAGIC) {
             return Err(TokenError::Format);

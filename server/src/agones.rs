@@ -34,7 +34,7 @@ use sidecar::Sidecar;
 /// Time between two polls of the match. A join or a leave is reported within this time.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// A description of the server that the sidecar is told once, before the server is ready.
+/// A description of the server that is sent to the sidecar once, before the server is ready.
 pub(crate) struct Introduction {
     /// Labels, by which servers can be selected.
     pub(crate) labels: Vec<(&'static str, String)>,
@@ -52,7 +52,7 @@ pub(crate) fn label(text: &str) -> String {
     text.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
 }
 
-/// Reports to the sidecar until the server is told to stop, and then reports the shutdown. Returns
+/// Reports to the sidecar until the server is asked to stop, and then reports the shutdown. Returns
 /// at once without `--agones`. If `asks_address` is set, because no operator has named the address
 /// at which clients reach this server, the sidecar is asked for it.
 pub(crate) async fn run(
@@ -115,7 +115,7 @@ async fn ask(sidecar: &Sidecar, fleet: &Cell<Fleet>, advertise: impl Fn(Advertis
     }
 }
 
-/// Looks at the match and tells the sidecar what has changed.
+/// Looks at the match and reports to the sidecar what has changed.
 async fn report(
     sidecar: &Sidecar,
     mut lifecycle: Lifecycle,

@@ -64,12 +64,12 @@ pub(crate) struct ConnectionStats {
 pub(crate) struct Removal {
     /// The reason under which the metrics count the removal.
     pub(crate) reason: Reason,
-    /// The reason that the client is told.
+    /// The reason that the client is given.
     pub(crate) closing: ClosingReason,
 }
 
 impl Removal {
-    /// A removal by an operator or a rule. The client is told `why`.
+    /// A removal by an operator or a rule. `why` is the reason that the client is given.
     pub(crate) fn new(reason: Reason, why: &str) -> Self {
         let otherwise = "removed by the operator";
         // `otherwise` is always a valid line of chat: it is short and plain.

@@ -129,7 +129,7 @@ fn play(scene: Scene) -> Result<bool> {
     }
 }
 
-/// Does a job. A failed check is no error: it sets the exit code.
+/// Does a job. A failed check is not an error: it sets the exit code.
 fn run(job: Job) -> Result<ExitCode> {
     let passed = match job {
         Job::Soak(options) => {

@@ -104,7 +104,7 @@ fn run(game: impl AnyGame + 'static, options: GameOptions) -> Result<bool> {
 /// Prints a report.
 fn tell(report: &(impl Serialize + Display), json: bool) -> Result<()> {
     let text = if json { serde_json::to_string_pretty(report)? } else { report.to_string() };
-    // A reader that closes the pipe early, as `head` does, is no error.
+    // A reader that closes the pipe early, as `head` does, is not an error.
     let _ = writeln!(std::io::stdout(), "{text}");
     Ok(())
 }

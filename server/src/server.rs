@@ -1,5 +1,5 @@
 //! A running server. [`Server::start`] makes everything ready ([`setup`]) and starts the threads;
-//! the [`Server`] tells its addresses, drains, shuts down, and can be waited for.
+//! the [`Server`] returns its addresses, drains, shuts down, and can be waited for.
 
 mod builder;
 mod handle;

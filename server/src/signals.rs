@@ -80,7 +80,7 @@ fn is_hang_up_ignored() -> bool {
     status.is_ok_and(|status| status.sigign & HANG_UP != 0)
 }
 
-/// This system does not tell whether SIGHUP is ignored.
+/// This system does not report whether SIGHUP is ignored.
 #[cfg(all(unix, not(target_os = "linux")))]
 fn is_hang_up_ignored() -> bool {
     false

@@ -35,7 +35,7 @@ const TICKS_A_SPAN: u32 = 600;
 pub enum OtlpError {
     /// The value is not the address of a collector.
     #[error(
-        "--otlp {url:?} is no address of a collector: it must begin with http://, as in \
+        "--otlp {url:?} is not an address of a collector: it must begin with http://, as in \
          http://127.0.0.1:4318"
     )]
     Address {

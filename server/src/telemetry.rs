@@ -316,7 +316,7 @@ mod tests {
     fn every_usual_deadline_is_an_edge() {
         for rate in [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 64.0, 100.0, 120.0, 128.0] {
             let deadline = 1.0 / rate;
-            assert!(tick_metrics::DURATION_EDGES.contains(&deadline), "1/{rate} s is no edge");
+            assert!(tick_metrics::DURATION_EDGES.contains(&deadline), "1/{rate} s is not an edge");
         }
         assert!(tick_metrics::DURATION_EDGES.contains(&0.00234));
         assert!(tick_metrics::DURATION_EDGES.is_sorted() && tick_metrics::PHASE_EDGES.is_sorted());

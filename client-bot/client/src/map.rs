@@ -46,7 +46,7 @@ pub enum MapError {
     /// The transfer failed.
     #[error("the map or the game's data could not be fetched: {0}")]
     Fetch(String),
-    /// The bytes are no map.
+    /// The bytes are not a map.
     #[error("these bytes are not a valid map: {0}")]
     Invalid(String),
     /// The map is not the one that is played.
@@ -100,8 +100,8 @@ impl LoadedMap {
     /// which are empty if the hello has no hash of them.
     ///
     /// # Errors
-    /// The bytes are no map or no game data, their hashes are not those of the hello, or players
-    /// cannot move on the map.
+    /// The bytes are not a map or not game data, their hashes are not those of the hello, or
+    /// players cannot move on the map.
     pub fn from_bytes(map: &[u8], game: &[u8], hello: &ServerHello) -> Result<Self, MapError> {
         let world = World::from_bytes(map).map_err(|error| MapError::Invalid(error.to_string()))?;
         if world.hash() != hello.map.0 {

@@ -128,8 +128,8 @@ impl Playout {
             self.earliest.map_or(after, |earliest| (earliest + EARLIEST_DRIFT).min(after));
         let earliest = self.without_outdated(earliest, after);
         self.earliest = Some(earliest);
-        // Time spent waiting for the caller is no lateness. But the least delayed of the recent
-        // snapshots did not wait, so the lateness is no less than that one's.
+        // Time spent waiting for the caller does not count as lateness. But the least delayed of
+        // the recent snapshots did not wait, so the lateness is no less than that one's.
         let late = (after - waited).max(self.soonest(after)) - earliest;
         self.lateness = late.max(self.lateness * LATENESS_DECAY).min(MAX_LATENESS);
         let target = self.ticks(now) - earliest - self.interpolation_delay();

@@ -1,5 +1,5 @@
 //! Measures how late the caller is. Snapshots that arrive while the caller is busy wait for the
-//! caller, not on the line. Their lateness says nothing about the network, so it is no reason to
+//! caller, not on the line. Their lateness says nothing about the network, so it is not a reason to
 //! render later from then on.
 
 use std::time::Duration;

@@ -55,7 +55,7 @@ pub enum BodyError {
     #[error("an extent is {0} units; it must be from {LEAST_EXTENT} to {GREATEST_EXTENT}")]
     Extent(f32),
     /// An orientation whose length is zero or not finite.
-    #[error("{0} is no orientation: its length is zero or not finite")]
+    #[error("{0} is not an orientation: its length is zero or not finite")]
     Orientation(Quat),
     /// No points.
     #[error("a body needs at least one point")]

@@ -42,7 +42,7 @@ pub(super) trait SolidSpace: Sync {
 }
 
 impl Cell {
-    /// The cell in the shape of the box `bounds`; `None` if that is no solid.
+    /// The cell in the shape of the box `bounds`; `None` if that is not a solid.
     pub(super) fn from_box(bounds: &Aabb) -> Option<Self> {
         let solid = ConvexSolid::from_box(bounds).ok()?;
         let face = |f: &Face| CellFace { id: None, plane: f.plane, winding: solid.winding(f) };

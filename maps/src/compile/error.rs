@@ -31,7 +31,9 @@ pub enum BrushFault {
     Curves(usize),
     /// The number of curves that could not be made solid. The warning has the line of the
     /// first one.
-    #[error("{0} curves (patchDef2) left out: each is no grid of control points, or is too large")]
+    #[error(
+        "{0} curves (patchDef2) left out: each is not a grid of control points or is too large"
+    )]
     UnreadableCurves(usize),
 }
 

@@ -96,7 +96,7 @@ impl ConvexSolid {
     /// ```
     ///
     /// # Errors
-    /// [`DegenerateSolid`] if the planes do not bound a volume, or one is no plane.
+    /// [`DegenerateSolid`] if the planes do not bound a volume, or one is not a plane.
     pub fn from_planes(planes: &[Plane]) -> Result<Self, DegenerateSolid> {
         if !planes.iter().all(Plane::is_sound) {
             return Err(DegenerateSolid::Inconsistent);
@@ -153,7 +153,7 @@ impl ConvexSolid {
     ///
     /// # Errors
     /// [`DegenerateSolid`] if a side is shorter than a thousandth of a unit, reaches beyond
-    /// ±[`UNIVERSE`](crate::UNIVERSE), or is no number.
+    /// ±[`UNIVERSE`](crate::UNIVERSE), or is not a number.
     pub fn from_box(bounds: &Aabb) -> Result<Self, DegenerateSolid> {
         let planes: Vec<Plane> = [DVec3::X, DVec3::Y, DVec3::Z]
             .into_iter()

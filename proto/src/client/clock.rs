@@ -243,7 +243,7 @@ impl Clock {
 
     /// Bounds the round trip by the time between the first command and the first report,
     /// which the server makes at the next tick. The answer to the hello may have waited at
-    /// a server that stood still, and that wait is no part of the round trip.
+    /// a server that stood still, and that wait is not part of the round trip.
     fn bound_round_trip(&mut self, now: Time) {
         if let (Some(sent), false) = (self.first_sent, self.is_reported) {
             self.is_reported = true;

@@ -24,7 +24,7 @@ pub const MAX_CHAT_CHARS: usize = 160;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode)]
 pub struct ChatLine(String);
 
-/// Why a text is no [`ChatLine`].
+/// Why a text is not a [`ChatLine`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
     /// It is empty or blank.

@@ -18,7 +18,7 @@ pub const MAX_MATCHES: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode)]
 pub struct MatchName(String);
 
-/// The text is no match's name.
+/// The text is not a match's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} cannot be the name of a match: a name has 1 to {MAX_MATCH_NAME} letters and digits of \

@@ -329,7 +329,7 @@ pub fn decode_server_message(content: &[u8]) -> Result<ServerMessage, MessageErr
 }
 
 /// The protocol version in a hello, whose first two fields are the same in every version. `None` if
-/// the content is no hello.
+/// the content is not a hello.
 pub fn hello_version(content: &[u8]) -> Option<u32> {
     let ((tag, version), _) =
         bincode::decode_from_slice::<(u32, u32), _>(content, of_clients()).ok()?;

@@ -21,7 +21,7 @@ pub const MAX_NAME_CHARS: usize = 24;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode)]
 pub struct PlayerName(String);
 
-/// Why a text is no [`PlayerName`].
+/// Why a text is not a [`PlayerName`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// It is empty or blank.

@@ -122,7 +122,7 @@ fn damaged_data_are_refused() {
     };
     for kind in 0..=255 {
         let read = of_kind(kind, "", 800.0, 0.6, &[("block", CUBE)]);
-        let refused = format!("model block: {kind} is no kind of body");
+        let refused = format!("model block: {kind} is not a kind of body");
         assert_eq!(read, if kind < 3 { Ok(()) } else { Err(refused) });
     }
     let encoded = |text: &str, gravity: f64, models: &[_]| of(text, gravity, 0.6, models);

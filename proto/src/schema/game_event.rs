@@ -45,7 +45,7 @@ impl TryFrom<(u8, Vec<u8>)> for GameEvent {
     }
 }
 
-/// Why a value is no content of an event.
+/// Why a value is not the content of an event.
 #[derive(Debug, thiserror::Error)]
 pub enum EventError {
     /// The schema has no such kind.
@@ -69,7 +69,7 @@ pub enum EventError {
     /// The value has no encoding.
     #[error("the event cannot be encoded: {0}")]
     Encode(EncodeError),
-    /// The content is no value of the wanted type.
+    /// The content is not a value of the wanted type.
     #[error("the event is not of this type: {0}")]
     Decode(DecodeError),
 }

@@ -1,4 +1,4 @@
-//! Recordings. The reader refuses bytes that are no recording, and reads a damaged one up to the
+//! Recordings. The reader refuses bytes that are not a recording, and reads a damaged one up to the
 //! damage. A recording takes no more memory than its file has bytes, and the body of a frame is
 //! safe to read even if an attacker made its hash.
 //!

@@ -140,7 +140,7 @@ impl GameFile {
     /// ```
     ///
     /// # Errors
-    /// The bytes are no bundle; or as [`GameFile::read`].
+    /// The bytes are not a bundle; or as [`GameFile::read`].
     pub fn from_bundle(bundle: &[u8]) -> Result<Self, GameDataError> {
         let data = GameData::from_bytes(bundle)?;
         let mut models = data.models().iter();

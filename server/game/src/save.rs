@@ -78,7 +78,7 @@ impl<G: Game> Match<G> {
     /// bytes.
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are no match of this game with this file, as [`Match::saved`]
+    /// [`LoadError`] if the bytes are not a match of this game with this file, as [`Match::saved`]
     /// returns it.
     pub(crate) fn restored(
         game: G,

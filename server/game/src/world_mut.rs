@@ -57,8 +57,8 @@ pub struct WorldMut<'a> {
     pub(crate) shared: &'a mut Shared,
 }
 
-/// Maximum number of events that a game may send per tick. A client that is sent more, tick after
-/// tick, falls behind.
+/// Maximum number of events that a game may send per tick. A client that gets more in tick after
+/// tick falls behind.
 const MAX_EVENTS: usize = 32;
 
 /// The data that a match keeps for its game beside the game's own state.
@@ -99,7 +99,7 @@ impl WorldMut<'_> {
         &self.shared.file
     }
 
-    /// Adds an event to those of this tick. A server shows it or tells the players.
+    /// Adds an event to those of this tick. A server shows it or reports it to the players.
     pub fn emit(&mut self, event: Event) {
         self.shared.events.push(event);
     }

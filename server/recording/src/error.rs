@@ -35,8 +35,8 @@ pub enum RecordingError {
         /// The system's error.
         source: io::Error,
     },
-    /// The file is no recording.
-    #[error("{path} is no recording: it does not begin with {}", MAGIC.escape_ascii())]
+    /// The file is not a recording.
+    #[error("{path} is not a recording: it does not begin with {}", MAGIC.escape_ascii())]
     Magic {
         /// The path of the file.
         path: PathBuf,

@@ -96,7 +96,7 @@ impl Recording {
     /// Reads the recording in a file.
     ///
     /// # Errors
-    /// The file cannot be read, is no recording, or is damaged or ends before its first tick.
+    /// The file cannot be read, is not a recording, or is damaged or ends before its first tick.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let failed = |source| RecordingError::Read { path: path.to_owned(), source };
         Self::read(path, BufReader::new(File::open(path).map_err(failed)?))
@@ -202,7 +202,7 @@ impl Recording {
     /// A keyframe by its number, counted from 0. A number beyond the last keyframe gives the last.
     ///
     /// # Errors
-    /// [`RecordingError::Damaged`] if its body is no keyframe. Its hash was right, so its writer
+    /// [`RecordingError::Damaged`] if its body is not a keyframe. Its hash was right, so its writer
     /// made the wrong body on purpose.
     pub fn keyframe(&self, number: usize) -> Result<Keyframe, RecordingError> {
         let last = number.min(self.keyframes.len() - 1);

@@ -165,7 +165,7 @@ impl<W: Write> Writer<W> {
         encode_keyframe(self.ticks, &self.commands.list(), pack(saved, reference)?)
     }
 
-    /// Adds a note, which is no part of any tick. Notes come in ascending order of tick.
+    /// Adds a note, which is not part of any tick. Notes come in ascending order of tick.
     pub fn note(&mut self, note: Note) {
         self.notes.push(note);
     }

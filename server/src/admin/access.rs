@@ -12,7 +12,7 @@ use crate::token_bucket::{Rate, TokenBucket};
 /// Characters of the shortest token that is accepted. As hexadecimal digits they hold 96 bits.
 const SHORTEST: usize = 24;
 
-/// The rate of wrong tokens that is allowed. Beyond it, a request with a wrong token is told to
+/// The rate of wrong tokens that is allowed. Beyond it, a request with a wrong token is asked to
 /// wait. A right token is accepted even then. That does not help to guess one: 96 bits are too many
 /// to be tried.
 const FAILURES: Rate = Rate { per_second: 1.0, burst: 10.0 };

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kick {
-    /// The reason that the client is told.
+    /// The reason that the client is given.
     #[serde(default)]
     pub(crate) reason: String,
 }

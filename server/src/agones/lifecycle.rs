@@ -31,7 +31,7 @@ pub(super) struct MatchStatus {
     pub(super) certificate: Fingerprint,
     /// Whether the server drains: nobody may join any more.
     pub(super) draining: bool,
-    /// Whether the server has been told to stop.
+    /// Whether the server has been asked to stop.
     pub(super) stopping: bool,
     pub(super) fleet: Fleet,
 }
@@ -84,7 +84,7 @@ pub(super) enum ReportOutcome {
 
 /// Decides which report is due next. The caller passes the time, as the duration since the start.
 ///
-/// | what happens | what the fleet is told |
+/// | what happens | what is reported to the fleet |
 /// | --- | --- |
 /// | the server starts | labels, annotations, capacity, the places that are taken |
 /// | ticks are on time for the first time | *Ready* |

@@ -73,7 +73,7 @@ impl Places {
         Some(change)
     }
 
-    /// Notes that the fleet was told of a change.
+    /// Notes that a change was reported to the fleet.
     pub(super) fn made(&mut self, change: Change) {
         (self.players, self.reserved) = (change.players, change.reserved);
     }

@@ -190,7 +190,7 @@ impl RateAdaptation {
         let near = CUT * self.ceiling..self.ceiling / CUT;
         let is_near = self.is_confirmed && near.contains(&rate);
         let rate = rate * if is_near { CAREFUL_GROWTH } else { GROWTH };
-        // A rate that leaves each snapshot twice [`MIN_SNAPSHOT`] bytes is no limit.
+        // A rate that leaves each snapshot twice [`MIN_SNAPSHOT`] bytes is not a limit.
         let all = self.snapshot_rate * (2.0 * MIN_SNAPSHOT as f64 + PACKET_OVERHEAD);
         self.rate = (rate < all).then_some(rate);
     }

@@ -29,7 +29,7 @@ pub struct Report {
     /// awake.
     pub awake_because: BTreeMap<&'static str, f64>,
     /// Share of the props that sleep, on average over the last half of the ticks. Missiles and
-    /// kinematic bodies, which never sleep, are no props.
+    /// kinematic bodies, which never sleep, are not props.
     pub asleep_share: f64,
     /// Islands simulated more cheaply because of overload, on average over the ticks.
     pub degraded_islands: f64,

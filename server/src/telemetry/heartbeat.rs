@@ -33,7 +33,7 @@ impl Heartbeat {
         Self { epoch: now, last: AtomicU64::new(0), last_stall: Mutex::default() }
     }
 
-    /// Notes that the tick thread begins to tick at `now`. The time before is no stall.
+    /// Notes that the tick thread begins to tick at `now`. The time before is not a stall.
     pub(super) fn begin(&self, now: Instant) {
         self.last.store(self.since_epoch(now), Ordering::Relaxed);
     }
@@ -76,7 +76,7 @@ mod tests {
         let start = Instant::now();
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
         let heartbeat = Heartbeat::new(start);
-        // Setting up took long; that is no stall.
+        // Setting up took long; that is not a stall.
         heartbeat.begin(at(5000));
         heartbeat.beat(at(5999));
         assert_eq!(heartbeat.last_stall(), None);

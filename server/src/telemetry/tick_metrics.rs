@@ -157,7 +157,7 @@ impl TickMetrics {
         }
     }
 
-    /// Notes that the tick thread is about to tick. The set-up before is no stall.
+    /// Notes that the tick thread is about to tick. The set-up before is not a stall.
     pub(crate) fn begin(&self) {
         self.heartbeat.begin(Instant::now());
     }

@@ -271,7 +271,8 @@ export class Play {
     const eye = add(this.player.own.position, [0, 0, this.eyes]);
     const headings = Array.from({ length: HEADINGS }, (_, i) => (i / HEADINGS) * 2 * Math.PI);
     const seen = headings.map((yaw) => sight.reach(eye, add(eye, [Math.cos(yaw) * OPEN, Math.sin(yaw) * OPEN, 0])));
-    // The neighbouring headings count as well, so that a gap between two pillars is no wide view.
+    // The neighbouring headings count as well, so that a gap between two pillars is not a wide
+    // view.
     const open = seen.map((one, i) => one + seen[(i + 1) % HEADINGS] + seen.at(i - 1));
     [this.keys.yaw, this.keys.pitch] = [headings[open.indexOf(Math.max(...open))], 0];
   }

@@ -67,7 +67,7 @@ function turnSize(greatest) {
  * @throws {UnknownBaseline} if it came too late to be decoded
  */
 export function decodeSnapshot(bytes, terms, near, baseline, offsets = () => undefined) {
-  if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 63) throw new Malformed("a datagram that is no snapshot");
+  if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 63) throw new Malformed("a datagram that is not a snapshot");
   const tick = nearestTick(bytes[1] + 256 * bytes[2], near);
   const coder = new RangeDecoder(PROBABILITIES, bytes.subarray(3));
   const lead = coder.bit(0) ? coder.signed(1, 8) + 5 : null;

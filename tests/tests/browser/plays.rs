@@ -289,7 +289,7 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
     browser.wait_for("arena.shown.filter(({ isPlayer }) => isPlayer).length === 2");
     assert_eq!(players(&running), 2);
 
-    // The player is shot until they die. Both the page and the server tell of it.
+    // The player is shot until they die. Both the page and the server report it.
     browser.evaluate(NOTE);
     let own = browser.evaluate("arena.play.slot").as_u64().unwrap();
     marksman.fire();

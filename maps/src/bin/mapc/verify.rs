@@ -165,7 +165,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let options = Options { curves: arguments.curves.into(), ..Options::default() };
     let form = arguments.game_form.map(GameForm::from);
     let map = Source::read(source)?.with_form(form);
-    // A text that is no map fails here, because the oracle's error would have no column.
+    // A text that is not a map fails here, because the oracle's error would have no column.
     map.check_syntax()?;
     let game = form.map(game);
     let curves = options.curves == Curves::Solid;

@@ -268,7 +268,7 @@ impl<'a> Words<'a> {
     }
 
     /// Reads the numbers behind the alignment: flags of the contents, flags of the surface, and
-    /// further numbers that do not matter. A single number is no flag; it is light in Hexen 2.
+    /// further numbers that do not matter. A single number is not a flag; it is light in Hexen 2.
     fn flags(&mut self) -> Result<Option<Flags>> {
         let (mut flags, mut count) = (Flags::default(), 0);
         while let Some(number) = self.peek().and_then(|token| token.number()) {

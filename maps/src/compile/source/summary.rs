@@ -31,7 +31,7 @@ impl Source {
     /// The form of the map and the numbers of its parts.
     ///
     /// # Errors
-    /// [`CompileError::Syntax`] if the text is no map.
+    /// [`CompileError::Syntax`] if the text is not a map.
     pub fn summary(&self) -> Result<SourceSummary, CompileError> {
         let (form, read) = self.read_all()?;
         let mut summary = SourceSummary {

@@ -1,4 +1,4 @@
-//! Finds the place at which a text is no OBJ file: the OBJ reader's error has no place.
+//! Finds the place at which a text is not an OBJ file: the OBJ reader's error has no place.
 
 use std::fmt;
 
@@ -38,8 +38,8 @@ pub(super) fn first_words(text: &str) -> Option<ObjPlace> {
     lines.next().map(|(number, line)| ObjPlace::of(number, line, line.trim()))
 }
 
-/// The first word that should be a coordinate and is no number, the first vertex with fewer
-/// than three coordinates, or the first face with a vertex that does not exist.
+/// The first word that should be a coordinate and is not a number, the first vertex with fewer than
+/// three coordinates, or the first face with a vertex that does not exist.
 pub(super) fn first_fault(text: &str) -> Option<ObjPlace> {
     let words = |line: &str| line.split_whitespace().next().map(str::to_owned);
     let vertices = text.lines().filter(|line| words(line).as_deref() == Some("v")).count() as i64;

@@ -6,8 +6,8 @@ use crate::world::extent::inside_universe;
 
 impl ShiftTree {
     /// Whether a body whose reference point is `at` overlaps a solid leaf that is grown by the
-    /// body. Touching is no overlap. Everything beyond [`UNIVERSE`](crate::UNIVERSE) is solid, and
-    /// so is a position with a coordinate that is not a number.
+    /// body. Touching is not an overlap. Everything beyond [`UNIVERSE`](crate::UNIVERSE) is solid,
+    /// and so is a position with a coordinate that is not a number.
     pub fn overlaps(&self, body: &impl Support, at: Vec3, visits: &mut impl Visits) -> bool {
         !inside_universe(at) || self.touched(body, at, visits, 1) > 0
     }

@@ -66,8 +66,8 @@ impl GameFile {
     /// the model.
     ///
     /// # Errors
-    /// The bytes are no bundle or no numbers, a number is out of its range, or a model cannot be
-    /// read.
+    /// The bytes are not a bundle or not numbers, a number is out of its range, or a model cannot
+    /// be read.
     pub fn from_binary(bundle: &[u8], numbers: &[u8]) -> Result<Self, GameDataError> {
         let refused = |reason: String| GameDataError::Damaged { reason };
         let wire = bincode::config::standard().with_limit::<MAX_GAME_DATA>();

@@ -41,7 +41,7 @@ const MAX_WAY_AT_HALF_RATE: f64 = 1.0;
 
 /// An island with a body nearer than this to a player, in units, is never degraded: a player who
 /// runs gets that far in a fifth of a second. An island that a moving kinematic body touches is not
-/// degraded either, because the kinematic body cannot wait for it.
+/// degraded either, because the kinematic body cannot wait for the island.
 const NEAR_PLAYER: f64 = 64.0;
 
 /// How a tick simulates a body.

@@ -87,8 +87,8 @@ impl World {
         self.settle_player_in(slot, placement, yaw);
     }
 
-    /// Puts an entity from limbo at a place. A player looks along `yaw`, and an event tells that
-    /// the player spawned.
+    /// Puts an entity from limbo at a place. A player looks along `yaw`, and an event says that the
+    /// player spawned.
     pub(super) fn settle_player_in(&mut self, slot: u16, placement: Placement, yaw: u16) {
         self.settle_in(slot, placement);
         self.announce(slot, None);

@@ -25,7 +25,7 @@ impl World {
     /// bodies plus the number of pairs of parts that touch
     /// ([`Counters::bodies_cost`](crate::Counters::bodies_cost)). If they would cost more, islands
     /// far from all players are simulated with fewer sub-steps, then at half rate
-    /// ([`Counters::degraded_islands`](crate::Counters::degraded_islands)). `None` is no limit.
+    /// ([`Counters::degraded_islands`](crate::Counters::degraded_islands)). `None` means no limit.
     ///
     /// Initially the budget is a tick's share of [`World::DEFAULT_BUDGET_PER_SECOND`]. Results
     /// depend on it, so it is saved with the match.

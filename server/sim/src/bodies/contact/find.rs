@@ -18,7 +18,7 @@ use crate::context::StepContext;
 use crate::counters::Stage;
 use crate::threads::joined;
 
-/// The free distance of a body that does not move, in units. Two bodies that are no pair are
+/// The free distance of a body that does not move, in units. Two bodies that are not a pair are
 /// farther apart than the speculative distance: each may use half of that, less half the guard's
 /// margin.
 pub(crate) const FREE_AT_REST: f64 = 0.5 * (SPECULATIVE_DISTANCE - MARGIN);

@@ -449,8 +449,8 @@ impl<'a, 'c> Finder<'a, 'c> {
 enum Seam {
     /// No effect.
     None,
-    /// The edge at the seam is no edge of the world's surface. The contact is with the open face
-    /// beside it, and covers the area of that face alone. A part of the body beyond the edge
+    /// The edge at the seam is not an edge of the world's surface. The contact is with the open
+    /// face beside it, and covers the area of that face alone. A part of the body beyond the edge
     /// touches the solid beyond it.
     Inner,
     /// No face there is open.

@@ -1,4 +1,4 @@
-//! Seams of the world: where two brushes meet, their edges are drawn but are no edges of the
+//! Seams of the world: where two brushes meet, their edges are drawn but are not edges of the
 //! world's surface.
 //!
 //! A box that slides over two floor brushes meets the second one's edge, and the shortest direction

@@ -278,7 +278,7 @@ impl Bodies {
         let before = *velocity;
         velocity.linear = limited(before.linear, OVERSHOOT * MAX_SPEED as f32);
         velocity.angular = limited(before.angular, OVERSHOOT * max_spin);
-        // The limits are no impulses.
+        // The limits are not impulses.
         known.base.linear += velocity.linear - before.linear;
         known.base.angular += velocity.angular - before.angular;
         let Twist { linear, angular } = *velocity;
@@ -301,7 +301,7 @@ impl Bodies {
         let momentum = then * (known.inertia * (then.transpose() * before));
         let after = now * (known.inertia.inverse() * (now.transpose() * momentum));
         velocity.angular = padded(after.as_vec3());
-        // This change is no impulse: `base` changes as well, so that the next sub-step does not
+        // This change is not an impulse: `base` changes as well, so that the next sub-step does not
         // repeat it.
         known.base.angular += padded((after - before).as_vec3());
     }

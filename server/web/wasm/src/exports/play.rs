@@ -50,7 +50,8 @@ pub extern "C" fn next_tick() -> f64 {
 }
 
 /// Outputs the next message to send and returns its kind: 1 is sent on the control stream, 2 as a
-/// datagram, 3 ends the stream, 4 closes the connection with the output as reason, 0 is no message.
+/// datagram, 3 ends the stream, 4 closes the connection with the output as reason, 0 is not a
+/// message.
 #[unsafe(no_mangle)]
 pub extern "C" fn transmit() -> u32 {
     with(Page::transmit)
