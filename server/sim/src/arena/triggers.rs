@@ -74,7 +74,7 @@ impl Triggers {
         Self(triggers)
     }
 
-    /// The effect of the first trigger that the box around `centre` reaches into. `gravity` is the
+    /// The effect of the first trigger that the box around `centre` overlaps. `gravity` is the
     /// gravity of players.
     pub(crate) fn at(&self, centre: DVec3, half_extents: DVec3, gravity: f64) -> Option<Effect> {
         let bounds = Aabb::from_centre(centre, half_extents);

@@ -16,7 +16,7 @@ const FEW: usize = 32;
 /// Placed bodies, each with its reach: how far it may move within the tick.
 pub(crate) struct Nearby {
     /// The bodies that are compared one by one: slot, box, and reach in units. The copies save
-    /// looking up the entities, which lie elsewhere in memory.
+    /// looking up the entities elsewhere in memory.
     one_by_one: Vec<(u16, Aabb, f64)>,
     /// For each slot: whether its body is found through the grid instead.
     in_grid: Vec<bool>,

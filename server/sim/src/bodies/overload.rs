@@ -2,7 +2,7 @@
 //!
 //! The cost is estimated before the tick from the bodies that are awake and the pairs that touch,
 //! never from a clock. So a match is degraded in the same way on every machine, by any number of
-//! threads, and when it is played again.
+//! threads, and in every replay.
 //!
 //! Islands are degraded one after another until the estimate is within the budget. The islands
 //! farthest from all players come first, and no island near a player is degraded. They first get
@@ -100,8 +100,8 @@ pub(crate) fn set_paces(
     }
     let islands = islands(entities, shapes, pairs, context.seconds);
     for island in &islands {
-        // A skipped tick is made up for, even if the overload is over. A player may have come near
-        // such a body. Then it is in none of these islands, and goes on from where it is.
+        // A skipped tick is made up for, even if the overload is over, except by a body that a
+        // player has come near: it is in none of these islands, and goes on from where it is.
         island.set(entities, |entity| if entity.skipped { Pace::Double } else { Pace::Full });
     }
     for island in &islands {
@@ -153,7 +153,7 @@ pub(crate) fn reset_paces(entities: &mut Entities) {
 }
 
 /// Adds to the found `pairs` those of `before` that the search left out, because one body skips the
-/// tick and the other one stands still: the next tick begins with them.
+/// tick and the other stands still. The next tick begins with these pairs.
 pub(crate) fn keep_pairs(entities: &Entities, before: &[Pair], pairs: &mut Vec<Pair>) {
     if !entities.iter().any(|entity| entity.pace == Pace::Skips) {
         return;

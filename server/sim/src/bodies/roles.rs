@@ -38,7 +38,7 @@ impl Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Kinematic {
     pub(crate) model: ModelId,
-    /// Number of times that its velocity is halved now. It grows by one after each tick in which
+    /// How many times its velocity is halved at present. It grows by one after each tick in which
     /// something stopped the body, and shrinks by one after each free tick (see
     /// [`driven`](crate::bodies::driven)). At most [`Kinematic::MAX_SLOWDOWNS`].
     pub(crate) slowdowns: u8,

@@ -1,5 +1,5 @@
 //! The search for contacts: it finds the bodies that may come near each other in this tick. It can
-//! be shared out over threads. Bodies that are as they were at the last search keep its results.
+//! be shared out over threads. Bodies that have not changed since the last search keep its results.
 
 use std::ops::Range;
 
@@ -60,7 +60,7 @@ pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) ->
 }
 
 /// Updates `pairs`, the result of the last search, after bodies have woken. Only the woken bodies
-/// are searched anew. No body has moved since the last search.
+/// are searched again. No body may have moved since the last search.
 pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepContext) -> Found {
     let search = Search::new(space, &pairs, context.seconds);
     let woken = search.searchers(Entity::has_woken, &context.threads);

@@ -52,7 +52,7 @@ struct Corner {
 }
 
 impl Corner {
-    /// Whether the two corners are the same but for rounding.
+    /// Whether the two corners are the same except for rounding.
     fn is(&self, other: &Self) -> bool {
         other.middle.distance_squared(self.middle) < SAME_CORNER * SAME_CORNER
     }

@@ -1,5 +1,5 @@
-//! Islands divided into blocks, so that threads have something to share out: many small
-//! islands are a block, and a heap is cut into several.
+//! Islands divided into blocks for the threads: many small islands make up a block, and a heap is
+//! cut into several.
 
 use glam::DVec3;
 
