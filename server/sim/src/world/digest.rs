@@ -10,8 +10,8 @@ use crate::bodies::roles::{Kinematic, Missile, PlayerBody, Role};
 use crate::players::history::PositionHistory;
 use crate::state::EntityId;
 
-/// Bytes that are collected before they are hashed. Hashing eight bytes alone takes several times
-/// as long as hashing them among others.
+/// Number of bytes that are collected before they are hashed: eight bytes take several times as
+/// long alone as among others.
 const COLLECTED: usize = 4096;
 
 /// A hash, and collected bytes that are not in it yet.

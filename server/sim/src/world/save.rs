@@ -54,7 +54,7 @@ const MAX_SPEED: f64 = 1e9;
 /// Maximum saved speed of a kinematic body, in units per second.
 const MAX_DRIVEN: f64 = 5_000.0;
 
-/// Rounding may let a kinematic body spin faster by this share than the greatest spin.
+/// Share by which rounding may let a kinematic body spin faster than the greatest spin.
 const SPIN_ROUNDING: f64 = 1e-9;
 
 /// Maximum absolute value of any other saved number.
@@ -182,7 +182,7 @@ impl World {
             pushed: Cow::Borrowed(&self.pushed),
             touches: Cow::Borrowed(&self.touches),
         };
-        // Plain data always has an encoding. If it had none, loading would refuse the empty bytes.
+        // Plain data always has an encoding; loading would refuse empty bytes.
         encode_to_vec((header, saved), wire()).unwrap_or_default()
     }
 
@@ -443,8 +443,7 @@ fn damaged(what: String) -> LoadError {
     LoadError::Damaged(what)
 }
 
-/// The pose as a player on foot would have it: without rotation, and with a position rounded to
-/// `f32`.
+/// The pose of a player on foot there: without rotation, and with a position rounded to `f32`.
 fn on_foot(pose: &Pose) -> Pose {
     Pose { position: pose.position.as_vec3().as_dvec3(), orientation: DQuat::IDENTITY }
 }

@@ -42,7 +42,7 @@ pub enum SweptShape {
     Model(ModelId),
 }
 
-/// Longest motion, in units, that one search covers. Times of impact are parts of a motion, so on a
+/// Longest motion, in units, that one search covers. Times of impact are parts of a motion, so in a
 /// longer one the shape would stop farther from the obstacle.
 const LONGEST: f64 = 512.0;
 

@@ -37,7 +37,7 @@ impl FacePlane {
         };
         let is_first = ours.height >= theirs.height;
         let (mut axis, mut closest) = if is_first { of_first() } else { of_second() };
-        // The two faces are parallel but for rounding. The vertex of one may lie beside the
+        // The two faces are parallel except for rounding. The vertex of one may lie beside the
         // other face, so the reverse is tried.
         if closest.is_none() && (ours.height - theirs.height).abs() < ROUNDING {
             let (other_axis, found) = if is_first { of_second() } else { of_first() };

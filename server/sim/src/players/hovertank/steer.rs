@@ -44,8 +44,8 @@ const TORQUE: f64 = 15.0;
 /// gyroscope rights the hull.
 const TILTED: f64 = 0.7;
 
-/// Cosine of the tilt beyond which the tank lies on its side: it is lifted while it
-/// is righted, otherwise its own weight would hold it down.
+/// Cosine of the tilt beyond which the tank lies on its side: it is lifted while it is righted,
+/// because its own weight would hold it down.
 const FALLEN: f64 = 0.3;
 
 /// Speed of the lift of a tank that lies on its side, in units per second.
@@ -126,7 +126,7 @@ fn lift(craft: &mut Craft, least: f64, seconds: f64) {
 /// Turns the tank's upward direction towards the world's.
 fn right(craft: &mut Craft, seconds: f64) {
     let up = craft.up();
-    // For a tank on its back all directions are equal: it rolls over its side, which is shorter.
+    // On its back a tank could turn in any direction: it rolls over its side, the shorter way.
     let axis = up.cross(DVec3::Z).try_normalize().unwrap_or(craft.ahead());
     let tilt = libm::acos(up.z.clamp(-1.0, 1.0));
     let wanted = axis * (tilt * TURN_RATE).min(TURN);

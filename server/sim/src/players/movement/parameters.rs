@@ -22,8 +22,8 @@ pub struct MovementParameters {
     pub slow_share: f64,
     /// Share of the speed that friction removes per second on the ground.
     pub friction: f64,
-    /// Ground friction assumes at least this speed, in units per second, so that a slow
-    /// player stops within a short time.
+    /// Lowest speed that ground friction assumes, in units per second, so that a slow player soon
+    /// stops.
     pub stop_speed: f64,
     /// Share of the wished speed that is gained per second on the ground.
     pub ground_acceleration: f64,
@@ -34,7 +34,7 @@ pub struct MovementParameters {
     pub jump_speed: f64,
     /// Downward acceleration of players, in units per second squared.
     pub gravity: f64,
-    /// Highest ledge that a player walks up without a jump, in units.
+    /// Highest ledge that a player walks up without jumping, in units.
     pub step_height: f64,
 }
 
