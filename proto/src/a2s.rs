@@ -1,11 +1,11 @@
 //! Server queries as Valve's server browsers send them: `A2S_INFO` and `A2S_PLAYER`. A query
-//! without the right challenge is answered by the challenge alone. The sender returns it in the
-//! next query, which proves the sender's address.
+//! without the right challenge gets only a challenge as answer. By returning it in the next query,
+//! the sender proves its address.
 //!
 //! Call [`Query::parse`] for every datagram, then [`challenge`], [`info`] or [`players`] for
 //! the answer.
 
-/// The first bytes of a packet that is not split.
+/// The first bytes of an unsplit packet.
 const SINGLE: [u8; 4] = [255; 4];
 
 /// The text of an `A2S_INFO` query after its letter. A challenge may follow.
@@ -91,7 +91,7 @@ impl Query {
     }
 }
 
-/// The answer that tells the sender its challenge. It is never longer than the query.
+/// The answer that gives the sender its challenge. It is never longer than the query.
 pub fn challenge(challenge: u32) -> Vec<u8> {
     [&SINGLE[..], b"A", &challenge.to_le_bytes()].concat()
 }

@@ -1,7 +1,7 @@
 //! The data of a game that a client needs to predict it: how players move, by the `game.toml` of
-//! the match, and the models that do not ship. A server reads the file with this code and sends
-//! the result, so clients have the same numbers and shapes without a parser of TOML. Tables that
-//! only the rules of a game need are left to the server.
+//! the match, and the models that do not ship. A server reads the file with this code and sends the
+//! result, so clients have the same numbers and shapes without a TOML parser. The server itself
+//! reads the tables that only the rules of a game need.
 
 mod models;
 mod movement;
@@ -51,7 +51,7 @@ pub struct GameData {
     bytes: Arc<[u8]>,
 }
 
-/// Why bytes, or a game's models, cannot be the data of a game.
+/// Why bytes, or a game's models, are not valid data of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GameDataError {
     /// Too many bytes.

@@ -1,6 +1,6 @@
-//! The values of a game's own: the fields of its players, bodies and matches, and its events.
-//! The server's hello carries the [`Schema`], so both ends code the fields by the same ranges,
-//! and a client that does not know the game shows them by name.
+//! The values that a game defines: the fields of its players, bodies and matches, and its events.
+//! The server's hello carries the [`Schema`], so both ends code the fields by the same ranges, and
+//! a client that does not know the game can show them by name.
 
 mod encoding;
 mod field;

@@ -4,10 +4,10 @@
 //!
 //! The server reports the least lead of recent commands. A command has little lead if it was
 //! sent late for its tick, or if its way was slow. The report does not say which command had the
-//! least lead, so the client subtracts the greatest lateness with which it sent any of the
-//! commands that the report covers. The rest lies between the round trips of two of these
-//! commands: the one sent latest and the one reported. The client knows only roughly which
-//! commands a report covers. Where that makes a difference, the report does not count.
+//! least lead, so the client subtracts the greatest lateness with which it sent any command that
+//! the report covers. The rest lies between the round trips of two of these commands: the one sent
+//! latest and the one reported. The client knows only roughly which commands a report covers; if
+//! that makes a difference, the report does not count.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -25,9 +25,9 @@ const COVERED: [f64; 2] = [LEAD_WINDOW as f64 - 2.0, 2.0 * LEAD_WINDOW as f64 + 
 /// suggests.
 const MARGIN: f64 = 4.0;
 
-/// Largest difference, in ticks, between two values: the greatest lateness of all commands that a
-/// report may cover, and that of the commands that it surely covers. If the difference is greater,
-/// the report does not count, so the round trip is known to within a tick.
+/// Largest difference, in ticks, between the greatest lateness of all commands that a report may
+/// cover and that of the commands that it surely covers. A report with a greater difference does
+/// not count, so the round trip is known to within a tick.
 const AMBIGUITY: f64 = 1.0;
 
 /// Average difference, in ticks, between a lead and its report, because the server rounds leads
@@ -36,7 +36,7 @@ const ROUNDED: f64 = 0.125;
 
 /// Minimum length of a window. The least measurement of this window and the one before is used,
 /// because a client that was busy handles snapshots late and measures too much. A window ends with
-/// the first report after this time that counts.
+/// the first counting report after this time.
 const MEMORY: Duration = Duration::from_secs(1);
 
 /// Maximum number of datagrams of commands that are remembered: those of two seconds at 60 ticks a
@@ -47,8 +47,8 @@ const MAX_SENT: usize = 128;
 #[derive(Clone, Debug)]
 pub(super) struct RoundTrip {
     tick_rate: f64,
-    /// For each datagram of commands: when it was sent, and how much later that was than the tick
-    /// of its oldest new command, by a clock with an arbitrary origin.
+    /// For each datagram of commands: when it was sent, and how much later than the tick of its
+    /// oldest new command, by a clock with an arbitrary origin.
     sent: VecDeque<(f64, f64)>,
     /// The least round trip since `window_start`, and in the window before.
     least: [f64; 2],
@@ -71,8 +71,8 @@ impl RoundTrip {
         }
     }
 
-    /// Records that a datagram of commands was sent at `now`. `oldest` is the first tick for
-    /// which no earlier datagram had a command.
+    /// Records that a datagram of commands was sent at `now`. `oldest` is the first tick without a
+    /// command in any earlier datagram.
     pub(super) fn sent(&mut self, now: Time, oldest: Tick) {
         if self.sent.len() == MAX_SENT {
             self.sent.pop_front();
@@ -103,8 +103,7 @@ impl RoundTrip {
         self.least[0] = self.least[0].min(measured);
     }
 
-    /// The greatest lateness of a command that was sent after `after`, and at `until` at the
-    /// latest.
+    /// The greatest lateness of the commands that were sent after `after` and not after `until`.
     fn latest_sent(&self, after: f64, until: f64) -> Option<f64> {
         let sent = self.sent.iter().filter(|&&(at, _)| after < at && at <= until);
         sent.map(|&(_, late)| late).reduce(f64::max)

@@ -75,7 +75,7 @@ pub(super) fn read(
             return Err(refused(format!("{path} is not within the folder of the map")));
         }
         let source = read(name, path).map_err(|reason| refused(format!("{path}: {reason}")))?;
-        // The length is checked first, so that a model that is too long costs no work.
+        // The length is checked first, so that too long a model costs no work.
         bytes += source.len();
         if bytes > MAX_GAME_DATA {
             return Err(refused(format!("{path}: the models so far exceed {MAX_GAME_DATA} bytes")));

@@ -83,7 +83,7 @@ impl WorldBounds {
         let (mut origin, mut bits) = ([0; 3], [0; 3]);
         for axis in 0..3 {
             let extent = greatest[axis] - least[axis].floor();
-            // The comparison is negated, so that a NaN fails too.
+            // The comparison is negated, so that a NaN also fails.
             if !(extent >= 0.0 && least[axis].abs() <= limit && greatest[axis].abs() <= limit) {
                 return Err(BoundsError::Corner { axis });
             }

@@ -7,7 +7,7 @@ use super::{Coder, MIN_RANGE, Probability, RAW_STEP};
 pub struct Encoder<const N: usize> {
     probabilities: [Probability; N],
     bytes: Vec<u8>,
-    /// Index in `bytes` where coding began: no carry propagates beyond.
+    /// Index in `bytes` where coding began: no carry propagates to earlier bytes.
     start: usize,
     /// The least number that encodes the values, without the part in `bytes`.
     low: u32,

@@ -63,7 +63,7 @@ pub enum EventError {
     /// The game has sent too many in this tick.
     #[error("the game sends more than {most} events in a tick")]
     TooMany {
-        /// The most that a tick may have.
+        /// The greatest number that a tick may have.
         most: usize,
     },
     /// The value has no encoding.
@@ -101,7 +101,7 @@ impl GameEvent {
     /// Decodes the content as the value that the game encoded.
     ///
     /// # Errors
-    /// The content is no `T`, or bytes follow the `T`.
+    /// The content is not a `T`, or bytes follow it.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, EventError> {
         let limited = bincode::config::standard().with_limit::<MAX_EVENT_DATA>();
         let (value, used) =

@@ -62,8 +62,8 @@ pub enum Event {
         /// [`Session::refuse`] before anything else.
         match_name: Option<MatchName>,
     },
-    /// The client's hello was invalid, and the client has been told why: write
-    /// [`Session::stream_output`], finish the stream and drop the session.
+    /// The client's hello was invalid, and the answer says why: write [`Session::stream_output`],
+    /// finish the stream and drop the session.
     Refused(RefusalReason),
     /// The client reports that the digest of the snapshot of this tick did not match. One of the
     /// two ends has a defect, so count these events.
@@ -182,8 +182,8 @@ impl Session {
         Ok(events)
     }
 
-    /// Handles the next frame. The outer `None` stands for no whole frame, the inner one for a
-    /// frame without an event.
+    /// Handles the next frame. The outer `None` means that no whole frame is there, the inner one
+    /// that the frame has no event.
     fn receive_frame(
         &mut self,
         now: Time,
@@ -298,8 +298,8 @@ impl Session {
     /// the caller has to answer a hello.
     pub fn next_timeout(&self) -> Option<Time> {
         match self.phase {
-            // The time runs from the start, not from the last byte. Otherwise a client could
-            // hold its place by a byte now and then.
+            // The time runs from the start, not from the last byte. Otherwise a client could hold
+            // its place by sending a byte now and then.
             Phase::AwaitingHello => Some(self.started + HANDSHAKE_TIMEOUT),
             // The limit is longer than for the first hello, because the network may have an outage.
             Phase::AwaitingHelloAgain(since) => Some(since + IDLE_TIMEOUT),
@@ -327,9 +327,9 @@ impl Session {
         self.ticket = (ticket, seconds);
     }
 
-    /// Continues in another world, with this `match_info`. A client that has joined is told so, and
-    /// [`Event::Hello`] follows once it has answered. A client whose hello has not arrived, or has
-    /// not been answered yet, joins that world instead.
+    /// Continues in another world, with this `match_info`. A client that has joined is notified,
+    /// and [`Event::Hello`] follows once it has answered. A client whose hello has not arrived, or
+    /// has not been answered yet, joins that world instead.
     pub fn change_world(&mut self, now: Time, match_info: Arc<MatchInfo>) {
         if let Phase::Joined { .. } = self.phase {
             let (map, name) = (match_info.map, match_info.map_name.clone());
@@ -345,8 +345,7 @@ impl Session {
         self.admit(Some(player), tick);
     }
 
-    /// Accepts the client as a spectator, who has no player. Apart from that it does the same as
-    /// [`Session::accept`].
+    /// Accepts the client as a spectator, who has no player; otherwise like [`Session::accept`].
     pub fn accept_spectator(&mut self, tick: Tick) {
         self.admit(None, tick);
     }
@@ -386,7 +385,7 @@ impl Session {
         }
     }
 
-    /// Ends the session and tells the client why.
+    /// Ends the session and sends the client the reason.
     pub fn close(&mut self, reason: ClosingReason) {
         if !self.is_over() {
             self.send(&ServerMessage::Closing(reason));
@@ -436,8 +435,7 @@ impl Session {
     }
 
     /// Computes which entities the snapshot of `state` is to carry: the first half of
-    /// [`Session::encode_snapshot`], for callers that measure the two halves. Other callers need
-    /// not call it.
+    /// [`Session::encode_snapshot`]. Only callers that measure the two halves need to call it.
     pub fn prioritize(&mut self, state: &Quantised) {
         if let Phase::Joined { baselines, .. } = &mut self.phase {
             baselines.prioritize(state);

@@ -68,9 +68,9 @@ pub struct AuthoritativeMotion {
     /// The motion after the tick of the snapshot, exact to the bit, because a client predicts from
     /// it.
     pub motion: PlayerMotion,
-    /// How many ticks before that tick the player was last pushed, that is, moved by something that
-    /// its client cannot predict; [`AuthoritativeMotion::NOT_RECENT`] if that is longer ago or
-    /// never was.
+    /// How many ticks earlier the player was last pushed, that is, moved by something that its
+    /// client cannot predict; [`AuthoritativeMotion::NOT_RECENT`] if that is longer ago or never
+    /// was.
     pub since_pushed: u8,
     /// The bodies that the player has touched lately. The one touched last comes first.
     pub touched: [Option<TouchedBody>; AuthoritativeMotion::MAX_TOUCHED],
@@ -186,7 +186,7 @@ fn code_touched(coder: &mut impl Coder, body: &TouchedBody) -> Result<TouchedBod
 }
 
 fn checked(value: f32) -> Result<f32, DatagramError> {
-    // A NaN fails the comparison too.
+    // A NaN also fails the comparison.
     let possible = value.abs() <= LIMIT;
     possible.then_some(value).ok_or(DatagramError::OutOfRange { field: "motion" })
 }
@@ -222,7 +222,7 @@ mod tests {
     /// Writes a motion and reads it back.
     fn round_trip(motion: &AuthoritativeMotion) -> Result<AuthoritativeMotion, DatagramError> {
         let mut encoder = Encoder::new(&[128], Vec::new());
-        // The writer too fails on an impossible number, but only after writing it.
+        // The writer also fails on an impossible number, but only after writing it.
         let _ = code_motion(&mut encoder, motion);
         let bytes = encoder.finish();
         code_motion(&mut Decoder::new(&[128], &bytes), &UNKNOWN_MOTION)

@@ -129,11 +129,11 @@ pub enum BaselineQuery {
 const AGE_BITS: u32 = 8;
 
 impl SnapshotCodec {
-    /// Encodes a snapshot of records in ascending order of slot, as many as the header
-    /// says. The extras that are present must be those that the header names.
+    /// Encodes a snapshot of records in ascending order of slot, as many as the header says. The
+    /// header must name exactly the extras that are present.
     ///
     /// # Errors
-    /// The number of records that fit into `limit` bytes, if not all do.
+    /// If not all records fit into `limit` bytes, the number of those that do.
     pub fn encode<'a>(
         &self,
         header: &Header,

@@ -49,7 +49,7 @@ impl Access {
 
     fn parse(text: &str, now: Instant) -> Result<Self, String> {
         let key = hmac::Key::generate(hmac::HMAC_SHA256, &SystemRandom::new())
-            .map_err(|_| "the system gives no random bytes".to_owned())?;
+            .map_err(|_| "cannot get random bytes from the system".to_owned())?;
         let mut administrators = Vec::new();
         for (index, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default().trim();

@@ -141,7 +141,7 @@ fn new_secret() -> [u8; SECRET_LENGTH] {
     let mut secret = [0; SECRET_LENGTH];
     if SystemRandom::new().fill(&mut secret).is_err() {
         // Without random numbers, TLS does not work either.
-        warn!("the system gives no random numbers");
+        warn!("cannot get random numbers from the system");
     }
     secret
 }

@@ -37,8 +37,8 @@ fn commands_come_to_arrive_just_in_time() {
     }
 }
 
-/// How many commands come too late in the later half of a run, over a connection that
-/// delays one command in fifty by `late` ticks.
+/// Number of commands that come too late in the second half of a run, over a connection that delays
+/// one command in fifty by `late` ticks.
 fn missed(late: f64) -> u32 {
     let at = |ticks: f64| Time::since_start(Duration::from_secs_f64(ticks / 60.0));
     let mut clock = Clock::new(NonZeroU16::new(60).unwrap(), Tick(1000), Duration::ZERO, at(0.0));
