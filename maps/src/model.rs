@@ -1,11 +1,10 @@
 //! Rigid polyhedra: the shapes of everything that moves, except players' boxes.
 //!
-//! A model is a Wavefront OBJ file in `maps/models/`. A unit of the file is a unit of the map,
-//! and every face is a convex polygon. [`Model::from_obj`] checks that the surface is closed,
-//! oriented outward, made of flat convex polygons and does not intersect itself. Then it
-//! integrates the mass properties, moves the centre of mass to the origin, and cuts the inside
-//! into convex parts by a polygon BSP. Polygons and parts describe exactly the same solid:
-//! collision tests use the parts.
+//! A model is a Wavefront OBJ file in `maps/models/`. Its units are those of the map, and every
+//! face is a convex polygon. [`Model::from_obj`] checks that the surface is closed, oriented
+//! outward, made of flat convex polygons and does not intersect itself. Then it integrates the mass
+//! properties, moves the centre of mass to the origin, and cuts the inside into convex parts by a
+//! polygon BSP. Polygons and parts describe exactly the same solid: collision tests use the parts.
 
 mod crossing;
 mod mass;
@@ -165,7 +164,7 @@ pub enum ModelError {
         /// Middle of the face.
         face: DVec3,
     },
-    /// Closed surfaces that contain the same space twice, or a hollow turned inside out. No faces
+    /// Closed surfaces that contain the same space twice, or a hollow turned inside out: no faces
     /// cross, but the volumes of the parts do not add up.
     #[error(
         "model {model}.obj: its convex parts do not make up its volume ({detail}); \
@@ -268,7 +267,7 @@ impl Model {
         &self.name
     }
 
-    /// The OBJ text that it was read from. Another program can read the same shape from it.
+    /// The OBJ text that it was read from, from which another program can read the same shape.
     pub fn source(&self) -> &str {
         &self.source
     }

@@ -6,14 +6,14 @@ use glam::Vec3;
 use serde::Deserialize;
 use thiserror::Error;
 
-/// The sizes that are used if no other file is named.
+/// The sizes without another file.
 const DEFAULT: &str = include_str!("../spaces.toml");
 
 /// Maximum number of sizes per world. A leaf has one bit for each size, inside a 32-bit child index
 /// whose last bit says that it is a leaf.
 pub const MAX_SIZES: usize = 31;
 
-/// Longest name of a size, in bytes.
+/// Limit in bytes of the name of a size.
 const MAX_NAME: usize = 64;
 
 /// Largest half extent, in units. A larger body would fit into no level, and the limit keeps

@@ -197,8 +197,8 @@ impl World {
         self.parts.sealed.contains(size)
     }
 
-    /// Whether the map is sealed for the bare point, as Quake's compilers ask. If no size is
-    /// the bare point, whether it is sealed for every size.
+    /// Whether the map is sealed for the bare point, as Quake's compilers ask. Without such a size,
+    /// whether it is sealed for every size.
     pub fn is_sealed(&self) -> bool {
         let spaces = &self.parts.spaces;
         match spaces.iter().find(|(_, size)| size.is_point()) {

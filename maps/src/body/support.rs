@@ -3,8 +3,8 @@
 use glam::{Quat, Vec3};
 use thiserror::Error;
 
-/// Minimum extent of a body in every direction, in units. Between two solid cells that meet in a
-/// plane there is a crack as wide as the rounding of `f32`: a body of this size covers it anywhere
+/// Minimum extent of a body in every direction, in units. Two solid cells that meet in a plane have
+/// a crack between them, as wide as the rounding of `f32`. A body of this size covers it anywhere
 /// within Quake's coordinates. The bare point is traced through the onion BSP instead.
 pub const LEAST_EXTENT: f32 = 1.0 / 64.0;
 

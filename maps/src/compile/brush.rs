@@ -17,11 +17,12 @@ pub const MAX_COORDINATE: f64 = 32_768.0;
 ///
 /// At [`MAX_COORDINATE`], `f32` cannot tell a point from a plane that is up to half of this away.
 /// So a thinner wall there has no inside: it would stop boxes, for which walls are grown, and let
-/// rays pass. The whole world has one limit, so that a map that is moved keeps its walls. A wall as
-/// thick as this has an inside that verification can judge.
+/// rays pass. The whole world has one limit, so that a moved map keeps its walls. A wall as thick
+/// as this has an inside that `mapc verify` can judge.
 pub const MIN_THICKNESS: f64 = 1.0 / 32.0;
 
-/// Brushes are written in decimals, so a corner or a thickness may miss its limit by this much.
+/// A corner or a thickness may miss its limit by this much, because brushes are written in
+/// decimals.
 const ROUNDED: f64 = 1e-6;
 
 /// Reasons for which a brush cannot be part of the world. Such a brush is left out with a
@@ -107,7 +108,7 @@ pub(super) fn solid(
                 && (known.plane.distance - new.plane.distance).abs() < 1e-6
         };
         if let Some(other) = written.iter().find(same) {
-            // The two planes are the same but for rounding, and the solid keeps one of them.
+            // The two planes are the same except for rounding, and the solid keeps one of them.
             redundant = redundant.or(Some(RedundantFace::Repeated(other.number, number)));
         }
         written.push(new);
@@ -136,14 +137,14 @@ pub(super) fn too_thin(solid: &ConvexSolid) -> Option<DegenerateBrush> {
     (thickness < MIN_THICKNESS - ROUNDED).then_some(DegenerateBrush::TooThin(thickness))
 }
 
-/// If planes bound a solid, they bound one within the universe when their distances are multiplied
-/// by this.
+/// Planes that bound a solid bound one within the universe after their distances are multiplied by
+/// this.
 const SHRUNK: f64 = 1.0 / (1 << 20) as f64;
 
 /// The reason for which planes do not bound a solid, when the attempt fails with `reason`.
 fn no_solid(planes: &[Plane], reason: DegenerateSolid) -> DegenerateBrush {
-    // Faces of thin walls that are written by their corners often have three points in a line.
-    // Then the attempt fails for that reason, although the thickness is the one to report.
+    // Faces of thin walls that are written by their corners often have three points in a line. That
+    // makes the attempt fail, although the thickness is the reason to report.
     let opposite = |a: &Plane, b: &Plane| a.normal.dot(b.normal) < 1e-12 - 1.0;
     let pairs = planes.iter().enumerate();
     let pairs = pairs.flat_map(|(i, a)| planes[i + 1..].iter().map(move |b| (a, b)));

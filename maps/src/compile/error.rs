@@ -50,7 +50,7 @@ pub struct BrushWarning {
 }
 
 impl BrushWarning {
-    /// The fault, without the words that something was left out.
+    /// The fault, without saying that something was left out.
     pub fn reason(&self) -> String {
         match self.fault {
             BrushFault::LeftOut(reason) => reason.to_string(),
@@ -116,7 +116,7 @@ pub enum CompileError {
         line: u64,
         /// Character in the line, counted from 1.
         column: u64,
-        /// The offending text, what may have caused it, and the way out.
+        /// The offending text, its possible cause, and what to do.
         reason: String,
     },
     /// A brush is degenerate, and [`Options::strict`](crate::Options::strict) is set.
@@ -184,7 +184,7 @@ impl CompileError {
         };
         let faces = |brush: &StaticBrush| brush.solid.faces().len();
         let nearest = statics.iter().map(distance).fold(f64::INFINITY, f64::min);
-        // Every brush counts that is as near as the nearest, within a unit. The point may lie only
+        // Every brush counts that is, within a unit, as near as the nearest: the point may lie only
         // in the expansion of a brush.
         let there = statics.iter().filter(|brush| distance(brush) <= nearest + 1.0);
         match there.max_by_key(|brush| faces(brush)) {

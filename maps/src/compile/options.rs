@@ -23,7 +23,8 @@ pub struct Options {
     pub curves: Curves,
     /// Largest angle at the edges of the shift tree's cells that gets no bevel.
     pub bevel_angle: BevelAngle,
-    /// Whether the outside is left empty even if the map is sealed, to inspect the bare brushes.
+    /// Whether the outside stays empty even if the map is sealed, so that the bare brushes can be
+    /// inspected.
     pub keep_outside: bool,
     /// The number of threads; by default the machine's. The result does not depend on it.
     pub threads: Option<NonZeroUsize>,

@@ -1,7 +1,7 @@
 //! The plane of a face as written: through three points, which may lie anywhere.
 //!
-//! The points of a face only determine its plane, and some editors write them far outside the
-//! brush. Far points are scaled first, so that no product overflows. The rounding of their
+//! The points of a face serve only to determine its plane, and some editors write them far outside
+//! the brush. Far points are scaled first, so that no product overflows. The rounding of their
 //! digits makes the plane uncertain near the brush; this uncertainty is bounded.
 
 use glam::DVec3;
@@ -19,15 +19,15 @@ pub(super) const PLANE_ERROR: f64 = 1e-4;
 /// is precise within the world.
 const NEAR: f64 = 2.0 * MAX_COORDINATE;
 
-/// A triangle with a smaller height than this, in units, has no plane, because the last digit
-/// written would decide it.
+/// A triangle lower than this, in units, has no plane, because the last written digit would decide
+/// it.
 const LOWEST: f64 = 1e-5;
 
 /// The plane of a face, with its number in the brush, counted from 1.
 pub(super) struct WrittenPlane {
     pub(super) number: usize,
     pub(super) plane: Plane,
-    /// Bounds of the plane's error if a point is farther than [`NEAR`]. `None` if no point is.
+    /// Bounds of the plane's error; `None` if no point is farther than [`NEAR`].
     far: Option<Far>,
 }
 
@@ -151,7 +151,7 @@ mod tests {
         };
         assert!(plane(1e9).error(&BOUNDS) <= PLANE_ERROR);
         assert!(plane(1e14).error(&BOUNDS) > PLANE_ERROR);
-        // A plane that is known passes through its points but for the rounding of their digits.
+        // A known plane passes through its points, except for the rounding of their digits.
         let near = plane(1e6);
         assert!(near.plane.signed_distance(DVec3::splat(1e6 / 3.0)).abs() < 1e-8);
     }

@@ -49,7 +49,7 @@ impl Material {
     /// The material with these coefficients, and the default damping.
     ///
     /// # Errors
-    /// One of them is negative, too great, or no number.
+    /// One of them is negative, too great, or not a number.
     pub fn new(friction: f64, restitution: f64) -> Result<Self, MaterialError> {
         within("friction", friction, Self::MAX_FRICTION)?;
         within("restitution", restitution, Self::MAX_RESTITUTION)?;
@@ -59,7 +59,7 @@ impl Material {
     /// This material with another angular damping.
     ///
     /// # Errors
-    /// It is negative, too great, or no number.
+    /// It is negative, too great, or not a number.
     pub fn with_angular_damping(self, angular_damping: f64) -> Result<Self, MaterialError> {
         within("angular_damping", angular_damping, Self::MAX_ANGULAR_DAMPING)?;
         Ok(Self { angular_damping, ..self })
@@ -76,9 +76,8 @@ impl Material {
     }
 
     /// Angular damping, per second: with a damping of *c*, the spin falls by the factor
-    /// 1/(1 + *c* *h*) in each step of *h* seconds. While *c* is small, it is the share of the
-    /// spin that a body loses per second. Zero keeps the angular momentum of a body in free
-    /// flight.
+    /// 1/(1 + *c* *h*) in each step of *h* seconds. A small *c* is the share of the spin that a
+    /// body loses per second. Zero keeps the angular momentum of a body in free flight.
     pub const fn angular_damping(&self) -> f64 {
         self.angular_damping
     }

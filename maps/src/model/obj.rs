@@ -17,8 +17,8 @@ pub(super) const REACH: f64 = 1024.0;
 pub(super) const MAX_POLYGONS: usize = 1024;
 
 pub(super) fn read(name: &str, text: &str) -> Result<Vec<Winding>, ModelError> {
-    // Polygons are kept whole; points and lines are kept too, to be rejected as faces
-    // without area.
+    // Polygons are kept whole; points and lines are also kept, to be rejected as faces without
+    // area.
     let options = LoadOptions::default();
     let (objects, _) =
         tobj::load_obj_buf(&mut text.as_bytes(), &options, |_| Err(LoadError::OpenFileFailed))

@@ -2,7 +2,7 @@
 //! qbsp, "Special Texture Names").
 //!
 //! The first face whose name is not `skip` decides: `skip` only means that the face is not
-//! drawn. `trigger` is solid, as any other name.
+//! drawn. `trigger` is solid, like any other name.
 
 use super::{LIQUID, ORIGIN, Owner, Role, SourceFace, Verdict, names};
 

@@ -2,9 +2,9 @@
 //!
 //! A curve is a grid of control points, with an odd number of them in both directions. Three by
 //! three control points form one piece; neighbouring pieces share a row. All pieces of a curve are
-//! divided into the same 2^a by 2^b cells, so that they meet without a crack. The cells are the
-//! fewest for which no point of the surface is farther than [`CHORD`] from the point of its
-//! triangle with the same parameters.
+//! divided into the same number of cells, 2^a by 2^b, so that they meet without a crack. It is the
+//! smallest number for which no point of the surface is farther than [`CHORD`] from the point of
+//! its triangle with the same parameters.
 //!
 //! The corners of cells are rounded to a grid of [`GRID`]. A cell is two triangles, or one
 //! quadrangle if it is flat. Each of these is the front of a prism that extends [`DEPTH`] units
@@ -22,7 +22,7 @@ pub const CURVE_BOUND: f64 = 2.0;
 /// Rounding to the grid moves a corner by less than this, in units.
 const ROUNDING: f64 = 0.109;
 
-/// The part of the bound that is left for the distance between the surface and its triangles.
+/// The rest of the bound, for the distance between the surface and its triangles.
 const CHORD: f64 = CURVE_BOUND - ROUNDING;
 
 /// Corners of triangles lie on a grid of this many units, which is exact in any
@@ -92,7 +92,7 @@ impl Curve {
         self.control[column * self.rows + row]
     }
 
-    /// How often every piece is halved along columns and along rows; `None` if more than
+    /// How many times every piece is halved along columns and along rows; `None` if more than
     /// [`MAX_HALVINGS`] would be needed.
     fn halvings(&self) -> Option<[u32; 2]> {
         let bend = |a: DVec3, b: DVec3, c: DVec3| 2.0 * (a - 2.0 * b + c).length();

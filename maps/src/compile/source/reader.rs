@@ -1,7 +1,7 @@
 //! The reader of maps: entities, brushes in Standard, Valve 220 and `brushDef` form, curves.
 //!
-//! Only the plane, the name of the texture and the flags of a face matter here. The alignment
-//! of the texture is checked and left out.
+//! Of a face, only the plane, the name of the texture and the flags matter here. The alignment of
+//! the texture is checked and left out.
 
 use glam::DVec3;
 
@@ -177,7 +177,7 @@ impl<'a> Words<'a> {
         Ok(Some(SourceBrush { line, faces }))
     }
 
-    /// Reads up to the brace that closes the block, and that brace. Returns the words before it.
+    /// Reads the block and its closing brace. Returns the words before the brace.
     fn block(&mut self) -> Result<Vec<Token<'a>>> {
         let (mut depth, mut words) = (1, Vec::new());
         loop {

@@ -6,7 +6,7 @@ use crate::compile::error::{CompileError, Unsupported};
 use crate::compile::game_form::RecognisedForm;
 
 /// The form of a map and the numbers of its parts. Brushes without volume, which the compiler
-/// leaves out, are counted too.
+/// leaves out, are also counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceSummary {
     /// The form of the map, whose rules decide the contents of brushes.

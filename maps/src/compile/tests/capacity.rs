@@ -1,5 +1,5 @@
-//! One step beyond each of its capacities, the compiler gives an error or a warning that says what
-//! was seen, where, and the way out.
+//! One step beyond each of its capacities, the compiler reports an error or a warning that says
+//! what was seen, where, and what to do.
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;

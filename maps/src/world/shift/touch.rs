@@ -12,8 +12,8 @@ impl ShiftTree {
         !inside_universe(at) || self.touched(body, at, visits, 1) > 0
     }
 
-    /// The number of solid leaves, grown by the body, that a resting body overlaps. This is
-    /// Melax's `F()`, which does not slice (section 6) and does not stop at the first leaf.
+    /// The number of solid leaves, grown by the body, that a resting body overlaps. This is Melax's
+    /// `F()`, without slicing (section 6) and without stopping at the first leaf.
     pub fn count_touched(&self, body: &impl Support, at: Vec3, visits: &mut impl Visits) -> usize {
         self.touched(body, at, visits, usize::MAX)
     }

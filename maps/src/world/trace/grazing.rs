@@ -1,10 +1,10 @@
 //! Lines that run along a surface, closer to it than the compiler's tolerance.
 //!
 //! Where faces nearly coincide, the tree's surface switches from one to the other in
-//! steps no higher than that tolerance. A line along the surface below the top of a step
-//! would hit the step's riser, a plane in which no brush has a face. So a trace that hits
-//! a plane without a face is repeated along a parallel line that is farther from the
-//! surface by a little more than the tolerance.
+//! steps no higher than that tolerance. A line along the surface, below the top of a step, would
+//! hit the step's riser, a plane in which no brush has a face. So a trace that hits a plane without
+//! a face is repeated along a parallel line that is farther from the surface by a little more than
+//! the tolerance.
 
 use arrayvec::ArrayVec;
 use glam::Vec3;
