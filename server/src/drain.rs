@@ -30,8 +30,8 @@ pub(crate) async fn run(games: &Matches<Arc<MatchHandle>>) {
     while matches.join_next().await.is_some() {}
 }
 
-/// Drains a match: tells the players, and returns when the last of them has left, when the round or
-/// the time is over, or when the tick thread hangs.
+/// Drains a match: notifies the players, and returns when the last of them has left, when the round
+/// or the time is over, or when the tick thread hangs.
 async fn drain(game: Arc<MatchHandle>) {
     let prefix = game.prefix();
     let Some(mut left) = game.stop.draining() else { return };
@@ -55,7 +55,7 @@ async fn drain(game: Arc<MatchHandle>) {
             announce(&game, left, false);
         }
         sleep(POLL_INTERVAL.min(left)).await;
-        // Once the server is asked to end, `draining` returns `None`, and the drain ends, too.
+        // Once the server is asked to end, `draining` returns `None`, and the drain also ends.
         left = game.stop.draining().unwrap_or_default();
         // The drain ends a little before the match would continue in the next world.
         over = over.or_else(|| end_of_intermission(&game));

@@ -132,7 +132,7 @@ mod tests {
             simulate(60, Duration::from_secs(10), |_| Duration::from_millis(50));
         assert_eq!(run, 200);
         assert_eq!(overrun, 200);
-        // All other ticks that were due are dropped, but for a few that may still be caught up.
+        // All other ticks that were due are dropped, except for a few that may still be caught up.
         assert!((600 - 200 - 2 * MAX_CATCH_UP..=400).contains(&dropped), "{dropped} dropped");
     }
 

@@ -118,7 +118,8 @@ impl StuckWatch {
         self.players.values().filter(|trial| trial.is_stuck).count()
     }
 
-    /// Whether a player has asked to move for `seconds` in vain, and is not known to be stuck yet.
+    /// Whether a player has asked to move for `seconds` without moving, and is not known to be
+    /// stuck yet.
     pub(crate) fn is_in_doubt(&self, player: EntityId, seconds: f64) -> bool {
         let asked = seconds * f64::from(self.tick_rate);
         self.players

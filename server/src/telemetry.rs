@@ -218,7 +218,7 @@ mod tests {
         ] {
             assert!(page.contains(series), "{series}{page}");
         }
-        // Both matches have the same series, but for the map that the second went on to.
+        // Both matches have the same series, except for the map that the second went on to.
         let count = |name| page.matches(&format!("match=\"{name}\"")).count();
         assert_eq!(count("main") + 1, count("duel"));
         // A series that the server has once has no such label. A match's series always has it.

@@ -94,7 +94,8 @@ mod tests {
 
     #[test]
     fn a_view_is_as_old_as_its_line_makes_it_and_not_as_it_is_claimed() {
-        // A player with a round trip of 1 ms may look back some 100 ms, of which 2 ticks are slack.
+        // A player with a round trip of 1 ms may look back about 100 ms, of which 2 ticks are
+        // slack.
         assert!((6.0..=7.2).contains(&ticks(1, 1)), "{}", ticks(1, 1));
         // An honest client with a round trip of 100 ms is shown a state that is 10 or 11 ticks old:
         // 2 ticks ahead, 6 to 7 on the path, 2 of interpolation.

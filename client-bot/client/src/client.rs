@@ -358,7 +358,7 @@ impl Client {
         Some((tick, event))
     }
 
-    /// Sends a chat line to everybody; [`Client::next_match_event`] returns it to the sender too.
+    /// Sends a chat line to everybody; [`Client::next_match_event`] also returns it to the sender.
     /// The server accepts five lines in a row, then one a second, and drops others.
     pub fn say(&mut self, line: ChatLine) {
         self.session.say(line);

@@ -10,8 +10,8 @@ use obsp_proto::Time;
 use obsp_sim::EntityState;
 
 /// Factor by which the remembered lateness decays with each snapshot: a half-life of
-/// some ten seconds at 60 Hz, so that the delay follows a connection that improves and
-/// does not oscillate on a bad one.
+/// about ten seconds at 60 Hz, so that the delay follows a connection that improves and does not
+/// oscillate on a bad one.
 const LATENESS_DECAY: f64 = 0.999;
 
 /// Ticks by which the earliest arrival moves later with each snapshot, so that playout follows
@@ -172,7 +172,7 @@ impl Playout {
         self.recent.1[0].min(self.recent.1[1])
     }
 
-    /// Returns the earliest arrival. It is measured anew once a whole run of snapshots came much
+    /// Returns the earliest arrival. It is measured again once a whole run of snapshots came much
     /// later than that.
     fn without_outdated(&mut self, earliest: f64, after: f64) -> f64 {
         if after - earliest < OUTDATED {
@@ -392,7 +392,7 @@ mod tests {
         let (usual, longer) = (delay_of_a_slow_page(0.0), delay_of_a_slow_page(10.0));
         assert!(usual < 3.0, "{usual}");
         assert!((10.0..16.0).contains(&longer), "{longer}");
-        // With a greater increase the earliest arrival is measured anew.
+        // With a greater increase the earliest arrival is measured again.
         let skipped = delay_of_a_slow_page(30.0);
         assert!(skipped < 12.0, "{skipped}");
     }

@@ -237,7 +237,7 @@ impl Client {
         sent.is_some()
     }
 
-    /// Sends a chat line to everybody; [`Client::next_event`] returns it to the sender too. The
+    /// Sends a chat line to everybody; [`Client::next_event`] also returns it to the sender. The
     /// server accepts five lines in a row, then one a second, and drops others.
     pub fn say(&mut self, line: ChatLine) {
         self.client.say(line);

@@ -65,7 +65,7 @@ enum Phase {
     Joining,
     /// In the match.
     Joined(Box<Joined>),
-    /// Ended, for whatever reason.
+    /// Ended, for any reason.
     Over,
 }
 
@@ -274,7 +274,7 @@ impl Session {
         self.hello().and_then(|hello| hello.player)
     }
 
-    /// Whether the session has ended, for whatever reason.
+    /// Whether the session has ended, for any reason.
     pub fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over)
     }

@@ -2,7 +2,7 @@
 
 use super::{Coder, MIN_RANGE, Probability, RAW_STEP};
 
-/// Writes values with a table of probabilities, which starts anew for each encoder.
+/// Writes values with a table of probabilities, which each encoder starts from the beginning.
 #[derive(Clone, Debug)]
 pub struct Encoder<const N: usize> {
     probabilities: [Probability; N],

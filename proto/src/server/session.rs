@@ -418,7 +418,7 @@ impl Session {
         }
     }
 
-    /// Whether the session has ended, for whatever reason.
+    /// Whether the session has ended, for any reason.
     pub fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over)
     }

@@ -258,7 +258,7 @@ impl Match {
         self.scene.step();
         let mut state = self.scene.state().clone();
         if self.scene.frozen {
-            // The values are frozen too.
+            // The values are also frozen.
             state.tick = self.frozen_at.unwrap_or(state.tick);
             self.frozen_at = Some(state.tick);
         }

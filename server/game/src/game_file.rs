@@ -177,7 +177,7 @@ impl GameFile {
         &self.classes
     }
 
-    /// The numbers by which players on foot move. Clients have them, too, and predict with them.
+    /// The numbers by which players on foot move. Clients also have them, and predict with them.
     pub fn movement(&self) -> &MovementParameters {
         self.data.movement()
     }

@@ -1,5 +1,6 @@
 //! A chunk: up to 128 ticks as one body of a frame. Commands are coded as differences from the
-//! commands before. Each field has probabilities of its own, which begin anew in each chunk.
+//! commands before. Each field has probabilities of its own, which start from the table in each
+//! chunk.
 
 mod priors;
 

@@ -130,7 +130,7 @@ impl Playback {
 
     /// Plays the next tick and compares its digest and the ids of all who join with the recorded
     /// ones. After the first difference nothing is compared any more, since everything that follows
-    /// differs too. A player who joined under another id plays idle.
+    /// differs as well. A player who joined under another id plays idle.
     pub fn step(&mut self, tick: &Tick) {
         self.play(tick);
         self.compare(tick.digest);

@@ -7,7 +7,7 @@ use obsp_sim::{Config, World};
 
 /// Limit of the cost of the ticks between two keyframes. A player, a body that moves and two bodies
 /// that touch cost the same ([`obsp_sim::Counters::bodies_cost`]), and [`INTERVALS`] intervals of
-/// motions cost as much. Ticks of this cost take some 0.15 s in the WebAssembly of the page, where
+/// motions cost as much. Ticks of this cost take about 0.15 s in the WebAssembly of the page, where
 /// a seek may take 0.2 s.
 const MAX_COST: u64 = 37_000;
 

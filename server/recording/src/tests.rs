@@ -106,7 +106,7 @@ fn recorded() -> &'static Recorded {
             let tick = recorder.tick(&commands, joined_as, game.digest());
             writer.tick(tick.clone()).expect("a file");
             ticks.push(tick);
-            // A server flushes every second. Here a flush falls into the middle of a chunk, too.
+            // A server flushes every second. Here a flush also falls into the middle of a chunk.
             if number.is_multiple_of(70) {
                 writer.flush().expect("a file");
             }

@@ -121,8 +121,7 @@ impl Threads {
     }
 
     /// Does `work` for all of `0..count` in shares of at least `least` items, because waking a
-    /// thread takes as long as testing some dozens of pairs. Returns the results of the shares
-    /// in order.
+    /// thread takes as long as testing dozens of pairs. Returns the results of the shares in order.
     pub(crate) fn in_shares<T: Send>(
         &self,
         count: usize,

@@ -24,7 +24,7 @@ pub fn load(path: &Path) -> Result<World, StartError> {
     }
 }
 
-/// Loads the map as [`load`] does, and returns the `game.toml` beside it, too.
+/// Loads the map as [`load`] does, and also returns the `game.toml` beside it.
 pub(crate) fn load_with_file(path: &Path) -> Result<(World, GameFile), StartError> {
     let file = game_file(path)?;
     let map = match read_source(path) {

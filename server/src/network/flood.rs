@@ -34,7 +34,7 @@ const BYTES: Rate = Rate { per_second: 64.0 * 1024.0, burst: 256.0 * 1024.0 };
 const ACKNOWLEDGEMENT: f64 = 64.0;
 
 /// QUIC's stream frames. Most of what a client sends on its streams, in HTTP/3 too, fits into a
-/// few. Capsules and empty HTTP/3 frames travel in them, so this limit covers those, too.
+/// few. Capsules and empty HTTP/3 frames travel in them, so this limit also covers those.
 const STREAM_FRAMES: Rate = Rate { per_second: 10.0, burst: 256.0 };
 
 /// Counts of everything that a client has sent so far.

@@ -54,7 +54,7 @@ const MOST_CUT: f64 = 0.5;
 /// Growth of the rate at a decision while the line is clear: a fifth a second.
 const GROWTH: f64 = 1.05;
 /// Growth near a rate at which the line was congested twice: a hundredth a second. After a cut to
-/// [`CUT`] of that rate or less, it takes some 14 s or more to reach the rate again.
+/// [`CUT`] of that rate or less, it takes about 14 s or more to reach the rate again.
 const CAREFUL_GROWTH: f64 = 1.003;
 
 /// Weight of one snapshot in the average length. The average covers the last second or so.
@@ -94,7 +94,7 @@ pub(super) struct RateAdaptation {
     rate: Option<f64>,
     /// The rate at which the line was congested last.
     ceiling: f64,
-    /// Whether the line had been congested at about that rate before, too. Once may be by chance.
+    /// Whether the line had already been congested at about that rate. Once may be by chance.
     is_confirmed: bool,
     /// Bytes of a snapshot, on average.
     length: f64,

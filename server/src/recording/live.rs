@@ -130,13 +130,13 @@ impl LiveRecorder {
             }
         }
         // The digest is taken every tick, so that a replay can name the very tick that differs. It
-        // takes some ten microseconds with 500 bodies.
+        // takes about ten microseconds with 500 bodies.
         let kind = kind_in(simulation.world());
         let recorded = self.recorder.tick(commands, kind, simulation.digest());
         self.send(Item::Tick(recorded));
         if self.schedule.is_due(simulation.world(), commands.len()) {
-            // Saving takes some 0.3 ms with 32 players and 300 bodies. The thread that writes packs
-            // it.
+            // Saving takes about 0.3 ms with 32 players and 300 bodies. The thread that writes
+            // packs it.
             self.send(Item::Keyframe(simulation.save()));
         }
     }

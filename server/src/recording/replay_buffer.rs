@@ -21,7 +21,7 @@ const KEPT_SECONDS: u64 = 30;
 const KEYFRAME_SECONDS: u64 = 3;
 
 /// Limit in bytes of the keyframes that are kept. A keyframe of 32 players and 200 bodies takes
-/// some 80 kB. If keyframes are larger, less time is kept.
+/// about 80 kB. If keyframes are larger, less time is kept.
 const MAX_BYTES: usize = 32 << 20;
 
 /// Maximum number of lines of chat that are kept per second, because a flood of short ones would

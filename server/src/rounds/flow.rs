@@ -133,7 +133,7 @@ impl Flow {
         self.wanted = Some(map);
     }
 
-    /// Begins the round anew, on the same map.
+    /// Begins the round again, on the same map.
     pub(crate) fn restart(&mut self) {
         self.change_map(self.current.clone());
     }

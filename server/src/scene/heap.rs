@@ -244,7 +244,7 @@ mod tests {
         }
     }
 
-    /// All bodies stay awake, and the pen keeps to its course whatever is in it.
+    /// All bodies stay awake, and the pen keeps to its course even if it is full.
     #[test]
     fn a_heap_in_a_shaken_pen_overlaps_nothing_and_lets_the_pen_go_on() {
         for models in [HeapModels::Crates, HeapModels::Mixed, HeapModels::Concave] {

@@ -57,7 +57,7 @@ const THERE: f64 = 8.0;
 const RESTS: f64 = 2.0;
 
 /// A tank is in the pad's hollow if its centre is less than this above the pad's, in units. The
-/// centre of a tank is some 10 units above on the floor of the hollow, and some 28 on the rim.
+/// centre of a tank is about 10 units above on the floor of the hollow, and about 28 on the rim.
 const IN_THE_HOLLOW: f64 = 18.0;
 
 /// How long the tank stays in the pad, in ticks.
@@ -308,7 +308,7 @@ impl Plot {
 }
 
 /// Whether the tank is down in the pad's hollow. Both positions are of centres of mass: the tank's
-/// is some 13 units above the bottom of its hull, and the pad's some 9 above its underside.
+/// is about 13 units above the bottom of its hull, and the pad's about 9 above its underside.
 fn is_in_hollow(tank: &EntityState, pad: &EntityState) -> bool {
     let between = pad.orientation.inverse() * (tank.position - pad.position);
     between.truncate().length() < 24.0 && between.z < IN_THE_HOLLOW

@@ -109,7 +109,7 @@ impl ServerHandle {
         Ok(())
     }
 
-    /// Removes the client that steers `player`, and tells the client why.
+    /// Removes the client that steers `player`, with this reason.
     ///
     /// # Errors
     /// [`CommandError`] if no such client is found, or the reason cannot be shown.

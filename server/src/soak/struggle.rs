@@ -3,7 +3,7 @@ use obsp_sim::{Buttons, Command, EntityId};
 use super::StuckWatch;
 use crate::stuck::DIRECTIONS;
 
-/// A player who has asked to move in vain for this many seconds begins to struggle.
+/// A player who has asked to move for this many seconds without moving begins to struggle.
 const IN_VAIN: f64 = 1.0;
 
 /// Seconds for which a struggling player asks for each direction.

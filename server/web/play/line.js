@@ -102,7 +102,7 @@ export class Line {
     const passed = (now - this.sampledAt) / 1000;
     this.sampledAt = now;
     this.last = stats;
-    // All counters begin anew in another world, so no sample is taken.
+    // All counters start again in another world, so no sample is taken.
     if (!last || stats.tick < last.tick || stats.visible < last.visible || !(passed < 5)) return;
     const came = stats.snapshots - last.snapshots;
     const due = ((stats.tick - last.tick) * this.rate) / this.tickRate;

@@ -2,7 +2,7 @@
 // every tick, and measures the time of a seek: `node --test`. RECORDINGS names other recordings
 // than the committed one, as RECORDING=MAP, separated by commas. SEEK_LIMIT then is the longest
 // time that a seek may take, before anything is verified and after. It is in milliseconds of
-// processor time, which is the time that passes unless other programs use the processor, too.
+// processor time, which is the time that passes unless other programs also use the processor.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -68,7 +68,7 @@ for (const [recording, map] of named ?? [committed]) {
     const memory = engine.exports.memory.buffer.byteLength / 1e6;
     context.diagnostic(`${told.ticks} ticks in ${took.toFixed(0)} s, with ${memory.toFixed(0)} MB of memory`);
     assert.equal(progress.tick, told.ticks);
-    // The digest before the first tick is compared, too.
+    // The digest before the first tick is also compared.
     assert.equal(progress.verified, told.ticks + 1);
     assert.equal(progress.finding, null);
 

@@ -131,7 +131,7 @@ export class Framer {
 /**
  * @param {string} name of the client, 1 to 32 bytes
  * @param {string} [match] name of a match; empty for the server's first
- * @returns {Uint8Array} the frame that asks to join, on whatever map the match is
+ * @returns {Uint8Array} the frame that asks to join, on any map
  */
 export function hello(name, match = "") {
   const start = new Writer().unsigned(0).unsigned(VERSION).raw(new Array(32).fill(0)).text(name);

@@ -4,9 +4,9 @@
 //! A plane through three points with integer (or decimal) coordinates has an
 //! integer normal. It stays an integer when the brush is expanded by a box: the
 //! bevels at axes and edges, which make the expansion the exact Minkowski sum,
-//! have integer normals too. So every query has an exact answer, computed from
-//! every brush nearby. Space is not divided, and there is no epsilon. Floating
-//! point decides only cases that are certain by a wide margin.
+//! also have integer normals. So every query has an exact answer, computed from every brush nearby.
+//! Space is not divided, and there is no epsilon. Floating point decides only cases that are
+//! certain by a wide margin.
 
 mod entry;
 mod halfspace;

@@ -43,7 +43,7 @@ pub struct Blackout {
 }
 
 impl Conditions {
-    /// Bytes of the IPv4 and UDP headers of a datagram, which take bandwidth too.
+    /// Bytes of the IPv4 and UDP headers of a datagram, which also take bandwidth.
     pub const OVERHEAD: usize = 28;
 
     /// Additional delay of a reordered datagram: longer than the

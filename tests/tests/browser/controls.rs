@@ -243,7 +243,7 @@ fn a_hidden_page_gives_its_place_back() {
     let watches = "globalThis.arena.play === null && arena.watcher.connection?.history";
     browser.wait_for(watches);
     hide(&mut browser, false);
-    // A hidden page that watches gives its place back, too, and watches again once visible.
+    // A hidden page that watches also gives its place back, and watches again once visible.
     browser.evaluate("arena.watcher.hidden = 0; 0");
     hide(&mut browser, true);
     browser.wait_for("arena.watcher.connection === null && arena.watcher.stopped");

@@ -81,7 +81,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
     assert_eq!([&told[1], &told[2]], ["said <b>well</b>", "announced a vote"]);
     browser.evaluate("arena.replay.playing = false; arena.replay.seek(890); 0");
     browser.wait_for("arena.replay.frames.has(890)");
-    // Public pages have the badge and all layers, too.
+    // Public pages also have the badge and all layers.
     browser.evaluate(
         "document.body.classList.add('public'); document.querySelector('#layers').open = true; 0",
     );

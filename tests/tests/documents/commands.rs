@@ -2,7 +2,7 @@
 //! top of the repository, and stops at the first command that fails. Each block has an empty folder
 //! `$TMPDIR`, into which it must write its files, as `mktemp` does. The programs are in the `PATH`.
 //! A block that starts a server must also end it, and must let it take any free ports, because
-//! other tests have servers, too.
+//! other tests also have servers.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

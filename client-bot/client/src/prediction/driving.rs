@@ -40,9 +40,9 @@ impl Prediction {
     }
 
     /// Compares the state after `tick` of the vehicle that the player drives, as a snapshot
-    /// has it, with the prediction for it, and replays later commands from there if they
-    /// differ. `others` are the latest known states of other entities. Returns `None` in the
-    /// cases that [`Prediction::reconcile`] names.
+    /// has it, with the prediction of it, and replays later commands from there if they differ.
+    /// `others` are the latest known states of other entities. Returns `None` in the cases that
+    /// [`Prediction::reconcile`] names.
     pub fn reconcile_vehicle(
         &mut self,
         tick: Tick,

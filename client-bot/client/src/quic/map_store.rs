@@ -1,5 +1,5 @@
 //! The maps of all clients in a process, by content hash. Each map is loaded only once, from a file
-//! or from the server. The data of each game are fetched only once too.
+//! or from the server. The data of each game are also fetched only once.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};

@@ -79,7 +79,7 @@ impl Server {
         let map = Arc::new(obsp::World::from_bytes(map).expect("a compiled map"));
         let config = Config { tick_rate: RATE.get().into(), seed: 7, objects, max_players: 1 };
         let mut models = obsp::model::shipped();
-        // Without their models, the map's own props are left out too.
+        // Without their models, the map's own props are also left out.
         models.retain(|_| objects > 0);
         models.extend_from_slice(game.models());
         let names = models.iter().map(|model| model.name().to_owned());

@@ -39,7 +39,7 @@ const MIN_RETRY_DISTANCE: f64 = 1.0 / 64.0;
 const MAX_FLIGHT_ATTEMPTS: usize = 6;
 
 /// Minimum cost ([`crate::Counters::bodies_cost`]) of a tick for its work to be shared out over
-/// threads. Gathering the threads takes as long as simulating some dozens of bodies.
+/// threads. Gathering the threads takes as long as simulating dozens of bodies.
 const MIN_GATHERED: u64 = 100;
 
 /// The rest of the motion of a body that was stopped.

@@ -72,7 +72,7 @@ const REPEATED_SUB_STEPS: u32 = 7;
 const SUB_STEPPED_SECONDS: f64 = 1.0 / 60.0;
 
 /// Fewer bodies than this are not shared out over threads: waking a thread takes as long as solving
-/// some dozens of them.
+/// dozens of them.
 const MIN_SHARED: usize = 128;
 
 /// A body that would move less than this within a tick, in units, stays where it is. Nobody can see

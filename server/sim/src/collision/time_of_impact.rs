@@ -59,7 +59,7 @@ impl Default for Resolution {
 }
 
 /// Maximum number of intervals that are examined. After them a motion counts as blocked where its
-/// proof ends. A grazing rotation needs some dozens, and giving up early is always safe.
+/// proof ends. A grazing rotation needs dozens, and giving up early is always safe.
 const MAX_INTERVALS: u32 = 64;
 
 /// Maximum number of steps of the shortest interval before a motion counts as blocked: a body that

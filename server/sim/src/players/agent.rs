@@ -54,7 +54,7 @@ pub(crate) struct LiveBodies<'a> {
     space: Space<'a>,
     slot: u16,
     /// All bodies that touch this box are in `near`. They are collected once, because a player
-    /// sweeps some ten times a tick.
+    /// sweeps about ten times a tick.
     reach: Aabb,
     near: Vec<(u16, Aabb, Body<'a>)>,
     drivers: Vec<Driver<'a>>,

@@ -97,7 +97,7 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
             hash.update(&[1, walker.posture as u8, flags]);
             hash.update(&walker.yaw.to_le_bytes());
         }
-        // The drive of a tank is left out: it is computed anew in each tick.
+        // The drive of a tank is left out: it is computed again in each tick.
         Role::Player(PlayerBody::Hovertank(tank)) => {
             hash.update(&[4, tank.model.0, u8::from(tank.cargo.is_some())]);
             tank.cargo.into_iter().for_each(|cargo| add_id(hash, cargo));

@@ -2,8 +2,8 @@
 //!
 //! The bytes contain everything that ticks change: bodies, contacts, sleep, the entities that
 //! wait outside of the world, the events of the last tick. The parts that never change (map,
-//! shapes, spawn points) are identified by the map's hash and the names of the models. Caches
-//! that no result depends on are built anew.
+//! shapes, spawn points) are identified by the map's hash and the names of the models. Caches, on
+//! which no result depends, are rebuilt.
 //!
 //! Saved bytes may come from anyone. Each number is checked, and each pose goes through the guard
 //! before it is committed, so no two bodies overlap in a world that was loaded.

@@ -47,7 +47,7 @@ pub enum SweptShape {
 const LONGEST: f64 = 512.0;
 
 /// Maximum number of searches of a sweep. Each blocked search leads to another one, nearer to the
-/// obstacle. A shape that grazes a body's edge may need some dozens.
+/// obstacle. A shape that grazes a body's edge may need dozens.
 const MAX_SEARCHES: u32 = 64;
 
 /// The obstacle of a motion.

@@ -20,7 +20,7 @@ pub(super) const UNPROVEN: usize = 16;
 pub(super) const UNPROVEN_PER_ADDRESS: usize = 4;
 
 /// Handshakes, of all addresses, that begin without a proof of the address. One that is broken off
-/// at once stays a connection for the 15 s of the idle time-out. So there are some 200 of them at
+/// at once stays a connection for the 15 s of the idle time-out. So there are about 200 of them at
 /// most: fewer than half of the connections that a server for a few players holds.
 pub(super) const UNPROVEN_HANDSHAKES: Rate = Rate { per_second: 10.0, burst: 64.0 };
 
@@ -61,7 +61,7 @@ pub(super) const MAPS: Rate = Rate { per_second: 256.0 * 1024.0, burst: 8.0 * 10
 pub(super) const MATCH_MAPS: Rate =
     Rate { per_second: 4.0 * 1024.0 * 1024.0, burst: 1024.0 * 1024.0 };
 
-/// Addresses that are remembered, some 250 bytes each.
+/// Addresses that are remembered, about 250 bytes each.
 pub(super) const REMEMBERED: usize = 8192;
 
 /// Time after a player has left until another one of the same address is let in. Without it,

@@ -8,7 +8,7 @@ use obsp_sim::EntityState;
 const CLEAR: f64 = 130.0;
 
 /// Difference in height at which two tanks pass each other, in units. A hull is 32 units high, and
-/// a pilot keeps a height to within some 10.
+/// a pilot keeps a height to within about 10.
 const CLEAR_HEIGHT: f64 = 64.0;
 
 /// How far ahead the heights of tanks that climb or sink are predicted, in seconds.

@@ -176,7 +176,7 @@ impl<'a> Finder<'a, '_> {
     }
 }
 
-/// Lists that are filled anew for each body.
+/// Lists that are refilled for each body.
 #[derive(Default)]
 struct Lists<'a> {
     /// Slots of nearby bodies that do not search for contacts.

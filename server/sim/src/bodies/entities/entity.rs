@@ -39,7 +39,7 @@ pub(crate) struct Entity {
     /// Upper bound of how far its surface has moved since that search, in units.
     pub(crate) moved: f64,
     /// The slot of the player whose shove moves it, if nothing else has moved it since. The
-    /// simulation does not depend on this slot. It only tells which players were pushed by others.
+    /// simulation does not depend on this slot. It only shows which players others have pushed.
     pub(crate) shoved_by: Option<u16>,
     /// Whether a game keeps it out of the world. Such an entity stays in limbo, and does not wait
     /// for a free place.

@@ -129,7 +129,7 @@ fn speedbox(mover: &MovingBody) -> Aabb {
     mover.body.speedbox().inflated(MARGIN)
 }
 
-/// The obstacles that moving bodies meet, and lists that are filled anew for each body.
+/// The obstacles that moving bodies meet, and lists that are refilled for each body.
 #[derive(Default)]
 struct Near {
     met: Vec<(usize, Blocker, TimeOfImpact)>,

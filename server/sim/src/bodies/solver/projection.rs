@@ -129,7 +129,7 @@ pub(super) struct Projection {
     /// The constraints, one for each constraint of the contacts.
     constraints: Vec<ProjectedConstraint>,
     /// For each constraint: the bits of the lanes that are to be solved. A lane that was solved
-    /// waits until another contact changes one of its bodies, whatever the other lanes do.
+    /// waits until another contact changes one of its bodies, even if other lanes go on.
     awake: Vec<u8>,
     /// The points, one for each point of the contacts.
     points: Vec<ProjectedPoint>,

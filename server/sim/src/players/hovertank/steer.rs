@@ -40,8 +40,8 @@ const TURN_RATE: f64 = 6.0;
 /// Maximum angular acceleration by engine and gyroscope, in radians per second squared.
 const TORQUE: f64 = 15.0;
 
-/// Cosine of the tilt, some 45 degrees, beyond which cushions cannot carry and the
-/// gyroscope rights the hull.
+/// Cosine of the tilt, about 45 degrees, beyond which cushions cannot carry and the gyroscope
+/// rights the hull.
 const TILTED: f64 = 0.7;
 
 /// Cosine of the tilt beyond which the tank lies on its side: it is lifted while it is righted,
