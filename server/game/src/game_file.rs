@@ -120,7 +120,7 @@ impl GameFile {
         self.data.text()
     }
 
-    /// The text of the file and those of its models: all that [`GameFile::from_bundle`] needs.
+    /// The text of the file and the texts of its models: all that [`GameFile::from_bundle`] needs.
     /// Empty if there is no file.
     pub fn bundle(&self) -> &[u8] {
         self.data.bytes()
@@ -177,7 +177,7 @@ impl GameFile {
         &self.classes
     }
 
-    /// The numbers by which players on foot move. Clients also have them, and predict with them.
+    /// The numbers by which players on foot move. Clients predict with the same numbers.
     pub fn movement(&self) -> &MovementParameters {
         self.data.movement()
     }
@@ -187,8 +187,9 @@ impl GameFile {
         &self.player
     }
 
-    /// The size of players that the file asks for, if it does. Players have the size that the map
-    /// was compiled for: [`Match::with_file`](crate::Match::with_file) refuses a map with another.
+    /// The size of players that the file asks for, if any. Players have the size that the map was
+    /// compiled for, and [`Match::with_file`](crate::Match::with_file) refuses a map with another
+    /// size.
     pub fn size(&self) -> Option<&PlayerSize> {
         self.size.as_ref()
     }

@@ -65,9 +65,9 @@ impl<G: Game> Match<G> {
             agents: agents.clone(),
             watched: watched.clone(),
         };
-        // Plain data always has an encoding. An empty one would be refused when it is loaded. The
-        // world's bytes are encoded without serde, which would encode them one by one and take
-        // longer than saving the world.
+        // Plain data always has an encoding; an empty one would be refused on loading. The world's
+        // bytes are encoded without serde, which would encode them one by one and take longer than
+        // saving the world.
         let mut bytes = bincode::encode_to_vec(self.world.save(), wire()).unwrap_or_default();
         bytes.extend(encode_to_vec(shared, wire()).unwrap_or_default());
         bytes.extend(self.save_state());
@@ -101,7 +101,7 @@ impl<G: Game> Match<G> {
         let SavedShared { random, events, delivered, volumes, agents, watched } = shared;
         let delivered = delivered as usize;
         if delivered > events.len() {
-            return Err(LoadError::Damaged("it says that more events were told than happened"));
+            return Err(LoadError::Damaged("it says that more events were delivered than happened"));
         }
         if !watched.is_sorted_by_key(|(id, _)| *id) {
             return Err(LoadError::Damaged("the watched entities are not in order"));

@@ -16,7 +16,7 @@ pub enum RecordingError {
         /// The system's error.
         source: io::Error,
     },
-    /// The disk was so slow that ticks had to be left out.
+    /// The disk was too slow, so ticks had to be left out.
     #[error(
         "the recording {path} ends after tick {tick}: the disk could not keep up; record to a \
          faster one"
@@ -68,7 +68,7 @@ pub enum RecordingError {
     Damaged {
         /// The path of the file.
         path: PathBuf,
-        /// The last tick that was sound.
+        /// The last tick before the damage.
         tick: u64,
         /// The reason.
         reason: String,

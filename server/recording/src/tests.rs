@@ -302,8 +302,8 @@ fn a_cut_recording_plays_up_to_where_it_ends() {
     assert!(lengths.len() > 5, "{lengths:?}");
 }
 
-/// One flipped bit anywhere is refused, or named at its tick. Everything before that tick is as it
-/// was, and nothing after it is trusted.
+/// One flipped bit anywhere is refused, or named at its tick. Everything before that tick is
+/// unchanged, and nothing after it is trusted.
 #[test]
 fn one_flipped_bit_is_refused_or_named_at_its_tick() {
     let Recorded { bytes, ticks, .. } = recorded();
@@ -353,7 +353,7 @@ fn hostile_frames_are_refused_and_cost_nothing() {
         for number in 0..recording.keyframes().len() {
             let _ = recording.keyframe(number);
             let Ok(ticks) = recording.ticks_after(number) else { continue };
-            // Every result is right except a panic, a hang, or ticks without end.
+            // Any result is right except a panic, a hang, or ticks without end.
             let ticks: Vec<_> = ticks.collect();
             assert!(ticks.len() <= 2 * TICKS as usize);
             played += ticks.iter().filter(|tick| tick.is_ok()).count();
@@ -362,8 +362,8 @@ fn hostile_frames_are_refused_and_cost_nothing() {
     assert!(played > 0);
 }
 
-/// A keyframe is read together with those that it is packed by. Their number is bounded, whoever
-/// wrote the file.
+/// To read a keyframe, those by which it is packed are also read. Their number is bounded, even in
+/// a hostile file.
 #[test]
 fn keyframes_that_are_packed_by_too_many_others_are_refused() {
     use crate::frame::{Chain, Found, Kind};
