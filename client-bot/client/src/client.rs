@@ -27,12 +27,12 @@ const OBSTACLE_RADIUS: f64 = 256.0;
 const LARGEST_BODY: f64 = 96.0;
 
 /// Highest speed, in units per second, at which player and body are assumed to approach each other.
-/// The obstacles of a single tick are the entities within [`LARGEST_BODY`] plus the way of one tick
-/// at this speed.
+/// The obstacles of a single tick are the entities within [`LARGEST_BODY`] plus one tick's way at
+/// this speed.
 const MAX_SPEED: f64 = 3840.0;
 
-/// Seconds of silence after which a vehicle that was last reported at rest is known to be there
-/// still. The server sends a moving one at least twice in that time.
+/// Seconds of silence after which a vehicle last reported at rest is known to be still there. The
+/// server reports a moving one at least twice in that time.
 const AT_REST: f64 = 0.2;
 
 /// Maximum number of datagrams that wait for [`Client::poll_transmit`]. Each repeats the commands
@@ -42,7 +42,7 @@ const MAX_DATAGRAMS: usize = 4;
 /// Code of a connection that is closed without an error.
 const CLOSE_OK: u32 = 0;
 
-/// The means by which a client identifies itself when it joins, and the match that it wants.
+/// The credentials of a client that joins, and the match that it wants.
 ///
 /// ```
 /// use obsp_client::Credentials;
@@ -132,8 +132,8 @@ pub struct Snapshot {
     /// The prediction error, if the snapshot carries the motion of the client's own player and that
     /// tick had been predicted.
     pub error: Option<PredictionError>,
-    /// Whether the correction of that error makes [`View::position`] jump: move by more than
-    /// four units in a frame at 60 Hz, besides the player's own motion.
+    /// Whether the correction of that error makes [`View::position`] jump, that is, move by more
+    /// than four units in a frame at 60 Hz, besides the player's own motion.
     pub view_jumps: bool,
 }
 
@@ -158,7 +158,7 @@ pub struct Client {
     roster: Roster,
     events: VecDeque<Event>,
     datagrams: VecDeque<Vec<u8>>,
-    /// How the connection is to end, once everything queued before is sent.
+    /// The end of the connection, once everything queued before is sent.
     end: Option<Transmit>,
 }
 
@@ -251,8 +251,8 @@ impl Client {
         }
     }
 
-    /// The server's hello, if the client still waits for a call of [`Client::use_map`] with the map
-    /// that the hello names.
+    /// The server's hello, if the client still waits for a call of [`Client::use_map`] with the
+    /// hello's map.
     pub fn needs_map(&self) -> Option<&ServerHello> {
         self.session.hello().filter(|_| self.prediction.is_none())
     }
@@ -275,8 +275,7 @@ impl Client {
 
     /// Sends `command` if a tick is due, and predicts the client's own player; returns that tick.
     /// The server judges a shot of this command by the picture that [`Client::view`] shows now. The
-    /// call also notices that the server is silent, so make it at least twice a second, in the
-    /// match or not.
+    /// call also notices a silent server, so make it at least twice a second, in the match or not.
     ///
     /// A caller with more frames than ticks remembers a key press until a tick is sent. A
     /// caller with fewer frames loses nothing: in ticks without a command the last one is
@@ -314,7 +313,7 @@ impl Client {
                 self.obstacles_near(position, radius.min(OBSTACLE_RADIUS))
             }
             // Everything within the full radius counts, because a vehicle may get anywhere in it
-            // before the server next reports it.
+            // before its next report.
             Some((Some(position), None)) => self.obstacles_near(position, OBSTACLE_RADIUS),
             _ => Vec::new(),
         };
@@ -396,7 +395,7 @@ impl Client {
         self.ticket
     }
 
-    /// The protocol session. It has all that the client knows of the match.
+    /// The protocol session, with all that the client knows of the match.
     pub fn session(&self) -> &Session {
         &self.session
     }
@@ -521,7 +520,7 @@ impl Client {
     }
 
     /// Whether the client's own player is known to have left the world, by dying for example, since
-    /// its latest motion. An entity that no snapshot has contained yet has not left.
+    /// its latest motion. An entity that has not been in any snapshot yet has not left.
     fn has_left_the_world(&self) -> bool {
         let since = self.session.player().and_then(|own| self.session.gone_since(own));
         let motion = self.authoritative.map(|(tick, _)| tick);

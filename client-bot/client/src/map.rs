@@ -50,10 +50,10 @@ pub enum MapError {
     #[error("these bytes are not a valid map: {0}")]
     Invalid(String),
     /// The map is not the one that is played.
-    #[error("this is another map than the one that is played: its hash differs")]
+    #[error("this is not the map that is played: its hash differs")]
     Other,
     /// The game's data are not those of the game that is played.
-    #[error("these are the data of another game than the one that is played: their hash differs")]
+    #[error("these are not the data of the game that is played: their hash differs")]
     OtherGame,
     /// The game's data cannot be read.
     #[error(transparent)]
@@ -107,7 +107,7 @@ impl LoadedMap {
         if world.hash() != hello.map.0 {
             return Err(MapError::Other);
         }
-        // The client does not even parse bytes whose hash is not that of the hello.
+        // Bytes with another hash than the hello's are not even parsed.
         if GameHash::of(game) != hello.game {
             return Err(MapError::OtherGame);
         }

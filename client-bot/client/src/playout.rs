@@ -14,8 +14,8 @@ use obsp_sim::EntityState;
 /// oscillate on a bad one.
 const LATENESS_DECAY: f64 = 0.999;
 
-/// Ticks by which the earliest arrival moves later with each snapshot, so that playout follows
-/// a clock that is off by a ten-thousandth.
+/// Ticks by which the earliest arrival moves later with each snapshot, so that playout follows a
+/// clock that drifts by a ten-thousandth.
 const EARLIEST_DRIFT: f64 = 2e-4;
 
 /// Ticks of delay on a perfect connection, beyond the interval between two snapshots. With this
@@ -28,7 +28,7 @@ const MIN_DELAY: f64 = 1.0;
 const INTERVAL_WEIGHT: f64 = 1.0 / 16.0;
 
 /// Lateness, in ticks, above which a snapshot counts as late. The server spreads its sends over
-/// part of a tick, so they are less late than that.
+/// part of a tick, which makes them less late than this.
 const LATE: f64 = 1.0;
 
 /// Maximum lateness, in ticks, that the delay makes room for. Snapshots that are later count as
@@ -90,8 +90,8 @@ pub struct Playout {
     /// How many outdated snapshots arrived in a row, and the lateness of the earliest
     /// of them.
     outdated: (u32, f64),
-    /// How many snapshots arrived in the present window, and the least number of ticks by which
-    /// one arrived after its tick: in that window, and in the one before.
+    /// How many snapshots arrived in the present window; and the least number of ticks by which one
+    /// arrived after its tick, in that window and in the one before.
     recent: (u32, [f64; 2]),
     /// The latest tick that arrived.
     latest: Option<Tick>,
@@ -153,7 +153,7 @@ impl Playout {
     /// Updates the average number of ticks between two snapshots.
     fn note_interval(&mut self, tick: Tick) {
         let gap = self.latest.map_or(0, |latest| tick.distance(latest));
-        // A longer gap is an outage, which says nothing about the server's rate.
+        // A longer gap is an outage, and says nothing about the server's rate.
         if (1..=MAX_OUTDATED.into()).contains(&gap) {
             self.interval += (gap as f64 - self.interval) * INTERVAL_WEIGHT;
         }
@@ -209,8 +209,8 @@ impl Playout {
 ///
 /// A NaN `render_tick` counts as the tick of the state before. The position is not extrapolated
 /// if `tick_rate` is not finite and above zero, or if the result is not finite. If one of the
-/// orientations is not a unit quaternion, nothing is interpolated: the state after is returned
-/// once its tick is reached, the state before until then.
+/// orientations is not a unit quaternion, nothing is interpolated: the state before is returned
+/// until the tick of the state after is reached, then that one.
 ///
 /// ```
 /// use glam::{DQuat, DVec3};
@@ -257,7 +257,7 @@ pub fn interpolate(
     let since = before_tick.max(after_tick - MAX_EXTRAPOLATION);
     let share = ((render_tick - since) / (after_tick - since)).clamp(0.0, 1.0);
     let is_turn = |state: &EntityState| (state.orientation.length_squared() - 1.0).abs() < 0.01;
-    // If both states are of one tick, no time lies between them, and the share is NaN.
+    // If both states are of the same tick, the share is NaN.
     if share.is_nan() || !is_turn(&before) || !is_turn(&after) {
         return if after_tick <= render_tick { after } else { before };
     }

@@ -91,8 +91,8 @@ pub enum ClientEvent {
         /// The prediction error, if the snapshot carries the motion of the client's own player and
         /// that tick had been predicted.
         error: Option<PredictionError>,
-        /// Whether the correction of that error makes [`View::position`] jump: move by more
-        /// than four units in a frame at 60 Hz, besides the player's own motion.
+        /// Whether the correction of that error makes [`View::position`] jump, that is, move by
+        /// more than four units in a frame at 60 Hz, besides the player's own motion.
         view_jumps: bool,
     },
     /// It is time to call [`Client::command`].
@@ -137,8 +137,8 @@ impl Client {
     /// Sends the hello and waits for the server's hello.
     async fn say_hello(&mut self) -> Result<(), JoinError> {
         self.transmit();
-        // A server may refuse without reading the hello. The write then fails, but the server's
-        // answer says more, so only the answer counts.
+        // A server may refuse without reading the hello. The write then fails, but only the
+        // server's answer counts, because it says more.
         let rest = std::mem::take(&mut self.unsent);
         let _ = self.send.write_all(&rest).await;
         let mut chunk = [0; CHUNK];
@@ -270,7 +270,7 @@ impl Client {
         self.client.ticket()
     }
 
-    /// The protocol session. It has all that the client knows of the match.
+    /// The protocol session, with all that the client knows of the match.
     pub fn session(&self) -> &Session {
         self.client.session()
     }
@@ -324,7 +324,7 @@ impl Client {
     }
 
     /// Sends everything that the client wants sent, without waiting. Bytes of the control stream
-    /// that QUIC does not accept now, at most a few, are kept for the next call.
+    /// that QUIC does not accept now, at most a few, wait for the next call.
     fn transmit(&mut self) {
         while let Some(transmit) = self.client.poll_transmit() {
             match transmit {

@@ -43,7 +43,7 @@ const MIN_PROGRESS: f64 = 24.0;
 const RANGE: f64 = 700.0;
 
 /// Drives a hovertank: flies from position to position and shoots at players on the way,
-/// drops its cargo, comes back for the repair pad that it becomes and lands in it.
+/// drops its cargo, returns to the repair pad that the cargo becomes, and lands in it.
 #[derive(Clone, Debug)]
 pub struct Drive {
     random: Random,
@@ -150,7 +150,7 @@ impl Drive {
     }
 }
 
-/// Adds the keys that move the tank along `missing`, whatever its heading is.
+/// Adds the keys that move the tank along `missing`, at any heading.
 fn fly(missing: DVec2, command: Command) -> Command {
     let wish = (missing * APPROACH_GAIN).clamp_length_max(MAX_SPEED) / MAX_SPEED;
     let turn = f64::from(command.yaw) / 65_536.0 * std::f64::consts::TAU;
@@ -190,8 +190,8 @@ mod tests {
     use crate::behaviors::NavGraph;
     use crate::behaviors::tests::arena;
 
-    /// In matches of their own, drivers travel, drop cargo, and come to rest in pads; not
-    /// every seed does all of it.
+    /// In matches of their own, drivers travel, drop cargo and come to rest in pads, though not
+    /// with every seed.
     #[test]
     fn drivers_travel_drop_cargo_and_land_in_pads() {
         let (map, nav) = arena();

@@ -98,8 +98,8 @@ impl Fight {
         }
     }
 
-    /// The weapon for this distance: mostly the ray, now and then a rocket where its
-    /// explosion does not reach the bot, seldom a grenade.
+    /// The weapon for this distance: mostly the ray, now and then a rocket if its explosion does
+    /// not reach the bot, seldom a grenade.
     fn weapon(&mut self, distance: f64) -> Buttons {
         match self.random.below(12) {
             0 if distance > NEAR => Buttons::SECONDARY,
@@ -205,7 +205,7 @@ mod tests {
         let here = nav.random_position(&mut Random::new(3)).unwrap();
         let perception = Perception { own: Some(own_at(here)), others: &[], map: &map, nav: &nav };
         let mut behavior = Fight::new(1);
-        // The bot stays where it is, whatever it tries.
+        // The bot cannot move, whatever it tries.
         let headings: HashSet<u16> =
             (0..600).map(|_| behavior.decide(&perception).yaw >> 13).collect();
         assert!(headings.len() >= 6, "{headings:?}");

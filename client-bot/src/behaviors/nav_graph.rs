@@ -119,7 +119,7 @@ impl NavGraph {
         while let Some(from) = open.pop_front() {
             let Node { position, crouch, .. } = graph.nodes[from as usize];
             if let Some(end) = explorer.transported(position, crouch) {
-                // A player who enters is transported and cannot walk on from here.
+                // A player who arrives here is transported, and cannot walk on.
                 let (to, new) = graph.add(&explorer, end);
                 open.extend(new);
                 graph.nodes[from as usize].edges.extend((to != from).then_some(to));
@@ -205,8 +205,8 @@ impl NavGraph {
         nodes.copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
     }
 
-    /// The node at a position, which is added if there is none yet. The second value is the same
-    /// node if it was added.
+    /// The node at a position, added if there is none yet. The second value is the node again if it
+    /// was added.
     fn add(&mut self, explorer: &Explorer<'_>, position: Vec3) -> (u32, Option<u32>) {
         let cell = self.cells.entry(cell(position)).or_default();
         let same =
@@ -333,8 +333,8 @@ mod tests {
             || way.z > ledges(&MovementParameters::default()).iter().sum()
     }
 
-    /// Edges lead over the arena's jump pads and through its teleporters as the movement
-    /// code itself does, and nowhere else through the air.
+    /// Edges lead over the arena's jump pads and through its teleporters to where the movement code
+    /// leads, and nowhere else through the air.
     #[test]
     fn jump_pads_and_teleporters_lead_to_where_a_player_lands() {
         let map = arena();

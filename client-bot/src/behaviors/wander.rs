@@ -8,7 +8,7 @@ use super::nav_graph::NavGraph;
 use super::path_follower::PathFollower;
 
 /// Ticks between two checks whether the bot makes progress: a third of a second at
-/// 60 Hz, long enough to tell walking from shuffling.
+/// 60 Hz, long enough to distinguish walking from shuffling.
 const CHECK_INTERVAL: u64 = 20;
 
 /// A bot that moves less than this between two checks, in units, is stuck. A bot that walks

@@ -101,7 +101,9 @@ impl<G: Game> Match<G> {
         let SavedShared { random, events, delivered, volumes, agents, watched } = shared;
         let delivered = delivered as usize;
         if delivered > events.len() {
-            return Err(LoadError::Damaged("it says that more events were delivered than happened"));
+            return Err(LoadError::Damaged(
+                "it says that more events were delivered than happened",
+            ));
         }
         if !watched.is_sorted_by_key(|(id, _)| *id) {
             return Err(LoadError::Damaged("the watched entities are not in order"));

@@ -1,5 +1,5 @@
-//! Props that the player shoves, predicted by the server's own solver until the server
-//! reports them otherwise.
+//! Props that the player shoves, predicted by the server's own solver until the server's reports
+//! differ.
 //!
 //! Call [`ShovedProps::restart`] before a replay, then [`ShovedProps::advance`] after every
 //! tick played. [`ShovedProps::is_confirmed`] says whether a replay is needed at all.
@@ -104,9 +104,9 @@ impl ShovedProps {
         })
     }
 
-    /// Starts again from an update of the server, in which the player moves as `motion`. Where the
-    /// prediction agrees with the update it is kept, because it is more precise than the quantised
-    /// state.
+    /// Starts again from an update of the server, in which the player moves as `motion`. A
+    /// prediction that agrees with the update is kept, because it is more precise than the
+    /// quantised state.
     pub(super) fn restart(
         &mut self,
         update: &ServerUpdate,
@@ -138,8 +138,8 @@ impl ShovedProps {
         predicted.map_or_else(|| extrapolated(observed, tick, seconds), |body| body.state)
     }
 
-    /// Advances the shoved props by one tick. In `tick` the player touched the entities of `around`
-    /// that `hit` lists. They already have their velocity after the contact. The player moves as
+    /// Advances the shoved props by one tick. `hit` lists the entities of `around` that the player
+    /// touched in `tick`; they already have their velocity after the contact. The player moves as
     /// `motion` after that tick.
     pub(super) fn advance(
         &mut self,
@@ -227,7 +227,7 @@ fn is_exact(a: &Moving, b: &Moving) -> bool {
             < EXACT_TOLERANCE * EXACT_TOLERANCE
 }
 
-/// Whether `known` may become `observed` by quantisation.
+/// Whether quantisation may turn `known` into `observed`.
 fn is_rounded(observed: &EntityState, known: &EntityState) -> bool {
     observed.asleep == known.asleep
         && (observed.position - known.position).abs().max_element() < POSITION_TOLERANCE

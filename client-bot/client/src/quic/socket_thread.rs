@@ -86,7 +86,7 @@ impl SocketThread {
         let run = move || {
             runtime.block_on(async {
                 if let Err(reason) = run(&connector, maps, &report, accepted, &mut dropped).await {
-                    // The report fails if the caller has dropped its end. It is not needed then.
+                    // The report fails if the caller has dropped its end, and is not needed then.
                     let _ = report.send(Arrival::Closed(reason)).await;
                 }
                 let _ = timeout(CLOSE_TIMEOUT, connector.close()).await;
@@ -105,7 +105,7 @@ impl SocketThread {
                 Arrival::Datagram(bytes) => {
                     client.handle_datagram(&bytes, now);
                 }
-                // A map of an earlier world comes too late, and is ignored.
+                // A map of an earlier world is too late, and is ignored.
                 Arrival::Map(_, Ok(map)) => {
                     if client.needs_map().is_some_and(|hello| map.check(hello).is_ok()) {
                         let _ = client.use_map(map, now);
@@ -156,7 +156,7 @@ impl Drop for SocketThread {
 }
 
 /// Connects, and carries bytes until the connection ends, or for [`LEAVE_TIMEOUT`] after
-/// `dropped`. Fails with the reason if it was not the caller who ended it.
+/// `dropped`. Fails with the reason unless the caller ended it.
 async fn run(
     connector: &Connector,
     maps: Arc<MapStore>,

@@ -19,7 +19,7 @@ use thiserror::Error;
 /// The server that a client trusts.
 #[derive(Clone, Debug)]
 pub enum Trust {
-    /// Any server on this machine, because no network that could be attacked lies between.
+    /// Any server on this machine, because there is no network between that could be attacked.
     Loopback,
     /// The server whose certificate has this SHA-256, which the server prints when it
     /// starts.
