@@ -1,7 +1,7 @@
 //! The server as a game server of an Agones fleet.
 //!
 //! Agones runs a sidecar next to each server and relies on what the server tells it. `sidecar`
-//! speaks the sidecar's REST interface. `lifecycle` decides what to tell, from the state of the
+//! speaks the sidecar's REST interface. `lifecycle` decides what to report, from the state of the
 //! match; it reads no clock. `places` distinguishes the players in the match from the places that
 //! an allocation has reserved. [`run`] connects all this to the match.
 //!
@@ -100,7 +100,7 @@ pub(crate) async fn run(
 /// Time between two questions to the sidecar.
 const ASK: Duration = Duration::from_secs(1);
 
-/// Asks the sidecar every [`ASK`] for the fleet's state of this server, also after a failure.
+/// Asks the sidecar every [`ASK`] for this server's state in the fleet, also after a failure.
 /// Failures are not logged here, because [`report`] logs a sidecar that does not answer.
 async fn ask(sidecar: &Sidecar, fleet: &Cell<Fleet>, advertise: impl Fn(Advertised)) -> Infallible {
     loop {
@@ -141,7 +141,7 @@ async fn report(
             if step == Step::Shutdown {
                 return;
             }
-            // The next poll tries a lost report again. A lost *Health* does not stop the other
+            // The next poll tries a lost report again. A lost *Health* does not hold up the other
             // reports: it is due again so soon that they would never be sent.
             if !answers && step != Step::Health {
                 break;

@@ -1,5 +1,5 @@
-//! The name of this build of the server. Recordings hold this name, because a recording is sure to
-//! replay identically only on the build that made it.
+//! The name of this build of the server. Recordings hold this name, because only the build that
+//! made a recording is sure to replay it identically.
 
 use std::fmt::Write;
 use std::fs::File;

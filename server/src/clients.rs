@@ -1,6 +1,6 @@
 //! The connected clients as an operator sees them. Each player and spectator has one entry while
-//! connected, on this map and the next. The entry also holds the operator's requests to mute or
-//! remove the client.
+//! connected, from map to map. The entry also holds the operator's requests to mute or remove the
+//! client.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -176,7 +176,7 @@ impl Client {
         self.since < other.since
     }
 
-    /// Asks for the client to be removed: its connection ends, or the place that is kept for it is
+    /// Requests the removal of the client: its connection ends, or the place that is kept for it is
     /// given up. A removal takes precedence over a replacement, in whichever order they are
     /// requested.
     pub(crate) fn remove(&self, removal: Removal) {

@@ -174,7 +174,7 @@ fn run(job: Job) -> Result<ExitCode> {
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints the result of a job. A reader that stops early, as `head` does, does not change the exit
+/// Prints the result of a job. A reader that stops early, like `head`, does not change the exit
 /// code.
 fn say(found: String) {
     let _ = writeln!(std::io::stdout(), "{found}");

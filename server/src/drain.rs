@@ -1,5 +1,5 @@
 //! Draining: the time between the request to end the server and its end. Nobody may join any more,
-//! and players may play on until the end of their round at most.
+//! and players may play on, at most until the end of their round.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use crate::matches::Matches;
 /// Time between two checks whether somebody still plays.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How many checks in a row may find the tick thread hanging. After one more, the drain no longer
-/// waits for players.
+/// How many checks in a row may find the tick thread hanging, before the drain no longer waits for
+/// players.
 const HANGING_CHECKS: u32 = 3;
 
 /// The remaining time at which the server announces the shutdown once more.

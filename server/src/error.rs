@@ -1,5 +1,4 @@
-//! Errors of starting and of running a server. Each message names the thing, the place and the way
-//! out.
+//! Errors of starting and running a server. Each message says what was seen, where, and what to do.
 
 use std::io;
 use std::net::SocketAddr;
@@ -222,7 +221,7 @@ fn list(maps: &[PathBuf]) -> String {
     format!("known maps: {}", names.join(", "))
 }
 
-/// Why a running server ended though nobody asked it to.
+/// Why a running server ended without a request.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// A thread of the server crashed. This is a defect; the thread has logged its message.
@@ -240,7 +239,7 @@ pub enum RunError {
         /// Seconds since the last tick.
         seconds: u64,
     },
-    /// A thread does not end though it was asked to. The cause is a defect, or a disk that hangs.
+    /// A thread does not end on request. The cause is a defect, or a disk that hangs.
     #[error(
         "the {part} does not end and is left behind; check whether a disk hangs; if not, please \
          report the map and the options"

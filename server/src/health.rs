@@ -1,5 +1,5 @@
 //! `server health`: asks a running server whether its match is alive. It is for the health check of
-//! a container, whose image has no other program that could ask.
+//! a container, whose image has no other program to ask with.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};

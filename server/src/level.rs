@@ -1,6 +1,6 @@
-//! A level: a world that is played, and all that belongs to it alone. Each change of the map and
-//! each new round begins another level. The server, its connections and the tick numbers continue
-//! from one level to the next.
+//! A level: a world that is played, and everything that belongs only to it. Each change of the map
+//! and each new round begins another level. The server, its connections and the tick numbers
+//! continue from one level to the next.
 
 use std::num::NonZeroU16;
 use std::sync::atomic::AtomicBool;
@@ -40,7 +40,7 @@ pub(crate) struct News {
     pub(crate) to: Option<EntityId>,
 }
 
-/// A world that is played, with all that belongs to it alone.
+/// A world that is played, with everything that belongs only to it.
 pub(crate) struct Level {
     /// The number of the level. The first level has 0, later ones greater numbers.
     pub(crate) number: u64,
@@ -174,7 +174,7 @@ impl LevelMaker {
             objects: self.objects,
             max_players: players,
         };
-        // The check comes first, because scattering so many props would take long.
+        // The check comes first, because scattering too many props would take long.
         let wanted = self.objects as usize;
         if wanted + usize::from(players) > MAX_ENTITIES {
             return Err(StartError::TooManyEntities { props: wanted, players });

@@ -1,5 +1,5 @@
-//! The matches of a server: one or more, in the order in which they were asked for. A client
-//! that names none joins the first.
+//! The matches of a server: one or more, in the order in which they were asked for. A client that
+//! does not name one joins the first.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -97,7 +97,7 @@ impl<T: OfMatch> Matches<T> {
     }
 
     /// Whether any match that has not failed finished a tick recently. If one of several hangs, the
-    /// watchdog gives it up, and the server is alive as long as the others tick.
+    /// watchdog gives up on it, and the server is alive as long as the others tick.
     pub(crate) fn is_alive(&self, now: Instant) -> bool {
         self.played().any(|part| part.game().telemetry.tick.age(now) < STALL)
     }

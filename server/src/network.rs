@@ -64,11 +64,11 @@ pub(crate) use send_groups::{Cadence, SendGroups};
 /// How long clients have to answer the goodbye when the server shuts down.
 const DRAIN: Duration = Duration::from_secs(3);
 
-/// The last packets get at least this much time to leave, however long the goodbyes took.
+/// Least time for the last packets to leave, however long the goodbyes took.
 const LAST_PACKETS: Duration = Duration::from_millis(500);
 
 /// New connections are refused once this many times [`connection_limit`] are open. Closed
-/// connections count too, because they live on for a few round trips.
+/// connections also count, because they live on for a few round trips.
 const DRAINING: usize = 4;
 
 /// Accepts connections until asked to stop, then says goodbye to the clients.

@@ -104,8 +104,8 @@ mod tests {
 
     use super::*;
 
-    /// Parses a body as each kind of request. A body that can be read must be equal after it is
-    /// written and read again.
+    /// Parses a body as each kind of request. A readable body must be equal after it is written and
+    /// read again.
     fn read_as_all(body: &[u8]) {
         fn again<T: for<'a> Deserialize<'a> + Serialize + PartialEq + std::fmt::Debug>(
             body: &[u8],

@@ -251,8 +251,8 @@ fn ask(
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    // The request uses HTTP 1.0, in which an answer ends when the connection closes, so that all
-    // bytes up to there can be read as the answer.
+    // The request uses HTTP 1.0, in which an answer ends when the connection closes: all bytes
+    // until then are the answer.
     let head = format!(
         "{method} {target} HTTP/1.0\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",

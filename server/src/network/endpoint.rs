@@ -37,12 +37,12 @@ const DATAGRAM_RECEIVE_BUFFER: usize = 16 * 1024;
 const STREAM_WINDOW: u32 = 16 * 1024;
 
 /// Unidirectional streams that a client may open. HTTP/3 has three, and Chromium gives up on a
-/// server that does not offer them from the first packet on. Native clients do not use them. Bytes
-/// that a native client sends on one are not read, and fill that client's own window.
+/// server that does not offer them from the first packet on. Native clients do not need them: bytes
+/// that one sends on them are not read, and fill its own window.
 const HTTP_STREAMS: VarInt = VarInt::from_u32(3);
 
-/// Bytes of streams that may be under way to a client. Half of them is the most that the transfer
-/// of a map ever has under way; the other half is for messages.
+/// Bytes of streams that may be under way to a client. The transfer of a map has at most half of
+/// them under way; the other half is for messages.
 const SEND_WINDOW: u64 = 2 * background::MOST as u64;
 
 /// Bytes of a connection that may wait until it is accepted: several times a client's first flight.

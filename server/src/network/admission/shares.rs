@@ -41,7 +41,7 @@ pub(super) const JOINS: Rate = Rate { per_second: 0.2, burst: 12.0 };
 /// a goodbye.
 pub(super) const CONTROL: Rate = Rate { per_second: 2048.0, burst: 16384.0 };
 
-/// The part of [`CONTROL`] that each connection has for itself, whatever others of its address
+/// The part of [`CONTROL`] that each connection has for itself, however much others of its address
 /// send.
 pub(super) const CONTROL_PART: Rate = Rate { per_second: 512.0, burst: 4096.0 };
 
@@ -64,8 +64,8 @@ pub(super) const MATCH_MAPS: Rate =
 /// Addresses that are remembered, about 250 bytes each.
 pub(super) const REMEMBERED: usize = 8192;
 
-/// Time after a player has left until another one of the same address is let in. Without it,
-/// players would leave and join again to be healed.
+/// Time after a player has left until another one of the same address is let in. Otherwise players
+/// would leave and join again to be healed.
 pub(super) const REJOIN_DELAY: Duration = Duration::from_secs(3);
 
 /// The share that an operator grants each address.
