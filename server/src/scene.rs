@@ -1,5 +1,5 @@
-//! Scenes: small matches with a plot, played by scripts alone, that show what
-//! one part of the simulation costs.
+//! Scenes: small matches with a plot, played by scripts alone, that show the cost of one part of
+//! the simulation.
 //!
 //! [`landing`] is the run in which Blow measured his filters. In [`mass_landing`], all players land
 //! at once, which he expected to slow his system down. [`heap`] drops bodies into a pen and shows

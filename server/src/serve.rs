@@ -31,8 +31,8 @@ pub fn serve(options: Options, game: impl AnyGame + 'static) -> Result<()> {
     let game = Arc::new(game);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(async {
-        // The signals are taken over before anything reports that the match runs, because a
-        // supervisor may ask for the end as soon as it reads the report.
+        // Signals are handled before anything reports that the match runs, because a supervisor may
+        // ask for the end as soon as it reads the report.
         let mut signals = Signals::new()?;
         let starting = tokio::task::spawn_blocking(move || {
             let running = Server::start_game(&options, game)?;
@@ -65,7 +65,7 @@ pub fn serve(options: Options, game: impl AnyGame + 'static) -> Result<()> {
             () = signals.interrupted() => bail!("ended at once by another signal, SIGINT"),
         }
     });
-    // A start or an end that is still under way ends with the process.
+    // A start or end that is still under way ends with the process.
     runtime.shutdown_background();
     ended
 }

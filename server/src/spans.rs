@@ -3,8 +3,8 @@
 //!
 //! Metrics describe a server as a whole; a span describes one join, one map transfer or one tick.
 //! Spans are exported by OTLP over HTTP (`--otlp`) from a thread of their own, whose queue is
-//! bounded: a collector that is slow or gone costs spans, never the match. Without `--otlp`,
-//! recording a span is a test for `None`.
+//! bounded: a slow or missing collector costs spans, but never disturbs the match. Without
+//! `--otlp`, recording a span is a test for `None`.
 
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};

@@ -62,9 +62,9 @@ pub(crate) async fn report(game: Arc<MatchHandle>) {
     }
 }
 
-/// Whether players felt that ticks were late: ticks were dropped, or more than one in
-/// [`LATE_ONE_OF`] was not done when the next one was due. A single late tick does not count: it is
-/// caught up, and clients buffer for longer than that.
+/// Whether late ticks affected players: ticks were dropped, or more than one in [`LATE_ONE_OF`] was
+/// not done when the next one was due. A single late tick does not count: it is caught up, and
+/// clients buffer for longer than that.
 fn is_slow(ticks: &TickSummary) -> bool {
     ticks.dropped > 0 || ticks.overruns * LATE_ONE_OF > ticks.ticks
 }

@@ -20,7 +20,7 @@ const PATIENCE: u32 = 2;
 pub(crate) const DIRECTIONS: u32 = 16;
 
 /// A direction counts once it is asked for without a pause for one twentieth of a second. A free
-/// player has moved by then. A player who merely spins round never asks for one direction for so
+/// player has moved by then. A player who merely spins round never asks for one direction for that
 /// long.
 const RUNS_A_SECOND: u32 = 20;
 
@@ -37,7 +37,7 @@ pub struct StuckWatch {
     ever: BTreeSet<EntityId>,
 }
 
-/// The attempts of a player to move, since the player last moved.
+/// A player's attempts to move, since the player last moved.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     place: DVec3,

@@ -221,7 +221,7 @@ mod tests {
         // Both matches have the same series, except for the map that the second went on to.
         let count = |name| page.matches(&format!("match=\"{name}\"")).count();
         assert_eq!(count("main") + 1, count("duel"));
-        // A series that the server has once has no such label. A match's series always has it.
+        // A series of the server has no such label. A match's series always has it.
         let alone = exported(&self::page());
         let both = exported(&page);
         let labelled = both.iter().filter(|(_, (_, labels))| labels.contains("match"));

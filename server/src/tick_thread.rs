@@ -118,8 +118,8 @@ impl Match {
         Self { seats: self.seats.with_tanks(tanks), ..self }
     }
 
-    /// Ticks on time until the server stops, or until the match has failed because this thread hung
-    /// and was given up.
+    /// Ticks on time until the server stops, or until the match fails because this thread hung and
+    /// was given up.
     pub(crate) fn run(
         &mut self,
         tick_rate: u32,

@@ -49,8 +49,8 @@ impl<A, C> Tickets<A, C> {
         self.keep
     }
 
-    /// Draws a ticket for a player who has just come. Returns [`Ticket::NONE`] if nobody may come
-    /// back, or if the system gives no random bytes.
+    /// Draws a ticket for a player who has just joined. Returns [`Ticket::NONE`] if nobody may come
+    /// back, or if the system provides no random bytes.
     pub(crate) fn draw(&self, connection: &Arc<C>) -> Ticket {
         let mut bytes = [0; 16];
         if self.keep.is_zero() || SystemRandom::new().fill(&mut bytes).is_err() {

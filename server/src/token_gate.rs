@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use obsp_proto::token::{JoinKey, OpenedToken, TokenClaims, TokenError};
 use thiserror::Error;
 
-/// A token may end at most this many seconds from now, because it is for one connection that is
+/// A token may expire at most this many seconds from now, because it is for one connection that is
 /// about to be made. This bounds how long used tokens must be remembered.
 pub(crate) const LONGEST: u64 = 3600;
 
@@ -19,7 +19,7 @@ const REMEMBERED: usize = 65_536;
 #[derive(Debug)]
 pub(crate) struct TokenGate {
     key: JoinKey,
-    /// Tokens that were used, and when they end.
+    /// Tokens that were used, and when they expire.
     used: Mutex<HashMap<[u8; 16], u64>>,
 }
 
@@ -29,10 +29,10 @@ pub(crate) enum Rejected {
     /// The token cannot be opened.
     #[error("the token cannot be opened: {0}")]
     Closed(#[from] TokenError),
-    /// The token has ended.
+    /// The token has expired.
     #[error("the token has expired")]
     Expired,
-    /// The token ends too late.
+    /// The token expires too late.
     #[error("the token ends more than {LONGEST} s from now; seal it with an earlier end")]
     TooLong,
     /// The token is for other servers.

@@ -22,7 +22,8 @@ const MOST_AHEAD: f64 = 4.0;
 
 /// Ticks of slack for clocks and rounding.
 const SLACK: f64 = 2.0;
-/// Share of the round trip by which packets may be late now and then. Clients wait so much longer.
+/// Share of the round trip by which packets may be late now and then. Clients wait that much
+/// longer.
 const JITTER: f64 = 0.5;
 
 /// How far back in time a shot is judged, by what the server knows of the shooter's view. The view

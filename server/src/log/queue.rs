@@ -30,7 +30,7 @@ struct Waiting {
     lines: Vec<u8>,
     /// Lines dropped since the writer last took some.
     dropped: u64,
-    /// Number of the last flush that was asked for, and number of the last one that is done.
+    /// Numbers of the last requested flush and of the last one that is done.
     flushes: [u64; 2],
 }
 

@@ -157,7 +157,7 @@ pub(super) fn server_config(
 
 /// A packet counts as lost once a packet that was sent this many packets later is acknowledged (RFC
 /// 9002, 6.1, has 3). On a line with 40 ms of jitter, snapshots overtake one another by more than
-/// 3, and packets that are not lost must not slow the others down.
+/// 3, and packets that are not lost must not slow down the others.
 const REORDERED_PACKETS: u32 = 32;
 /// A packet also counts as lost this many round trips after it was sent, once a later one is
 /// acknowledged (RFC 9002, 6.1, has 9/8). The retransmission of a lost event waits for a third of a

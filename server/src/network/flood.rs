@@ -14,7 +14,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Datagrams of commands that a client may send for each tick. Clients send one.
 const COMMANDS_PER_TICK: f64 = 4.0;
 
-/// A slower tick rate counts as this one, because clients do not send fewer acknowledgements then.
+/// A slower tick rate counts as this one, because clients do not send fewer acknowledgements at a
+/// slower rate.
 const LEAST_RATE: u16 = 30;
 
 /// A client may send the commands of this many seconds at [`COMMANDS_PER_TICK`] at once. After a
@@ -33,7 +34,7 @@ const BYTES: Rate = Rate { per_second: 64.0 * 1024.0, burst: 256.0 * 1024.0 };
 /// Bytes of a datagram that acknowledges one of the server's.
 const ACKNOWLEDGEMENT: f64 = 64.0;
 
-/// QUIC's stream frames. Most of what a client sends on its streams, in HTTP/3 too, fits into a
+/// QUIC's stream frames. Most of what a client sends on its streams, also in HTTP/3, fits into a
 /// few. Capsules and empty HTTP/3 frames travel in them, so this limit also covers those.
 const STREAM_FRAMES: Rate = Rate { per_second: 10.0, burst: 256.0 };
 

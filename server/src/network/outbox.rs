@@ -28,7 +28,7 @@ pub(super) struct Outbox<S> {
     waiting_since: Option<Instant>,
 }
 
-/// More messages would wait than are kept.
+/// More messages would wait than may be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overflow;
 
@@ -41,7 +41,7 @@ impl<S: AsyncWrite + Unpin> Outbox<S> {
     /// Adds messages to those that wait.
     ///
     /// # Errors
-    /// There would be too many. The messages that wait already are kept.
+    /// There would be too many. The messages that already wait are kept.
     pub(super) fn push(&mut self, now: Instant, messages: &[u8]) -> Result<(), Overflow> {
         if messages.is_empty() {
             return Ok(());

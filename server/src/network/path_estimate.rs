@@ -29,8 +29,8 @@ pub(super) const IP_OVERHEAD: u64 = 28;
 /// The estimate of the path to a client, from acknowledgements: the delay of its queue, the bytes
 /// that were delivered and lost, and since when nothing was heard.
 ///
-/// The acknowledged bytes include the headers of IP and UDP, because a narrow line has to carry
-/// those, too.
+/// The acknowledged bytes include the headers of IP and UDP, because a narrow line also has to
+/// carry these.
 #[derive(Clone, Debug)]
 pub(super) struct PathEstimate {
     base: WindowedMin<BASE_BUCKETS>,
@@ -117,8 +117,8 @@ impl PathEstimate {
         Some(self.recent.at(now)?.saturating_sub(self.base()?))
     }
 
-    /// How much longer than usual the delay of the queue is. Usual is the average on this line,
-    /// where packets may jitter or wait for one another. `None` if no round trip was measured
+    /// How much longer than usual the delay of the queue is. The usual delay is the average on this
+    /// line, where packets may jitter or wait for one another. `None` if no round trip was measured
     /// recently.
     pub(super) fn unusual_queueing(&self, now: Instant) -> Option<Duration> {
         Some(self.queueing(now)?.saturating_sub(self.usual))

@@ -27,13 +27,13 @@ const FLOOR: f64 = LEAST_SNAPSHOTS * (32.0 + PACKET_OVERHEAD);
 
 /// A longer delay of the queue counts as congestion.
 const CONGESTED: Duration = Duration::from_millis(50);
-/// A shorter delay of the queue counts as no queue. At 64 kbit/s, a packet with 200 bytes more
-/// takes so much longer.
+/// A shorter delay of the queue counts as no queue. At 64 kbit/s, a packet takes this much longer
+/// with 200 more bytes.
 const CLEAR: Duration = Duration::from_millis(25);
 
 /// A longer delay of the queue counts as congestion at once. A shorter one has to be seen at two
-/// decisions in a row. If jitter makes every fourth round trip so long, all round trips of one
-/// decision are so long about once an hour.
+/// decisions in a row. If jitter makes every fourth round trip this long, all round trips of one
+/// decision are this long about once an hour.
 const SURELY_CONGESTED: Duration = Duration::from_millis(80);
 
 /// If at least this share of packets is lost, a line counts as too narrow even without a queue. No
@@ -161,7 +161,7 @@ impl RateAdaptation {
         }
     }
 
-    /// Starts again with this sample, without a decision: too little was sent to tell what the line
+    /// Starts again with this sample, without a decision: too little was sent to show what the line
     /// carries.
     pub(super) fn skip(&mut self, now: Time, sample: PathSample) {
         (self.sent, self.heavy_losses) = (0.0, 0);
@@ -201,9 +201,9 @@ impl RateAdaptation {
         self.rate.map(|rate| rate.max(self.ceiling))
     }
 
-    /// The interval of snapshots: 1 sends every one, 2 every other one. It is the least at which
-    /// snapshots of the current length fit the rate. A snapshot at twice the interval has about one
-    /// and a half times the bytes, because more has moved.
+    /// The interval of snapshots: 1 sends every one, 2 every other one. It is the smallest interval
+    /// at which snapshots of the current length fit the rate. A snapshot at twice the interval has
+    /// about one and a half times the bytes, because more has moved.
     pub(super) fn interval(&self) -> u32 {
         let Some(rate) = self.rate else { return 1 };
         let most = (self.snapshot_rate / LEAST_SNAPSHOTS).max(1.0) as u32;

@@ -9,7 +9,7 @@ use super::endpoint::server_config;
 use super::lobby::Lobby;
 use super::reset_key::ResetKey;
 
-/// A self-signed certificate is replaced at this age: a day before it ends.
+/// A self-signed certificate is replaced at this age, a day before it expires.
 const SELF_SIGNED_AGE: Duration = Duration::from_secs(12 * 24 * 3600);
 
 /// Time after which certificate files are read again. Operators renew them days before the old ones

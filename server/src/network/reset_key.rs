@@ -1,10 +1,10 @@
-//! The key for QUIC's stateless reset, by which a restarted server tells the clients of its
-//! predecessor that their connections are over.
+//! The key for QUIC's stateless reset, by which a restarted server ends the connections of its
+//! predecessor's clients.
 //!
-//! A client whose server is gone hears nothing until its time-out. A restarted server that has its
-//! predecessor's key answers unreadable packets with a token that only the predecessor could have
-//! made. So the client knows at once that its connection is over and that it may come back. The key
-//! comes from the private key of `--key`, or is kept in a file of the state directory.
+//! A client whose server is gone receives nothing until its time-out. A restarted server that has
+//! its predecessor's key answers unreadable packets with a token that only the predecessor could
+//! have made. So the client knows at once that its connection is over and that it may come back.
+//! The key comes from the private key of `--key`, or is kept in a file of the state directory.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -115,7 +115,7 @@ fn kept_secret(directory: &Path) -> io::Result<[u8; SECRET_LENGTH]> {
     match fs::File::open(&path) {
         Ok(file) => {
             let mut bytes = Vec::new();
-            // One byte more than a secret has is read, to notice a file that holds something else.
+            // One byte more than a secret is read, to notice a file that holds something else.
             file.take(SECRET_LENGTH as u64 + 1).read_to_end(&mut bytes)?;
             let secret = <[u8; SECRET_LENGTH]>::try_from(bytes);
             secret.map_err(|_| {

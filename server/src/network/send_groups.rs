@@ -47,7 +47,7 @@ impl SendGroups {
         Self((0..wanted.min(most)).map(|_| watch::Sender::new(None)).collect())
     }
 
-    /// The states to send, as the group with the fewest connections gets them.
+    /// The states to send, as the group with the fewest connections receives them.
     pub(crate) fn subscribe(&self) -> watch::Receiver<Option<SnapshotJob>> {
         match self.0.iter().min_by_key(|group| group.receiver_count()) {
             Some(group) => group.subscribe(),
@@ -101,7 +101,7 @@ impl SendGroups {
     }
 }
 
-/// Decides which ticks clients are sent a snapshot of, if not all.
+/// Decides of which ticks clients are sent a snapshot, if not of all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cadence {
     snapshot_rate: u64,

@@ -9,8 +9,8 @@ use obsp_proto::snapshot::MIN_SNAPSHOT;
 use super::path_estimate::PathEstimate;
 use super::rate_adaptation::{PathSample, RateAdaptation};
 
-/// After so long a silence, snapshots only probe the path. It is longer than the longest playable
-/// round trip, so that no live line is taken for dead.
+/// After a silence of this length, snapshots only probe the path. It is longer than the longest
+/// playable round trip, so that no live line is taken for dead.
 pub(super) const UNHEARD: Duration = Duration::from_secs(1);
 
 /// Probing snapshots a second. The first one comes at most a tenth of a second after the line is
@@ -49,11 +49,11 @@ const INITIAL_WINDOW: u64 = 1500;
 /// Snapshots a second, of the smallest kind, while the slow start has no room.
 const STARTING_RATE: u32 = 20;
 
-/// Decides which ticks a client is sent a snapshot of, and how large each may be, by what the
+/// Decides of which ticks a client is sent a snapshot, and how large each may be, by what the
 /// client's line carries.
 ///
-/// A silent client is sent few and small snapshots. So a line that is gone for seconds has little
-/// in flight when it comes back, and the first of these snapshots shows at once that it is back.
+/// A silent client is sent few and small snapshots. So a line that was gone for seconds has little
+/// in flight when it comes back, and the first such snapshot shows at once that it is back.
 #[derive(Clone, Debug)]
 pub(super) struct SnapshotPace {
     tick_rate: u32,
@@ -145,7 +145,7 @@ impl SnapshotPace {
     }
 
     /// Adapts to what the line carries, by a sample taken at `now`, if a decision is due. Returns
-    /// the snapshots a second that are sent from then on. After probes, the sample tells nothing:
+    /// the snapshots a second that are sent from then on. After probes, the sample is useless:
     /// fewer bytes arrived because fewer were sent.
     pub(super) fn adapt(&mut self, now: Time, sample: impl FnOnce() -> PathSample) -> Option<f64> {
         let is_due = self.adaptation.is_due(now);

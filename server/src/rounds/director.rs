@@ -152,7 +152,7 @@ fn enter(prepared: Prepared, pipeline: &LevelPipeline, game: &MatchHandle) {
     }
 }
 
-/// Tells everybody which phase the match is in.
+/// Announces to everybody which phase the match is in.
 fn tell(level: &Level, phase: RoundPhase, lasts: Option<Duration>, game: &MatchHandle) {
     let ticks = |time: Duration| time.as_secs_f64() * f64::from(level.match_info.tick_rate.get());
     // `as` saturates, but no round is that long.

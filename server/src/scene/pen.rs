@@ -31,7 +31,7 @@ impl HeapModels {
 }
 
 /// Each body adds a square of floor with this side, in units. So all heaps are about equally high,
-/// however many bodies they have.
+/// with any number of bodies.
 const ROOM: f64 = 16.0;
 
 /// Distance of two bodies in the grid that they are dropped in, in units. Every other layer lies in

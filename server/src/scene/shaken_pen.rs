@@ -20,8 +20,8 @@ const FLOOR: i32 = 16;
 /// bodies stop it in most ticks, so it does not shake them.
 const AMPLITUDE: f64 = 8.0;
 
-/// How often a second the pen goes to and fro along each axis. Its vertical acceleration is up to
-/// 0.23 of gravity, and its speed up to 47 units a second.
+/// How many times a second the pen goes to and fro along each axis. Its vertical acceleration is up
+/// to 0.23 of gravity, and its speed up to 47 units a second.
 const FREQUENCIES_HZ: [f64; 3] = [0.5, 0.25, 0.75];
 
 /// Maximum height of the pen's walls, in units. It is bounded because no corner of a model may be
@@ -50,7 +50,7 @@ pub(super) struct ShakenPen {
     lag: f64,
 }
 
-/// The model of a pen of such a size.
+/// The model of a pen of this size.
 ///
 /// # Errors
 /// [`ModelError`] if the model is invalid, which would be a defect.

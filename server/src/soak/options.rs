@@ -73,7 +73,7 @@ pub struct SoakOptions {
     #[arg(long, value_name = "T", default_value_t = 0)]
     pub audit_first: u64,
 
-    /// Time the stages of the cascade; ticks take longer for it
+    /// Time the stages of the cascade, which slows ticks down
     #[arg(long)]
     pub time_stages: bool,
 

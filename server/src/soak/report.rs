@@ -48,7 +48,7 @@ pub struct Report {
     pub deepest: f64,
     /// Paths of bodies that led through something.
     pub tunnelled: u64,
-    /// Bodies that were put elsewhere than announced, or went farther than they could without an
+    /// Bodies that were not put where it was announced, or went farther than they could without an
     /// announcement.
     pub misplaced: u64,
     /// Bodies taken out of an overlap and put back elsewhere.

@@ -49,7 +49,7 @@ mod tests {
 
     use super::*;
 
-    /// A player who does not move is found stuck within two seconds and a half of a struggle. A
+    /// A player who does not move is found stuck within two and a half seconds of struggling. A
     /// player who does not ask to move never struggles.
     #[test]
     fn a_struggle_asks_for_all_that_the_watch_wants_to_know() {

@@ -33,7 +33,7 @@ pub(super) struct Counts {
     pub(super) kernel_drops: u64,
 }
 
-/// A loss that lasts longer than a moment.
+/// A loss that lasts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Loss {
     /// This many players stand still because none of their commands is used.

@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The tick thread has stalled if it finished no tick for so long: ten ticks at the slowest rate
+/// The tick thread has stalled if it finished no tick for this long: ten ticks at the slowest rate
 /// there is, and far beyond what clients can hide.
 pub(crate) const STALL: Duration = Duration::from_secs(1);
 

@@ -1,4 +1,4 @@
-//! Right of way: how a pilot keeps clear of the other tanks, by what every client sees of them.
+//! Right of way: how a pilot keeps clear of the other tanks, as far as a client sees them.
 
 use glam::DVec2;
 use obsp_sim::EntityState;
