@@ -37,7 +37,7 @@ const CLEAR: Duration = Duration::from_millis(25);
 const SURELY_CONGESTED: Duration = Duration::from_millis(80);
 
 /// If at least this share of packets is lost, a line counts as too narrow even without a queue. No
-/// radio link that can be played over loses so much by chance.
+/// radio link that can be played over loses this much by chance.
 const HEAVY_LOSS: f64 = 0.25;
 
 /// Heavy loss counts after this many decisions in a row. A short outage has fewer.

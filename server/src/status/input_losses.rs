@@ -47,8 +47,8 @@ pub(super) enum Loss {
 /// Remembers the counts of a minute, and when each loss was logged. It reads no clock.
 #[derive(Debug)]
 pub(super) struct InputLosses {
-    /// Counts and their times, the oldest first. The first is [`WINDOW`] old, once the server has
-    /// run for so long.
+    /// Counts and their times, the oldest first. Once the server has run for [`WINDOW`], the first
+    /// is that old.
     counts: VecDeque<(Instant, Counts)>,
     /// When each kind of loss was logged last.
     logged: [Option<Instant>; 3],

@@ -8,8 +8,8 @@ const EVERY = 250;
 const KEPT = 120;
 
 /**
- * How many samples a warning is based on, those of three seconds, and how many are of the latest
- * second.
+ * Number of samples that a warning is based on, which are those of three seconds, and how many of
+ * them are of the latest second.
  */
 const JUDGED = 12;
 const LATEST = 4;

@@ -1,7 +1,7 @@
 /**
  * The position of the page's own player between two ticks. The client library predicts the player
- * tick by tick, and frames come at the display's rate. Without interpolation some frames would show
- * no new tick and some two.
+ * tick by tick, and frames come at the display's rate. Without interpolation, some frames would
+ * show no new tick and others two.
  */
 
 import { mix } from "../draw/algebra.js";

@@ -234,8 +234,8 @@ export class Play {
   }
 
   /**
-   * The slot of the own body if it must not be drawn: the camera is in it, or so near that it would
-   * cover the picture.
+   * The slot of the page's own body if it must not be drawn: the camera is in it, or so near that
+   * it would cover the picture.
    */
   get hidden() {
     return this.drives || this.away >= NEAR ? null : this.slot;

@@ -1,8 +1,8 @@
 // Compares the module that plays recordings with the digests that the native server recorded, at
 // every tick, and measures the time of a seek: `node --test`. RECORDINGS names other recordings
 // than the committed one, as RECORDING=MAP, separated by commas. SEEK_LIMIT then is the longest
-// time that a seek may take, before anything is verified and after. It is in milliseconds of
-// processor time, which is the time that passes unless other programs also use the processor.
+// time that a seek may take, before anything is verified and after. It is in milliseconds of CPU
+// time, which equals the time on the clock unless other programs also need the CPU.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const committed = [here("../../../tests/recordings/arena.obsr"), here("../../../
 const named = process.env.RECORDINGS?.split(",").map((pair) => pair.split("="));
 const module = new WebAssembly.Module(gunzipSync(readFileSync(here("../wasm/replay.wasm.gz"))));
 
-/** Ticks that are sought, spread over a recording in no order. */
+/** Ticks that are sought, spread over a recording in an irregular order. */
 const SEEKS = 100;
 const GOLDEN = 0.61803398875;
 

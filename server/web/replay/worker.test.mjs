@@ -14,7 +14,7 @@ const read = (path) => readFileSync(new URL(path, import.meta.url));
 /**
  * Symptom: a recording was opened and stood still for ever, if the server was slow to send the map.
  * Cause: the worker found no simulation when it was asked for frames, and was not woken when there
- * was one; the page asks for no frame twice.
+ * was one, and the page does not ask twice for a frame.
  */
 test("frames that are asked for before the map has come are shown once it has", async () => {
   let sendMap;

@@ -153,7 +153,7 @@ impl Brushes {
         self.holder(point).is_some()
     }
 
-    /// The line number of a brush that has the point strictly inside.
+    /// The line number of a brush that contains the point strictly inside it.
     pub fn holder(&self, point: [f64; 3]) -> Option<usize> {
         let holds = |b: &&Expanded| b.halfspaces.iter().all(|h| h.side(point) == Ordering::Less);
         self.near(point, point, 0.0).find(holds).map(|b| b.line)

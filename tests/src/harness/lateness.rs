@@ -1,5 +1,5 @@
 //! The time for which this machine lets a thread wait although it is due. Tests that measure time
-//! measure this wait, too.
+//! also measure this wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -119,7 +119,7 @@ impl Page {
     /// Outputs why the entity in a slot moves or rests after a tick.
     pub fn why(&mut self, slot: u32, tick: u32) {
         let Some(replay) = &mut self.replay else { return self.output.clear() };
-        // No entity has the greatest slot.
+        // No entity has the largest slot number.
         let slot = u16::try_from(slot).unwrap_or(u16::MAX);
         self.output = replay.why(slot, tick).into_bytes();
     }
