@@ -101,7 +101,7 @@ pub(crate) struct Match {
     pub(crate) motions: u32,
     /// Number of authoritative motions received, by the number of touched bodies.
     pub(crate) touched: [u32; AuthoritativeMotion::MAX_TOUCHED + 1],
-    /// The least number of bodies that the player touches, if that many move.
+    /// Minimum number of bodies that the player touches, if that many move.
     pub(crate) least_touched: usize,
     schema: Arc<Schema>,
     /// The values of the match and of the client's own player so far.

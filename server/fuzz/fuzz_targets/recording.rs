@@ -24,7 +24,7 @@ const TICKS: u64 = 60;
 const INTERVAL: u64 = 12;
 
 /// Maximum numbers of ticks that are played and of bodies of a match that is set up, and the
-/// greatest `choice` with which the match is played. With a greater one the target only reads,
+/// largest `choice` with which the match is played. With a larger one the target only reads,
 /// because playing takes ten times as long.
 const PLAYED: usize = 4;
 const BODIES: u64 = 64;

@@ -9,7 +9,7 @@ use crate::{ends, options, page_of, serve};
 /// The number of key presses.
 const PRESSES: usize = 12;
 
-/// The least number of presses that must be drawn in time. On a busy machine without a graphics
+/// Minimum number of presses that must be drawn in time. On a busy machine without a graphics
 /// processor, the browser misses a frame now and then.
 const IN_TIME: usize = 10;
 

@@ -443,7 +443,7 @@ fn a_refusal_is_an_event() {
 }
 
 /// The server does not repeat the motion of a player who stands still, so a client keeps it
-/// although the snapshot with the own entity was lost.
+/// although the snapshot with the player's entity was lost.
 #[test]
 fn a_player_who_stands_still_is_predicted_whichever_snapshots_are_lost() {
     for lost in 0..1 << 7 {

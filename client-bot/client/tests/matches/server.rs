@@ -1,6 +1,6 @@
-// A server with one place, in virtual time: the simulation and the protocol session as the
-// real one has them, at the other end of a line with a delay. Also included by the example of
-// the README, so there are no inner comments here.
+// A server with one place, in virtual time, at the other end of a line with a delay. It has the
+// simulation and the protocol session of the real server. Also included by the example of the
+// README, so there are no inner comments here.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -68,7 +68,7 @@ impl Server {
         Self::playing(map, objects, &GameData::default(), None)
     }
 
-    /// A match of `game`, apart from that as of [`Server::new`]. `told` is the hash of the game's
+    /// A match of `game`, otherwise like that of [`Server::new`]. `told` is the hash of the game's
     /// data in the server's hello.
     pub(crate) fn playing(
         map: &[u8],
