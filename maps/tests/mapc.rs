@@ -352,7 +352,7 @@ fn errors_name_the_file_and_the_reason() {
     let nowhere = folder.path("nowhere.obsp");
     assert!(refused(&["info", &nowhere], "", 1).contains("nowhere.obsp"));
     let other = folder.file("other.bin", &map(""));
-    assert!(refused(&["info", &other], "", 1).contains("other.bin: this is no .obsp"));
+    assert!(refused(&["info", &other], "", 1).contains("other.bin: this is not an .obsp"));
 
     let source = folder.file("cube.map", &map(CUBE));
     done(&["compile", &source], "");

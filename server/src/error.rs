@@ -232,7 +232,7 @@ pub enum RunError {
     },
     /// The tick thread hangs, which is a defect.
     #[error(
-        "the tick thread hangs: no tick was finished for {seconds} s; start the server anew, and \
+        "the tick thread hangs: no tick was finished for {seconds} s; restart the server, and \
          please report the map and the options"
     )]
     Hangs {

@@ -112,7 +112,7 @@ fn ten_pages_play_and_ten_look_on_as_ten_bots_do() {
     let [compared, visible] = [0, 1].map(|of| after.0[of] - before.0[of]);
     let unused = after.1 - before.1;
     let told = format!(
-        "a tick with {PAGES} bots: {with_bots:.3} ms of processor time; with {PAGES} pages that \
+        "a tick with {PAGES} bots: {with_bots:.3} ms of CPU time; with {PAGES} pages that \
          play and {PAGES} that watch: {with_pages:.3} ms; {visible} of {compared} predictions \
          were corrected by more than a tenth of a unit; {unused} ticks had no command"
     );

@@ -42,7 +42,7 @@ const TEXTURE: &str =
     "every face has a texture; a name that is a brace or parenthesis alone cannot be read";
 
 const FLAGS: &str = "the first two of the numbers behind the alignment are flags of 32 bits; the \
-                     editor may have written another value there: set the face's flags anew";
+                     editor may have written another value there: set the face's flags again";
 
 /// Reads a map.
 pub(super) fn read(text: &[u8]) -> Result<Read> {

@@ -41,7 +41,7 @@ pub enum LoadError {
 #[derive(Debug, Error)]
 pub enum FormatError {
     /// Another kind of file.
-    #[error("this is no .obsp file; compile a .map with `mapc compile`")]
+    #[error("this is not an .obsp file; compile a .map with `mapc compile`")]
     Magic,
     /// Written by another version of the compiler.
     #[error(
