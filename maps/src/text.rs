@@ -1,7 +1,7 @@
 //! Text files as editors on any system write them.
 //!
 //! A byte order mark before UTF-8 is not part of the text. UTF-16 is refused with an error that
-//! names it, because a reader that takes it for UTF-8 could report only NULs.
+//! names it, because a reader that mistakes it for UTF-8 could report only NULs.
 
 use std::path::Path;
 use std::{fs, io};

@@ -17,7 +17,7 @@ pub use field::{Field, MAX_FIELD_NAME, MAX_FIELDS};
 pub use game_event::{EventError, GameEvent, MAX_EVENT_DATA};
 pub use values::{FieldValues, MatchValues};
 
-/// Limit in bytes of an encoded schema: enough for some two hundred fields.
+/// Limit in bytes of an encoded schema: enough for about two hundred fields.
 pub const MAX_SCHEMA: usize = 4096;
 
 /// Maximum number of kinds of events per game.

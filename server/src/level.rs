@@ -89,7 +89,7 @@ pub(crate) struct LevelMaker {
     objects: u32,
     seed: u64,
     sim_threads: u16,
-    /// The greatest cost that the moving bodies may have in a second; 0 for no limit.
+    /// Maximum cost of the moving bodies per second; 0 for no limit.
     sim_budget: u32,
     max_players: u16,
 }

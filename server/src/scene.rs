@@ -138,7 +138,7 @@ pub struct HeapOptions {
     #[arg(long, value_name = "COST")]
     pub budget: Option<u32>,
 
-    /// Shake the heap: the pen is a kinematic body, which is driven to and fro along all axes
+    /// Shake the heap: the pen is a kinematic body, which is driven back and forth along all axes
     #[arg(long)]
     pub shake: bool,
 

@@ -67,7 +67,7 @@ impl ViewLimit {
         Self { tick: timing.tick, behind }
     }
 
-    /// The greatest age of the view that a command for `tick` may claim.
+    /// Maximum age of the view that a command for `tick` may claim.
     pub(crate) fn at(&self, tick: Tick) -> u16 {
         let ahead = (tick.distance(self.tick).max(0) as f64).min(MOST_AHEAD);
         // `as` saturates.

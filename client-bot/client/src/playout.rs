@@ -90,8 +90,8 @@ pub struct Playout {
     /// How many outdated snapshots arrived in a row, and the lateness of the earliest
     /// of them.
     outdated: (u32, f64),
-    /// How many snapshots arrived in the present window; and the least number of ticks by which one
-    /// arrived after its tick, in that window and in the one before.
+    /// Number of snapshots that arrived in the present window, and the smallest number of ticks by
+    /// which one arrived after its tick, in that window and in the one before.
     recent: (u32, [f64; 2]),
     /// The latest tick that arrived.
     latest: Option<Tick>,
@@ -160,7 +160,7 @@ impl Playout {
         self.latest = self.latest.max(Some(tick));
     }
 
-    /// The least number of ticks by which a recent snapshot arrived after its tick. At least the
+    /// The smallest number of ticks by which a recent snapshot arrived after its tick. At least the
     /// latest [`RECENT`] snapshots count as recent, and at most twice as many.
     fn soonest(&mut self, after: f64) -> f64 {
         let (count, least) = self.recent;

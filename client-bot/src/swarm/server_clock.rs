@@ -25,7 +25,7 @@ pub(super) struct ServerClock {
     earliest: Option<f64>,
     last: Instant,
     least_rtt: Duration,
-    /// The instant since which all snapshots have arrived too late, and the least number of
+    /// The instant since which all snapshots have arrived too late, and the smallest number of
     /// ticks by which one of them arrived after its tick.
     late: Option<(Instant, f64)>,
 }

@@ -42,8 +42,7 @@ const MAX_BRANCHES: usize = 1 << 21;
 pub struct ShiftTree {
     root: Link,
     branches: Vec<Branch>,
-    /// The greatest number of branches on the way to a leaf of which a query has to search both
-    /// sides.
+    /// Maximum number of branches on the way to a leaf of which a query has to search both sides.
     waiting: usize,
 }
 
@@ -192,7 +191,7 @@ fn leaf(kind: Kind) -> Link {
     if kind == Kind::Solid { Link::SOLID } else { Link::EMPTY }
 }
 
-/// The greatest number of branches above a leaf whose two sides both have to be searched.
+/// Maximum number of branches above a leaf whose two sides both have to be searched.
 fn most_waiting(root: Link, branches: &[Branch]) -> usize {
     let mut waiting: Vec<usize> = vec![0; branches.len()];
     let below = |link: Link, waiting: &[usize]| link.index().map_or(0, |index| waiting[index]);

@@ -9,8 +9,8 @@ use std::time::Duration;
 use crate::snapshot::Lead;
 use crate::{Tick, Time};
 
-/// Target for the least lead of recent commands, in ticks. One tick lets a command arrive a whole
-/// tick later than the others. The quarter makes up for the server's rounding down.
+/// Target for the smallest lead of recent commands, in ticks. One tick lets a command arrive a
+/// whole tick later than the others. The quarter makes up for the server's rounding down.
 const TARGET: f64 = 1.25;
 
 /// Error of the lead, in ticks, up to which the clock is left alone.
@@ -228,7 +228,7 @@ impl Clock {
 
     /// Corrects the estimate by which the clock was set back, once many commands have been
     /// measured, or at once if commands come too late. `added` is the correction so far. Reports
-    /// repeat the least lead for a while, so only the part that is still missing is added.
+    /// repeat the smallest lead for a while, so only the part that is still missing is added.
     fn correct_estimate(&mut self, now: Time, lead: f64, added: f64) {
         let missing = TARGET - lead - added;
         let is_known = now >= self.outdated_until;

@@ -2,9 +2,9 @@
 //! [`RoundTrip::sent`] for every datagram of commands, and [`RoundTrip::reported`] for every
 //! report of the server on how early commands arrive.
 //!
-//! The server reports the least lead of recent commands. A command has little lead if it was
+//! The server reports the smallest lead of recent commands. A command has little lead if it was
 //! sent late for its tick, or if its way was slow. The report does not say which command had the
-//! least lead, so the client subtracts the greatest lateness with which it sent any command that
+//! smallest lead, so the client subtracts the greatest lateness with which it sent any command that
 //! the report covers. The rest lies between the round trips of two of these commands: the one sent
 //! latest and the one reported. The client knows only roughly which commands a report covers; if
 //! that makes a difference, the report does not count.
@@ -34,7 +34,7 @@ const AMBIGUITY: f64 = 1.0;
 /// down to quarters of a tick.
 const ROUNDED: f64 = 0.125;
 
-/// Minimum length of a window. The least measurement of this window and the one before is used,
+/// Minimum length of a window. The smallest measurement of this window and the one before is used,
 /// because a client that was busy handles snapshots late and measures too much. A window ends with
 /// the first counting report after this time.
 const MEMORY: Duration = Duration::from_secs(1);
@@ -50,7 +50,7 @@ pub(super) struct RoundTrip {
     /// For each datagram of commands: when it was sent, and how much later than the tick of its
     /// oldest new command, by a clock with an arbitrary origin.
     sent: VecDeque<(f64, f64)>,
-    /// The least round trip since `window_start`, and in the window before.
+    /// The shortest round trip since `window_start`, and in the window before.
     least: [f64; 2],
     window_start: Time,
     /// The round trip that is used until a report counts: at first the time that the answer to the
@@ -141,9 +141,9 @@ mod tests {
         Time::since_start(Duration::from_secs_f64(ticks / 60.0))
     }
 
-    /// The least and the greatest estimate in ticks, after three seconds, over a line that
-    /// takes `delay` ticks each way and sometimes `jitter` more. The client neither sends nor
-    /// receives for `stall` ticks of every `period`, and was stalled while it joined.
+    /// The smallest and the largest estimate in ticks, after three seconds, over a line that takes
+    /// `delay` ticks each way and sometimes `jitter` more. The client neither sends nor receives
+    /// for `stall` ticks of every `period`, and was stalled while it joined.
     fn estimates(delay: f64, jitter: f64, stall: f64, period: f64) -> (f64, f64) {
         let (join, wait) = (1000.0, 30.0);
         let mut clock = Clock::new(RATE, Tick(1000), at(2.0 * delay + wait).elapsed(), at(join));

@@ -94,7 +94,7 @@ impl WorldBounds {
         Self::new(origin, bits)
     }
 
-    /// The least corner, in whole units.
+    /// The corner with the smallest coordinates, in whole units.
     pub fn origin(&self) -> [i32; 3] {
         self.origin
     }

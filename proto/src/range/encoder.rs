@@ -9,7 +9,7 @@ pub struct Encoder<const N: usize> {
     bytes: Vec<u8>,
     /// Index in `bytes` where coding began: no carry propagates to earlier bytes.
     start: usize,
-    /// The least number that encodes the values, without the part in `bytes`.
+    /// The smallest number that encodes the values, without the part in `bytes`.
     low: u32,
     /// How many numbers from `low` on encode the values.
     range: u32,

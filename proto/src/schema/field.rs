@@ -32,17 +32,17 @@ impl Field {
         &self.name
     }
 
-    /// The least value.
+    /// The smallest value.
     pub fn least(&self) -> i32 {
         self.least
     }
 
-    /// The greatest value.
+    /// The largest value.
     pub fn most(&self) -> i32 {
         self.most
     }
 
-    /// The difference between the greatest value and the least.
+    /// The difference between the largest value and the smallest.
     pub(crate) fn span(&self) -> u16 {
         // A schema has checked the range.
         (i64::from(self.most) - i64::from(self.least)).clamp(0, u16::MAX.into()) as u16

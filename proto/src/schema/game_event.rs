@@ -63,7 +63,7 @@ pub enum EventError {
     /// The game has sent too many in this tick.
     #[error("the game sends more than {most} events in a tick")]
     TooMany {
-        /// The greatest number that a tick may have.
+        /// Maximum number of events in a tick.
         most: usize,
     },
     /// The value has no encoding.

@@ -235,8 +235,8 @@ impl JitterBuffer {
         (neutral, CommandSource::Neutral)
     }
 
-    /// The least lead of the latest commands, for the client to steer by; `None` if none
-    /// arrived lately.
+    /// The smallest lead of the latest commands, by which the client adjusts its clock; `None` if
+    /// none arrived lately.
     pub fn lead(&self) -> Option<Lead> {
         self.leads.least().map(Lead::from_ticks)
     }
@@ -251,7 +251,7 @@ impl JitterBuffer {
     }
 }
 
-/// The least lead, in ticks, within the latest one to two windows.
+/// The smallest lead, in ticks, within the latest one to two windows.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeadWindow {
     current: Option<f64>,

@@ -447,7 +447,7 @@ impl Session {
     /// joined, the state is no later than the last one encoded, or the limit is below
     /// [`crate::snapshot::MIN_SNAPSHOT`].
     ///
-    /// An encoded snapshot may be dropped instead of sent. The session then takes it for lost.
+    /// An encoded snapshot may be dropped instead of sent. The session then counts it as lost.
     pub fn encode_snapshot(
         &mut self,
         state: &Arc<Quantised>,

@@ -38,7 +38,7 @@ pub(super) struct PathEstimate {
     standing: WindowedMin<RECENT_BUCKETS>,
     /// How much longer than the base the round trip is on average.
     usual: Duration,
-    /// The least round trip among the packets of the current acknowledgement. It is that of the
+    /// The shortest round trip among the packets of the current acknowledgement. It is that of the
     /// last packet, which waited least for the acknowledgement.
     batch: Option<Duration>,
     acknowledged: u64,
@@ -149,7 +149,7 @@ impl PathEstimate {
     }
 }
 
-/// The least of the values that were inserted during the last few buckets of time.
+/// The smallest of the values that were inserted during the last few buckets of time.
 #[derive(Clone, Copy, Debug)]
 struct WindowedMin<const BUCKETS: usize> {
     /// The newest bucket is the first.
@@ -173,12 +173,12 @@ impl<const BUCKETS: usize> WindowedMin<BUCKETS> {
         self.least[0] = Some(self.least[0].map_or(value, |least| least.min(value)));
     }
 
-    /// The least as of the last insertion.
+    /// The smallest value as of the last insertion.
     fn get(&self) -> Option<Duration> {
         self.least.iter().flatten().min().copied()
     }
 
-    /// The least as of now.
+    /// The smallest value as of now.
     fn at(&self, now: Instant) -> Option<Duration> {
         let left = BUCKETS.saturating_sub(self.passed(now) as usize);
         self.least[..left].iter().flatten().min().copied()
@@ -228,8 +228,8 @@ mod tests {
         assert!(path.queueing(now).unwrap() < milliseconds(10), "{:?}", path.queueing(now));
     }
 
-    /// A line with up to 40 ms of jitter each way. Round trips are 40 ms longer than the least on
-    /// average, without a queue. Now and then, all recent ones are late by chance.
+    /// A line with up to 40 ms of jitter each way. Round trips are 40 ms longer than the shortest
+    /// on average, without a queue. Now and then, all recent ones are late by chance.
     #[test]
     fn jitter_is_usual_and_a_queue_is_not() {
         let jitter = |sent: u64| 60 + sent * 7919 % 41 + sent * 104_729 % 41;

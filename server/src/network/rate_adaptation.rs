@@ -73,7 +73,7 @@ pub(super) struct PathSample {
 
 impl PathSample {
     /// The sample from QUIC's counters and from the estimate of the path. The queue comes from the
-    /// estimate, because QUIC's smoothed round trip takes jitter for a queue, and is never short
+    /// estimate, because QUIC's smoothed round trip mistakes jitter for a queue, and is never short
     /// for a client whose joining filled the queue.
     pub(super) fn new(stats: &ConnectionStats, path: &PathEstimate) -> Self {
         let (packets, lost) = (stats.path.sent_packets, stats.path.lost_packets);

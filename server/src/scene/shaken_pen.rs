@@ -1,4 +1,5 @@
-//! A pen that shakes a heap: a kinematic body with a floor and walls, which is driven to and fro.
+//! A pen that shakes a heap: a kinematic body with a floor and walls, which is driven back and
+//! forth.
 
 use std::f64::consts::TAU;
 use std::fmt::Write;
@@ -20,8 +21,8 @@ const FLOOR: i32 = 16;
 /// bodies stop it in most ticks, so it does not shake them.
 const AMPLITUDE: f64 = 8.0;
 
-/// How many times a second the pen goes to and fro along each axis. Its vertical acceleration is up
-/// to 0.23 of gravity, and its speed up to 47 units a second.
+/// Number of times a second that the pen goes back and forth along each axis. Its vertical
+/// acceleration is up to 0.23 of gravity, and its speed up to 47 units a second.
 const FREQUENCIES_HZ: [f64; 3] = [0.5, 0.25, 0.75];
 
 /// Maximum height of the pen's walls, in units. It is bounded because no corner of a model may be

@@ -199,8 +199,8 @@ export class Camera {
   }
 
   /**
-   * Moves the camera to the least distance from which the whole map fits into the free part of the
-   * screen.
+   * Moves the camera to the smallest distance from which the whole map fits into the free part of
+   * the screen.
    */
   fitInto(aspect, free) {
     const key = [aspect, free.x, free.y, free.width, free.height, this.yaw, this.pitch].join();

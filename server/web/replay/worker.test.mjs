@@ -44,7 +44,7 @@ test("frames that are asked for before the map has come are shown once it has", 
   await opened;
   const shown = heard("frame");
   onmessage({ data: { wanted: [1] } });
-  // The worker tries once, in vain.
+  // The worker tries once, without success.
   await new Promise((resolve) => setTimeout(resolve, 50));
   sendMap();
   assert.equal((await shown).tick, 1);

@@ -214,7 +214,7 @@ fn block([x, y, z]: [f64; 3]) -> String {
 }
 
 /// A game's own slabs are as low as a step: players walk onto them, and push slabs that stand on
-/// their edge. A client that takes them for small cubes mispredicts.
+/// their edge. A client that mistakes them for small cubes mispredicts.
 #[test]
 fn bodies_of_a_model_of_the_games_own_are_predicted_by_their_shape() {
     let slab = |sides| {

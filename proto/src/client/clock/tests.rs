@@ -1,7 +1,7 @@
 use super::*;
 
-/// The least and the greatest lead of a settled clock. The connection has this delay each way, in
-/// ticks. The server's clock is faster by `drift`, and the server reports the least lead of its
+/// The smallest and the largest lead of a settled clock. The connection has this delay each way, in
+/// ticks. The server's clock is faster by `drift`, and the server reports the smallest lead of its
 /// last 32 ticks.
 fn settled_lead(delay: f64, drift: f64) -> (f64, f64) {
     let rate = NonZeroU16::new(60).unwrap();

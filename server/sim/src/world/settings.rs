@@ -43,7 +43,7 @@ impl World {
         self.set_budget(budget.map(|cost| cost / self.config.tick_rate));
     }
 
-    /// Sets the greatest number of threads that share the search for contacts and the work of the
+    /// Sets the maximum number of threads that share the search for contacts and the work of the
     /// solver and the guard. It is 256 at most, and zero counts as one. Results do not depend on
     /// it.
     pub fn set_threads(&mut self, threads: u16) {

@@ -77,7 +77,7 @@ fn is_level(tank: &EntityState, other: &EntityState) -> bool {
     lowest - high < CLEAR_HEIGHT && low - highest < CLEAR_HEIGHT
 }
 
-/// The least and the greatest height of a tank within the next [`AHEAD`] seconds.
+/// The smallest and the largest height of a tank within the next [`AHEAD`] seconds.
 fn heights(tank: &EntityState) -> (f64, f64) {
     let (now, soon) = (tank.position.z, tank.position.z + tank.velocity.z * AHEAD);
     (now.min(soon), now.max(soon))

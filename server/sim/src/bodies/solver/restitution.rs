@@ -173,7 +173,7 @@ pub(super) fn parts(point: &ConstraintPoint, restitution: Lanes) -> Lanes {
     meets(point) & restitution.simd_gt(Lanes::ZERO)
 }
 
-/// The least change of a speed by a pass that is repeated over the points of a constraint, in units
+/// Minimum change of a speed by a pass that is repeated over the points of a constraint, in units
 /// per second. It is infinite in lanes that take no impact. So islands that agree, or have no
 /// impact, stay unchanged while others go on: no island depends on another.
 pub(super) fn least_change(points: &[ConstraintPoint]) -> Lanes {

@@ -62,9 +62,9 @@ pub struct MovementError {
     pub name: &'static str,
     /// Its value.
     pub value: f64,
-    /// The least value that is allowed.
+    /// The smallest value that is allowed.
     pub least: f64,
-    /// The greatest value that is allowed.
+    /// The largest value that is allowed.
     pub most: f64,
 }
 
@@ -89,9 +89,9 @@ impl MovementParameters {
         if self.jump_speed == 0.0 { 0.0 } else { self.jump_speed.powi(2) / (2.0 * self.gravity) }
     }
 
-    /// The names of the parameters, with the least and the greatest value of each, in the order
-    /// of [`MovementParameters::to_array`]. The greatest speeds are half of the greatest speed
-    /// that a player may have.
+    /// The names of the parameters, with the smallest and the largest value of each, in the order
+    /// of [`MovementParameters::to_array`]. The greatest speeds are half of the greatest speed that
+    /// a player may have.
     pub const RANGES: [(&str, f64, f64); 9] = [
         ("run_speed", 1.0, 1000.0),
         ("slow_share", 0.0, 1.0),
