@@ -64,7 +64,7 @@ pub(crate) use send_groups::{Cadence, SendGroups};
 /// How long clients have to answer the goodbye when the server shuts down.
 const DRAIN: Duration = Duration::from_secs(3);
 
-/// Least time for the last packets to leave, however long the goodbyes took.
+/// Minimum time for the last packets to leave, even if the goodbyes took long.
 const LAST_PACKETS: Duration = Duration::from_millis(500);
 
 /// New connections are refused once this many times [`connection_limit`] are open. Closed

@@ -52,7 +52,7 @@ pub struct Drive {
     /// Tick at which the plan is given up.
     ends: u64,
     checked_position: Option<DVec3>,
-    /// Tick until which the tank climbs, whatever the plan.
+    /// Tick until which the tank climbs, regardless of the plan.
     climb_until: u64,
 }
 

@@ -413,7 +413,7 @@ fn a_recorder_notes_only_what_changed() {
     assert_eq!(recorder.tick(&both, kind, 2), Tick { digest: 2, ..Tick::default() });
     assert_eq!(recorder.tick(&both[1..], kind, 3).left, [id(4)]);
     assert_eq!(recorder.tick(&[(id(2), run(1))], kind, 4).commands, [(id(2), run(1))]);
-    // A player who takes a slot again stands idle at first, whatever was held before.
+    // A player who takes a slot again stands idle at first, even if keys were held in it before.
     recorder.tick(&[], kind, 5);
     assert_eq!(recorder.tick(&both[1..], kind, 6).commands, []);
 }

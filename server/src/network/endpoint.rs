@@ -49,8 +49,8 @@ const SEND_WINDOW: u64 = 2 * background::MOST as u64;
 /// Quinn's own limit would let strangers hold 100 MiB.
 const INCOMING_BUFFER: u64 = 16 * 1024;
 
-/// Memory that the kernel charges for one waiting datagram, whatever its size
-/// (the buffer and its bookkeeping, on Linux).
+/// Memory that the kernel charges for one waiting datagram of any size (the buffer and its
+/// bookkeeping, on Linux).
 const KERNEL_COST_OF_A_DATAGRAM: usize = 2304;
 
 /// Datagrams of each player that the socket must be able to hold while the

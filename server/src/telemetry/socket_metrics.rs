@@ -15,14 +15,15 @@ impl SocketMetrics {
         Self { inode, drops: counter!(catalogue::UDP_RECEIVE_DROPS) }
     }
 
-    /// Reads the value from the system. If the system does not give it, it stays as it is.
+    /// Reads the value from the system. If the system does not report it, the metric stays as it
+    /// is.
     pub(super) fn observe(&self) {
         if let Some(drops) = self.drops() {
             self.drops.absolute(drops);
         }
     }
 
-    /// Datagrams that the kernel has thrown away so far, if it tells.
+    /// Number of datagrams that the kernel has dropped so far; `None` if it does not report them.
     pub(super) fn drops(&self) -> Option<u64> {
         self.inode.and_then(drops)
     }
