@@ -43,7 +43,6 @@ pub const DIGEST_SLOTS: usize = 32;
 /// record, so that each snapshot carries at least one entity.
 pub const MIN_SNAPSHOT: usize = 256;
 
-/// Bytes that the values of the match and of the client's own player take at most, in all
-/// likelihood. A snapshot of [`MIN_SNAPSHOT`] bytes has room for them or for a motion, but perhaps
-/// not for both.
+/// Limit in bytes that the values of the match and of the client's own player hardly ever exceed. A
+/// snapshot of [`MIN_SNAPSHOT`] bytes has room for them or for a motion, but perhaps not for both.
 pub const VALUE_BLOCKS_BYTES: usize = 96;

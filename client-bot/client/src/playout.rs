@@ -355,7 +355,7 @@ mod tests {
     }
 
     /// Symptom: a page that was busy for 300 ms while it joined rendered the others a third of
-    /// a second late, and took half a minute to come back from that.
+    /// a second late, and took half a minute to recover.
     #[test]
     fn snapshots_that_waited_for_the_caller_are_not_late() {
         let mut playout = Playout::new(60.0);

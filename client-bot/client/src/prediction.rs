@@ -25,8 +25,8 @@ use shoved_props::{ServerUpdate, ShovedProps};
 const MAX_PENDING: usize = 128;
 
 /// Seconds of pending commands beyond which props that the player shoves are no longer predicted.
-/// After that time the result would be wrong. Also, a client that is late for lack of CPU time must
-/// not need more of it the later it is.
+/// After that time the result would be wrong. Also, the cost must not grow with the lateness of a
+/// client that lacks CPU time.
 const PROP_PREDICTION_LIMIT: f64 = 0.4;
 
 /// Errors below this many units cannot be seen. They are also corrected.

@@ -85,8 +85,8 @@ pub(super) struct Clock {
     jump_known_at: Time,
     /// Reports that arrive before this time describe the time before the clock was set back.
     outdated_until: Time,
-    /// The number of ticks by which the clock was put forward, because commands came too late,
-    /// since an estimate set it back. `None` once reports have confirmed the estimate.
+    /// Since an estimate set the clock back: the number of ticks by which it was put forward again
+    /// because commands came too late. `None` once reports have confirmed the estimate.
     estimate: Option<f64>,
     /// Ticks from sending a command to receiving the report about it, as measured by the
     /// latest report.

@@ -31,10 +31,10 @@ pub enum ChatError {
     #[error("a line needs at least one visible character")]
     Empty,
     /// It has more than [`MAX_CHAT_CHARS`] characters.
-    #[error("a line has at most {MAX_CHAT_CHARS} characters")]
+    #[error("a line must have at most {MAX_CHAT_CHARS} characters")]
     TooLong,
     /// It has a character that could forge another line.
-    #[error("a line has no control or direction characters")]
+    #[error("a line must not have control or direction characters")]
     Unprintable,
 }
 

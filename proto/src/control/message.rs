@@ -226,8 +226,8 @@ pub enum RefusalReason {
     /// The server does not accept the connect token.
     #[error("the connect token is not valid here, has expired or was used before")]
     BadToken,
-    /// The client's address has reached its limit of players, or of joins a minute.
-    #[error("too many players, or joins a minute, come from this address")]
+    /// The client's address has reached its limit of players or of joins per minute.
+    #[error("too many players or joins per minute from this address")]
     AddressLimit,
     /// The server has no match of the name that the client asks for.
     #[error("the server has no match of that name; it has: {matches}")]

@@ -28,13 +28,13 @@ pub enum NameError {
     #[error("a name needs at least one visible character")]
     Empty,
     /// It has more than [`MAX_NAME_CHARS`] characters.
-    #[error("a name has at most {MAX_NAME_CHARS} characters")]
+    #[error("a name must have at most {MAX_NAME_CHARS} characters")]
     TooLong,
     /// It has blanks at either end, which cannot be seen.
-    #[error("a name neither begins nor ends with a blank")]
+    #[error("a name must not begin or end with a blank")]
     Padded,
     /// It has a character that could forge a log line or a score board.
-    #[error("a name has no control or direction characters")]
+    #[error("a name must not have control or direction characters")]
     Unprintable,
 }
 

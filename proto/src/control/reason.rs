@@ -74,7 +74,7 @@ reasons! {
     TokenRequired = "token_required", Joining, "the client has no connect token";
     /// The connect token is not valid here, has expired or was used before.
     BadToken = "bad_token", Joining, "the connect token is not valid, has expired or was used";
-    /// The address has reached its limit of players, or of joins a minute.
+    /// The address has reached its limit of players or of joins per minute.
     AddressLimit = "address_limit", Joining, "the address has reached its limit";
     /// The server has no match of the name that the client asks for.
     NoSuchMatch = "no_such_match", Joining, "the server has no match of that name";

@@ -27,8 +27,8 @@ const FLOOR: f64 = LEAST_SNAPSHOTS * (32.0 + PACKET_OVERHEAD);
 
 /// A longer delay of the queue counts as congestion.
 const CONGESTED: Duration = Duration::from_millis(50);
-/// A shorter delay of the queue counts as no queue. At 64 kbit/s, a packet takes this much longer
-/// with 200 more bytes.
+/// A queue with a shorter delay is ignored. At 64 kbit/s, a packet takes this much longer with 200
+/// more bytes.
 const CLEAR: Duration = Duration::from_millis(25);
 
 /// A longer delay of the queue counts as congestion at once. A shorter one has to be seen at two

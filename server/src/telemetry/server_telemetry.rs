@@ -133,8 +133,7 @@ impl ServerTelemetry {
         (page, Duration::ZERO)
     }
 
-    /// Datagrams that the kernel threw away before the server read them; 0 where it
-    /// does not tell.
+    /// Datagrams that the kernel dropped before the server read them; 0 where it does not tell.
     pub(crate) fn kernel_drops(&self) -> u64 {
         self.socket.drops().unwrap_or_default()
     }

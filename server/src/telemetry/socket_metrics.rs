@@ -44,7 +44,7 @@ pub(crate) fn inode(_: &std::net::UdpSocket) -> Option<u64> {
     None
 }
 
-/// Datagrams that the kernel threw away because this socket's buffer was full.
+/// Datagrams that the kernel dropped because this socket's buffer was full.
 #[cfg(target_os = "linux")]
 fn drops(inode: u64) -> Option<u64> {
     ["/proc/self/net/udp", "/proc/self/net/udp6"].into_iter().find_map(|path| {

@@ -32,8 +32,8 @@ const LEAST_WAY: f64 = 0.1;
 const BELIEVED: f64 = 4.0;
 
 impl Prediction {
-    /// The vehicle that the player drives as predicted after the latest command, with that
-    /// command's tick; `None` for a player on foot.
+    /// The predicted state, after the latest command, of the vehicle that the player drives, with
+    /// that command's tick; `None` for a player on foot.
     pub fn vehicle(&self) -> Option<(Tick, EntityState)> {
         let (tick, Own::Driving(tank)) = self.own()? else { return None };
         Some((tick, tank.state()?.state))

@@ -26,7 +26,8 @@ const MAX_HISTORY: usize = 64;
 const MAX_UNREPORTED: i64 = 6;
 
 /// Largest difference between a predicted state and the quantised one received for it, with a small
-/// margin: in units, in units per second, and as the cosine of half the angle between.
+/// margin: in units, in units per second, and as the cosine of half the angle between the
+/// orientations.
 const POSITION_TOLERANCE: f64 = 1.0 / 50.0;
 const VELOCITY_TOLERANCE: f64 = 2.2;
 const ORIENTATION_COSINE: f64 = 1.0 - 2e-6;

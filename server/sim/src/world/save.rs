@@ -139,7 +139,7 @@ fn wire() -> Wire {
 impl World {
     /// The whole match as bytes. A match from [`World::load`] goes on as this one does, digest by
     /// digest. The bytes do not contain the settings of the computation (threads, stages,
-    /// resolution, clock) and the counters.
+    /// resolution, clock) or the counters.
     ///
     /// ```
     /// # use std::sync::Arc;

@@ -25,8 +25,8 @@ const DROP_GAP: f64 = 1.0;
 /// wall is still falling.
 const GROUND: f64 = 0.5;
 
-/// Heights above the ground at which a pad is tried, in units, because a slope is higher under the
-/// pad's rim than under its middle.
+/// Heights above the ground at which a place for the pad is tried, in units: a slope is higher
+/// under the pad's rim than under its middle.
 const LIFTS: [f64; 4] = [1.0, 8.0, 20.0, 40.0];
 
 /// Seconds until a box that found no room for a pad tries again.
