@@ -53,7 +53,7 @@ pub struct Model {
     bounds: Aabb,
 }
 
-/// Reasons for which a text is not a valid model.
+/// Reasons why a text is not a valid model.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ModelError {
     /// The text is not a Wavefront OBJ file.

@@ -60,7 +60,7 @@ impl SizeId {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spaces(Vec<Size>);
 
-/// Reasons for which a list of sizes is rejected.
+/// Reasons why a list of sizes is rejected.
 #[derive(Debug, Error)]
 pub enum SpacesError {
     /// The file could not be read.

@@ -25,7 +25,7 @@ pub const MIN_THICKNESS: f64 = 1.0 / 32.0;
 /// decimals.
 const ROUNDED: f64 = 1e-6;
 
-/// Reasons for which a brush cannot be part of the world. Such a brush is left out with a
+/// Reasons why a brush cannot be part of the world. Such a brush is left out with a
 /// warning.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum DegenerateBrush {
@@ -131,17 +131,17 @@ pub(super) fn solid(
     Ok((solid, redundant))
 }
 
-/// The reason for which a solid cannot be part of the static world, if there is one.
+/// The reason why a solid cannot be part of the static world, if there is one.
 pub(super) fn too_thin(solid: &ConvexSolid) -> Option<DegenerateBrush> {
     let thickness = solid.thickness();
     (thickness < MIN_THICKNESS - ROUNDED).then_some(DegenerateBrush::TooThin(thickness))
 }
 
-/// Planes that bound a solid bound one within the universe after their distances are multiplied by
-/// this.
+/// Factor by which the distances of planes are multiplied to test whether they bound a solid at
+/// all: the shrunken solid is within the universe.
 const SHRUNK: f64 = 1.0 / (1 << 20) as f64;
 
-/// The reason for which planes do not bound a solid, when the attempt fails with `reason`.
+/// The reason why planes do not bound a solid, when the attempt fails with `reason`.
 fn no_solid(planes: &[Plane], reason: DegenerateSolid) -> DegenerateBrush {
     // Faces of thin walls that are written by their corners often have three points in a line. That
     // makes the attempt fail, although the thickness is the reason to report.
@@ -166,8 +166,7 @@ fn no_solid(planes: &[Plane], reason: DegenerateSolid) -> DegenerateBrush {
     reason.into()
 }
 
-/// The reason for which the plane of a face is not known well enough within `bounds`, if there
-/// is one.
+/// The reason why the plane of a face is not known well enough within `bounds`, if there is one.
 fn uncertain(written: &[WrittenPlane], bounds: &Aabb) -> Option<DegenerateBrush> {
     let errors = written.iter().map(|written| (written.number, written.error(bounds)));
     // An error that is NaN counts as too great.

@@ -96,7 +96,7 @@ fn first(left_out: &Option<BrushWarning>) -> String {
     left_out.as_ref().map(|warning| format!("; the first warning: {warning}")).unwrap_or_default()
 }
 
-/// Reasons for which a map could not be compiled.
+/// Reasons why a map could not be compiled.
 #[derive(Debug, Error)]
 pub enum CompileError {
     /// The source could not be read.
@@ -194,7 +194,7 @@ impl CompileError {
     }
 }
 
-/// Reasons for which no tree could be built.
+/// Reasons why no tree could be built.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum BuildError {
     /// The tree has too many branches.

@@ -53,7 +53,7 @@ pub struct Face {
     pub vertices: Vec<u16>,
 }
 
-/// Reasons for which planes do not bound a solid.
+/// Reasons why planes do not bound a solid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DegenerateSolid {
     /// A face extends to the end of the universe.

@@ -41,7 +41,7 @@ pub(crate) struct Depth {
     pub(crate) mean: f64,
 }
 
-/// Reasons for which nodes do not form a valid tree.
+/// Reasons why nodes do not form a valid tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum InvalidTree {
     /// A child does not come after its parent, or does not exist.

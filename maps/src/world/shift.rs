@@ -103,7 +103,7 @@ pub(crate) struct Unlinked {
     pub(crate) children: [Kind; 2],
 }
 
-/// Reasons for which branches do not form a valid tree.
+/// Reasons why branches do not form a valid tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum InvalidShiftTree {
     /// A branch refers to a child that does not exist.

@@ -22,7 +22,7 @@ use crate::world_mut::Shared;
 /// Limit in bytes up to which a saved match is read.
 const MAX_BYTES: usize = 1 << 26;
 
-/// Reasons for which a match cannot be loaded from saved bytes.
+/// Reasons why a match cannot be loaded from saved bytes.
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// The bytes are not a saved match, are damaged, or hold the state of another game.

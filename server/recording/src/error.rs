@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::format::{MAGIC, VERSION};
 
-/// Reasons for which a recording could not be written or read.
+/// Reasons why a recording could not be written or read.
 #[derive(Debug, Error)]
 pub enum RecordingError {
     /// The file could not be made or written.
