@@ -1,7 +1,6 @@
-//! How bots decide what to do: a [`Behavior`] gets its bot's [`Perception`] and returns the
-//! command of the next tick. A behavior draws random numbers only from its own seed, so with
-//! the same seed it acts the same in the same world. Routes through a map come from its
-//! [`NavGraph`].
+//! How bots decide what to do: a [`Behavior`] receives its bot's [`Perception`] and returns the
+//! command of the next tick. A behavior draws random numbers only from its own seed, so with the
+//! same seed it acts the same in the same world. Routes through a map come from its [`NavGraph`].
 
 mod behavior;
 mod choice;

@@ -68,8 +68,8 @@ fn run(swarm: &Swarm) -> Result<Report> {
     Ok(report)
 }
 
-/// Overwrites the status line, and leaves the cursor at its start, so that a log line
-/// overwrites it in turn.
+/// Overwrites the status line, and leaves the cursor at its start, so that a log line overwrites
+/// it.
 fn show_status(status: &Status) {
     let mut terminal = std::io::stderr().lock();
     // The line is not needed if the terminal is gone.

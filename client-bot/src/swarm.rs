@@ -39,8 +39,8 @@ pub use report::{Bandwidth, Bottleneck, Errors, Joining, Rates, Report, Times};
 pub use tally::Status;
 use tally::Tally;
 
-/// Number of bots that share a socket. The snapshots of a tick for all of them fit into its default
-/// receive buffer several times over.
+/// Number of bots that share a socket. Its default receive buffer holds several ticks' snapshots
+/// for all of them.
 const BOTS_PER_SOCKET: u32 = 16;
 
 /// Number of bots that one thread can run beside a server on the same processors.
@@ -322,8 +322,8 @@ async fn scheduling_delay(mut end: watch::Receiver<bool>) -> Histogram {
     delays
 }
 
-/// How long bots retry while no server answers: the server may still be compiling
-/// itself or its map, but a short run does not wait for long.
+/// How long bots retry while no server answers: the server may still be compiling itself or its
+/// map, but a short run should not wait for long.
 fn max_join_wait(duration: Option<Duration>) -> Duration {
     duration.map_or(MAX_JOIN_WAIT, |duration| duration.clamp(MIN_JOIN_WAIT, MAX_JOIN_WAIT))
 }

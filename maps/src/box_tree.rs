@@ -29,8 +29,8 @@ impl BoxTree {
         tree
     }
 
-    /// Halves `items` at the median, so the recursion is as deep as the
-    /// logarithm of their number.
+    /// Halves `items` at the median, so the depth of the recursion is the logarithm of their
+    /// number.
     fn build(&mut self, boxes: &[Aabb], items: &mut [u32]) {
         let around = |items: &[u32]| {
             items.iter().fold(Aabb::EMPTY, |bounds, &i| bounds.union(boxes[i as usize]))

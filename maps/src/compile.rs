@@ -6,13 +6,13 @@
 //! by the box, and `hull` computes the surface of their union.
 //!
 //! `build` then divides space by the planes of all surfaces together, and of `dividers`, until
-//! every cell is uniform for every size, which `classify` decides. In that tree, a `draft`,
-//! `fill` finds the outside and makes it solid; the final tree is built from the surfaces that
-//! are left. Everything is computed in `f64` and rounded once, when the draft becomes an onion
+//! every cell is uniform for every size, which `classify` decides. The tree is a `draft`, in which
+//! `fill` finds the outside and makes it solid. The final tree is built from the surfaces that are
+//! left. Everything is computed in `f64` and rounded once, when the final draft becomes an onion
 //! BSP. `shift` builds the second tree, of the unexpanded solids, with planes from `bevel`.
 //!
-//! Threads share the work (`parallel`). Its parts do not depend on the number of threads, and
-//! are put together in order, so the result does not depend on it either.
+//! Threads share the work (`parallel`). The parts of the work do not depend on the number of
+//! threads, and their results are joined in order, so the world does not depend on it either.
 
 mod bevel;
 mod brush;

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// The name of a class or of a key: lower-case letters, digits and underscores, as Quake's.
+/// The name of a class or of a key: lower-case letters, digits and underscores, as in Quake.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub struct ClassName(String);
@@ -15,7 +15,7 @@ pub struct ClassName(String);
 /// Longest name, in bytes.
 const MAX_NAME: usize = 64;
 
-/// Greatest coordinate of a box that an editor draws, in units.
+/// Maximum coordinate of a box that an editor draws, in units.
 const REACH: i32 = 1024;
 
 /// The classes of a map's entities, by name.
@@ -66,7 +66,7 @@ pub struct EntityKey {
     /// The purpose of the key, which an editor shows.
     #[serde(default)]
     pub description: String,
-    /// The values one can choose from, each with its title.
+    /// The values to choose from, each with its title.
     #[serde(default)]
     pub choices: Vec<(String, String)>,
 }
@@ -129,7 +129,7 @@ impl TryFrom<RawClass> for EntityClass {
             && !(0..3).all(|i| least[i] < most[i] && within(least[i]) && within(most[i]))
         {
             return Err(format!(
-                "size is {least:?} to {most:?}, which is no box within {REACH} units of the \
+                "size is {least:?} to {most:?}, which is not a box within {REACH} units of the \
                  origin; write the corner with the lesser numbers first"
             ));
         }
@@ -150,7 +150,7 @@ impl TryFrom<String> for ClassName {
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if !(1..=MAX_NAME).contains(&name.len()) || !name.chars().all(fits) {
             return Err(format!(
-                "the name {name:?} is not of 1 to {MAX_NAME} lower-case letters, digits and \
+                "the name {name:?} must be 1 to {MAX_NAME} lower-case letters, digits and \
                  underscores"
             ));
         }
@@ -191,9 +191,9 @@ mod tests {
     #[test]
     fn a_fault_is_told_with_its_place() {
         for (text, expected) in [
-            ("[a]\nsize = [[0, 0, 0], [0, 1, 1]]", "no box within 1024"),
+            ("[a]\nsize = [[0, 0, 0], [0, 1, 1]]", "not a box within 1024"),
             ("[a]\nbrushes = true\nmodel = 'x'", "neither a size nor a model"),
-            ("[Gem]\nmodel = 'x'", "the name \"Gem\" is not of 1 to 64"),
+            ("[Gem]\nmodel = 'x'", "the name \"Gem\" must be 1 to 64"),
             ("[a]\nmodle = 'x'", "unknown field `modle`"),
             ("[a.keys.k]\ntype = 'choices'\ntitle = 'K'", "the key k must list choices if"),
             ("[a.keys.k]\ntype = 'number'\ntitle = 'K'", "unknown variant `number`"),

@@ -1,11 +1,10 @@
 //! Rigid polyhedra: the shapes of everything that moves, except players' boxes.
 //!
-//! A model is a Wavefront OBJ file in `maps/models/`. A unit of the file is a unit of the map,
-//! and every face is a convex polygon. [`Model::from_obj`] checks that the surface is closed,
-//! oriented outward, made of flat convex polygons and does not intersect itself. Then it
-//! integrates the mass properties, moves the centre of mass to the origin, and cuts the inside
-//! into convex parts by a polygon BSP. Polygons and parts describe exactly the same solid:
-//! collision tests use the parts.
+//! A model is a Wavefront OBJ file in `maps/models/`. Its units are those of the map, and every
+//! face is a convex polygon. [`Model::from_obj`] checks that the surface is closed, oriented
+//! outward, made of flat convex polygons and does not intersect itself. Then it integrates the mass
+//! properties, moves the centre of mass to the origin, and cuts the inside into convex parts by a
+//! polygon BSP. Polygons and parts describe exactly the same solid: collision tests use the parts.
 
 mod crossing;
 mod mass;
@@ -54,7 +53,7 @@ pub struct Model {
     bounds: Aabb,
 }
 
-/// Reasons for which a text is not a valid model.
+/// Reasons why a text is not a valid model.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ModelError {
     /// The text is not a Wavefront OBJ file.
@@ -141,7 +140,7 @@ pub enum ModelError {
         /// Polygons that run back.
         returns: usize,
     },
-    /// A polygon that is no flat convex polygon with an area.
+    /// A polygon that is not a flat convex polygon with an area.
     #[error("model {model}.obj: the face with edge {from} to {to} is {fault}")]
     BadFace {
         /// Name of the model.
@@ -179,7 +178,7 @@ pub enum ModelError {
         /// Middle of the face.
         face: DVec3,
     },
-    /// Closed surfaces that contain the same space twice, or a hollow turned inside out. No faces
+    /// Closed surfaces that contain the same space twice, or a hollow turned inside out: no faces
     /// cross, but the volumes of the parts do not add up.
     #[error(
         "model {model}.obj: its convex parts do not make up its volume ({detail}); \
@@ -212,15 +211,15 @@ pub enum FaceFault {
     NotConvex,
 }
 
-/// Greatest relative difference between the volume of the parts and that of the surface. The
-/// tolerances of a small model's planes and corners leave such a difference; the volume of any
-/// part is far greater.
+/// Largest relative difference between the volume of the parts and that of the surface. The
+/// tolerances of a small model's planes and corners leave such a difference; the volume of any part
+/// is far greater.
 const VOLUME_TOLERANCE: f64 = 1e-7;
 
 impl Model {
     /// Reads a Wavefront OBJ file and checks that it is a solid. All objects
     /// and groups in the file are one model; materials, normals and texture
-    /// coordinates are ignored. A byte order mark is no part of the text.
+    /// coordinates are ignored. A byte order mark is not part of the text.
     ///
     /// ```
     /// use obsp::model::{Model, ModelError};
@@ -282,7 +281,7 @@ impl Model {
         &self.name
     }
 
-    /// The OBJ text that it was read from. Another program can read the same shape from it.
+    /// The OBJ text that it was read from, from which another program can read the same shape.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -362,7 +361,7 @@ impl Model {
         self.inertia
     }
 
-    /// Greatest distance of the surface from the centre of mass, in units.
+    /// Maximum distance of the surface from the centre of mass, in units.
     pub fn radius(&self) -> f64 {
         self.radius
     }

@@ -82,7 +82,7 @@ impl PlayerSize {
             let value = *key.get_ref();
             // NaN is in no range.
             if !(least..=most).contains(&value) {
-                let message = format!("{name} is {value}, not within {least} and {most}");
+                let message = format!("{name} is {value}, not between {least} and {most}");
                 return Err(GameFileError::at(text, key.span().start, message));
             }
             *number = value as f32;
@@ -167,10 +167,10 @@ mod tests {
     #[test]
     fn a_size_that_cannot_be_is_told_with_its_place() {
         for (keys, expected) in [
-            ("width = 7", "line 2, column 9: width is 7, not within 8 and 64"),
-            ("height = 1e9", "line 2, column 10: height is 1000000000, not within 16 and 96"),
-            ("height =  nan", "line 2, column 11: height is NaN, not within 16 and 96"),
-            ("crouched_height = 0", "line 2, column 19: crouched_height is 0, not within 16"),
+            ("width = 7", "line 2, column 9: width is 7, not between 8 and 64"),
+            ("height = 1e9", "line 2, column 10: height is 1000000000, not between 16 and 96"),
+            ("height =  nan", "line 2, column 11: height is NaN, not between 16 and 96"),
+            ("crouched_height = 0", "line 2, column 19: crouched_height is 0, not between 16"),
             ("height = 20", "line 2, column 10: crouched_height is 36, more than the height, 20"),
             (
                 "crouched_height = 60",

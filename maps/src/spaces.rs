@@ -6,14 +6,14 @@ use glam::Vec3;
 use serde::Deserialize;
 use thiserror::Error;
 
-/// The sizes that are used if no other file is named.
+/// The sizes without another file.
 const DEFAULT: &str = include_str!("../spaces.toml");
 
-/// Most sizes of a world. A leaf has one bit for each size, inside a 32-bit child index whose last
-/// bit says that it is a leaf.
+/// Maximum number of sizes per world. A leaf has one bit for each size, inside a 32-bit child index
+/// whose last bit says that it is a leaf.
 pub const MAX_SIZES: usize = 31;
 
-/// Longest name of a size, in bytes.
+/// Limit in bytes of the name of a size.
 const MAX_NAME: usize = 64;
 
 /// Largest half extent, in units. A larger body would fit into no level, and the limit keeps
@@ -60,7 +60,7 @@ impl SizeId {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spaces(Vec<Size>);
 
-/// Reasons for which a list of sizes is rejected.
+/// Reasons why a list of sizes is rejected.
 #[derive(Debug, Error)]
 pub enum SpacesError {
     /// The file could not be read.

@@ -1,7 +1,7 @@
 //! Text files as editors on any system write them.
 //!
-//! A byte order mark before UTF-8 is not part of the text. UTF-16 is not read. An error names
-//! it, because a reader that takes it for UTF-8 could only complain about NULs.
+//! A byte order mark before UTF-8 is not part of the text. UTF-16 is refused with an error that
+//! names it, because a reader that mistakes it for UTF-8 could report only NULs.
 
 use std::path::Path;
 use std::{fs, io};
@@ -52,7 +52,7 @@ fn is_written(byte: u8) -> bool {
 ///
 /// # Errors
 /// The system's error; or one of the kind [`io::ErrorKind::InvalidData`] if the file is not UTF-8.
-/// Its text has the line and column of the first byte that is not.
+/// Its text has the line and column of the first invalid byte.
 pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
     let invalid = |reason: String| io::Error::new(io::ErrorKind::InvalidData, reason);
     let bytes = fs::read(path.as_ref())?;

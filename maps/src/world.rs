@@ -197,8 +197,8 @@ impl World {
         self.parts.sealed.contains(size)
     }
 
-    /// Whether the map is sealed for the bare point, as Quake's compilers ask. If no size is
-    /// the bare point, whether it is sealed for every size.
+    /// Whether the map is sealed for the bare point, as Quake's compilers ask. Without such a size,
+    /// whether it is sealed for every size.
     pub fn is_sealed(&self) -> bool {
         let spaces = &self.parts.spaces;
         match spaces.iter().find(|(_, size)| size.is_point()) {
@@ -285,9 +285,9 @@ impl World {
 
     /// The first contact of a box of this size while its centre moves from
     /// `start` to `end` (Golodetz 2013, Listing 5). Sliding exactly along a
-    /// surface is no contact. The segment is clipped to the world's extent by
-    /// [`clip_to_extent`]: an end beyond [`UNIVERSE`] is moved to its edge. A start beyond it is
-    /// in solid, and so is a segment with a coordinate that is not finite.
+    /// surface is not a contact. The segment is clipped to the world's extent by
+    /// [`clip_to_extent`]: an end beyond [`UNIVERSE`] is moved to its edge. A start beyond it is in
+    /// solid, and so is a segment with a coordinate that is not finite.
     ///
     /// ```
     /// use obsp::Trace;

@@ -32,7 +32,7 @@ impl Drop for GameToml {
     }
 }
 
-/// `RENEW_FGD=1` writes the committed definitions anew.
+/// `RENEW_FGD=1` writes the committed definitions again.
 #[test]
 fn the_committed_definitions_are_what_mapc_writes() {
     let committed = concat!(env!("CARGO_MANIFEST_DIR"), "/trenchbroom/arena.fgd");

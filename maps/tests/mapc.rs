@@ -242,7 +242,7 @@ fn players_are_as_large_as_a_game_file_says() {
     assert_eq!(report["sizes"][3]["half_extents"], serde_json::json!([32.0, 32.0, 44.0]));
     let bad = folder.file("bad.toml", "[player]\nheight = 4\n");
     let message = refused(&["compile", &source, "--game", &bad], "", 1);
-    let expected = "bad.toml: line 2, column 10: height is 4, not within 16 and 96";
+    let expected = "bad.toml: line 2, column 10: height is 4, not between 16 and 96";
     assert!(message.contains(expected), "{message}");
     let spaces = folder.file("s.toml", "[[size]]\nname = \"crate\"\nhalf_extents = [8, 8, 8]\n");
     refused(&["compile", &source, "--game", &game, "--spaces", &spaces], "", 2);
@@ -352,7 +352,7 @@ fn errors_name_the_file_and_the_reason() {
     let nowhere = folder.path("nowhere.obsp");
     assert!(refused(&["info", &nowhere], "", 1).contains("nowhere.obsp"));
     let other = folder.file("other.bin", &map(""));
-    assert!(refused(&["info", &other], "", 1).contains("other.bin: this is no .obsp"));
+    assert!(refused(&["info", &other], "", 1).contains("other.bin: this is not an .obsp"));
 
     let source = folder.file("cube.map", &map(CUBE));
     done(&["compile", &source], "");

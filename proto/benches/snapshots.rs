@@ -48,7 +48,7 @@ fn main() {
         let (changes, whole) = (measure(&moments, true), measure(&moments, false));
         print!("  changes: {changes}  whole:   {whole}");
         let ratio = changes.bytes / changes.records.max(1.0) / (whole.bytes / whole.records);
-        println!("  ratio: {ratio:.3} of the bytes a record");
+        println!("  ratio of bytes per record: {ratio:.3}");
     }
     for (name, fights) in [("at rest", false), ("a fight", true)] {
         let moments = arena::play(fights, 2 * TICKS);
@@ -89,7 +89,7 @@ struct Cost {
     postponed: f64,
     /// Time of a tick for the snapshots of all clients.
     time: Duration,
-    /// Greatest age, in ticks, of an outdated state at the first client.
+    /// Maximum age, in ticks, of an outdated state at the first client.
     stalest: usize,
 }
 

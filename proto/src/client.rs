@@ -1,6 +1,6 @@
 //! The client's end: a [`Session`] says hello, decodes snapshots into a view of the world, and
 //! sends commands. It steers its clock so that each command reaches the server just before its
-//! tick. The documentation of [`Session`] gives the order of the calls.
+//! tick. [`Session`] documents the order of the calls.
 
 mod clock;
 mod event_queue;

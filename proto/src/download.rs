@@ -8,8 +8,8 @@
 
 use crate::game_data::MAX_GAME_DATA;
 
-/// Most bytes of a compiled map that can be fetched: far more than the largest known map has, and
-/// few enough for a client to hold.
+/// Limit in bytes of a compiled map that can be fetched: far more than the largest known map has,
+/// and few enough for a client to hold.
 pub const MAX_MAP_BYTES: u32 = 64 << 20;
 
 /// Something that a client can fetch.
@@ -35,7 +35,7 @@ impl Download {
         [Self::Map, Self::Game].into_iter().find(|download| download.request() == request)
     }
 
-    /// Most bytes of the content.
+    /// Limit in bytes of the content.
     pub const fn max_bytes(self) -> u32 {
         match self {
             Self::Map => MAX_MAP_BYTES,
@@ -50,7 +50,7 @@ impl Download {
     }
 }
 
-/// Most bytes of a request.
+/// Limit in bytes of a request.
 pub const MAX_REQUEST: usize = 4;
 
 /// Bytes of the length that precedes the content.

@@ -37,7 +37,8 @@ pub enum DatagramError {
         /// The tick of the baseline.
         tick: u32,
     },
-    /// Values of the match or of the own player reference values that the reader does not have.
+    /// Values of the match, or of a client's own player, reference values that the reader does not
+    /// have.
     #[error("values reference a missing baseline of {age} ticks before")]
     UnknownValues {
         /// The number of ticks from the baseline to the datagram.

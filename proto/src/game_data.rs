@@ -1,7 +1,7 @@
 //! The data of a game that a client needs to predict it: how players move, by the `game.toml` of
-//! the match, and the models that do not ship. A server reads the file with this code and sends
-//! the result, so clients have the same numbers and shapes without a parser of TOML. Tables that
-//! only the rules of a game need are left to the server.
+//! the match, and the models that do not ship. A server reads the file with this code and sends the
+//! result, so clients have the same numbers and shapes without a TOML parser. The server itself
+//! reads the tables that only the rules of a game need.
 
 mod models;
 mod movement;
@@ -19,11 +19,11 @@ use crate::schema::Schema;
 
 pub use obsp::GameFileError;
 
-/// Most bytes of a `game.toml`: far more than all its tables take, and little enough to be in
+/// Limit in bytes of a `game.toml`: far more than all its tables take, and little enough to be in
 /// every recording.
 pub const MAX_GAME_FILE: usize = 64 << 10;
 
-/// Most bytes of a game's data: room for more models than any game has had. The largest model
+/// Limit in bytes of a game's data: room for more models than any game has had. The largest model
 /// that ships has five thousand bytes.
 pub const MAX_GAME_DATA: usize = 1 << 20;
 
@@ -51,7 +51,7 @@ pub struct GameData {
     bytes: Arc<[u8]>,
 }
 
-/// Why bytes, or a game's models, cannot be the data of a game.
+/// Why bytes, or a game's models, are not valid data of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GameDataError {
     /// Too many bytes.
@@ -150,7 +150,7 @@ impl EncodedModel {
             1 => Ok(model.as_missile()),
             2 => Ok(model.as_kinematic()),
             _ => {
-                let reason = format!("model {}: {} is no kind of body", self.name, self.kind);
+                let reason = format!("model {}: {} is not a kind of body", self.name, self.kind);
                 Err(GameDataError::Model(reason))
             }
         }

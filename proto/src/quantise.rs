@@ -1,4 +1,4 @@
-//! A simulation state rounded to integers, once a tick for all clients.
+//! Rounds a simulation state to integers, once a tick for all clients.
 //!
 //! A [`Quantiser`] rounds the states of a match in order; [`Quantised`] is the result of
 //! one tick. Positions become points of a lattice of [`STEPS_PER_UNIT`] within the map's

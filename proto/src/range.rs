@@ -1,8 +1,8 @@
 //! An adaptive binary range coder: likely bits cost little.
 //!
 //! [`Coder`] is one interface for both directions, so that a layout is written once. A writer
-//! passes each value through it. A reader passes any value, and gets back the one that was written.
-//! All arithmetic is in 32-bit integers (`PROTOCOL.md`, "Range coding").
+//! passes each value to it. A reader passes any value and gets the written one back. All arithmetic
+//! is in 32-bit integers (`PROTOCOL.md`, "Range coding").
 //!
 //! The coder is Martin's (1979) in the binary form of Pavlov's LZMA: a carry propagates
 //! into the bytes already written, and the reader needs no division for a bit.
@@ -20,10 +20,10 @@ struct Probability(u16);
 /// Shift for the adaptation of a probability: each coded bit moves it by 1/32 of the difference.
 const ADAPTATION: u32 = 5;
 
-/// The range is kept above this by shifting bytes out.
+/// Lower limit of the range: bytes are shifted out to keep it above this.
 const MIN_RANGE: u32 = 1 << 24;
 
-/// Most bits that are coded at once without a probability.
+/// Maximum number of bits that are coded at once without a probability.
 const RAW_STEP: u32 = 16;
 
 impl Probability {
@@ -53,7 +53,7 @@ impl Probability {
 pub struct Number {
     /// Index in the table of its first probability.
     pub at: usize,
-    /// Most bits of the number, and so its number of probabilities; at most 16.
+    /// Maximum width of the number in bits, which is also its number of probabilities; at most 16.
     pub width: usize,
 }
 
@@ -138,8 +138,8 @@ mod tests {
         }
     }
 
-    /// Fuzzing found this defect. Symptom: numbers above everything that can be written were taken
-    /// for the greatest possible ones, and the excess was lost before the check at the end.
+    /// Fuzzing found this defect. Symptom: numbers above the greatest possible one were taken for
+    /// it, and the excess was lost before the check at the end.
     #[test]
     fn numbers_that_no_writer_produces_are_rejected() {
         let bytes = [0xff, 0xff, 0xff, 0xff, 0xe3, 0x00, 0x0f];

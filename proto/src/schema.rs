@@ -1,6 +1,6 @@
-//! The values of a game's own: the fields of its players, bodies and matches, and its events.
-//! The server's hello carries the [`Schema`], so both ends code the fields by the same ranges,
-//! and a client that does not know the game shows them by name.
+//! The values that a game defines: the fields of its players, bodies and matches, and its events.
+//! The server's hello carries the [`Schema`], so both ends code the fields by the same ranges, and
+//! a client that does not know the game can show them by name.
 
 mod encoding;
 mod field;
@@ -17,10 +17,10 @@ pub use field::{Field, MAX_FIELD_NAME, MAX_FIELDS};
 pub use game_event::{EventError, GameEvent, MAX_EVENT_DATA};
 pub use values::{FieldValues, MatchValues};
 
-/// Most bytes of an encoded schema: enough for some two hundred fields.
+/// Limit in bytes of an encoded schema: enough for about two hundred fields.
 pub const MAX_SCHEMA: usize = 4096;
 
-/// Most kinds of events of a game.
+/// Maximum number of kinds of events per game.
 pub const MAX_EVENT_KINDS: usize = 64;
 
 /// The values and events that a game replicates besides poses. They have been checked, so every
@@ -55,13 +55,13 @@ pub struct SchemaParts {
     /// Fields of each player, on foot or driving.
     pub of_players: Vec<Field>,
     /// The models of bodies in the order of their ids: name, and fields of the bodies that
-    /// have it and are no players.
+    /// have it and are not players.
     pub models: Vec<(String, Vec<Field>)>,
     /// Names of the kinds of events.
     pub events: Vec<String>,
 }
 
-/// Why parts are no [`Schema`].
+/// Why parts do not make a [`Schema`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
     /// More fields than one subject may have.
@@ -135,7 +135,7 @@ impl Schema {
     pub fn new(parts: SchemaParts) -> Result<Self, SchemaError> {
         let SchemaParts { of_match, of_own_player, of_players, models, events } = parts;
         check_fields("the match", &of_match)?;
-        check_fields("the own player", &of_own_player)?;
+        check_fields("a client's own player", &of_own_player)?;
         check_fields("players", &of_players)?;
         if models.len() > obsp_sim::MAX_MODELS {
             return Err(SchemaError::TooManyModels { count: models.len() });
@@ -181,7 +181,7 @@ impl Schema {
         &self.of_players
     }
 
-    /// Fields of the bodies that have this model and are no players; empty for a model that the
+    /// Fields of the bodies that have this model and are not players; empty for a model that the
     /// schema does not have.
     pub fn of_model(&self, model: ModelId) -> &[Field] {
         self.models.get(usize::from(model.0)).map_or(&[], |(_, fields)| fields)
@@ -226,7 +226,7 @@ impl Schema {
         self.events.iter().position(|event| event == name).map(|index| index as u8)
     }
 
-    /// Whether the match, or the own player alone, has fields.
+    /// Whether the match, or a client's own player alone, has fields.
     pub(crate) fn has_shared_fields(&self) -> bool {
         !self.of_match.is_empty() || !self.of_own_player.is_empty()
     }

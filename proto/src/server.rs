@@ -1,8 +1,8 @@
 //! The server's end: one [`Session`] per client, and one [`JitterBuffer`] per player.
 //!
 //! The two are separate because they live on different threads: the session decodes and encodes on
-//! the network thread, the jitter buffer is read by the tick thread. [`Session::receive_datagram`]
-//! returns commands, the caller carries them to the tick thread, where the [`JitterBuffer`]
+//! the network thread, and the tick thread reads the jitter buffer. [`Session::receive_datagram`]
+//! returns commands. The caller carries them to the tick thread, where the [`JitterBuffer`]
 //! receives them and returns one for each tick. [`JitterBuffer::lead`] and the player's own motion
 //! travel back beside the state to [`Session::encode_snapshot`], which sends the entities that are
 //! most relevant to this client. How often an entity is sent depends on where it is and how it

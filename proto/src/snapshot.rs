@@ -1,5 +1,5 @@
 //! The datagram that the server sends each tick. It carries as many entities as fit, the most
-//! urgent ones, as differences from the values that this client has acknowledged. Now and then it
+//! urgent first, as differences from the values that this client has acknowledged. Now and then it
 //! carries the authoritative motion of the client's own player. Each datagram is decodable alone:
 //! the probabilities of its range coder start from a fixed table.
 //!
@@ -27,22 +27,22 @@ pub use lead::Lead;
 pub use probabilities::{PRIORS, PROBABILITY_COUNT};
 pub use record::Baseline;
 
-/// Number of values of an entity that a client keeps. The server uses no other as a baseline: it
-/// counts how often it sent an entity after its baseline, and sends the entity whole when the
+/// Number of values of an entity that a client keeps. The server uses only these as baselines: it
+/// counts how often it sent an entity after its baseline, and sends the entity whole once the
 /// client may have dropped the baseline.
 pub const BASELINES_KEPT: usize = 32;
 
-/// One snapshot in this many carries a digest. At 60 snapshots a second these are some four checks
-/// a second, at a cost of five bits per snapshot.
+/// One snapshot in this many carries a digest. At 60 snapshots a second this makes about four
+/// checks a second, at a cost of five bits per snapshot.
 pub const DIGEST_INTERVAL: u32 = 16;
 
 /// Number of consecutive slots that a digest samples besides the slots in its snapshot.
 pub const DIGEST_SLOTS: usize = 32;
 
-/// Least size limit of a snapshot, in bytes: a header, a motion, a digest and the least
-/// likely record, so that each snapshot carries at least one entity.
+/// Smallest size limit of a snapshot, in bytes: a header, a motion, a digest and the least likely
+/// record, so that each snapshot carries at least one entity.
 pub const MIN_SNAPSHOT: usize = 256;
 
-/// Most bytes that the values of the match and of the own player take in all likelihood. A
+/// Limit in bytes that the values of the match and of the client's own player hardly ever exceed. A
 /// snapshot of [`MIN_SNAPSHOT`] bytes has room for them or for a motion, but perhaps not for both.
 pub const VALUE_BLOCKS_BYTES: usize = 96;

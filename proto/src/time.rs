@@ -102,8 +102,8 @@ impl Tick {
     }
 
     /// The tick nearest to `near` whose lowest 16 bits are these; `None` if that would be
-    /// before tick 0 or after the last. It is the right one as long as both ends' current ticks
-    /// differ by less than 2^15 (four minutes at 128 a second), which the idle time-out ensures.
+    /// before tick 0 or after the last. It is the right one if both ends' current ticks differ by
+    /// less than 2^15 (four minutes at 128 a second), which the idle time-out ensures.
     pub fn from_low_bits(low: u16, near: Self) -> Option<Self> {
         let offset = low.wrapping_sub(near.low_bits()) as i16;
         near.0.checked_add_signed(i32::from(offset)).map(Self)

@@ -14,7 +14,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::control::{MAX_TOKEN, PlayerName};
 
-/// The first bytes of a token; another layout will have others.
+/// The first bytes of a token. Another layout would have others.
 const MAGIC: &[u8; 4] = b"obt1";
 
 /// Bytes in front of the sealed content: the magic, the expiry time, and the salt.
@@ -26,13 +26,13 @@ const SALT: usize = 16;
 /// Bytes of the authentication tag.
 const SEAL: usize = 16;
 
-/// Most servers that a token may name.
+/// Maximum number of servers that a token may name.
 pub const MAX_TOKEN_SERVERS: usize = 4;
 
-/// Most bytes of a server in a token.
+/// Limit in bytes of a server's address in a token.
 pub const MAX_TOKEN_SERVER: usize = 48;
 
-/// Most bytes of user data in a token.
+/// Limit in bytes of the user data in a token.
 pub const MAX_USER_DATA: usize = 128;
 
 /// The secret that backend and server share.
@@ -63,12 +63,12 @@ pub struct JoinKey([u8; 32]);
 pub struct TokenClaims {
     /// The backend's number of the player; never 0.
     pub player: u64,
-    /// The player's name, which overrides that of the client's hello.
+    /// The player's name, which overrides the name in the client's hello.
     pub name: PlayerName,
     /// Whether the player may take a reserved place.
     pub reserved: bool,
-    /// The servers that accept the token, as `HOST:PORT`; empty if every server that has the key
-    /// does.
+    /// The servers that accept the token, as `HOST:PORT`; empty if every server with the key
+    /// accepts it.
     pub servers: Vec<String>,
     /// Bytes of the backend's choice, for the server's game.
     pub user_data: Vec<u8>,
@@ -100,12 +100,12 @@ pub enum TokenError {
     /// Its content does not fit into a token.
     #[error("the content does not fit into a token")]
     TooLong,
-    /// The system gives no random bytes.
-    #[error("the system gives no random bytes")]
+    /// The system provides no random bytes.
+    #[error("cannot get random bytes from the system")]
     NoRandomness,
 }
 
-/// The text is no [`JoinKey`].
+/// The text is not a [`JoinKey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a join key is 64 hexadecimal digits")]
 pub struct JoinKeySyntax;
@@ -132,7 +132,7 @@ impl JoinKey {
     /// Seals a token that expires at `expires`, in seconds since 1970.
     ///
     /// # Errors
-    /// The content does not fit, or the system gives no random bytes.
+    /// The content does not fit, or the system provides no random bytes.
     pub fn seal(&self, claims: &TokenClaims, expires: u64) -> Result<Vec<u8>, TokenError> {
         self.seal_with(claims, expires, random()?)
     }
@@ -181,7 +181,7 @@ impl JoinKey {
     /// Opens a token. The caller checks whether it has expired or was used before.
     ///
     /// # Errors
-    /// It is no token, was not sealed with this key, or violates the layout.
+    /// It is not a token, was not sealed with this key, or violates the layout.
     pub fn open(&self, token: &[u8]) -> Result<OpenedToken, TokenError> {
         if token.len() > MAX_TOKEN || token.len() < HEADER + SEAL || !token.starts_with(MAGIC) {
             return Err(TokenError::Format);
@@ -200,7 +200,7 @@ impl JoinKey {
         Ok(OpenedToken { id, expires: u64::from_le_bytes(expires), claims })
     }
 
-    /// The cipher of the one token with this salt.
+    /// The cipher of the token with this salt.
     fn cipher(&self, salt: &[u8; SALT]) -> LessSafeKey {
         let key = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &self.0), salt);
         match UnboundKey::new(&CHACHA20_POLY1305, key.as_ref()) {
@@ -210,7 +210,7 @@ impl JoinKey {
     }
 }
 
-/// The nonce is always zero. Each token has a key of its own, so no nonce is used twice with one
+/// The nonce is always zero. Each token has its own key, so a nonce is never used twice with one
 /// key.
 fn nonce() -> Nonce {
     Nonce::assume_unique_for_key([0; NONCE_LEN])

@@ -8,9 +8,9 @@
 //!
 //! The hill is the brush entity `trigger_hill` of `king_of_the_hill.map`. Teams start at either
 //! side of the room. Fields of the match tell clients which team holds the hill, and for how many
-//! seconds each team has held it. A field of each player tells the team. A field that only the
-//! player's own client receives tells whether the player could kick now. An event tells that the
-//! hill changes hands. A player's score is the number of rounds that the team has won.
+//! seconds each team has held it. A field of each player holds the team. A field that only the
+//! player's own client receives says whether the player could kick now. An event says that the hill
+//! changes hands. A player's score is the number of rounds that the team has won.
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The admin interface (`--admin`): JSON over HTTP, on a loopback listener with a thread of its
-//! own. Programs use it, and so does `server admin`, its client for the command line.
+//! The admin interface (`--admin`): JSON over HTTP, on a loopback listener with its own thread.
+//! Programs use it, and so does its command-line client, `server admin`.
 //!
 //! [`access`] checks bearer tokens. [`bodies`] defines the bodies of requests, and [`views`] those
 //! of responses. [`routes`] handles the requests, and [`mutes`] those that mute. `admin/openapi.json` describes the interface; a
@@ -27,7 +27,7 @@ use crate::operate::reload::Reload;
 use crate::telemetry::EventLoop;
 pub(crate) use access::Access;
 
-/// An admin interface that listens; [`Admin::run`] answers its requests.
+/// A listening admin interface; [`Admin::run`] answers its requests.
 pub(crate) struct Admin {
     listener: TcpListener,
     access: Arc<Access>,

@@ -1,7 +1,7 @@
 //! The server as a game server of an Agones fleet.
 //!
 //! Agones runs a sidecar next to each server and relies on what the server tells it. `sidecar`
-//! speaks the sidecar's REST interface. `lifecycle` decides what to tell, from the state of the
+//! speaks the sidecar's REST interface. `lifecycle` decides what to report, from the state of the
 //! match; it reads no clock. `places` distinguishes the players in the match from the places that
 //! an allocation has reserved. [`run`] connects all this to the match.
 //!
@@ -34,7 +34,7 @@ use sidecar::Sidecar;
 /// Time between two polls of the match. A join or a leave is reported within this time.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// A description of the server that the sidecar is told once, before the server is ready.
+/// A description of the server that is sent to the sidecar once, before the server is ready.
 pub(crate) struct Introduction {
     /// Labels, by which servers can be selected.
     pub(crate) labels: Vec<(&'static str, String)>,
@@ -52,7 +52,7 @@ pub(crate) fn label(text: &str) -> String {
     text.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
 }
 
-/// Reports to the sidecar until the server is told to stop, and then reports the shutdown. Returns
+/// Reports to the sidecar until the server is asked to stop, and then reports the shutdown. Returns
 /// at once without `--agones`. If `asks_address` is set, because no operator has named the address
 /// at which clients reach this server, the sidecar is asked for it.
 pub(crate) async fn run(
@@ -100,7 +100,7 @@ pub(crate) async fn run(
 /// Time between two questions to the sidecar.
 const ASK: Duration = Duration::from_secs(1);
 
-/// Asks the sidecar every [`ASK`] for the fleet's state of this server, also after a failure.
+/// Asks the sidecar every [`ASK`] for this server's state in the fleet, also after a failure.
 /// Failures are not logged here, because [`report`] logs a sidecar that does not answer.
 async fn ask(sidecar: &Sidecar, fleet: &Cell<Fleet>, advertise: impl Fn(Advertised)) -> Infallible {
     loop {
@@ -115,7 +115,7 @@ async fn ask(sidecar: &Sidecar, fleet: &Cell<Fleet>, advertise: impl Fn(Advertis
     }
 }
 
-/// Looks at the match and tells the sidecar what has changed.
+/// Looks at the match and reports to the sidecar what has changed.
 async fn report(
     sidecar: &Sidecar,
     mut lifecycle: Lifecycle,
@@ -141,7 +141,7 @@ async fn report(
             if step == Step::Shutdown {
                 return;
             }
-            // The next poll tries a lost report again. A lost *Health* does not stop the other
+            // The next poll tries a lost report again. A lost *Health* does not hold up the other
             // reports: it is due again so soon that they would never be sent.
             if !answers && step != Step::Health {
                 break;

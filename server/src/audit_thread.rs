@@ -13,7 +13,7 @@ use crate::level::Level;
 use crate::match_handle::MatchHandle;
 use crate::stop::Stop;
 
-/// Most faults of one audit that are logged.
+/// Maximum number of faults per audit that are logged.
 const MAX_LOGGED: usize = 5;
 
 fn audit_of(level: &Level) -> Result<Audit, StartError> {

@@ -1,5 +1,5 @@
-//! The name of this build of the server. Recordings hold this name, because a recording is sure to
-//! replay identically only on the build that made it.
+//! The name of this build of the server. Recordings hold this name, because only the build that
+//! made a recording is sure to replay it identically.
 
 use std::fmt::Write;
 use std::fs::File;
@@ -15,8 +15,8 @@ const CHUNK: usize = 64 * 1024;
 const HASH_BYTES: usize = 8;
 
 /// The name of this build: the version, and the first digits that `sha256sum` prints for the
-/// executable. Hashing it takes some tens of milliseconds at the first call. If the executable
-/// cannot be read, the name is the version alone.
+/// executable. Hashing it takes tens of milliseconds at the first call. If the executable cannot be
+/// read, the name is the version alone.
 pub(crate) fn name() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| {

@@ -1,6 +1,6 @@
 //! The connected clients as an operator sees them. Each player and spectator has one entry while
-//! connected, on this map and the next. The entry also holds the operator's requests to mute or
-//! remove the client.
+//! connected, from map to map. The entry also holds the operator's requests to mute or remove the
+//! client.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -65,12 +65,12 @@ pub(crate) struct ConnectionStats {
 pub(crate) struct Removal {
     /// The reason under which the metrics count the removal.
     pub(crate) reason: Reason,
-    /// The reason that the client is told.
+    /// The reason that the client is given.
     pub(crate) closing: ClosingReason,
 }
 
 impl Removal {
-    /// A removal by an operator or a rule. The client is told `why`.
+    /// A removal by an operator or a rule. `why` is the reason that the client is given.
     pub(crate) fn new(reason: Reason, why: &str) -> Self {
         let otherwise = "removed by the operator";
         // `otherwise` is always a valid line of chat: it is short and plain.
@@ -177,7 +177,7 @@ impl Client {
         self.since < other.since
     }
 
-    /// Asks for the client to be removed: its connection ends, or the place that is kept for it is
+    /// Requests the removal of the client: its connection ends, or the place that is kept for it is
     /// given up. A removal takes precedence over a replacement, in whichever order they are
     /// requested.
     pub(crate) fn remove(&self, removal: Removal) {

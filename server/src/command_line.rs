@@ -145,7 +145,7 @@ fn play(scene: Scene) -> Result<bool> {
     }
 }
 
-/// Does a job. A failed check is no error: it sets the exit code.
+/// Does a job. A failed check is not an error: it sets the exit code.
 fn run(job: Job) -> Result<ExitCode> {
     let passed = match job {
         Job::Soak(options) => {
@@ -190,7 +190,7 @@ fn run(job: Job) -> Result<ExitCode> {
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints the result of a job. A reader that stops early, as `head` does, does not change the exit
+/// Prints the result of a job. A reader that stops early, like `head`, does not change the exit
 /// code.
 fn say(found: String) {
     let _ = writeln!(std::io::stdout(), "{found}");

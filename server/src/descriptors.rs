@@ -32,8 +32,8 @@ fn granted(wanted: usize) -> usize {
             Err(error) if error.raw_os_error().is_some_and(|code| TOO_MANY.contains(&code)) => {
                 break;
             }
-            // Duplicating standard error failed for another reason, so this way cannot count the
-            // descriptors. The check passes.
+            // Duplicating standard error failed for another reason, so descriptors cannot be
+            // counted this way. The check passes.
             Err(_) => return wanted,
         }
     }

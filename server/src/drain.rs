@@ -1,5 +1,5 @@
 //! Draining: the time between the request to end the server and its end. Nobody may join any more,
-//! and players may play on until the end of their round at most.
+//! and players may play on, at most until the end of their round.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use crate::matches::Matches;
 /// Time between two checks whether somebody still plays.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How many checks in a row may find the tick thread hanging. After one more, the drain no longer
-/// waits for players.
+/// How many checks in a row may find the tick thread hanging, before the drain no longer waits for
+/// players.
 const HANGING_CHECKS: u32 = 3;
 
 /// The remaining time at which the server announces the shutdown once more.
@@ -30,8 +30,8 @@ pub(crate) async fn run(games: &Matches<Arc<MatchHandle>>) {
     while matches.join_next().await.is_some() {}
 }
 
-/// Drains a match: tells the players, and returns when the last of them has left, when the round or
-/// the time is over, or when the tick thread hangs.
+/// Drains a match: notifies the players, and returns when the last of them has left, when the round
+/// or the time is over, or when the tick thread hangs.
 async fn drain(game: Arc<MatchHandle>) {
     let prefix = game.prefix();
     let Some(mut left) = game.stop.draining() else { return };
@@ -55,7 +55,7 @@ async fn drain(game: Arc<MatchHandle>) {
             announce(&game, left, false);
         }
         sleep(POLL_INTERVAL.min(left)).await;
-        // Once the server is asked to end, `draining` returns `None`, and the drain ends, too.
+        // Once the server is asked to end, `draining` returns `None`, and the drain also ends.
         left = game.stop.draining().unwrap_or_default();
         // The drain ends a little before the match would continue in the next world.
         over = over.or_else(|| end_of_intermission(&game));

@@ -1,5 +1,4 @@
-//! Errors of starting and of running a server. Each message names the thing, the place and the way
-//! out.
+//! Errors of starting and running a server. Each message says what was seen, where, and what to do.
 
 use std::io;
 use std::net::SocketAddr;
@@ -234,7 +233,7 @@ fn list(maps: &[PathBuf]) -> String {
     format!("known maps: {}", names.join(", "))
 }
 
-/// Why a running server ended though nobody asked it to.
+/// Why a running server ended without a request.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// A thread of the server crashed. This is a defect; the thread has logged its message.
@@ -245,7 +244,7 @@ pub enum RunError {
     },
     /// The tick thread hangs, which is a defect.
     #[error(
-        "the tick thread hangs: no tick was finished for {seconds} s; start the server anew, and \
+        "the tick thread hangs: no tick was finished for {seconds} s; restart the server, and \
          please report the map and the options"
     )]
     Hangs {

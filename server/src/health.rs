@@ -1,5 +1,5 @@
 //! `server health`: asks a running server whether its match is alive. It is for the health check of
-//! a container, whose image has no other program that could ask.
+//! a container, whose image has no other program to ask with.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use crate::reach::{Reached, Unreached};
 /// How long the server may take to answer: less than the time that Docker grants a check.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Most bytes of the answer that are read. The answer of a server is shorter.
+/// Limit in bytes up to which the answer is read. The answer of a server is shorter.
 const LONGEST_ANSWER: u64 = 4096;
 
 /// The server to ask.

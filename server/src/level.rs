@@ -1,6 +1,6 @@
-//! A level: a world that is played, and all that belongs to it alone. Each change of the map and
-//! each new round begins another level. The server, its connections and the tick numbers continue
-//! from one level to the next.
+//! A level: a world that is played, and everything that belongs only to it. Each change of the map
+//! and each new round begins another level. The server, its connections and the tick numbers
+//! continue from one level to the next.
 
 use std::num::NonZeroU16;
 use std::sync::atomic::AtomicBool;
@@ -24,9 +24,9 @@ use crate::options::Options;
 use crate::recording::ReplayBuffer;
 use crate::roster::Roster;
 
-/// Most events that may wait for the slowest connection: as many as happen in a second in which all
-/// players of a full match join, leave and are hurt all the time. A connection that falls further
-/// behind has stopped reading, and is closed.
+/// Maximum number of events that may wait for the slowest connection: as many as happen in a second
+/// in which all players of a full match join, leave and are hurt all the time. A connection that
+/// falls further behind has stopped reading, and is closed.
 const EVENTS_WAITING: usize = 2048;
 
 /// A match event, and the clients that receive it.
@@ -40,7 +40,7 @@ pub(crate) struct News {
     pub(crate) to: Option<EntityId>,
 }
 
-/// A world that is played, with all that belongs to it alone.
+/// A world that is played, with everything that belongs only to it.
 pub(crate) struct Level {
     /// The number of the level. The first level has 0, later ones greater numbers.
     pub(crate) number: u64,
@@ -89,7 +89,7 @@ pub(crate) struct LevelMaker {
     objects: u32,
     seed: u64,
     sim_threads: u16,
-    /// The greatest cost that the moving bodies may have in a second; 0 for no limit.
+    /// Maximum cost of the moving bodies per second; 0 for no limit.
     sim_budget: u32,
     max_players: u16,
 }
@@ -174,7 +174,7 @@ impl LevelMaker {
             objects: self.objects,
             max_players: players,
         };
-        // The check comes first, because scattering so many props would take long.
+        // The check comes first, because scattering too many props would take long.
         let wanted = self.objects as usize;
         if wanted + usize::from(players) > MAX_ENTITIES {
             return Err(StartError::TooManyEntities { props: wanted, players });

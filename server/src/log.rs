@@ -137,8 +137,8 @@ where
     let lines = fmt::layer()
         .with_target(false)
         .with_ansi(ansi)
-        // Otherwise the layer would print an error when a line cannot be written, and printing
-        // could panic.
+        // Otherwise the layer would print an error about a line that cannot be written, and
+        // printing could panic.
         .log_internal_errors(false)
         .with_writer(move || Arc::clone(&queue).writer());
     match format {

@@ -53,12 +53,12 @@ pub(crate) struct MatchHandle {
     pub(crate) epoch: Instant,
     /// How many of the server's matches have not failed.
     pub(crate) played: Arc<AtomicUsize>,
-    /// Why the match cannot go on, if it has failed and others are played.
+    /// Why the match cannot go on, if it has failed while others are played.
     pub(crate) failure: OnceLock<String>,
     /// Whether [`MatchHandle::fail`] was called.
     pub(crate) is_over: AtomicBool,
     /// Whether the server has given up the tick thread of the match, because it hangs. A thread
-    /// cannot be ended from outside, so the server goes on without waiting for it.
+    /// cannot be ended from outside, so the server goes on without it.
     pub(crate) is_left_behind: Arc<AtomicBool>,
 }
 

@@ -1,5 +1,5 @@
-//! The matches of a server: one or more, in the order in which they were asked for. A client
-//! that names none joins the first.
+//! The matches of a server: one or more, in the order in which they were asked for. A client that
+//! does not name one joins the first.
 
 use std::sync::Arc;
 use std::time::Instant;

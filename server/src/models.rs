@@ -1,5 +1,4 @@
-//! Writes the shipped models to files, for people who check the dump of a match with other
-//! programs.
+//! Writes the shipped models to files, for people who check a match's dump with other programs.
 
 use std::fmt::Write;
 use std::io;

@@ -71,11 +71,11 @@ pub(crate) use udp_port::{ReceiveBuffer, UdpPort, canonical_address};
 /// How long clients have to answer the goodbye when the server shuts down.
 const DRAIN: Duration = Duration::from_secs(3);
 
-/// The last packets get at least this much time to leave, however long the goodbyes took.
+/// Minimum time for the last packets to leave, even if the goodbyes took long.
 const LAST_PACKETS: Duration = Duration::from_millis(500);
 
 /// New connections are refused once this many times [`connection_limit`] are open. Closed
-/// connections count too, because they live on for a few round trips.
+/// connections also count, because they live on for a few round trips.
 const DRAINING: usize = 4;
 
 /// Accepts connections at all endpoints until asked to stop, then says goodbye to the clients.

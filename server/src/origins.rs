@@ -1,5 +1,5 @@
 //! Decides which web pages may send requests to this server from a browser. A page of another site
-//! must not read the operator's pages, even if it makes a name of its own point at this server (DNS
+//! must not read the operator's pages, even if it points a name of its own at this server (DNS
 //! rebinding). Nor may it make its visitors enter matches.
 
 use std::net::IpAddr;
@@ -23,7 +23,7 @@ impl Origins {
 
     /// Whether a request with this `Host` header is meant for this server: it names an address,
     /// this machine, a host of the local network, or one that is allowed. Any other name may be one
-    /// that a page of another site makes point here.
+    /// that another site has pointed here.
     pub(crate) fn knows_host(&self, authority: &str) -> bool {
         let host = host(authority);
         host.parse::<IpAddr>().is_ok()
@@ -103,7 +103,7 @@ mod tests {
         }
         for (origin, authority) in [
             ("https://evil.example", "192.0.2.1:4433"),
-            // A page of another site has made this name point here.
+            // Another site has pointed this name here.
             ("https://evil.example", "evil.example:4433"),
             ("http://192.0.2.2:8080", "192.0.2.1:4433"),
             ("https://arena.example", "192.0.2.1:4433"),

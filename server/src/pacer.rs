@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 /// Ticks that may be run back to back to catch up with the clock. At 60 Hz this is 67 ms: about as
-/// much as a client's interpolation can hide. Further ticks that are due are dropped, so that a
-/// slow machine does not fall behind more and more.
+/// much as a client's interpolation can hide. Further due ticks are dropped, so that a slow machine
+/// does not fall ever further behind.
 const MAX_CATCH_UP: u64 = 4;
 
 /// Decides when the next tick is due. It reads no clock: the caller gives every time, as the time
@@ -64,7 +64,7 @@ impl Pacer {
     fn deadline(&self) -> Duration {
         let (seconds, ticks) = (self.next / self.rate, self.next % self.rate);
         // The time is rounded up, so that a deadline lies at its own place on the grid, not at the
-        // one before.
+        // previous one.
         let nanoseconds = (ticks * 1_000_000_000).div_ceil(self.rate);
         Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds)
     }
@@ -132,7 +132,7 @@ mod tests {
             simulate(60, Duration::from_secs(10), |_| Duration::from_millis(50));
         assert_eq!(run, 200);
         assert_eq!(overrun, 200);
-        // All other ticks that were due are dropped, but for a few that may still be caught up.
+        // All other ticks that were due are dropped, except for a few that may still be caught up.
         assert!((600 - 200 - 2 * MAX_CATCH_UP..=400).contains(&dropped), "{dropped} dropped");
     }
 

@@ -1,5 +1,5 @@
-//! The state of the match that the tick thread publishes after each tick. A published state
-//! never changes; other threads read all that they need of the match from it.
+//! The state of the match that the tick thread publishes after each tick. It never changes, and
+//! other threads read from it all that they need of the match.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

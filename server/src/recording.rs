@@ -34,7 +34,7 @@ pub(crate) fn beginning_of(
 }
 
 /// Begins a recording in the file `path` or, if that exists, in the first of `path.1`, `path.2` and
-/// so on that does not. Returns the name of the file, too.
+/// so on that does not. Also returns the name of the file.
 ///
 /// # Errors
 /// The file cannot be created or written.

@@ -1,6 +1,6 @@
 //! Replays: a recording is run again as fast as possible, and its digests are compared.
 //!
-//! Each stretch from one keyframe to the next is run by itself, so that all processors have work.
+//! Each stretch from one keyframe to the next is run by itself, so that all CPU cores have work.
 //! The match at the end of a stretch has to equal the one at the beginning of the next.
 
 mod outcome;

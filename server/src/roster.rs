@@ -7,8 +7,8 @@ use obsp_sim::EntityId;
 /// tick thread.
 ///
 /// A connection's task inserts its player and removes it again. An entry is locked no longer than
-/// it takes to copy a few numbers. The tick thread does not wait even for that: if an entry is
-/// locked, it writes the vitals a tick later.
+/// it takes to copy a few numbers. The tick thread does not wait even for that, but writes the
+/// vitals a tick later.
 #[derive(Debug, Default)]
 pub(crate) struct Roster(DashMap<EntityId, Entry>);
 

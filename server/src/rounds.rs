@@ -1,11 +1,11 @@
 //! Rounds: warm-up, play, intermission, and on to the next map of the rotation.
 //!
 //! The rest of the server holds [`Rounds`]: the status, requests and votes. [`flow`] is the state
-//! machine: from the number of players and their scores it decides what to do. [`loader`] is a
+//! machine, which decides what to do from the number of players and their scores. [`loader`] is a
 //! thread of low priority that loads or compiles the next map ahead of time and sets its world up.
-//! [`director`] ties them to the match. It hands the tick thread the next world when that is due,
-//! which takes no longer than a tick. The next published state then shows the connections that the
-//! match is in another [`Level`](crate::level::Level). Each client says hello again and plays on.
+//! [`director`] ties them to the match. It hands the tick thread the next world when it is due,
+//! within a tick. The next published state then shows the connections that the match is in another
+//! [`Level`](crate::level::Level). Each client says hello again and plays on.
 
 pub(crate) mod director;
 pub(crate) mod flow;
@@ -85,7 +85,7 @@ impl Rounds {
 
     /// Asks the director for a change.
     pub(crate) fn request(&self, request: RoundRequest) {
-        // Sending fails once the match is over, when there is nothing to change any more.
+        // Sending fails once the match is over, when nothing is left to change.
         let _ = self.requests.send(request);
     }
 

@@ -22,7 +22,7 @@ use crate::soak::{SoakOptions, soak_game};
 #[derive(Debug, Parser)]
 #[command(version, about = "Serves a game over QUIC", long_about = None)]
 struct GameOptions {
-    /// Let scripted players play so many ticks without a network, audit every tick, and print a
+    /// Let scripted players play this many ticks without a network, audit every tick, and print a
     /// report
     #[arg(long, value_name = "TICKS", group = "job",
           value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
@@ -115,7 +115,7 @@ fn read_again(map: &str) -> std::result::Result<Reading, clap::Error> {
 /// Prints a report.
 fn tell(report: &(impl Serialize + Display), json: bool) -> Result<()> {
     let text = if json { serde_json::to_string_pretty(report)? } else { report.to_string() };
-    // A reader that closes the pipe early, as `head` does, is no error.
+    // A reader that closes the pipe early, as `head` does, is not an error.
     let _ = writeln!(std::io::stdout(), "{text}");
     Ok(())
 }

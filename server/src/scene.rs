@@ -1,5 +1,5 @@
-//! Scenes: small matches with a plot, played by scripts alone, that show what
-//! one part of the simulation costs.
+//! Scenes: small matches with a plot, played by scripts alone, that show the cost of one part of
+//! the simulation.
 //!
 //! [`landing`] is the run in which Blow measured his filters. In [`mass_landing`], all players land
 //! at once, which he expected to slow his system down. [`heap`] drops bodies into a pen and shows
@@ -49,7 +49,7 @@ pub struct LandingOptions {
     #[arg(long, value_name = "NAME", default_value = "terrain")]
     pub map: String,
 
-    /// Let so many hovertanks, 1 to 64, land at once instead. Their pads lie beneath each other's
+    /// Let this many hovertanks, 1 to 64, land at once instead. Their pads lie beneath each other's
     /// paths, on a yard that is drawn for them
     #[arg(long, value_name = "N", conflicts_with_all = ["map", "others"],
           value_parser = clap::value_parser!(u16).range(1..=64))]
@@ -132,13 +132,13 @@ pub struct HeapOptions {
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
     pub sim_threads: u16,
 
-    /// Most that the bodies of a tick may cost: the number of awake bodies and of touching pairs.
+    /// Limit of the cost of a tick's bodies: the number of awake bodies and of touching pairs.
     /// Above it, islands are simulated more cheaply. Without it, or with 0, there is no limit. The
     /// server's `--sim-budget` is for a second, not for a tick
     #[arg(long, value_name = "COST")]
     pub budget: Option<u32>,
 
-    /// Shake the heap: the pen is a kinematic body, which is driven to and fro along all axes
+    /// Shake the heap: the pen is a kinematic body, which is driven back and forth along all axes
     #[arg(long)]
     pub shake: bool,
 

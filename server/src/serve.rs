@@ -92,7 +92,7 @@ pub(crate) fn serve_reloading(
             () = ends.interrupted() => bail!("ended at once by another signal, SIGINT"),
         }
     });
-    // A start or an end that is still under way ends with the process.
+    // A start or end that is still under way ends with the process.
     runtime.shutdown_background();
     ended
 }

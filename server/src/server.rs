@@ -1,5 +1,5 @@
 //! A running server. [`Server::start`] makes everything ready ([`setup`]) and starts the threads;
-//! the [`Server`] tells its addresses, drains, shuts down, and can be waited for.
+//! the [`Server`] returns its addresses, drains, shuts down, and can be waited for.
 
 mod builder;
 mod handle;
@@ -39,8 +39,8 @@ pub use builder::ServerBuilder;
 pub use handle::{CommandError, MatchUpdate, ServerHandle};
 pub use match_builder::MatchBuilder;
 
-/// A server that runs in threads of its own until it is shut down. Dropping it shuts it
-/// down too, without waiting.
+/// A server that runs in threads of its own until it is shut down. Dropping it also shuts it down,
+/// without waiting.
 #[derive(Debug)]
 pub struct Server {
     description: Description,
@@ -99,7 +99,7 @@ impl Server {
     /// Loads the map, sets up the match of `game`, opens the ports and starts the threads.
     ///
     /// # Errors
-    /// [`StartError`] names what is missing or wrong, and the way out. Nothing runs then.
+    /// [`StartError`] says what is missing or wrong, and what to do. Nothing runs then.
     pub fn start_game(options: &Options, game: Arc<dyn AnyGame>) -> Result<Self, StartError> {
         Self::start_all(options, game, &[])
     }
@@ -130,7 +130,7 @@ impl Server {
             _exporter: setup.exporter,
         };
         let threads = &mut server.threads;
-        // The gate holds up the first match only.
+        // The gate holds up only the first match.
         let mut gate = server.gate.clone();
         for each in setup.matches {
             each.start(threads, options.tick_rate, std::mem::take(&mut gate))?;
@@ -249,8 +249,8 @@ impl Server {
     ///
     /// # Errors
     /// The server ended because something failed, or its recording is not complete. After
-    /// [`RunError::Hangs`] and [`RunError::DoesNotEnd`] threads are left behind that nobody can
-    /// wait for: the process should end.
+    /// [`RunError::Hangs`] and [`RunError::DoesNotEnd`], threads are left behind for which nobody
+    /// can wait: the process should end.
     pub fn join(mut self) -> Result<(), RunError> {
         // If a thread is left behind, the recordings are not waited for: a tick thread that hangs
         // never closes them.

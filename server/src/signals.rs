@@ -25,7 +25,7 @@ pub(crate) struct HangUps {
 }
 
 impl Signals {
-    /// Takes the signals over from the system. It must be called within a tokio runtime.
+    /// Takes over the signals from the system. It must be called within a tokio runtime.
     pub(crate) fn new() -> io::Result<Self> {
         #[cfg(unix)]
         {
@@ -102,7 +102,7 @@ fn is_hang_up_ignored() -> bool {
     status.is_ok_and(|status| status.sigign & HANG_UP != 0)
 }
 
-/// This system does not tell whether SIGHUP is ignored.
+/// This system does not report whether SIGHUP is ignored.
 #[cfg(all(unix, not(target_os = "linux")))]
 fn is_hang_up_ignored() -> bool {
     false
@@ -116,7 +116,7 @@ pub(crate) fn survive_file_size_limit() -> io::Result<()> {
         use tokio::signal::unix::{SignalKind, signal};
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let _context = runtime.enter();
-        // The handler stays for as long as the process lives. Nobody needs the signals that it
+        // The handler stays as long as the process lives. Nobody needs the signals that it
         // receives.
         drop(signal(SignalKind::from_raw(libc::SIGXFSZ))?);
     }

@@ -1,13 +1,14 @@
 //! The soak: a whole match without a network, played by scripts as fast as one thread can, and
 //! audited while it runs.
 //!
-//! A [`Script`] plays one player. A player who cannot get on struggles for a while instead.
+//! A [`Script`] plays one player. A player who cannot move on struggles for a while instead.
 //! [`soak`] sets up the match, feeds it the scripts' commands, times each tick by itself, and has
 //! the result judged. [`obsp_sim::audit`] finds overlaps, paths that led through things, and bodies
 //! that are where nobody put them. [`StuckWatch`] finds players who cannot get away, and
 //! [`Outside`] finds bodies that leave the map. The [`Report`] has every figure, and the events,
 //! values and scores that the game sent its players ([`Outcome`]). A [`Dump`] writes the poses and
-//! velocities of all entities to a file, so that others can audit the match by their own means.
+//! velocities of all entities to a file, so that others can audit the match with their own
+//! programs.
 
 mod dump;
 mod options;

@@ -3,8 +3,8 @@
 //!
 //! Metrics describe a server as a whole; a span describes one join, one map transfer or one tick.
 //! Spans are exported by OTLP over HTTP (`--otlp`) from a thread of their own, whose queue is
-//! bounded: a collector that is slow or gone costs spans, never the match. Without `--otlp`,
-//! recording a span is a test for `None`.
+//! bounded: a slow or missing collector costs spans, but never disturbs the match. Without
+//! `--otlp`, recording a span is a test for `None`.
 
 use std::net::SocketAddr;
 use std::time::{Duration, SystemTime};
@@ -27,7 +27,7 @@ const TRACES: &str = "/v1/traces";
 /// for the last spans.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// One in so many ticks is recorded as a span: one in ten seconds at 60 Hz.
+/// One in this many ticks is recorded as a span: one in ten seconds at 60 Hz.
 const TICKS_A_SPAN: u32 = 600;
 
 /// Why spans cannot be exported.
@@ -35,7 +35,7 @@ const TICKS_A_SPAN: u32 = 600;
 pub enum OtlpError {
     /// The value is not the address of a collector.
     #[error(
-        "--otlp {url:?} is no address of a collector: it must begin with http://, as in \
+        "--otlp {url:?} is not an address of a collector: it must begin with http://, as in \
          http://127.0.0.1:4318"
     )]
     Address {
@@ -132,8 +132,8 @@ impl Spans {
         Some(span.span_context().clone())
     }
 
-    /// Records the transfer of a map of so many bytes, which took `time`, to the client with the
-    /// span `join`. `is_sent` is false if the transfer was aborted.
+    /// Records the transfer of a map of `bytes`, which took `time`, to the client with the span
+    /// `join`. `is_sent` is false if the transfer was aborted.
     pub(crate) fn map_transfer(
         &self,
         join: Option<SpanContext>,

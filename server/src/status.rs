@@ -16,7 +16,7 @@ use input_losses::{Counts, InputLosses, Loss};
 /// of ticks.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// One tick in so many may be late without a warning.
+/// One tick in this many may be late without a warning.
 const LATE_ONE_OF: u64 = 100;
 
 /// Logs a status line every [`INTERVAL`], for as long as it is polled.
@@ -54,7 +54,7 @@ pub(crate) async fn report(game: Arc<MatchHandle>) {
                 dropped = ticks.dropped,
                 ticks = ticks.ticks,
                 "{prefix}in {seconds:.0} s {:.1} % of the ticks were late and {} were dropped; this machine may be \
-                 too slow for so many players and objects, or busy with something else",
+                 too slow for this many players and objects, or busy with something else",
                 100.0 * ticks.overruns as f64 / ticks.ticks.max(1) as f64,
                 ticks.dropped,
             );
@@ -62,9 +62,9 @@ pub(crate) async fn report(game: Arc<MatchHandle>) {
     }
 }
 
-/// Whether players felt that ticks were late: ticks were dropped, or more than one in
-/// [`LATE_ONE_OF`] was not done when the next one was due. A single late tick does not count: it is
-/// caught up, and clients buffer for longer than that.
+/// Whether late ticks affected players: ticks were dropped, or more than one in [`LATE_ONE_OF`] was
+/// not done when the next one was due. A single late tick does not count: it is caught up, and
+/// clients buffer for longer than that.
 fn is_slow(ticks: &TickSummary) -> bool {
     ticks.dropped > 0 || ticks.overruns * LATE_ONE_OF > ticks.ticks
 }

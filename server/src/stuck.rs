@@ -13,14 +13,14 @@ use obsp_sim::{Buttons, Command, EntityId, MovementParameters, State};
 /// A player who has come fewer units than this has not moved.
 const AWAY: f64 = 4.0;
 
-/// A player must have asked to move for so many seconds in all before they count as stuck.
+/// A player must have asked to move for this many seconds in all before they count as stuck.
 const PATIENCE: u32 = 2;
 
 /// Number of directions. A stuck player has asked to move in each of them.
 pub(crate) const DIRECTIONS: u32 = 16;
 
 /// A direction counts once it is asked for without a pause for one twentieth of a second. A free
-/// player has moved by then. A player who merely spins round never asks for one direction for so
+/// player has moved by then. A player who merely spins round never asks for one direction for that
 /// long.
 const RUNS_A_SECOND: u32 = 20;
 
@@ -37,7 +37,7 @@ pub struct StuckWatch {
     ever: BTreeSet<EntityId>,
 }
 
-/// The attempts of a player to move, since the player last moved.
+/// A player's attempts to move, since the player last moved.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     place: DVec3,
@@ -72,7 +72,8 @@ impl Trial {
 }
 
 impl StuckWatch {
-    /// A watch over a match with so many ticks per second, whose players move by these parameters.
+    /// A watch over a match with `tick_rate` ticks per second, whose players move by these
+    /// parameters.
     pub fn new(tick_rate: u32, movement: &MovementParameters) -> Self {
         // Without gravity, a jump leads anywhere, so rising counts as moving.
         let jump = if movement.gravity > 0.0 { movement.jump_height() } else { 0.0 };
@@ -117,8 +118,8 @@ impl StuckWatch {
         self.players.values().filter(|trial| trial.is_stuck).count()
     }
 
-    /// Whether a player has asked to move for so many seconds in vain, and is not known to be stuck
-    /// yet.
+    /// Whether a player has asked to move for `seconds` without moving, and is not known to be
+    /// stuck yet.
     pub(crate) fn is_in_doubt(&self, player: EntityId, seconds: f64) -> bool {
         let asked = seconds * f64::from(self.tick_rate);
         self.players

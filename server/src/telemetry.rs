@@ -223,10 +223,10 @@ mod tests {
         ] {
             assert!(page.contains(series), "{series}{page}");
         }
-        // Both matches have the same series, but for the map that the second went on to.
+        // Both matches have the same series, except for the map that the second went on to.
         let count = |name| page.matches(&format!("match=\"{name}\"")).count();
         assert_eq!(count("main") + 1, count("duel"));
-        // A series that the server has once has no such label. A match's series always has it.
+        // A series of the server has no such label. A match's series always has it.
         let alone = exported(&self::page());
         let both = exported(&page);
         let labelled = both.iter().filter(|(_, (_, labels))| labels.contains("match"));
@@ -321,7 +321,7 @@ mod tests {
     fn every_usual_deadline_is_an_edge() {
         for rate in [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 64.0, 100.0, 120.0, 128.0] {
             let deadline = 1.0 / rate;
-            assert!(tick_metrics::DURATION_EDGES.contains(&deadline), "1/{rate} s is no edge");
+            assert!(tick_metrics::DURATION_EDGES.contains(&deadline), "1/{rate} s is not an edge");
         }
         assert!(tick_metrics::DURATION_EDGES.contains(&0.00234));
         assert!(tick_metrics::DURATION_EDGES.is_sorted() && tick_metrics::PHASE_EDGES.is_sorted());

@@ -88,7 +88,7 @@ impl Threads {
     /// # Errors
     /// The first thread that failed, crashed or did not end. A thread that does not end is left
     /// behind, and no further one is waited for. Otherwise all are waited for, so that players are
-    /// told goodbye whatever failed.
+    /// sent a goodbye even after a failure.
     pub(crate) fn join(self, stop: &Stop) -> Result<(), RunError> {
         let mut outcome = Ok(());
         let mut asked = None;

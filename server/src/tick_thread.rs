@@ -188,7 +188,7 @@ impl Match {
         self.latest.send_replace(Arc::clone(&state));
         let published = Instant::now();
         // Other threads are woken last: the network thread may take this processor at
-        // once. Sending fails only without receivers, which is no error.
+        // once. Sending fails only without receivers, which is not an error.
         for event in news {
             let _ = self.current.level.events.send(event);
         }

@@ -1,7 +1,6 @@
 use std::time::{Duration, Instant};
 
-/// A limit on the use of something: so much a second in the long run, and so much at
-/// once.
+/// A limit on the use of something: an amount per second in the long run, and an amount at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rate {
     /// Units a second.
@@ -23,7 +22,7 @@ impl TokenBucket {
         Self { used: 0.0, last: now }
     }
 
-    /// Takes `amount` if the bucket holds as much. Returns whether it did.
+    /// Takes `amount` if the bucket holds it. Returns whether it did.
     pub(crate) fn take(&mut self, rate: Rate, amount: f64, now: Instant) -> bool {
         let is_there = self.used(rate, now) + amount <= rate.burst;
         if is_there {
@@ -32,7 +31,7 @@ impl TokenBucket {
         is_there
     }
 
-    /// Takes `amount` whether the bucket holds as much or not.
+    /// Takes `amount` whether the bucket holds it or not.
     pub(crate) fn charge(&mut self, rate: Rate, amount: f64, now: Instant) {
         self.used = self.used(rate, now) + amount;
     }

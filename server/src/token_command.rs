@@ -67,7 +67,7 @@ pub enum TokenCommandError {
         /// The system's error.
         source: std::io::Error,
     },
-    /// The name is not fit to be shown.
+    /// The name is not a valid player's name.
     #[error("--name: {0}")]
     Name(#[from] obsp_proto::control::NameError),
     /// The token cannot be made.

@@ -14,8 +14,8 @@ use crate::clock::Reading;
 /// about to be made. This bounds how long used tokens must be remembered.
 pub(crate) const LONGEST: u64 = 3600;
 
-/// Most used tokens that are remembered. With so many, no other token is accepted until some have
-/// expired, because a token that was forgotten could be used again.
+/// Maximum number of used tokens that are remembered. With this many, no other token is accepted
+/// until some have expired, because a token that was forgotten could be used again.
 const REMEMBERED: usize = 65_536;
 
 /// Judges tokens.
@@ -48,10 +48,10 @@ pub(crate) enum Rejected {
     /// The token cannot be opened.
     #[error("the token cannot be opened: {0}")]
     Closed(#[from] TokenError),
-    /// The token has ended.
+    /// The token has expired.
     #[error("the token has expired")]
     Expired,
-    /// The token ends too late.
+    /// The token expires too late.
     #[error("the token ends more than {LONGEST} s from now; seal it with an earlier end")]
     TooLong,
     /// The token is for other servers.

@@ -6,23 +6,24 @@ use std::time::Duration;
 
 use obsp_proto::Tick;
 
-/// The age of a view is given in so many parts of a tick.
+/// The age of a view is counted in parts of a tick; a tick has this many.
 const PARTS: f64 = 16.0;
 
-/// On a perfect line, clients show the match so many ticks late, in addition to the interval
+/// On a perfect line, clients show the match this many ticks late, in addition to the interval
 /// between two snapshots.
 const INTERPOLATION: f64 = 1.0;
 
-/// Fewest snapshots a second that a client is sent, however narrow its line is.
+/// Minimum number of snapshots per second to a client, however narrow its line is.
 const SLOWEST_SNAPSHOTS: f64 = 20.0;
 
-/// At most so many ticks count from the arrival of commands to the tick that is played. So a client
-/// that sends no commands for longer does not get an older view.
+/// At most this many ticks count from the arrival of commands to the tick that is played. So a
+/// client that sends no commands for longer does not get an older view.
 const MOST_AHEAD: f64 = 4.0;
 
 /// Ticks of slack for clocks and rounding.
 const SLACK: f64 = 2.0;
-/// Share of the round trip by which packets may be late now and then. Clients wait so much longer.
+/// Share of the round trip by which packets may be late now and then. Clients wait that much
+/// longer.
 const JITTER: f64 = 0.5;
 
 /// How far back in time a shot is judged, by what the server knows of the shooter's view. The view
@@ -66,7 +67,7 @@ impl ViewLimit {
         Self { tick: timing.tick, behind }
     }
 
-    /// The greatest age of the view that a command for `tick` may claim.
+    /// Maximum age of the view that a command for `tick` may claim.
     pub(crate) fn at(&self, tick: Tick) -> u16 {
         let ahead = (tick.distance(self.tick).max(0) as f64).min(MOST_AHEAD);
         // `as` saturates.
@@ -94,7 +95,8 @@ mod tests {
 
     #[test]
     fn a_view_is_as_old_as_its_line_makes_it_and_not_as_it_is_claimed() {
-        // A player with a round trip of 1 ms may look back some 100 ms, of which 2 ticks are slack.
+        // A player with a round trip of 1 ms may look back about 100 ms, of which 2 ticks are
+        // slack.
         assert!((6.0..=7.2).contains(&ticks(1, 1)), "{}", ticks(1, 1));
         // An honest client with a round trip of 100 ms is shown a state that is 10 or 11 ticks old:
         // 2 ticks ahead, 6 to 7 on the path, 2 of interpolation.
@@ -128,7 +130,8 @@ mod tests {
 
     #[test]
     fn a_long_round_trip_without_proof_of_it_gains_nothing() {
-        // A client whose acknowledgements come at once is near, whatever round trip QUIC measures.
+        // A client whose acknowledgements come at once is near, even if QUIC measures a long round
+        // trip.
         assert!(ticks(1, 180) < 12.0, "{}", ticks(1, 180));
     }
 }

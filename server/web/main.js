@@ -96,7 +96,7 @@ class Page {
     this.recordings = new Recordings((bytes) => this.openReplay(bytes));
     /** @type {?Replay} the recording that is shown instead of the match */
     this.replay = null;
-    /** @type {?Play} the own player; null for a spectator */
+    /** @type {?Play} the page's own player; null for a spectator */
     this.play = null;
     /** The tick that is shown to the page's own player; null before there is one. */
     this.playedTick = null;
@@ -357,7 +357,7 @@ class Page {
     this.layers.advance(tick, this.shown, now);
   }
 
-  /** Advances the match for the own player. */
+  /** Advances the match for the page's own player. */
   advancePlay(now, passed) {
     const view = this.play.advance(now, passed, this.scene?.players ?? playersOf([]), this.camera.sight);
     if (!view) return;
@@ -366,7 +366,7 @@ class Page {
     this.layers.advance(view.tick, this.shown, now);
   }
 
-  /** Advances the match, the replay or the own player. */
+  /** Advances the match, the replay or the page's own player. */
   advance(now, passed) {
     if (this.play) return this.advancePlay(now, passed);
     if (this.replay) return this.advanceReplay(now, passed);

@@ -425,7 +425,7 @@ test("everything that is read can be read: contrasts of 4.5 and more (WCAG 2.2, 
     const name = hueColour(hueOf(slot), 0.8, 0.78).map((value) => value * 255);
     const ratio = contrast(name, rim);
     assert.ok(ratio >= 4.5, `the name of slot ${slot}: ${ratio.toFixed(1)}`);
-    // Nothing here is told by its colour alone: shapes need a contrast of 3 (1.4.11).
+    // Dots are graphics, not text: they need a contrast of 3 (WCAG 1.4.11).
     const dot = slotColour(slot).map((value) => value * 255);
     assert.ok(contrast(dot, panel) >= 3, `the dot of slot ${slot}: ${contrast(dot, panel).toFixed(1)}`);
   }

@@ -5,7 +5,7 @@
 //! 32 bots play the arena. Turns with ten spectators alternate with turns without, so that other
 //! load on the machine affects both alike. The spectators come over WebTransport, and leave at the
 //! end of their turn. The figures are differences of the server's own metrics. Spectators and bots
-//! run on the server's machine and share its processors with the tick.
+//! run on the server's machine and share its CPU with the tick.
 
 #[path = "../tests/spectators/spectator.rs"]
 #[expect(dead_code, reason = "only the test uses the rest")]

@@ -39,7 +39,7 @@ const SCRAPE_EVERY: u32 = TICK_RATE;
 const PROMETHEUS_EVERY: u32 = TICK_RATE * 5;
 const PAGE_EVERY: u32 = TICK_RATE * 2;
 
-/// Least number of ticks between two times that the metrics are rendered for pages, however many
+/// Minimum number of ticks between two times that the metrics are rendered for pages, however many
 /// pages ask.
 const AT_MOST_EVERY: u32 = TICK_RATE;
 

@@ -12,7 +12,7 @@ use std::path::Path;
 pub(crate) const EXTREMES: [f64; 24] = [
     0.0,
     -0.0,
-    // The least denormal number, of `f64` and of `f32`, and the least normal ones.
+    // The smallest denormal number, of `f64` and of `f32`, and the smallest normal ones.
     5e-324,
     1e-45,
     f64::MIN_POSITIVE,
@@ -59,7 +59,7 @@ impl Numbers {
         odd.or(self.all).unwrap_or(usual)
     }
 
-    /// [`Self::f64`] rounded to `f32`: the largest numbers become infinite, the least zero.
+    /// [`Self::f64`] rounded to `f32`: the largest numbers become infinite, the smallest zero.
     pub(crate) fn f32(&mut self, usual: f32) -> f32 {
         self.f64(usual.into()) as f32
     }

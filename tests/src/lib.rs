@@ -3,7 +3,7 @@
 //! [`oracle`] computes correct answers slowly and exactly, without any of the code that it judges.
 //! [`laws`] has the formulas by which bodies must move. [`harness`] is for the integration tests in
 //! `tests/tests/`: seeded randomness, maps, server processes and a crowd of players. [`badline`] is
-//! a faulty UDP proxy, which is a program of its own, too.
+//! a faulty UDP proxy, which is also a program of its own.
 
 pub mod badline;
 pub mod harness;

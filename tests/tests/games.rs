@@ -104,7 +104,7 @@ fn a_ball_that_is_bowled_at_the_pins_scores() {
 
 /// Symptom: nobody got the announcement that a game made when somebody joined. Cause: a tick began
 /// by forgetting all events, and players join between two ticks. Cure: a tick forgets only the
-/// events that the tick before it has told.
+/// events that the tick before it has reported.
 #[test]
 fn announcements_of_a_joining_player_are_told_once_with_the_next_tick() {
     let source = Source::read(map("king_of_the_hill.map").as_ref()).unwrap();

@@ -101,7 +101,7 @@ async fn eight_bots_play_and_see_what_the_server_means_and_it_replays() {
     assert!(report.passed(), "{report}");
     assert_eq!((report.joined, report.dropped, report.digest_mismatches), (8, 0, 0), "{report}");
     // A digest comes with every sixteenth snapshot, about four times a second for each bot. Here
-    // other tests share the processors, so the bar is low; `.ci/run` judges the full rate.
+    // other tests share the CPU, so the bar is low; `.ci/run` judges the full rate.
     assert!(report.digests >= 8 * 2, "{report}");
     assert!((8.0..66.0).contains(&report.snapshots_per_second.min), "{report}");
     assert!(report.entities_seen_min >= running.props() + 8, "{report}");

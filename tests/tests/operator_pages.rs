@@ -396,7 +396,7 @@ async fn a_server_whose_tick_thread_hangs_for_good_ends_and_says_why() {
     let error =
         tokio::time::timeout(HANG, ended).await.expect("the server ends").unwrap().unwrap_err();
     assert!(matches!(error, RunError::Hangs { seconds: 2.. }), "{error}");
-    assert!(error.to_string().contains("start the server anew"), "{error}");
+    assert!(error.to_string().contains("restart the server"), "{error}");
 }
 
 /// The server once waited for the tick thread for ever, and for its players to finish.

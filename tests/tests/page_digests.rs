@@ -1,6 +1,6 @@
 //! The native build plays a fight, and the page's WebAssembly replays it to the same digest at
 //! every tick. `ARENA_FIGHT_TICKS=36000` makes it ten minutes of 32 players. Then the size of the
-//! recording and the time of seeks in it are checked, too.
+//! recording and the time of seeks in it are also checked.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,7 +13,7 @@ use tests::harness::{compile, foreign_map, own_map, setting};
 const TEN_MINUTES: u64 = 36_000;
 const SHORT: usize = 600;
 
-/// Most bytes of the recording of ten minutes with 32 players.
+/// Limit in bytes of the recording of ten minutes with 32 players.
 const MOST_BYTES: u64 = 6_000_000;
 
 /// Longest time of a seek to anywhere in that recording, in milliseconds, verified or not.

@@ -12,7 +12,7 @@ const CENTRE: f32 = 4.0;
 /// Half extents of Quake's player box of 32 × 32 × 56 units, the size `standing`.
 const HALF: [f64; 3] = [16.0, 16.0, 28.0];
 
-/// Greatest time between two records of one step, in seconds.
+/// Longest time between two records of one step, in seconds.
 const STEP: f64 = 0.25;
 
 struct Record {

@@ -74,7 +74,7 @@ async fn a_full_match_goes_through_all_maps_and_nobody_is_dropped() {
         while metric(&get(http, "/metrics").await.body, "game_levels_total") < worlds {
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
-        // All bots must follow to the first map, too.
+        // All bots must also follow to the first map.
         until_in_the_world(http, 32.0).await;
     };
     let stop = async { timeout(2 * HANG, all_maps).await.expect("all maps are played in time") };

@@ -26,8 +26,8 @@ const ATTEMPTS: u32 = 5;
 /// These tests measure rates, so only one runs at a time.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
-/// Most bytes of memory that any number of offenders may cost the server. It is twice the most that
-/// was measured, and as much as forty players take, at about 200 KiB each.
+/// Limit in bytes of the memory that any number of offenders may cost the server. It is twice the
+/// most that was measured, and as much as forty players take, at about 200 KiB each.
 const MOST_MEMORY: u64 = 8 << 20;
 
 /// A server process, and its memory before any offence.

@@ -27,22 +27,22 @@ const OBSTACLE_RADIUS: f64 = 256.0;
 const LARGEST_BODY: f64 = 96.0;
 
 /// Highest speed, in units per second, at which player and body are assumed to approach each other.
-/// The obstacles of a single tick are the entities within [`LARGEST_BODY`] plus the way of one tick
-/// at this speed.
+/// The obstacles of a single tick are the entities within [`LARGEST_BODY`] plus one tick's way at
+/// this speed.
 const MAX_SPEED: f64 = 3840.0;
 
-/// Seconds of silence after which a vehicle that was last reported at rest is known to be there
-/// still. The server sends a moving one at least twice in that time.
+/// Seconds of silence after which a vehicle last reported at rest is known to be still there. The
+/// server reports a moving one at least twice in that time.
 const AT_REST: f64 = 0.2;
 
-/// Most datagrams that wait for [`Client::poll_transmit`]. Each repeats the commands of
-/// those before it, so the oldest ones are dropped.
+/// Maximum number of datagrams that wait for [`Client::poll_transmit`]. Each repeats the commands
+/// of those before it, so the oldest ones are dropped.
 const MAX_DATAGRAMS: usize = 4;
 
 /// Code of a connection that is closed without an error.
 const CLOSE_OK: u32 = 0;
 
-/// The means by which a client identifies itself when it joins, and the match that it wants.
+/// The credentials of a client that joins, and the match that it wants.
 ///
 /// ```
 /// use obsp_client::Credentials;
@@ -76,7 +76,7 @@ impl Default for Credentials {
 #[derive(Clone, Debug)]
 pub enum Event {
     /// The server accepted the client, which plays from now on. Load the map and the game's
-    /// data that the hello names and pass them to [`Client::use_map`]; the own player is
+    /// data that the hello names and pass them to [`Client::use_map`]; the client's own player is
     /// predicted from then on.
     Joined(ServerHello),
     /// The match continues in another world. Everything known of the old one is void, and no
@@ -129,11 +129,11 @@ pub enum Transmit {
 pub struct Snapshot {
     /// Its content.
     pub received: SnapshotReceived,
-    /// The prediction error, if the snapshot carries the own player's motion and that tick
-    /// had been predicted.
+    /// The prediction error, if the snapshot carries the motion of the client's own player and that
+    /// tick had been predicted.
     pub error: Option<PredictionError>,
-    /// Whether the correction of that error makes [`View::position`] jump: move by more than
-    /// four units in a frame at 60 Hz, besides the player's own motion.
+    /// Whether the correction of that error makes [`View::position`] jump, that is, move by more
+    /// than four units in a frame at 60 Hz, besides the player's own motion.
     pub view_jumps: bool,
 }
 
@@ -158,7 +158,7 @@ pub struct Client {
     roster: Roster,
     events: VecDeque<Event>,
     datagrams: VecDeque<Vec<u8>>,
-    /// How the connection is to end, once everything queued before is sent.
+    /// The end of the connection, once everything queued before is sent.
     end: Option<Transmit>,
 }
 
@@ -251,13 +251,13 @@ impl Client {
         }
     }
 
-    /// The server's hello, if the client still waits for a call of [`Client::use_map`] with the map
-    /// that the hello names.
+    /// The server's hello, if the client still waits for a call of [`Client::use_map`] with the
+    /// hello's map.
     pub fn needs_map(&self) -> Option<&ServerHello> {
         self.session.hello().filter(|_| self.prediction.is_none())
     }
 
-    /// Uses the map and the game that [`Event::Joined`] has asked for. The own player is
+    /// Uses the map and the game that [`Event::Joined`] has asked for. The client's own player is
     /// predicted from now on.
     ///
     /// # Errors
@@ -273,10 +273,9 @@ impl Client {
         Ok(())
     }
 
-    /// Sends `command` if a tick is due, and predicts the own player; returns that tick.
-    /// The server judges a shot of this command by the picture that [`Client::view`] shows
-    /// now. The call also notices that the server is silent, so make it at least twice a
-    /// second, in the match or not.
+    /// Sends `command` if a tick is due, and predicts the client's own player; returns that tick.
+    /// The server judges a shot of this command by the picture that [`Client::view`] shows now. The
+    /// call also notices a silent server, so make it at least twice a second, in the match or not.
     ///
     /// A caller with more frames than ticks remembers a key press until a tick is sent. A
     /// caller with fewer frames loses nothing: in ticks without a command the last one is
@@ -314,7 +313,7 @@ impl Client {
                 self.obstacles_near(position, radius.min(OBSTACLE_RADIUS))
             }
             // Everything within the full radius counts, because a vehicle may get anywhere in it
-            // before the server next reports it.
+            // before its next report.
             Some((Some(position), None)) => self.obstacles_near(position, OBSTACLE_RADIUS),
             _ => Vec::new(),
         };
@@ -358,7 +357,7 @@ impl Client {
         Some((tick, event))
     }
 
-    /// Sends a chat line to everybody; [`Client::next_match_event`] returns it to the sender too.
+    /// Sends a chat line to everybody; [`Client::next_match_event`] also returns it to the sender.
     /// The server accepts five lines in a row, then one a second, and drops others.
     pub fn say(&mut self, line: ChatLine) {
         self.session.say(line);
@@ -377,14 +376,14 @@ impl Client {
         View::new(self, now)
     }
 
-    /// The own player's predicted motion after the latest command, with that command's
-    /// tick; `None` until the map is loaded and the server has reported the motion for the
-    /// first time.
+    /// The predicted motion of the client's own player after the latest command, with that
+    /// command's tick; `None` until the map is loaded and the server has reported the motion for
+    /// the first time.
     pub fn motion(&self) -> Option<(Tick, PlayerMotion)> {
         self.prediction.as_ref()?.motion()
     }
 
-    /// The prediction of the own player; `None` until the map is loaded.
+    /// The prediction of the client's own player; `None` until the map is loaded.
     pub fn prediction(&self) -> Option<&Prediction> {
         self.prediction.as_ref()
     }
@@ -396,7 +395,7 @@ impl Client {
         self.ticket
     }
 
-    /// The protocol session. It has all that the client knows of the match.
+    /// The protocol session, with all that the client knows of the match.
     pub fn session(&self) -> &Session {
         &self.session
     }
@@ -476,7 +475,7 @@ impl Client {
         Snapshot { received, error, view_jumps: view_jumps.unwrap_or(false) }
     }
 
-    /// Reconciles the prediction with the server's motion of the own player; returns the
+    /// Reconciles the prediction with the server's motion of the client's own player; returns the
     /// prediction error, and whether its correction makes the view jump.
     fn reconcile(
         &mut self,
@@ -493,7 +492,7 @@ impl Client {
         Some((error, view_jumps))
     }
 
-    /// Reconciles the prediction with the latest state of the vehicle that the own player
+    /// Reconciles the prediction with the latest state of the vehicle that the client's own player
     /// drives; returns what [`Client::reconcile`] does. `None` for a player on foot, or if the
     /// state is no newer than the last one used.
     fn reconcile_vehicle(&mut self, now: Time) -> Option<(PredictionError, bool)> {
@@ -520,8 +519,8 @@ impl Client {
         Some((error, view_jumps))
     }
 
-    /// Whether the own player is known to have left the world, by dying for example, since
-    /// its latest motion. An entity that no snapshot has contained yet has not left.
+    /// Whether the client's own player is known to have left the world, by dying for example, since
+    /// its latest motion. An entity that has not been in any snapshot yet has not left.
     fn has_left_the_world(&self) -> bool {
         let since = self.session.player().and_then(|own| self.session.gone_since(own));
         let motion = self.authoritative.map(|(tick, _)| tick);
@@ -529,7 +528,7 @@ impl Client {
         since.zip(known).is_some_and(|(since, known)| since >= known)
     }
 
-    /// The latest state of every entity that the own player may run into.
+    /// The latest state of every entity that the client's own player may run into.
     fn obstacles_near(&self, position: DVec3, radius: f64) -> Vec<Observed> {
         let own = self.session.player();
         let near = self.session.entities_near(position, radius);

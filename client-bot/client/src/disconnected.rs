@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::MapError;
 
-/// Why a client is not, or no longer, in the match.
+/// Why a client is not in the match, or no longer.
 ///
 /// ```
 /// use obsp_client::Disconnected;

@@ -46,14 +46,14 @@ pub enum MapError {
     /// The transfer failed.
     #[error("the map or the game's data could not be fetched: {0}")]
     Fetch(String),
-    /// The bytes are no map.
+    /// The bytes are not a map.
     #[error("these bytes are not a valid map: {0}")]
     Invalid(String),
     /// The map is not the one that is played.
-    #[error("this is another map than the one that is played: its hash differs")]
+    #[error("this is not the map that is played: its hash differs")]
     Other,
     /// The game's data are not those of the game that is played.
-    #[error("these are the data of another game than the one that is played: their hash differs")]
+    #[error("these are not the data of the game that is played: their hash differs")]
     OtherGame,
     /// The game's data cannot be read.
     #[error(transparent)]
@@ -100,14 +100,14 @@ impl LoadedMap {
     /// which are empty if the hello has no hash of them.
     ///
     /// # Errors
-    /// The bytes are no map or no game data, their hashes are not those of the hello, or players
-    /// cannot move on the map.
+    /// The bytes are not a map or not game data, their hashes are not those of the hello, or
+    /// players cannot move on the map.
     pub fn from_bytes(map: &[u8], game: &[u8], hello: &ServerHello) -> Result<Self, MapError> {
         let world = World::from_bytes(map).map_err(|error| MapError::Invalid(error.to_string()))?;
         if world.hash() != hello.map.0 {
             return Err(MapError::Other);
         }
-        // The client does not even parse bytes whose hash is not that of the hello.
+        // Bytes with another hash than the hello's are not even parsed.
         if GameHash::of(game) != hello.game {
             return Err(MapError::OtherGame);
         }

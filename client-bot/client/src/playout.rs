@@ -10,12 +10,12 @@ use obsp_proto::Time;
 use obsp_sim::EntityState;
 
 /// Factor by which the remembered lateness decays with each snapshot: a half-life of
-/// some ten seconds at 60 Hz, so that the delay follows a connection that improves and
-/// does not oscillate on a bad one.
+/// about ten seconds at 60 Hz, so that the delay follows a connection that improves and does not
+/// oscillate on a bad one.
 const LATENESS_DECAY: f64 = 0.999;
 
-/// Ticks by which the earliest arrival moves later with each snapshot, so that playout follows
-/// a clock that is off by a ten-thousandth.
+/// Ticks by which the earliest arrival moves later with each snapshot, so that playout follows a
+/// clock that drifts by a ten-thousandth.
 const EARLIEST_DRIFT: f64 = 2e-4;
 
 /// Ticks of delay on a perfect connection, beyond the interval between two snapshots. With this
@@ -28,10 +28,10 @@ const MIN_DELAY: f64 = 1.0;
 const INTERVAL_WEIGHT: f64 = 1.0 / 16.0;
 
 /// Lateness, in ticks, above which a snapshot counts as late. The server spreads its sends over
-/// part of a tick, so they are less late than that.
+/// part of a tick, which makes them less late than this.
 const LATE: f64 = 1.0;
 
-/// Greatest lateness, in ticks, that the delay makes room for. Snapshots that are later count as
+/// Maximum lateness, in ticks, that the delay makes room for. Snapshots that are later count as
 /// lost.
 const MAX_LATENESS: f64 = 30.0;
 
@@ -50,12 +50,12 @@ const OUTDATED: f64 = 15.0;
 /// became longer: an eighth of a second at 60 Hz.
 const MAX_OUTDATED: u32 = 8;
 
-/// Snapshots in a window: a second's worth at 60 Hz. At least one of so many did not wait for
-/// the caller.
+/// Snapshots in a window: a second's worth at 60 Hz. At least one of this many did not wait for the
+/// caller.
 const RECENT: u32 = 60;
 
-/// Most ticks by which a motion is extrapolated. The server sends a moving entity at least once in
-/// so many ticks.
+/// Maximum number of ticks by which a motion is extrapolated. The server sends a moving entity at
+/// least once in this many ticks.
 const MAX_EXTRAPOLATION: f64 = 8.0;
 
 /// Chooses the render tick: as late as possible, but far enough in the past that the
@@ -82,16 +82,16 @@ const MAX_EXTRAPOLATION: f64 = 8.0;
 #[derive(Clone, Debug)]
 pub struct Playout {
     tick_rate: f64,
-    /// Least number of ticks by which a snapshot arrived after its tick, by a clock
-    /// with an arbitrary origin.
+    /// Minimum number of ticks by which a snapshot arrived after its tick, by a clock with an
+    /// arbitrary origin.
     earliest: Option<f64>,
     /// Ticks by which snapshots may arrive later than the earliest one.
     lateness: f64,
     /// How many outdated snapshots arrived in a row, and the lateness of the earliest
     /// of them.
     outdated: (u32, f64),
-    /// How many snapshots arrived in the present window, and the least number of ticks by which
-    /// one arrived after its tick: in that window, and in the one before.
+    /// Number of snapshots that arrived in the present window, and the smallest number of ticks by
+    /// which one arrived after its tick, in that window and in the one before.
     recent: (u32, [f64; 2]),
     /// The latest tick that arrived.
     latest: Option<Tick>,
@@ -128,8 +128,8 @@ impl Playout {
             self.earliest.map_or(after, |earliest| (earliest + EARLIEST_DRIFT).min(after));
         let earliest = self.without_outdated(earliest, after);
         self.earliest = Some(earliest);
-        // Time spent waiting for the caller is no lateness. But the least delayed of the recent
-        // snapshots did not wait, so the lateness is no less than that one's.
+        // Time spent waiting for the caller does not count as lateness. But the least delayed of
+        // the recent snapshots did not wait, so the lateness is no less than that one's.
         let late = (after - waited).max(self.soonest(after)) - earliest;
         self.lateness = late.max(self.lateness * LATENESS_DECAY).min(MAX_LATENESS);
         let target = self.ticks(now) - earliest - self.interpolation_delay();
@@ -153,14 +153,14 @@ impl Playout {
     /// Updates the average number of ticks between two snapshots.
     fn note_interval(&mut self, tick: Tick) {
         let gap = self.latest.map_or(0, |latest| tick.distance(latest));
-        // A longer gap is an outage, which says nothing about the server's rate.
+        // A longer gap is an outage, and says nothing about the server's rate.
         if (1..=MAX_OUTDATED.into()).contains(&gap) {
             self.interval += (gap as f64 - self.interval) * INTERVAL_WEIGHT;
         }
         self.latest = self.latest.max(Some(tick));
     }
 
-    /// The least number of ticks by which a recent snapshot arrived after its tick. At least the
+    /// The smallest number of ticks by which a recent snapshot arrived after its tick. At least the
     /// latest [`RECENT`] snapshots count as recent, and at most twice as many.
     fn soonest(&mut self, after: f64) -> f64 {
         let (count, least) = self.recent;
@@ -172,7 +172,7 @@ impl Playout {
         self.recent.1[0].min(self.recent.1[1])
     }
 
-    /// Returns the earliest arrival. It is measured anew once a whole run of snapshots came much
+    /// Returns the earliest arrival. It is measured again once a whole run of snapshots came much
     /// later than that.
     fn without_outdated(&mut self, earliest: f64, after: f64) -> f64 {
         if after - earliest < OUTDATED {
@@ -209,8 +209,8 @@ impl Playout {
 ///
 /// A NaN `render_tick` counts as the tick of the state before. The position is not extrapolated
 /// if `tick_rate` is not finite and above zero, or if the result is not finite. If one of the
-/// orientations is not a unit quaternion, nothing is interpolated: the state after is returned
-/// once its tick is reached, the state before until then.
+/// orientations is not a unit quaternion, nothing is interpolated: the state before is returned
+/// until the tick of the state after is reached, then that one.
 ///
 /// ```
 /// use glam::{DQuat, DVec3};
@@ -257,7 +257,7 @@ pub fn interpolate(
     let since = before_tick.max(after_tick - MAX_EXTRAPOLATION);
     let share = ((render_tick - since) / (after_tick - since)).clamp(0.0, 1.0);
     let is_turn = |state: &EntityState| (state.orientation.length_squared() - 1.0).abs() < 0.01;
-    // If both states are of one tick, no time lies between them, and the share is NaN.
+    // If both states are of the same tick, the share is NaN.
     if share.is_nan() || !is_turn(&before) || !is_turn(&after) {
         return if after_tick <= render_tick { after } else { before };
     }
@@ -355,7 +355,7 @@ mod tests {
     }
 
     /// Symptom: a page that was busy for 300 ms while it joined rendered the others a third of
-    /// a second late, and took half a minute to come back from that.
+    /// a second late, and took half a minute to recover.
     #[test]
     fn snapshots_that_waited_for_the_caller_are_not_late() {
         let mut playout = Playout::new(60.0);
@@ -392,7 +392,7 @@ mod tests {
         let (usual, longer) = (delay_of_a_slow_page(0.0), delay_of_a_slow_page(10.0));
         assert!(usual < 3.0, "{usual}");
         assert!((10.0..16.0).contains(&longer), "{longer}");
-        // With a greater increase the earliest arrival is measured anew.
+        // With a greater increase the earliest arrival is measured again.
         let skipped = delay_of_a_slow_page(30.0);
         assert!(skipped < 12.0, "{skipped}");
     }

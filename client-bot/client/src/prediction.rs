@@ -1,4 +1,4 @@
-//! Client-side prediction and reconciliation of the own player.
+//! Client-side prediction and reconciliation of a client's own player.
 //!
 //! Call [`Prediction::play`] for every command sent, [`Prediction::reconcile`] for every
 //! authoritative motion received, [`Prediction::reconcile_vehicle`] for every state of a
@@ -20,31 +20,31 @@ use obsp_sim::{Command, DrivenTank, EntityState, PlayerMotion, Predicted};
 use crate::LoadedMap;
 use shoved_props::{ServerUpdate, ShovedProps};
 
-/// Most commands that wait for the server's answer: two seconds at 60 Hz. A prediction further
-/// ahead than that is of no use.
+/// Maximum number of commands that wait for the server's answer: two seconds at 60 Hz. A prediction
+/// further ahead than that is of no use.
 const MAX_PENDING: usize = 128;
 
 /// Seconds of pending commands beyond which props that the player shoves are no longer predicted.
-/// After so much time the result would be wrong. A client may also be late for lack of processor
-/// time, and must not need more of it the later it is.
+/// After that time the result would be wrong. Also, the cost must not grow with the lateness of a
+/// client that lacks CPU time.
 const PROP_PREDICTION_LIMIT: f64 = 0.4;
 
-/// Errors below this many units are corrected too, but cannot be seen.
+/// Errors below this many units cannot be seen. They are also corrected.
 const VISIBLE_ERROR: f64 = 0.1;
 
-/// Most ticks by which the motion of another body is extrapolated.
+/// Maximum number of ticks by which the motion of another body is extrapolated.
 const MAX_EXTRAPOLATION: u32 = 12;
 
 /// Error, in units, beyond which the server has put the player elsewhere. Nobody on foot moves
 /// that far in the tenth of a second between two authoritative motions.
 const RELOCATION_DISTANCE: f64 = 200.0;
 
-/// Moves the client's own player at once instead of a round trip later, with the
-/// server's own movement code, and corrects it when the server reports otherwise.
+/// Moves the client's own player at once instead of a round trip later, by the server's own
+/// movement code, and corrects it when the server's report differs.
 ///
 /// Every command sent is played here. When the server reports the player's motion
-/// after some tick, it is compared with the prediction for the same tick. If a single
-/// bit differs, the server is right: all later commands are played again from there.
+/// after some tick, it is compared with the prediction for the same tick. If a single bit differs,
+/// the server is right, and all later commands are played again from its report.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -93,7 +93,7 @@ pub struct Prediction {
     stats: PredictionStats,
 }
 
-/// The own player after a tick.
+/// A client's own player after a tick.
 #[derive(Clone, Debug)]
 enum Own {
     OnFoot(PlayerMotion),
@@ -135,11 +135,11 @@ pub struct PredictionError {
     /// The vector by which the correction moved the predicted position of the latest command, in
     /// units. [`crate::View::position`] smooths it.
     pub correction: DVec3,
-    /// Whether something that the client cannot predict may have moved the player since
-    /// the authoritative motion before: the server reports a push (a moving body was in
-    /// the way or carried the player, an explosion threw them, or they were relocated), or
-    /// the prediction had a moving body in the way, which may have turned aside in the
-    /// meantime. A prop that the player shoves does not count.
+    /// Whether something that the client cannot predict may have moved the player since the last
+    /// authoritative motion. Either the server reports a push (a moving body was in the way or
+    /// carried the player, an explosion threw them, or they were relocated), or the prediction had
+    /// a moving body in the way, which may have turned away meanwhile. A prop that the player
+    /// shoves does not count.
     pub disturbed: bool,
 }
 
@@ -214,7 +214,7 @@ impl Prediction {
         }
     }
 
-    /// Plays a command that has just been sent, and before it the held command in ticks that were
+    /// Plays a command that has just been sent and, before it, the held command for ticks that were
     /// skipped. `others` are the latest known states of other entities. Commands sent earlier for
     /// the same tick or a later one are discarded: the clock has been set back.
     pub fn play(&mut self, sent: &CommandSent, others: &[Observed]) {
@@ -240,13 +240,12 @@ impl Prediction {
         }
     }
 
-    /// Compares the authoritative motion after `tick` with the prediction for it, and
-    /// replays later commands from it if they differ. `others` are the latest known
-    /// states of other entities.
+    /// Compares the authoritative motion after `tick` with the prediction, and replays later
+    /// commands from it if the two differ. `others` are the latest known states of other entities.
     ///
     /// Returns `None` if that tick had not been predicted or is no newer than the last one
-    /// reconciled, if the player was relocated, or if the motion is invalid, such as one that is
-    /// not finite.
+    /// reconciled, if the player was relocated, or if the motion is invalid, for example not
+    /// finite.
     pub fn reconcile(
         &mut self,
         tick: Tick,
@@ -301,7 +300,7 @@ impl Prediction {
         Some(PredictionError { units: error, correction, disturbed })
     }
 
-    /// Takes the commands until `tick` out of the pending ones. Returns the prediction for that
+    /// Takes the commands up to `tick` out of the pending ones. Returns the prediction for that
     /// tick, and whether a moving body was predicted to be in the way until then.
     fn take_played(&mut self, tick: Tick) -> (Option<Own>, bool) {
         let (mut predicted, mut disturbed) = (None, false);
@@ -379,7 +378,7 @@ impl Prediction {
         let begins = before(played.tick);
         let is_far_ahead = self.is_far_ahead();
         if is_far_ahead {
-            // A prop that is no longer predicted must not stay in the way either.
+            // A prop that is no longer predicted must also leave the way.
             self.shoved.clear();
         }
         let (seconds, predictor) = (self.seconds, &self.map.predictor);

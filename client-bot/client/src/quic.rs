@@ -3,10 +3,10 @@
 //! A [`Connector`] owns a UDP socket and reaches one server with it, by address or name; each
 //! [`Connector::join`] gives a [`Client`], one player. The caller drives the client in
 //! a loop: [`Client::next`] returns when a snapshot arrived or a command is due, and
-//! [`Client::command`] sends that command and predicts the own player at once.
-//! [`Client::leave`] ends the session; after a lost connection [`Connector::rejoin`]
-//! brings the player back. Frames may be drawn at any time between two events, from
-//! [`Client::view`] and [`Client::next_event`].
+//! [`Client::command`] sends that command and predicts the client's own player at once.
+//! [`Client::leave`] ends the session; after a lost connection [`Connector::rejoin`] brings the
+//! player back. Frames may be drawn at any time between two events, from [`Client::view`] and
+//! [`Client::next_event`].
 //!
 //! Engines with a frame loop of their own take a [`crate::Client`] and a [`SocketThread`]
 //! instead.
@@ -55,7 +55,7 @@ const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often a client with nothing to do checks whether the server is silent.
 const IDLE_CHECK: Duration = Duration::from_millis(500);
 
-/// Most bytes read from the control stream at a time.
+/// Maximum number of bytes read from the control stream at a time.
 const CHUNK: usize = 2048;
 
 /// One player in a match: a [`crate::Client`] with its connection and clock.
@@ -91,11 +91,11 @@ pub enum ClientEvent {
     Snapshot {
         /// Its content.
         snapshot: SnapshotReceived,
-        /// The prediction error, if the snapshot carries the own player's motion and
+        /// The prediction error, if the snapshot carries the motion of the client's own player and
         /// that tick had been predicted.
         error: Option<PredictionError>,
-        /// Whether the correction of that error makes [`View::position`] jump: move by more
-        /// than four units in a frame at 60 Hz, besides the player's own motion.
+        /// Whether the correction of that error makes [`View::position`] jump, that is, move by
+        /// more than four units in a frame at 60 Hz, besides the player's own motion.
         view_jumps: bool,
     },
     /// It is time to call [`Client::command`].
@@ -140,8 +140,8 @@ impl Client {
     /// Sends the hello and waits for the server's hello.
     async fn say_hello(&mut self) -> Result<(), JoinError> {
         self.transmit();
-        // A server may refuse without reading the hello. The write then fails, but the server's
-        // answer says more, so only the answer counts.
+        // A server may refuse without reading the hello. The write then fails, but only the
+        // server's answer counts, because it says more.
         let rest = std::mem::take(&mut self.unsent);
         let _ = self.send.write_all(&rest).await;
         let mut chunk = [0; CHUNK];
@@ -164,7 +164,7 @@ impl Client {
     }
 
     /// Waits until the map of the world just joined is loaded, while the match goes on
-    /// with idle commands; the own player is predicted from then on.
+    /// with idle commands; the client's own player is predicted from then on.
     async fn wait_for_map(&mut self) -> Result<(), JoinError> {
         loop {
             let event = self.next().await.map_err(|lost| match lost {
@@ -240,7 +240,7 @@ impl Client {
         sent.is_some()
     }
 
-    /// Sends a chat line to everybody; [`Client::next_event`] returns it to the sender too. The
+    /// Sends a chat line to everybody; [`Client::next_event`] also returns it to the sender. The
     /// server accepts five lines in a row, then one a second, and drops others.
     pub fn say(&mut self, line: ChatLine) {
         self.client.say(line);
@@ -258,12 +258,12 @@ impl Client {
         self.client.view(self.now())
     }
 
-    /// The own player's predicted motion: see [`crate::Client::motion`].
+    /// The predicted motion of the client's own player: see [`crate::Client::motion`].
     pub fn motion(&self) -> Option<(Tick, PlayerMotion)> {
         self.client.motion()
     }
 
-    /// The prediction of the own player: see [`crate::Client::prediction`].
+    /// The prediction of the client's own player: see [`crate::Client::prediction`].
     pub fn prediction(&self) -> Option<&Prediction> {
         self.client.prediction()
     }
@@ -273,7 +273,7 @@ impl Client {
         self.client.ticket()
     }
 
-    /// The protocol session. It has all that the client knows of the match.
+    /// The protocol session, with all that the client knows of the match.
     pub fn session(&self) -> &Session {
         self.client.session()
     }
@@ -327,7 +327,7 @@ impl Client {
     }
 
     /// Sends everything that the client wants sent, without waiting. Bytes of the control stream
-    /// that QUIC does not accept now, at most a few, are kept for the next call.
+    /// that QUIC does not accept now, at most a few, wait for the next call.
     fn transmit(&mut self) {
         while let Some(transmit) = self.client.poll_transmit() {
             match transmit {

@@ -6,8 +6,8 @@ use std::time::Duration;
 use glam::DVec3;
 use obsp_proto::Time;
 
-/// How long a correction is spread: long enough to look like motion, short enough that
-/// the view is right again before the player acts on it.
+/// The time over which a correction is spread: long enough to look like motion, and short enough
+/// that the view is right before the player acts on it.
 const SMOOTHING: Duration = Duration::from_millis(100);
 
 /// Corrections of more units than this are shown at once: the player was relocated, and
@@ -30,9 +30,9 @@ pub(crate) struct Smoothing {
 }
 
 impl Smoothing {
-    /// Adds a correction of the predicted position, in units, made at `now`. Returns whether the
-    /// view jumps because of it: whether it now moves by more than four units in a frame at
-    /// 60 Hz, the rest of earlier corrections included, and did not before.
+    /// Adds a correction of the predicted position, in units, made at `now`. Returns whether it
+    /// makes the view jump: whether the view now moves by more than four units in a frame at 60 Hz,
+    /// with the rest of earlier corrections, and did not before.
     pub(crate) fn correct(&mut self, now: Time, correction: DVec3) -> bool {
         if correction == DVec3::ZERO {
             return false;

@@ -1,17 +1,17 @@
 //! Measures how late the caller is. Snapshots that arrive while the caller is busy wait for the
-//! caller, not on the line. Their lateness says nothing about the network, so it is no reason to
-//! render later from then on.
+//! caller, not on the line. Such lateness says nothing about the network, so it must not make later
+//! frames render later.
 
 use std::time::Duration;
 
 use obsp_proto::Time;
 
-/// Time after a stall by which the caller has handled everything that arrived during it. A web
-/// page takes a while for that: it reads one datagram at a time, and draws in between.
+/// Time after a stall within which the caller handles everything that arrived during it. A web page
+/// takes a while, because it reads one datagram at a time and draws in between.
 const BACKLOG: Duration = Duration::from_secs(1);
 
-/// Stalls of at least this length, three ticks at 60 Hz, add up if the backlog of the first has not
-/// been handled when the next begins: a snapshot that arrived in the first waited for both. Shorter
+/// Stalls of at least this length, three ticks at 60 Hz, add up if the next begins before the
+/// backlog of the first is handled: a snapshot that arrived in the first waited for both. Shorter
 /// stalls are as frequent as ticks, and would add up to a wait that no snapshot had.
 const LONG: Duration = Duration::from_millis(50);
 
@@ -40,7 +40,7 @@ impl Stall {
         overdue.max(self.backlog(now))
     }
 
-    /// Records that the caller handled a snapshot that had not waited, so no other waits either.
+    /// Records that the caller handled a snapshot that had not waited, so that none waits now.
     pub(crate) fn caught_up(&mut self) {
         self.length = Duration::ZERO;
     }

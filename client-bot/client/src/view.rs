@@ -4,8 +4,8 @@ use obsp_sim::{EntityId, EntityState, Kind, PlayerMotion};
 
 use crate::{Client, Prediction, Roster, interpolate};
 
-/// The match as it is to be drawn at one moment. The own player, or the vehicle that it drives, is
-/// predicted, and everything else is interpolated at the render tick.
+/// The match as it is to be drawn at one moment. The client's own player, or the vehicle that it
+/// drives, is predicted, and everything else is interpolated at the render tick.
 ///
 /// ```
 /// use obsp_client::{Client, Credentials};
@@ -49,22 +49,22 @@ impl<'a> View<'a> {
         self.client.session().player()
     }
 
-    /// The position at which to draw the own player: the predicted centre of its box, in units,
-    /// with corrections of the prediction spread over a tenth of a second. `None` while the player
-    /// is not in the world, or drives a [vehicle](View::vehicle).
+    /// The position at which to draw the client's own player: the predicted centre of its box, in
+    /// units, with corrections of the prediction spread over a tenth of a second. `None` while the
+    /// player is not in the world, or drives a [vehicle](View::vehicle).
     pub fn position(self) -> Option<DVec3> {
         let motion = self.motion()?;
         Some(motion.position.as_dvec3() + self.client.smoothing().offset(self.now))
     }
 
-    /// The own player's predicted motion after the latest command.
+    /// The predicted motion of the client's own player after the latest command.
     pub fn motion(self) -> Option<PlayerMotion> {
         self.client.motion().map(|(_, motion)| motion)
     }
 
-    /// The vehicle that the own player drives: as predicted, with corrections spread over a tenth
-    /// of a second, or interpolated while it cannot be predicted. `None` while the player is on
-    /// foot or not in the world.
+    /// The vehicle that the client's own player drives: as predicted, with corrections spread over
+    /// a tenth of a second, or interpolated while it cannot be predicted. `None` while the player
+    /// is on foot or not in the world.
     pub fn vehicle(self) -> Option<EntityState> {
         let predicted = self.client.prediction().and_then(Prediction::vehicle);
         if let Some((_, vehicle)) = predicted {
@@ -83,13 +83,14 @@ impl<'a> View<'a> {
         Some(interpolate(render_tick, self.client.tick_rate(), before, after))
     }
 
-    /// All entities but the own player, in ascending order of slot.
+    /// All entities but the client's own player, in ascending order of slot.
     pub fn entities(self) -> impl Iterator<Item = EntityState> + 'a {
         let others = self.client.session().entities().map(|entity| entity.id);
         others.filter(move |id| Some(*id) != self.player()).filter_map(move |id| self.entity(id))
     }
 
-    /// The entities within `reach` units of `position` on each axis, without the own player.
+    /// The entities within `reach` units of `position` on each axis, without the client's own
+    /// player.
     pub fn entities_near(
         self,
         position: DVec3,
@@ -100,8 +101,9 @@ impl<'a> View<'a> {
         others.filter_map(move |id| self.entity(id))
     }
 
-    /// The value of the field `name` of an entity at the render tick. The entity may be the own
-    /// player. `None` if the client knows no such entity, or the game gives it no such field.
+    /// The value of the field `name` of an entity at the render tick. The entity may be the
+    /// client's own player. `None` if the client knows no such entity, or the game gives it no such
+    /// field.
     pub fn value(self, id: EntityId, name: &str) -> Option<i32> {
         let session = self.client.session();
         let tick = Tick(self.render_tick? as u32);
@@ -116,8 +118,8 @@ impl<'a> View<'a> {
         session.match_values().get(session.hello()?.schema.of_match(), name)
     }
 
-    /// The latest value of the own player's field `name`, which no other client is sent;
-    /// `None` if the game has no such field.
+    /// The latest value of the field `name` of the client's own player, which no other client is
+    /// sent; `None` if the game has no such field.
     pub fn own_value(self, name: &str) -> Option<i32> {
         let session = self.client.session();
         session.own_values().get(session.hello()?.schema.of_own_player(), name)

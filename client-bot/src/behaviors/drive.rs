@@ -15,7 +15,7 @@ const MAX_SPEED: f64 = 400.0;
 /// the engine to brake in time.
 const APPROACH_GAIN: f64 = 1.2;
 
-/// Least and greatest height of the flight over a target, in units.
+/// Minimum and maximum height of the flight over a target, in units.
 const HEIGHTS: (f64, f64) = (60.0, 160.0);
 
 /// A target nearer than this, in units on the ground, has been reached.
@@ -39,11 +39,11 @@ const CHECK_INTERVAL: u64 = 60;
 /// A tank that moves less than this between two checks, in units, is blocked.
 const MIN_PROGRESS: f64 = 24.0;
 
-/// Greatest distance at which a player is shot at, in units.
+/// Maximum distance at which a player is shot at, in units.
 const RANGE: f64 = 700.0;
 
 /// Drives a hovertank: flies from position to position and shoots at players on the way,
-/// drops its cargo, comes back for the repair pad that it becomes and lands in it.
+/// drops its cargo, returns to the repair pad that the cargo becomes, and lands in it.
 #[derive(Clone, Debug)]
 pub struct Drive {
     random: Random,
@@ -52,7 +52,7 @@ pub struct Drive {
     /// Tick at which the plan is given up.
     ends: u64,
     checked_position: Option<DVec3>,
-    /// Tick until which the tank climbs, whatever the plan.
+    /// Tick until which the tank climbs, regardless of the plan.
     climb_until: u64,
 }
 
@@ -150,7 +150,7 @@ impl Drive {
     }
 }
 
-/// Adds the keys that move the tank along `missing`, whatever its heading is.
+/// Adds the keys that move the tank along `missing`, at any heading.
 fn fly(missing: DVec2, command: Command) -> Command {
     let wish = (missing * APPROACH_GAIN).clamp_length_max(MAX_SPEED) / MAX_SPEED;
     let turn = f64::from(command.yaw) / 65_536.0 * std::f64::consts::TAU;
@@ -190,8 +190,8 @@ mod tests {
     use crate::behaviors::NavGraph;
     use crate::behaviors::tests::arena;
 
-    /// In matches of their own, drivers travel, drop cargo, and come to rest in pads; not
-    /// every seed does all of it.
+    /// In matches of their own, drivers travel, drop cargo and come to rest in pads, though not
+    /// with every seed.
     #[test]
     fn drivers_travel_drop_cargo_and_land_in_pads() {
         let (map, nav) = arena();

@@ -15,8 +15,8 @@ const EYES: f64 = 22.0 / 56.0;
 const FAR: f64 = 400.0;
 const NEAR: f64 = 120.0;
 
-/// Greatest change of heading in a tick, in steps of a command: 600 degrees a second at
-/// 60 Hz, as fast as a good player.
+/// Largest change of heading in a tick, in steps of a command: 600 degrees a second at 60 Hz, as
+/// fast as a good player.
 const TURN: i32 = 1800;
 
 /// Ticks between two searches for an opponent: a quarter of a second at 60 Hz.
@@ -28,7 +28,7 @@ const CHECK_INTERVAL: u64 = 20;
 /// A bot that moves less than this between two checks, in units, is stuck.
 const MIN_PROGRESS: f64 = 8.0;
 
-/// Greatest aiming error for a shot, in steps of a command.
+/// Maximum aiming error for a shot, in steps of a command.
 const AIM: i32 = 500;
 
 /// Steps of a command's angles in a turn.
@@ -98,8 +98,8 @@ impl Fight {
         }
     }
 
-    /// The weapon for this distance: mostly the ray, now and then a rocket where its
-    /// explosion does not reach the bot, seldom a grenade.
+    /// The weapon for this distance: mostly the ray, now and then a rocket if its explosion does
+    /// not reach the bot, seldom a grenade.
     fn weapon(&mut self, distance: f64) -> Buttons {
         match self.random.below(12) {
             0 if distance > NEAR => Buttons::SECONDARY,
@@ -205,7 +205,7 @@ mod tests {
         let here = nav.random_position(&mut Random::new(3)).unwrap();
         let perception = Perception { own: Some(own_at(here)), others: &[], map: &map, nav: &nav };
         let mut behavior = Fight::new(1);
-        // The bot stays where it is, whatever it tries.
+        // The bot cannot move, whatever it tries.
         let headings: HashSet<u16> =
             (0..600).map(|_| behavior.decide(&perception).yaw >> 13).collect();
         assert!(headings.len() >= 6, "{headings:?}");

@@ -17,7 +17,7 @@ const STRIDE: f32 = 48.0;
 /// Positions in one cell whose heights differ by no more than this, in units, are one node.
 const SAME_FLOOR: f32 = 18.0;
 
-/// Greatest height of a ledge to jump onto, as a share of the height of a jump.
+/// Maximum height of a ledge to jump onto, as a share of the height of a jump.
 const JUMPED: f64 = 0.88;
 
 /// Highest ledge, in units, for which a jump is tried, however high a jump would reach.
@@ -29,15 +29,16 @@ const MAX_FALL: f32 = 400.0;
 /// Length, in seconds, of the ticks by which a flight is simulated.
 const TICK: f64 = 1.0 / 60.0;
 
-/// Most ticks of a flight: more than most jump pads' throws take in half the usual gravity.
+/// Maximum number of ticks per flight: more than most jump pads' throws take in half the usual
+/// gravity.
 const MAX_FLIGHT: usize = 600;
 
 /// A player who stands still and yet moves this far in a tick, in units, is thrown by a
 /// jump pad or moved by a teleporter.
 const MIN_TRANSPORT: f32 = 1.0;
 
-/// Most nodes of a graph: enough for a large map at this stride. On a larger map, bots know only
-/// the surroundings of its spawn points.
+/// Maximum number of nodes per graph: enough for a large map at this stride. On a larger map, bots
+/// know only the surroundings of its spawn points.
 const MAX_NODES: usize = 8192;
 
 /// The positions of a map that players can reach from its spawn points.
@@ -118,7 +119,7 @@ impl NavGraph {
         while let Some(from) = open.pop_front() {
             let Node { position, crouch, .. } = graph.nodes[from as usize];
             if let Some(end) = explorer.transported(position, crouch) {
-                // A player who enters is transported and cannot walk on from here.
+                // A player who arrives here is transported, and cannot walk on.
                 let (to, new) = graph.add(&explorer, end);
                 open.extend(new);
                 graph.nodes[from as usize].edges.extend((to != from).then_some(to));
@@ -204,8 +205,8 @@ impl NavGraph {
         nodes.copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
     }
 
-    /// The node at a position, which is added if there is none yet. The second value is the same
-    /// node if it was added.
+    /// The node at a position, added if there is none yet. The second value is the node again if it
+    /// was added.
     fn add(&mut self, explorer: &Explorer<'_>, position: Vec3) -> (u32, Option<u32>) {
         let cell = self.cells.entry(cell(position)).or_default();
         let same =
@@ -332,8 +333,8 @@ mod tests {
             || way.z > ledges(&MovementParameters::default()).iter().sum()
     }
 
-    /// Edges lead over the arena's jump pads and through its teleporters as the movement
-    /// code itself does, and nowhere else through the air.
+    /// Edges lead over the arena's jump pads and through its teleporters to where the movement code
+    /// leads, and nowhere else through the air.
     #[test]
     fn jump_pads_and_teleporters_lead_to_where_a_player_lands() {
         let map = arena();

@@ -21,8 +21,7 @@ const ENTERED: f64 = 8.0;
 /// jump pad or a teleporter.
 const TRANSPORT_DISTANCE: f64 = 144.0;
 
-/// A player who is this many units higher above a jump pad than a jump reaches has been thrown
-/// by it.
+/// A player this many units above the reach of a jump from a jump pad has been thrown by it.
 const THROWN: f64 = 15.0;
 
 /// Ticks within which the next waypoint must be reached: two seconds at 60 Hz, ten times
@@ -37,7 +36,7 @@ const BELOW_A_STEP: f64 = 1.0;
 pub(super) struct PathFollower {
     route: Vec<Waypoint>,
     next: usize,
-    /// Ticks since the last waypoint was reached.
+    /// Ticks since a waypoint was last reached.
     ticks: u32,
     movement: MovementParameters,
 }
@@ -61,7 +60,7 @@ impl PathFollower {
         self.next < self.route.len()
     }
 
-    /// Gives the route up.
+    /// Gives up the route.
     pub(super) fn stop(&mut self) {
         self.route.clear();
     }

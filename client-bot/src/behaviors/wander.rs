@@ -8,17 +8,17 @@ use super::nav_graph::NavGraph;
 use super::path_follower::PathFollower;
 
 /// Ticks between two checks whether the bot makes progress: a third of a second at
-/// 60 Hz, long enough to tell walking from shuffling.
+/// 60 Hz, long enough to distinguish walking from shuffling.
 const CHECK_INTERVAL: u64 = 20;
 
 /// A bot that moves less than this between two checks, in units, is stuck. A bot that walks
 /// crouched covers several times as much.
 const MIN_PROGRESS: f64 = 8.0;
 
-/// Greatest distance, in units, of a prop that a bot walks up to.
+/// Maximum distance, in units, of a prop that a bot walks up to.
 const PROP_RANGE: f64 = 400.0;
 
-/// Greatest change of heading in one tick while walking freely: a gentle curve.
+/// Largest change of heading in one tick while walking freely: a gentle curve.
 const MAX_SWAY: u64 = 400;
 
 /// Follows routes to random positions, walks about in curves, jumps and crouches now and

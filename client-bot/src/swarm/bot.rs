@@ -27,16 +27,16 @@ const PERCEPTION_RADIUS: f64 = 1200.0;
 /// than anybody reacts.
 const PERCEPTION_INTERVAL: u64 = 3;
 
-/// Snapshots between two samples of the round-trip time and of the known entities, which take
-/// long to collect.
+/// Snapshots between two samples of the round-trip time and of the known entities, because the
+/// samples take long to collect.
 const SAMPLE_INTERVAL: u64 = 30;
 
 /// Commands between two samples of the age of visible entities. The interval is not in snapshots,
 /// because states age during an outage, when no snapshots arrive.
 const AGE_SAMPLE_INTERVAL: u64 = 30;
 
-/// Number of commands after which the first bot calls its vote. The others have two seconds at 60
-/// Hz to join before that.
+/// Number of commands after which the first bot calls its vote: the others have two seconds at 60
+/// Hz to join.
 const VOTE_AFTER: u64 = 120;
 
 /// Time between two attempts to join while no server answers.

@@ -17,7 +17,7 @@ use super::histogram::Histogram;
 use super::observations::Observations;
 use super::server_clock::ServerClock;
 
-/// Time after joining in which a bot's observations count as those of joining.
+/// Time after joining during which a bot's observations count as observations of joining.
 pub(super) const JOINING: Duration = Duration::from_secs(1);
 
 /// Ticks after the first snapshot in which a line of the server counts as its greeting.
@@ -44,7 +44,7 @@ pub(super) struct BotRecord {
     pub(super) played: Duration,
     /// How often it lost its connection and rejoined.
     pub(super) reconnects: u64,
-    /// Number of worlds that it was in: one, and one more for each that it followed into.
+    /// Number of worlds that it was in: the first, and each that it followed into.
     pub(super) worlds: u64,
     pub(super) snapshots: u64,
     /// Tick and arrival of the first and the last snapshot of this connection.

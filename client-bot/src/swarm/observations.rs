@@ -72,8 +72,8 @@ mod tests {
         };
         let noted = [note(3.9, false), note(-4.1, false), note(25.0, true)];
         assert_eq!(noted, [(0, 0), (1, 0), (2, 1)]);
-        // The recorded error is that of its own tick, whatever the correction of the latest tick
-        // is.
+        // The recorded error is that of its own tick, regardless of the correction of the latest
+        // tick is.
         assert_eq!((observations.errors.count(), observations.undisturbed_errors.count()), (3, 0));
         assert_eq!(observations.errors.max(), Duration::from_secs_f64(1.5));
     }

@@ -32,8 +32,8 @@ pub struct Report {
     pub dropped: u32,
     /// How often a bot lost its connection and rejoined.
     pub reconnects: u64,
-    /// The number of worlds that the bot with the fewest was in: one, and one more for each later
-    /// round or map that the bot followed into.
+    /// The number of worlds that the bot with the fewest was in: the first, and each later round or
+    /// map that the bot followed into.
     pub worlds_min: u64,
     /// Average time of a bot in the match, in seconds.
     pub seconds: f64,
@@ -44,7 +44,7 @@ pub struct Report {
     /// How late the swarm's own timers fired, in milliseconds. If they fired late, the report
     /// says little about the server.
     pub scheduling_delay_ms: Times,
-    /// The cause of the missing snapshots, if bots received fewer than the server was to send.
+    /// The cause of missing snapshots, if bots received fewer than the server should send.
     pub bottleneck: Option<Bottleneck>,
     /// Milliseconds between two snapshots.
     pub snapshot_gap_ms: Times,
@@ -69,9 +69,9 @@ pub struct Report {
     /// per minute and bot. They are visible unless they are smoothed. The prediction error may be
     /// greater or smaller, because it is measured at an earlier tick.
     pub jumps_per_minute: f64,
-    /// Corrections that are visible although they are smoothed, per minute and bot. The view,
-    /// in which corrections are spread over a tenth of a second, moves by more than four units
-    /// in a frame at 60 Hz because of them, besides the player's own motion.
+    /// Corrections that are visible although they are smoothed, per minute and bot. Corrections are
+    /// spread over a tenth of a second, and these still move the view by more than four units in a
+    /// frame at 60 Hz, besides the player's own motion.
     pub smoothed_jumps_per_minute: f64,
     /// The first second after joining and loading the map.
     pub joining: Joining,
@@ -103,7 +103,7 @@ pub struct Joining {
     pub prediction_error: Errors,
     /// The same distance, without motions that something unpredictable may have disturbed.
     pub prediction_error_undisturbed: Errors,
-    /// Corrections that moved the own player by more than four units, of all bots.
+    /// Corrections, of all bots, that moved a bot's own player by more than four units.
     pub jumps: u64,
 }
 
@@ -116,11 +116,11 @@ pub struct Rates {
     pub min: f64,
 }
 
-/// The cause that kept the bots from receiving every snapshot.
+/// The reason why bots did not receive every snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bottleneck {
-    /// The swarm's own threads: the machine cannot run so many bots.
+    /// The swarm's own threads: the machine cannot run this many bots.
     Swarm,
     /// The server's tick, which is slower than its rate.
     Server,
@@ -163,7 +163,7 @@ pub struct Bandwidth {
     pub snapshots: f64,
 }
 
-/// Share of the expected snapshots or ticks from which on none counts as missing.
+/// If at least this share of the expected snapshots or ticks arrived, none counts as missing.
 const ENOUGH: f64 = 0.97;
 
 impl Report {

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use obsp_proto::Tick;
 
-/// Greatest relative drift between the clocks of two machines. The earliest arrival moves later at
+/// Largest relative drift between the clocks of two machines. The earliest arrival moves later at
 /// this rate, so that the estimate follows the drift.
 const DRIFT: f64 = 1e-4;
 
-/// If all snapshots arrive this much later than the earliest, for this long, while the
-/// round-trip time has not grown as much, the server has skipped time.
+/// If for this long all snapshots arrive this much later than the earliest, and the round-trip time
+/// has not grown as much, the server has skipped time.
 const SKIP_THRESHOLD: Duration = Duration::from_millis(100);
 const SKIP_CONFIRMATION: Duration = Duration::from_secs(1);
 
@@ -20,12 +20,12 @@ const SKIP_CONFIRMATION: Duration = Duration::from_secs(1);
 pub(super) struct ServerClock {
     tick_rate: f64,
     start: Instant,
-    /// Least number of ticks by which a snapshot arrived after its tick, if tick 0 were
-    /// at `start`.
+    /// Minimum number of ticks by which a snapshot arrived after its tick, if tick 0 were at
+    /// `start`.
     earliest: Option<f64>,
     last: Instant,
     least_rtt: Duration,
-    /// The instant since which all snapshots have arrived too late, and the least number of
+    /// The instant since which all snapshots have arrived too late, and the smallest number of
     /// ticks by which one of them arrived after its tick.
     late: Option<(Instant, f64)>,
 }
@@ -47,7 +47,7 @@ impl ServerClock {
         let earliest = self.earliest.map_or(after, |earliest| (earliest + forgotten).min(after));
         self.earliest = Some(earliest);
         let is_late = after - earliest > SKIP_THRESHOLD.as_secs_f64() * self.tick_rate;
-        // A snapshot that waited in a queue is late too, but then the round trip is longer.
+        // A snapshot that waited in a queue is also late, but then the round trip is longer.
         if !is_late || rtt > self.least_rtt + SKIP_THRESHOLD / 2 {
             self.late = None;
             return;

@@ -68,14 +68,14 @@ impl Tally {
         self.lost.fetch_add(1, Relaxed);
     }
 
-    /// Whether the caller is the first whose server did not answer, so that this is
-    /// logged once and not by every bot.
+    /// Whether the caller is the first whose server did not answer: this is logged once, and not by
+    /// every bot.
     pub(super) fn first_to_wait(&self) -> bool {
         !self.waiting.swap(true, Relaxed)
     }
 
-    /// Whether the caller is the first that has given up on a server that did not answer, so that
-    /// this is logged as a warning once.
+    /// Whether the caller is the first to give up on a server that did not answer: this is logged
+    /// once, as a warning.
     pub(super) fn first_without_answer(&self) -> bool {
         !self.without_answer.swap(true, Relaxed)
     }

@@ -37,7 +37,7 @@ impl Cuboid {
     /// # Errors
     /// [`BodyError::Orientation`] if the quaternion's length is zero or not finite.
     pub fn turned(self, orientation: Quat) -> Result<TurnedCuboid, BodyError> {
-        // In `f64` no square of an `f32` is too great or too small.
+        // In `f64` the square of an `f32` neither overflows nor underflows.
         let turn = orientation.as_dquat();
         if !turn.is_finite() || turn.length_squared() == 0.0 {
             return Err(BodyError::Orientation(orientation));

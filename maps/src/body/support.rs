@@ -3,12 +3,12 @@
 use glam::{Quat, Vec3};
 use thiserror::Error;
 
-/// Least extent of a body in every direction, in units. Between two solid cells that meet in a
-/// plane there is a crack as wide as the rounding of `f32`: a body of this size covers it anywhere
+/// Minimum extent of a body in every direction, in units. Two solid cells that meet in a plane have
+/// a crack between them, as wide as the rounding of `f32`. A body of this size covers it anywhere
 /// within Quake's coordinates. The bare point is traced through the onion BSP instead.
 pub const LEAST_EXTENT: f32 = 1.0 / 64.0;
 
-/// Greatest extent of a body, in units: larger than any level.
+/// Maximum extent of a body, in units: larger than any level.
 pub const GREATEST_EXTENT: f32 = 4096.0;
 
 /// A convex body that moves without turning.
@@ -55,7 +55,7 @@ pub enum BodyError {
     #[error("an extent is {0} units; it must be from {LEAST_EXTENT} to {GREATEST_EXTENT}")]
     Extent(f32),
     /// An orientation whose length is zero or not finite.
-    #[error("{0} is no orientation: its length is zero or not finite")]
+    #[error("{0} is not an orientation: its length is zero or not finite")]
     Orientation(Quat),
     /// No points.
     #[error("a body needs at least one point")]

@@ -3,15 +3,15 @@
 //!
 //! Where two faces meet at an edge, a cell whose planes move outward by `r` reaches
 //! `r / cos(a / 2)` beyond the edge, where `a` is the angle between their normals. This distance
-//! grows without bound as the edge gets sharper. It does so at corners, too. A bevel is one more
-//! plane that only touches the cell, with a normal in between.
+//! grows without bound as the edge gets sharper. The same holds at corners. A bevel is one more
+//! plane that only touches the cell, with a normal between those of the faces.
 //!
 //! All normals that support the cell at a corner make a patch of the sphere of directions. The
-//! corners of the patch are the normals of the planes that meet there, and its borders are the
-//! edges. Bevels are put on the borders until neighbours are within the limit angle, and inside
-//! the patch until no direction is farther from all normals than the middle of three normals
-//! that are the limit angle apart. Then the distance of a point of the grown cell from the cell
-//! is at most a fixed multiple of the body's size.
+//! patch's corners are the normals of the planes that meet there, and its borders are the edges.
+//! Bevels are put on the borders until neighbours are within the limit angle, and inside the patch
+//! until no direction is farther from all normals than the middle of three normals that are the
+//! limit angle apart. Then the distance of a point of the grown cell from the cell is at most a
+//! fixed multiple of the body's size.
 
 use std::fmt;
 
@@ -33,26 +33,26 @@ const SLACK: f64 = 1e-6;
 /// Cosine of the steepest slope that counts as a level top, five degrees.
 const LEVEL: f64 = 0.996;
 
-/// Most bevels inside one corner. The round tip of a cell that was split very often might need
-/// more. Such a tip stays sharper.
+/// Maximum number of bevels inside one corner. The round tip of a cell that was split very often
+/// might need more. Such a tip stays sharper.
 const MAX_AT_CORNER: usize = 32;
 
-/// More normals than this at one corner, as at the tip of a cone, are thinned out: the time
+/// More normals than this at one corner, as at the tip of a cone, are thinned out, because the time
 /// to find the farthest direction grows with the fourth power of their number.
 const MANY_AT_CORNER: usize = 48;
 
-/// Least distance on the sphere of directions between the normals that are left when they are
-/// thinned out: six degrees. Bevels may be farther apart by as much there.
+/// Minimum distance on the sphere of directions between the normals that are left when they are
+/// thinned out: six degrees. Bevels there may be farther apart by as much.
 const SPARSE: f64 = 0.1;
 
-/// The greatest angle in degrees between the normals of neighbouring planes of a solid
-/// cell that needs no bevel between them. The smaller it is, the closer bodies get to edges,
-/// and the larger the tree becomes.
+/// The greatest angle in degrees between the normals of two neighbouring planes of a solid cell
+/// without a bevel between them. The smaller it is, the closer bodies get to edges, and the larger
+/// the tree becomes.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct BevelAngle(f64);
 
 impl BevelAngle {
-    /// The least limit. With a smaller one the tree would consist mostly of bevels.
+    /// The smallest limit. Below it the tree would consist mostly of bevels.
     pub const LEAST: f64 = 30.0;
     /// No limit: no edge and no corner is ever bevelled.
     pub const NONE: Self = Self(180.0);
@@ -138,7 +138,7 @@ fn bevel_edges(
         for &second in &normals[i + 1..] {
             let angle = libm::acos(first.dot(second).clamp(-1.0, 1.0));
             let across = first.cross(second).try_normalize();
-            // A border of the patch has all other normals on one side.
+            // At a border of the patch, all other normals are on one side.
             let (mut left, mut right) = (false, false);
             for normal in &normals {
                 let side = across.map_or(0.0, |across| across.dot(*normal));
@@ -187,8 +187,8 @@ fn bevel_corner(planes: &mut Vec<Plane>, corners: &[DVec3], corner: DVec3, limit
     }
 }
 
-/// The normals. If there are very many, only some of them are kept, at least [`SPARSE`] apart,
-/// because every triple of them is tried.
+/// The normals; of very many, only some that are at least [`SPARSE`] apart, because every triple of
+/// them is tried.
 fn thinned(normals: Vec<DVec3>) -> Vec<DVec3> {
     if normals.len() <= MANY_AT_CORNER {
         return normals;

@@ -8,23 +8,24 @@ use super::written_plane::{PLANE_ERROR, WrittenPlane};
 use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane};
 use crate::world::MAX_FACES;
 
-/// Greatest coordinate of a corner of a brush along an axis, in units. Positions are `f32`;
-/// farther out they would be coarser than 1/256 of a unit.
+/// Maximum coordinate of a corner of a brush along an axis, in units. Positions are `f32`; farther
+/// out they would be coarser than 1/256 of a unit.
 pub const MAX_COORDINATE: f64 = 32_768.0;
 
-/// Least thickness of a static brush, in units: the distance between a face and the corner farthest
-/// behind it. A thinner brush is left out, so it stops neither boxes nor rays.
+/// Minimum thickness of a static brush, in units: the distance between a face and the corner
+/// farthest behind it. A thinner brush is left out, so it stops neither boxes nor rays.
 ///
 /// At [`MAX_COORDINATE`], `f32` cannot tell a point from a plane that is up to half of this away.
 /// So a thinner wall there has no inside: it would stop boxes, for which walls are grown, and let
-/// rays pass. The whole world has one limit, so that a map that is moved keeps its walls. A wall as
-/// thick as this has an inside that verification can judge.
+/// rays pass. The whole world has one limit, so that a moved map keeps its walls. A wall as thick
+/// as this has an inside that `mapc verify` can judge.
 pub const MIN_THICKNESS: f64 = 1.0 / 32.0;
 
-/// Brushes are written in decimals, so a corner or a thickness may miss its limit by this much.
+/// A corner or a thickness may miss its limit by this much, because brushes are written in
+/// decimals.
 const ROUNDED: f64 = 1e-6;
 
-/// Reasons for which a brush cannot be part of the world. Such a brush is left out with a
+/// Reasons why a brush cannot be part of the world. Such a brush is left out with a
 /// warning.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum DegenerateBrush {
@@ -80,8 +81,8 @@ pub enum RedundantFace {
     Repeated(usize, usize),
 }
 
-/// Most faces of a brush as written, redundant ones included: the time to find redundant faces
-/// grows with the square of the number of faces.
+/// Maximum number of faces per brush as written, redundant ones included: the time to find
+/// redundant faces grows with the square of the number of faces.
 const MAX_WRITTEN_FACES: usize = 4 * MAX_FACES;
 
 /// The solid that a brush encloses, and its first redundant face, if there is one.
@@ -107,7 +108,7 @@ pub(super) fn solid(
                 && (known.plane.distance - new.plane.distance).abs() < 1e-6
         };
         if let Some(other) = written.iter().find(same) {
-            // The two planes are the same but for rounding, and the solid keeps one of them.
+            // The two planes are the same except for rounding, and the solid keeps one of them.
             redundant = redundant.or(Some(RedundantFace::Repeated(other.number, number)));
         }
         written.push(new);
@@ -130,20 +131,20 @@ pub(super) fn solid(
     Ok((solid, redundant))
 }
 
-/// The reason for which a solid cannot be part of the static world, if there is one.
+/// The reason why a solid cannot be part of the static world, if there is one.
 pub(super) fn too_thin(solid: &ConvexSolid) -> Option<DegenerateBrush> {
     let thickness = solid.thickness();
     (thickness < MIN_THICKNESS - ROUNDED).then_some(DegenerateBrush::TooThin(thickness))
 }
 
-/// If planes bound a solid, they bound one within the universe when their distances are multiplied
-/// by this.
+/// Factor by which the distances of planes are multiplied to test whether they bound a solid at
+/// all: the shrunken solid is within the universe.
 const SHRUNK: f64 = 1.0 / (1 << 20) as f64;
 
-/// The reason for which planes do not bound a solid, when the attempt fails with `reason`.
+/// The reason why planes do not bound a solid, when the attempt fails with `reason`.
 fn no_solid(planes: &[Plane], reason: DegenerateSolid) -> DegenerateBrush {
-    // Faces of thin walls that are written by their corners often have three points in a line.
-    // Then the attempt fails for that reason, although the thickness is the one to report.
+    // Faces of thin walls that are written by their corners often have three points in a line. That
+    // makes the attempt fail, although the thickness is the reason to report.
     let opposite = |a: &Plane, b: &Plane| a.normal.dot(b.normal) < 1e-12 - 1.0;
     let pairs = planes.iter().enumerate();
     let pairs = pairs.flat_map(|(i, a)| planes[i + 1..].iter().map(move |b| (a, b)));
@@ -165,8 +166,7 @@ fn no_solid(planes: &[Plane], reason: DegenerateSolid) -> DegenerateBrush {
     reason.into()
 }
 
-/// The reason for which the plane of a face is not known well enough within `bounds`, if there
-/// is one.
+/// The reason why the plane of a face is not known well enough within `bounds`, if there is one.
 fn uncertain(written: &[WrittenPlane], bounds: &Aabb) -> Option<DegenerateBrush> {
     let errors = written.iter().map(|written| (written.number, written.error(bounds)));
     // An error that is NaN counts as too great.

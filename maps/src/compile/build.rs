@@ -1,10 +1,10 @@
 //! From polygons to the onion BSP (Golodetz 2013, Listings 1 to 4).
 //!
 //! The polygons of all sizes go down one tree together. The paper takes a point of a leaf and
-//! classifies it with each size's own tree. This builder keeps the leaf's whole cell and
-//! classifies all of it, so that a leaf is known to be uniform, however thin it is. A cell that
-//! is mixed is divided further. Work lists replace recursion, so that the depth of the stack
-//! does not depend on the map.
+//! classifies it with each size's own tree. This builder keeps the leaf's whole cell and classifies
+//! all of it, so a leaf is known to be uniform, however thin it is. A cell that is mixed is divided
+//! further. Work lists replace recursion, so that the depth of the stack does not depend on the
+//! map.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,8 +21,8 @@ use crate::spaces::SizeId;
 use crate::world::onion::{MAX_DEPTH, Solidity};
 
 /// Space is divided as a whole until no part has more than one in 64 of the polygons. The threads
-/// then divide the parts independently. The number is large enough to keep all threads busy to the
-/// end. It does not affect the tree.
+/// then divide the parts independently. This is enough to keep all threads busy to the end. It does
+/// not affect the tree.
 const PARTS: usize = 64;
 
 /// Builds trees from the polygons of surfaces.
@@ -38,9 +38,9 @@ pub(super) struct Builder<'a> {
 /// Limits of a tree.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
-    /// Most branches before pruning.
+    /// Maximum number of branches before pruning.
     pub(super) branches: usize,
-    /// Greatest depth.
+    /// Maximum depth.
     pub(super) depth: usize,
 }
 
@@ -57,7 +57,7 @@ struct Task {
     /// Sizes whose solidity is known for the whole cell.
     known: KnownSizes,
     depth: usize,
-    /// The branch above the result, and the side of it; `None` for the root.
+    /// The branch above the result, and the side of that branch; `None` for the root.
     parent: Option<(usize, usize)>,
 }
 
@@ -65,7 +65,7 @@ struct Task {
 #[derive(Clone, Copy, Default)]
 struct KnownSizes {
     sizes: Solidity,
-    /// The sizes among them for which the cell is solid.
+    /// The known sizes for which the cell is solid.
     solid: Solidity,
 }
 
@@ -102,8 +102,7 @@ impl Builder<'_> {
         Ok(draft)
     }
 
-    /// Divides `task` until every part that still has polygons has at most `enough` of them.
-    /// Returns these parts.
+    /// Divides `task` until no part has more than `enough` polygons. Returns these parts.
     fn grow<S: SolidSpace>(
         &self,
         space: &S,

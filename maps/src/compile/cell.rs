@@ -7,8 +7,8 @@ use super::polygon::{Side, side, split};
 use crate::geometry::{Aabb, ConvexSolid, Face, Plane, Winding};
 use crate::spaces::SizeId;
 
-/// Greatest extent of a splinter from a plane, in units: less than half of the tolerance that
-/// answers are judged by.
+/// Maximum extent of a splinter from a plane, in units: less than half of the 0.01 units that
+/// `mapc verify` allows.
 const SPLINTER: f64 = 4.0 * TOLERANCE;
 
 /// A bounded convex polyhedron that is split repeatedly.
@@ -42,7 +42,7 @@ pub(super) trait SolidSpace: Sync {
 }
 
 impl Cell {
-    /// The cell in the shape of the box `bounds`; `None` if that is no solid.
+    /// The cell in the shape of the box `bounds`; `None` if that is not a solid.
     pub(super) fn from_box(bounds: &Aabb) -> Option<Self> {
         let solid = ConvexSolid::from_box(bounds).ok()?;
         let face = |f: &Face| CellFace { id: None, plane: f.plane, winding: solid.winding(f) };

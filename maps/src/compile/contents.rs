@@ -1,13 +1,13 @@
 //! The contents of a brush, by the rules of the map's form.
 //!
 //! Each form has a file with its table, written from that form's own documentation: `quake`,
-//! `quake2`, `half_life` and `quake3`. A table gives the meaning of a face. The rest of the file
-//! decides which face counts if the faces of a brush differ. Names are compared without regard to
-//! case, and a backslash counts as a slash.
+//! `quake2`, `half_life` and `quake3`. A table gives the meaning of a face. The file's code decides
+//! which face counts if the faces of a brush differ. Names are compared without regard to case, and
+//! a backslash counts as a slash.
 //!
-//! A name that no table knows is solid. Some known names mean more in their game than in this
-//! world: nobody swims here, and bots have no clips of their own. Each such name is reported
-//! once, as an [`Unsupported`].
+//! A name that is in no table is solid. Some known names mean more in their game than in this
+//! world: nobody swims here, and no clip is for bots alone. Each such name is reported once, as an
+//! [`Unsupported`].
 
 mod half_life;
 mod quake;
@@ -28,8 +28,8 @@ pub(super) enum Contents {
     /// Solid for boxes and bodies, not for the bare point: Quake's clip brushes,
     /// which are in the hulls of boxes but not in the hull of points.
     Clip,
-    /// Not solid. A liquid or a hint is part of the static world; an origin brush is part of
-    /// nothing.
+    /// Not solid. A liquid or a hint is part of the static world; an origin brush is not part of
+    /// anything.
     Passable,
     /// Not part of the static world; kept with its entity.
     Entity,
@@ -65,7 +65,7 @@ fn owner(form: GameForm, entity: &SourceEntity) -> Owner {
         "worldspawn" | "func_group" | "func_detail" | "func_detail_wall" | "func_detail_fence" => {
             Owner::World
         }
-        // A wall that is triggered comes and goes.
+        // A triggered wall comes and goes.
         "func_wall" if form == GameForm::Quake2 && quake2::is_triggered(entity) => Owner::Other,
         "func_wall" => Owner::Wall,
         "func_static" if form == GameForm::Quake3 => Owner::Wall,
@@ -78,15 +78,14 @@ type Reason = &'static str;
 
 const LIQUID: Reason = "a liquid is empty space here: nobody swims in it, and it hurts nobody";
 const CURRENT: Reason = "no current moves anybody here";
-const BOTS: Reason =
-    "it stops only bots and monsters, which have no rules of their own here, so it is left out";
+const BOTS: Reason = "nothing here stops bots and monsters alone, so it is left out";
 const LADDER: Reason = "nobody climbs ladders here";
 const SLICK: Reason = "no surface is slick here";
 const PORTAL: Reason = "this world is not divided into areas, so it is always open";
 const ORIGIN: Reason =
     "it marks the axis of an entity that moves; in the static world it is left out";
 
-/// The answer of a table about a brush.
+/// A table's verdict about a brush.
 struct Verdict {
     role: Role,
     /// Names and flags whose meaning is not supported in full, each with the missing part.

@@ -1,9 +1,9 @@
 //! Planes that divide brushes with very many faces before the planes of these faces do.
 //!
 //! A convex solid lies behind the plane of each of its faces. So a tree of the faces' planes alone
-//! peels off one face at a time, and is as deep as the number of faces. Planes through the middle
-//! of the solid halve the faces first. Maps without such a brush have no dividers, and their trees
-//! are divided by the faces' planes alone.
+//! peels off one face at a time, and its depth is the number of faces. Planes through the middle of
+//! the solid first halve the faces. Maps without such a brush have no dividers, and their trees are
+//! divided by the faces' planes alone.
 
 use glam::DVec3;
 
@@ -17,7 +17,7 @@ use crate::geometry::Plane;
 /// use one.
 const MANY: usize = 64;
 
-/// Most dividers that are evaluated at one branch.
+/// Maximum number of dividers that are evaluated at one branch.
 const CANDIDATES: usize = 64;
 
 /// A divider leaves no more than this share of the polygons on either side.
@@ -52,8 +52,8 @@ pub(super) fn dividers(statics: &[StaticBrush], planes: &mut PlaneTable) -> Vec<
     dividers
 }
 
-/// The divider that parts the polygons of a cell best. `None` if `splitter`, the best of
-/// their own planes, parts them well enough itself, or if no divider does.
+/// The divider that parts the polygons of a cell best. `None` if `splitter`, the best of the
+/// polygons' own planes, parts them well enough, or if no divider does.
 pub(super) fn choose_divider(
     dividers: &[PlaneId],
     splitter: PlaneId,

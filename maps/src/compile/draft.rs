@@ -74,7 +74,7 @@ impl Branch {
 }
 
 impl Draft {
-    /// Sets the child of the branch and on the side that `parent` names; `None` sets the root.
+    /// Sets the child that `parent` names by its branch and side; `None` sets the root.
     pub(super) fn link(&mut self, parent: Option<(usize, usize)>, grown: DraftChild) {
         match parent {
             Some((branch, side)) => self.branches[branch].children[side] = grown,
@@ -159,10 +159,10 @@ impl Draft {
         }
     }
 
-    /// The state of a cell of another tree in this one. Splinters and parts that extend less
-    /// than the tolerance beyond a plane do not count. These parts are always close to the plane
-    /// that divides them from the rest of the cell. So a thin cell keeps the solidity of the
-    /// space it is in, and no crack is left along it.
+    /// The state in this tree of a cell of another tree. Splinters, and parts that extend less than
+    /// the tolerance beyond a plane, do not count; they are always close to the plane that divides
+    /// them from the rest of the cell. So a thin cell keeps the solidity of the space it is in, and
+    /// no crack is left along it.
     fn state_below(
         &self,
         child: DraftChild,

@@ -12,8 +12,8 @@ use crate::world::onion::{InvalidTree, MAX_DEPTH};
 use crate::world::shift::InvalidShiftTree;
 use crate::world::surface::MAX_CORNERS;
 
-/// Most branches of a tree before pruning. The largest source that was measured, 20,000 brushes of
-/// rooms, needed half as many. This many take two gigabytes while compiling.
+/// Maximum number of branches per tree before pruning. The largest source that was measured, 20,000
+/// brushes of rooms, needed half as many. This many take two gigabytes while compiling.
 pub(super) const MAX_BRANCHES: usize = 1 << 21;
 
 /// A fault of a brush.
@@ -31,7 +31,9 @@ pub enum BrushFault {
     Curves(usize),
     /// The number of curves that could not be made solid. The warning has the line of the
     /// first one.
-    #[error("{0} curves (patchDef2) left out: each is no grid of control points, or is too large")]
+    #[error(
+        "{0} curves (patchDef2) left out: each is not a grid of control points or is too large"
+    )]
     UnreadableCurves(usize),
 }
 
@@ -48,7 +50,7 @@ pub struct BrushWarning {
 }
 
 impl BrushWarning {
-    /// The fault, without the words that something was left out.
+    /// The fault, without saying that something was left out.
     pub fn reason(&self) -> String {
         match self.fault {
             BrushFault::LeftOut(reason) => reason.to_string(),
@@ -119,7 +121,7 @@ pub enum CompileError {
         line: u64,
         /// Character in the line, counted from 1.
         column: u64,
-        /// The offending text, what may have caused it, and the way out.
+        /// The offending text, its possible cause, and what to do.
         reason: String,
     },
     /// A brush is degenerate, and [`Options::strict`](crate::Options::strict) is set.
@@ -189,7 +191,7 @@ impl CompileError {
         };
         let faces = |brush: &StaticBrush| brush.solid.faces().len();
         let nearest = statics.iter().map(distance).fold(f64::INFINITY, f64::min);
-        // Every brush counts that is as near as the nearest, within a unit. The point may lie only
+        // Every brush counts that is, within a unit, as near as the nearest: the point may lie only
         // in the expansion of a brush.
         let there = statics.iter().filter(|brush| distance(brush) <= nearest + 1.0);
         match there.max_by_key(|brush| faces(brush)) {
@@ -199,7 +201,7 @@ impl CompileError {
     }
 }
 
-/// Reasons for which no tree could be built.
+/// Reasons why no tree could be built.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum BuildError {
     /// The tree has too many branches.

@@ -9,9 +9,8 @@ use crate::geometry::{ConvexSolid, DegenerateSolid, Plane};
 const PARALLEL: f64 = 1e-9;
 
 /// The centres of all boxes of these half extents that touch or overlap `solid`. The planes of this
-/// sum are those of the solid, moved outward; those of the box (axial bevels); and one for every
-/// pair of an edge of the solid and an edge of the box that meet on the sum's surface (edge
-/// bevels).
+/// sum are the solid's, moved outward; the box's (axial bevels); and one for each edge of the solid
+/// and edge of the box that meet on the sum's surface (edge bevels).
 pub(super) fn expanded(
     solid: &ConvexSolid,
     half_extents: DVec3,

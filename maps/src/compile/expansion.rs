@@ -15,8 +15,8 @@ use crate::spaces::Size;
 /// The texture of all faces: a picture of `trenchbroom/textures`.
 const TEXTURE: &str = "wall_plaster";
 
-/// Distance in units between the points with which a face's plane is written. The farther apart
-/// they are, the more exact the plane is.
+/// Distance in units between the points that a face's plane is written with. The farther apart they
+/// are, the more exact the plane.
 const REACH: f64 = 64.0;
 
 /// The static world for one size: a point outside these solids is the centre of a box
@@ -107,7 +107,7 @@ impl Expansion {
 fn points(solid: &ConvexSolid, face: &Face) -> [DVec3; 3] {
     let normal = face.plane.normal;
     let centre = solid.winding(face).centre().round();
-    // Computed in this order, an axial plane keeps its distance to the last bit.
+    // Computed in this order, the distance of an axial plane is exact to the last bit.
     let at = centre - normal * normal.dot(centre) + normal * face.plane.distance;
     let aside = if normal.z.abs() < 0.9 { DVec3::Z } else { DVec3::X };
     let along = normal.cross(aside).normalize() * REACH;

@@ -5,14 +5,14 @@
 //! map's entities (`seeds`), size by size. If it does not reach the void around the map, the
 //! map is sealed for that size: the leaves that a flood from the void reaches become solid, and
 //! the surfaces that face them are removed (`trim`). Otherwise the path to the void is reported
-//! (`leak`), and nothing is filled for the size. An entity that only touches a surface, or is in
-//! solid, may be on either side. Its surroundings are kept unless the void reaches them, and a
-//! leak never starts there.
+//! (`leak`), and nothing is filled for the size. An entity that touches a surface, or is in solid,
+//! may be on either side. Its surroundings are kept unless the void reaches them, and a leak never
+//! starts there.
 //!
-//! A box can only be where the smaller boxes about the same centre can be. So the flood of a
-//! size is confined to the leaves that the smaller sizes reach, and a map that is sealed for a
-//! smaller size is sealed for this one too. A pocket that neither entities nor the void reach
-//! stays empty, unless a smaller size reaches it from the void.
+//! A box can be only where smaller boxes about the same centre can be. So the flood of a size is
+//! confined to the leaves that the smaller sizes reach, and a map that is sealed for a smaller size
+//! is also sealed for this one. A pocket that neither entities nor the void reach stays empty,
+//! unless a smaller size reaches it from the void.
 
 mod leak;
 mod portals;
@@ -51,7 +51,7 @@ struct Floods<'a> {
 #[derive(Clone, Copy)]
 struct Smaller {
     all: Solidity,
-    /// The sizes among them for which the map is sealed.
+    /// The smaller sizes for which the map is sealed.
     sealed: Solidity,
 }
 
@@ -119,8 +119,8 @@ pub(super) fn fill(
 }
 
 impl Floods<'_> {
-    /// Whether the map is sealed for `size`. If so, adds its outside. The outside includes
-    /// leaves that are outside for a `smaller` size for which the map is sealed.
+    /// Whether the map is sealed for `size`. If so, adds its outside. If the map is sealed for a
+    /// `smaller` size, its outside is included.
     fn seal(&mut self, size: SizeId, half_extents: Vec3, smaller: Smaller) -> Sealing {
         let draft = self.draft;
         let empty = |leaf: LeafId| draft.leaf(leaf).is_some_and(|s| !s.contains(size));

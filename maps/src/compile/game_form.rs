@@ -83,7 +83,7 @@ impl fmt::Display for GameForm {
 
 /// The error for a name that no form has.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{name:?} is no form of maps; write quake, quake2, half-life or quake3")]
+#[error("{name:?} is not a form of maps; write quake, quake2, half-life or quake3")]
 pub struct UnknownForm {
     /// The name.
     pub name: String,
@@ -107,7 +107,7 @@ pub struct RecognisedForm {
     pub sign: String,
 }
 
-/// The parts of a map that can tell its form.
+/// The parts of a map that can show its form.
 pub(super) struct Signs<'a> {
     pub(super) given: Option<GameForm>,
     pub(super) text: &'a [u8],

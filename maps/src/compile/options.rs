@@ -21,9 +21,10 @@ pub struct Options {
     pub strict: bool,
     /// Whether Quake III's curves become solid.
     pub curves: Curves,
-    /// Greatest angle at the edges of the shift tree's cells that gets no bevel.
+    /// Largest angle at the edges of the shift tree's cells that gets no bevel.
     pub bevel_angle: BevelAngle,
-    /// Whether the outside is left empty even if the map is sealed, to inspect the bare brushes.
+    /// Whether the outside stays empty even if the map is sealed, so that the bare brushes can be
+    /// inspected.
     pub keep_outside: bool,
     /// The number of threads; by default the machine's. The result does not depend on it.
     pub threads: Option<NonZeroUsize>,

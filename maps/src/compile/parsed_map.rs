@@ -21,7 +21,7 @@ pub(super) struct ParsedMap {
     pub(super) form: RecognisedForm,
     pub(super) omitted: Option<OmittedLayers>,
     pub(super) unsupported: Vec<Unsupported>,
-    /// The number of brushes in the source and of solids that stand for curves.
+    /// The number of brushes in the source, plus the solids that stand for curves.
     pub(super) brushes: usize,
 }
 
@@ -108,8 +108,7 @@ impl ParsedMap {
         Ok(parsed)
     }
 
-    /// Writes the form into the keys of worldspawn, if it is another than Quake's or if the map
-    /// has the key.
+    /// Writes the form into the keys of worldspawn, unless it is Quake's and the map lacks the key.
     fn tell_form(&mut self) {
         let world = self.entities.iter().position(|e| is_worldspawn(e.classname()));
         let Some(world) = self.entities.get_mut(world.unwrap_or(0)) else { return };

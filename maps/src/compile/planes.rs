@@ -6,9 +6,9 @@ use glam::DVec3;
 
 use crate::geometry::Plane;
 
-/// The compiler ignores distances below this, in units: it neither cuts off thinner slices nor
-/// tells planes apart that are closer on one face. This is half the resolution of `f32` at the
-/// edge of the world, and a tenth of the tolerance that answers are judged by.
+/// The compiler ignores distances below this, in units: it cuts off no thinner slices, and takes
+/// planes that are closer than this on a face for one. This is half the resolution of `f32` at the
+/// edge of the world, and a tenth of the 0.01 units that `mapc verify` allows.
 pub(super) const TOLERANCE: f64 = 1e-3;
 
 /// A plane of a [`PlaneTable`], with a facing.
@@ -37,7 +37,7 @@ impl PlaneId {
 }
 
 /// Two planes whose normals differ by less than this are the same if the vertices of the face lie
-/// on both. Normals of one plane that are computed from different points of it differ by far less.
+/// on both. Normals computed from different points of one plane differ by far less.
 const NORMALS_AGREE: f64 = 1e-5;
 
 /// All planes of a map. Each is stored once, with its leading normal component
@@ -56,8 +56,8 @@ impl PlaneTable {
     pub(super) fn intern(&mut self, plane: &Plane, vertices: &[DVec3]) -> PlaneId {
         let plane = snapped(plane);
         // The first component above 0.4 decides the facing. There is one, because the greatest
-        // component of a unit normal is at least 0.577. The limit is far from zero and from the
-        // sines of common angles.
+        // component of a unit normal is at least 0.577. 0.4 is far from zero and from the sines of
+        // common angles.
         let leading = plane.normal.to_array().into_iter().find(|c| c.abs() > 0.4);
         let flip = leading.is_some_and(|c| c < 0.0);
         let canonical = if flip { plane.flipped() } else { plane };
@@ -84,7 +84,7 @@ impl PlaneTable {
     }
 }
 
-/// The plane, with its normal set to an axis if it is along that axis but for rounding.
+/// The plane, with its normal set to an axis if the two differ only by rounding.
 fn snapped(plane: &Plane) -> Plane {
     let component = |c: f64| {
         if c.abs() < 1e-12 {

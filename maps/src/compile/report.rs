@@ -27,7 +27,7 @@ pub struct Report {
     /// Names and flags of the map that this world does not support in full, each once, in the order
     /// of the map.
     pub unsupported: Vec<Unsupported>,
-    /// The number of brushes in the source and of solids that stand for curves.
+    /// The number of brushes in the source, plus the solids that stand for curves.
     pub brushes: usize,
     /// The number of brushes that are part of the static world.
     pub solids: usize,
@@ -52,5 +52,5 @@ pub enum Stage {
     ShiftTree,
 }
 
-/// A function that is called with the stage, the part of it that is done, and the whole of it.
+/// A function that is called with the stage, the amount that is done, and the whole amount.
 pub type Progress<'a> = dyn FnMut(Stage, u64, u64) + 'a;

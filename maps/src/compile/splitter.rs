@@ -7,15 +7,15 @@ use super::parallel::in_order;
 use super::planes::{PlaneId, PlaneTable};
 use super::polygon::{Polygon, Side};
 
-/// Most planes that are evaluated at one branch. They are the planes whose polygons have the
-/// largest area: among many polygons a good plane is easy to find. To evaluate four times as many
-/// takes twice as long and saves one branch in a hundred.
+/// Maximum number of planes that are evaluated at one branch. They are the planes whose polygons
+/// have the largest area: among many polygons a good plane is easy to find. Evaluating four times
+/// as many takes twice as long and saves one branch in a hundred.
 const CANDIDATES: usize = 64;
 
 // The weights of a plane's score, in polygons. Polygons in the plane need no further division,
 // polygons that it splits count twice afterwards, and a surplus on one side makes the tree deeper.
-// The surplus counts by its square over the number of all polygons. With these values traces
-// visited the fewest branches on real maps, and the trees had about the fewest branches. With a
+// The surplus counts as its square over the number of all polygons. With these values, traces
+// visited the fewest branches on real maps, and the trees had nearly the fewest branches. With a
 // linear imbalance, hills peel off one wedge at a time and their trees are twice as deep.
 const COPLANAR_WEIGHT: f64 = 2.0;
 const SPLIT_WEIGHT: f64 = 5.0;

@@ -1,7 +1,7 @@
 //! The plane of a face as written: through three points, which may lie anywhere.
 //!
-//! The points of a face only determine its plane, and some editors write them far outside the
-//! brush. Far points are scaled first, so that no product overflows. The rounding of their
+//! The points of a face serve only to determine its plane, and some editors write them far outside
+//! the brush. Far points are scaled first, so that no product overflows. The rounding of their
 //! digits makes the plane uncertain near the brush; this uncertainty is bounded.
 
 use glam::DVec3;
@@ -10,24 +10,24 @@ use super::brush::{DegenerateBrush, MAX_COORDINATE};
 use super::source::map::SourceFace;
 use crate::geometry::{Aabb, Plane};
 
-/// Greatest uncertainty of a face's plane anywhere on its brush, in units: a tenth of the
-/// compiler's tolerance. A large triangle reaches it if its points are about a million million
-/// units away. Points with whole coordinates in an axial plane never reach it.
+/// Largest uncertainty of a face's plane anywhere on its brush, in units: a tenth of the compiler's
+/// tolerance. A large triangle reaches it if its points are about a million million units away.
+/// Points with whole coordinates in an axial plane never reach it.
 pub(super) const PLANE_ERROR: f64 = 1e-4;
 
 /// Points that are all nearer than this, along each axis, are certain to give a plane that
 /// is precise within the world.
 const NEAR: f64 = 2.0 * MAX_COORDINATE;
 
-/// A triangle with a smaller height than this, in units, has no plane, because the last digit
-/// written would decide it.
+/// A triangle lower than this, in units, has no plane, because the last written digit would decide
+/// it.
 const LOWEST: f64 = 1e-5;
 
 /// The plane of a face, with its number in the brush, counted from 1.
 pub(super) struct WrittenPlane {
     pub(super) number: usize,
     pub(super) plane: Plane,
-    /// Bounds of the plane's error if a point is farther than [`NEAR`]. `None` if no point is.
+    /// Bounds of the plane's error; `None` if no point is farther than [`NEAR`].
     far: Option<Far>,
 }
 
@@ -86,7 +86,7 @@ impl WrittenPlane {
         Some(Self { number, plane: Plane::through(unit, at), far: Some(far) })
     }
 
-    /// Greatest error of the plane within `bounds`, in units.
+    /// Largest error of the plane within `bounds`, in units.
     pub(super) fn error(&self, bounds: &Aabb) -> f64 {
         let Some(Far { at, offset, tilt, slope }) = &self.far else { return 0.0 };
         let reach = (bounds.min - at).abs().max((bounds.max - at).abs());
@@ -151,7 +151,7 @@ mod tests {
         };
         assert!(plane(1e9).error(&BOUNDS) <= PLANE_ERROR);
         assert!(plane(1e14).error(&BOUNDS) > PLANE_ERROR);
-        // A plane that is known passes through its points but for the rounding of their digits.
+        // A known plane passes through its points, except for the rounding of their digits.
         let near = plane(1e6);
         assert!(near.plane.signed_distance(DVec3::splat(1e6 / 3.0)).abs() < 1e-8);
     }

@@ -1,7 +1,7 @@
 //! Convex solids: brushes, expanded brushes, and the convex parts of models.
 //!
-//! [`ConvexSolid::from_planes`] clips faces one by one, checks the result, and falls back
-//! to [`Polyhedron`], which cannot come apart, where planes nearly coincide.
+//! [`ConvexSolid::from_planes`] clips faces one by one and checks the result. Where planes nearly
+//! coincide, it falls back to [`Polyhedron`], which cannot come apart.
 
 use glam::{BVec3, DVec3};
 use thiserror::Error;
@@ -17,8 +17,8 @@ pub(super) const UNIVERSE: f64 = 131_072.0;
 /// this small.
 const WELD: f64 = 1e-3;
 
-/// Corners of clipped faces are certainly one vertex only if they are closer
-/// than this, a multiple of the tolerance of clipping.
+/// Only corners of clipped faces that are closer than this are certainly one vertex. It is a
+/// multiple of the tolerance of clipping.
 const CERTAIN: f64 = 1e-5;
 
 /// [`ConvexSolid::from_parts`] accepts a vertex that is no farther than this in front of a face:
@@ -53,7 +53,7 @@ pub struct Face {
     pub vertices: Vec<u16>,
 }
 
-/// Reasons for which planes do not bound a solid.
+/// Reasons why planes do not bound a solid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DegenerateSolid {
     /// A face extends to the end of the universe.
@@ -77,10 +77,9 @@ impl ConvexSolid {
     /// The solid behind all `planes` (outward, unit normals). A plane that cuts nothing off,
     /// because it only touches the solid or repeats another plane, has no face.
     ///
-    /// Each face is clipped on its own, which is exact but for rounding if planes meet at large
-    /// angles and corners are far apart. The result is checked. If it is not closed, the solid
-    /// is cut out as a whole (`Polyhedron`), where rounding cannot make faces disagree about
-    /// their corners.
+    /// Each face is clipped on its own, which is exact except for rounding if planes meet at large
+    /// angles and corners are far apart. If the result is not closed, the solid is cut out as a
+    /// whole (`Polyhedron`), so that rounding cannot make faces disagree about their corners.
     ///
     /// ```
     /// use obsp::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane};
@@ -96,7 +95,7 @@ impl ConvexSolid {
     /// ```
     ///
     /// # Errors
-    /// [`DegenerateSolid`] if the planes do not bound a volume, or one is no plane.
+    /// [`DegenerateSolid`] if the planes do not bound a volume, or one is not a plane.
     pub fn from_planes(planes: &[Plane]) -> Result<Self, DegenerateSolid> {
         if !planes.iter().all(Plane::is_sound) {
             return Err(DegenerateSolid::Inconsistent);
@@ -144,7 +143,7 @@ impl ConvexSolid {
         once && euler && sides.iter().all(twin)
     }
 
-    /// Whether all vertices are on or behind a plane, but for rounding.
+    /// Whether all vertices are on or behind a plane, except for rounding.
     fn is_behind(&self, plane: &Plane) -> bool {
         self.vertices.iter().all(|&v| plane.signed_distance(v) <= CERTAIN)
     }
@@ -153,7 +152,7 @@ impl ConvexSolid {
     ///
     /// # Errors
     /// [`DegenerateSolid`] if a side is shorter than a thousandth of a unit, reaches beyond
-    /// ±[`UNIVERSE`](crate::UNIVERSE), or is no number.
+    /// ±[`UNIVERSE`](crate::UNIVERSE), or is not a number.
     pub fn from_box(bounds: &Aabb) -> Result<Self, DegenerateSolid> {
         let planes: Vec<Plane> = [DVec3::X, DVec3::Y, DVec3::Z]
             .into_iter()
@@ -306,8 +305,8 @@ impl ConvexSolid {
         }
         let mut greatest = f64::NEG_INFINITY;
         for &v in &self.vertices {
-            // The comparison is one instruction. `f64::max` takes more, because it allows for NaN,
-            // which no vertex is.
+            // The comparison is one instruction. `f64::max` takes more, because it handles NaN,
+            // which never occurs here.
             let along = direction.dot(v);
             greatest = if along > greatest { along } else { greatest };
         }
@@ -346,7 +345,7 @@ impl ConvexSolid {
         self.vertices.iter().sum::<DVec3>() / self.vertices.len() as f64
     }
 
-    /// The least thickness: over all faces, the least distance from the face to the vertex
+    /// The smallest thickness: over all faces, the smallest distance from the face to the vertex
     /// farthest behind it.
     pub fn thickness(&self) -> f64 {
         let depth = |face: &Face| {
@@ -362,8 +361,8 @@ impl ConvexSolid {
     }
 }
 
-/// The vertex at each corner of `bounds`; `None` unless `vertices` are, but for rounding, those of
-/// a box along the axes.
+/// The vertex at each corner of `bounds`; `None` unless `vertices` are those of a box along the
+/// axes, except for rounding.
 fn box_corners(vertices: &[DVec3], bounds: &Aabb) -> Option<[u16; 8]> {
     if vertices.len() != 8 {
         return None;
@@ -396,8 +395,8 @@ mod tests {
         }
     }
 
-    /// The corners of a box are chosen by signs. The result must be that of a search through
-    /// all vertices.
+    /// The corners of a box are chosen by signs. The result must equal that of a search through all
+    /// vertices.
     #[test]
     fn a_box_extends_as_far_as_its_farthest_vertex() {
         let bounds = Aabb { min: DVec3::new(-1.1, 0.3, -3.7), max: DVec3::new(1.3, 2.9, 0.1) };
@@ -415,7 +414,7 @@ mod tests {
             // Where rounding put vertices off the box, its bounds are a little wider.
             let beyond = solid.extent(direction) - farthest;
             assert!((-1e-14..1e-9).contains(&beyond), "{direction}: {beyond}");
-            // Vertices of one face are equally far but for rounding.
+            // Vertices of one face are equally far, except for rounding.
             let support = solid.vertices()[usize::from(solid.support(direction))];
             assert!(farthest - along(&support) < 1e-12, "{direction}");
         }
@@ -444,7 +443,7 @@ mod tests {
         }
     }
 
-    /// A plane with a number that is not finite used to give vertices that are not finite.
+    /// Before, a plane with a number that is not finite led to vertices that are not finite.
     #[test]
     fn points_without_a_plane_bound_nothing() {
         let planes: Vec<Plane> = unit_box().faces().iter().map(|face| face.plane).collect();

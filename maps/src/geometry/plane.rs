@@ -23,7 +23,7 @@ impl Plane {
         self.normal.dot(point) - self.distance
     }
 
-    /// Whether the normal has length one but for rounding, and the distance is finite.
+    /// Whether the normal has length one, except for rounding, and the distance is finite.
     pub(crate) fn is_sound(&self) -> bool {
         (self.normal.length_squared() - 1.0).abs() < 1e-6 && self.distance.is_finite()
     }

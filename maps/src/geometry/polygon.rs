@@ -11,7 +11,7 @@ pub struct Polygon {
     pub plane: Plane,
     /// Middle of the corners.
     pub centre: DVec3,
-    /// Greatest distance of a corner from `centre`.
+    /// Maximum distance of a corner from `centre`.
     pub radius: f64,
 }
 

@@ -148,8 +148,8 @@ fn sides(winding: &Winding, plane: &Plane) -> (bool, bool) {
     })
 }
 
-/// The index of the polygon whose plane splits the fewest polygons and balances the halves
-/// best. Among equals it is the first, so that the tree depends only on the input.
+/// The index of the polygon whose plane splits the fewest polygons and balances the halves best;
+/// the first among equals, so that the tree depends only on the input.
 fn best_divider(polygons: &[(Plane, Winding)]) -> Option<usize> {
     let cost = |plane: &Plane| {
         let (mut front, mut back, mut split) = (0_usize, 0_usize, 0_usize);
@@ -170,8 +170,8 @@ fn best_divider(polygons: &[(Plane, Winding)]) -> Option<usize> {
 type Half = Vec<(Plane, Winding)>;
 
 /// Splits the polygons by the plane of one of them, the divider. Polygons in that plane bound
-/// both halves already and are dropped. The divider itself is always dropped: its corners,
-/// rounded to a few decimals, may lie beside its plane, and it would be chosen again for ever.
+/// both halves already and are dropped. The divider itself is always dropped. Its corners, rounded
+/// to a few decimals, may lie beside its plane, so that it would be chosen again for ever.
 fn divide(polygons: Half, divider: usize) -> (Half, Half) {
     let plane = &polygons[divider].0.clone();
     let (mut front, mut back) = (Vec::new(), Vec::new());

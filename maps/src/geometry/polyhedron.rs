@@ -1,9 +1,9 @@
 //! A convex polyhedron that is cut plane by plane and stays closed.
 //!
-//! Every corner is one vertex that the faces around it share, and its side of a plane is
-//! decided once. So all faces are cut along the same corners, however they are rounded, and a
-//! closed polyhedron stays closed. Planes that nearly coincide or nearly meet in a point make
-//! narrow faces and short edges, never a gap.
+//! The faces around a corner share one vertex, and its side of a plane is decided once. So all
+//! faces are cut at the same corners, however these are rounded, and a closed polyhedron stays
+//! closed. Planes that nearly coincide or nearly meet in a point make narrow faces and short edges,
+//! never a gap.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,8 +17,8 @@ use super::{Aabb, Plane};
 /// turn.
 ///
 /// A corner that counts as on a plane may be in front of it by this much. Where planes are that
-/// close to each other, a cut may leave two holes instead of one. With another tolerance the
-/// corners there become distinct, or one.
+/// close to each other, a cut may leave two holes instead of one. With another tolerance, the
+/// corners there become either distinct or one.
 const ON_PLANE: [f64; 4] = [1e-6, 1e-8, 1e-5, 1e-9];
 
 /// A closed convex polyhedron.
@@ -151,7 +151,7 @@ impl Polyhedron {
     }
 }
 
-/// The loop of vertices that closes the hole which these faces leave.
+/// The loop of vertices around the hole that these faces leave.
 fn open_loop(faces: &[Loop]) -> Result<Vec<u32>, DegenerateSolid> {
     let edges = || {
         faces.iter().flat_map(|face| {

@@ -9,9 +9,9 @@ pub struct Winding {
     pub vertices: Vec<DVec3>,
 }
 
-/// A vertex closer to a plane than this counts as on it. Map coordinates are
-/// below 2^16 and `f64` keeps their products to about 1e-9, so this is far
-/// above rounding and far below the details of maps.
+/// A vertex closer to a plane than this counts as on it. Map coordinates are below 2^16, and their
+/// products in `f64` are exact to about 1e-9, so this is far above rounding and far below the
+/// details of maps.
 pub(crate) const ON_PLANE: f64 = 1e-6;
 
 impl Winding {
@@ -58,8 +58,8 @@ impl Winding {
         (vertices.len() >= 3).then_some(Self { vertices })
     }
 
-    /// The parts in front of and behind `plane`. A winding on the plane counts as on both sides. If
-    /// a side has no area, it is `None`.
+    /// The parts in front of and behind `plane`; a part without an area is `None`. A winding on the
+    /// plane counts as on both sides.
     pub fn split(&self, plane: &Plane) -> (Option<Self>, Option<Self>) {
         (self.clipped_behind(&plane.flipped()), self.clipped_behind(plane))
     }

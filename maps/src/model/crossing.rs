@@ -65,7 +65,7 @@ fn meets(face: &Candidate, from: DVec3, to: DVec3, other: &Candidate) -> bool {
         }
         (None, None) => touches(from, to, other, FLATNESS),
         // The edge and the face share a corner, which is on the face's plane. If the edge's other
-        // end is off the plane, they meet nowhere else.
+        // end is off the plane, they do not meet elsewhere.
         _ => {
             let leaves = other.normal.dot(to - from).abs() > FLATNESS;
             !leaves && touches(from, to, other, -FLATNESS)

@@ -21,7 +21,7 @@ pub struct Material {
 
 /// A coefficient is out of its range.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
-#[error("{name} is {value}, not within 0 and {most}")]
+#[error("{name} is {value}, not between 0 and {most}")]
 pub struct MaterialError {
     /// The name of the coefficient.
     pub name: &'static str,
@@ -36,20 +36,20 @@ impl Material {
     /// and players have the same friction, and no restitution.
     pub const USUAL: Self = Self { friction: 0.6, restitution: 0.2, angular_damping: 0.4 };
 
-    /// Greatest coefficient of friction: rubber on dry ground has little more than 1, and
-    /// a body with more than 2 sticks to walls.
+    /// Maximum coefficient of friction: rubber on dry ground has little more than 1, and a body
+    /// with more than 2 sticks to walls.
     pub const MAX_FRICTION: f64 = 2.0;
 
-    /// Greatest coefficient of restitution: beyond 1 impacts would gain energy.
+    /// Maximum coefficient of restitution: beyond 1 impacts would gain energy.
     pub const MAX_RESTITUTION: f64 = 1.0;
 
-    /// Greatest angular damping, per second: a body then loses its spin within a few ticks.
+    /// Maximum angular damping, per second: a body then loses its spin within a few ticks.
     pub const MAX_ANGULAR_DAMPING: f64 = 100.0;
 
     /// The material with these coefficients, and the default damping.
     ///
     /// # Errors
-    /// One of them is negative, too great, or no number.
+    /// One of them is negative, too great, or not a number.
     pub fn new(friction: f64, restitution: f64) -> Result<Self, MaterialError> {
         within("friction", friction, Self::MAX_FRICTION)?;
         within("restitution", restitution, Self::MAX_RESTITUTION)?;
@@ -59,7 +59,7 @@ impl Material {
     /// This material with another angular damping.
     ///
     /// # Errors
-    /// It is negative, too great, or no number.
+    /// It is negative, too great, or not a number.
     pub fn with_angular_damping(self, angular_damping: f64) -> Result<Self, MaterialError> {
         within("angular_damping", angular_damping, Self::MAX_ANGULAR_DAMPING)?;
         Ok(Self { angular_damping, ..self })
@@ -76,9 +76,8 @@ impl Material {
     }
 
     /// Angular damping, per second: with a damping of *c*, the spin falls by the factor
-    /// 1/(1 + *c* *h*) in each step of *h* seconds. While *c* is small, it is the share of the
-    /// spin that a body loses per second. Zero keeps the angular momentum of a body in free
-    /// flight.
+    /// 1/(1 + *c* *h*) in each step of *h* seconds. A small *c* is the share of the spin that a
+    /// body loses per second. Zero keeps the angular momentum of a body in free flight.
     pub const fn angular_damping(&self) -> f64 {
         self.angular_damping
     }

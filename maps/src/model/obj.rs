@@ -14,10 +14,10 @@ use words::{Word, statements};
 
 pub use words::ObjPlace;
 
-/// Greatest coordinate of a model, in units: the default map is 2,048 units across.
+/// Maximum coordinate of a model, in units: the default map is 2,048 units across.
 pub(super) const REACH: f64 = 1024.0;
 
-/// Most polygons of a model: building the polygon BSP takes quadratic time, and Blow's
+/// Maximum number of polygons per model: building the polygon BSP takes quadratic time, and Blow's
 /// most detailed model has 97.
 pub(super) const MAX_POLYGONS: usize = 1024;
 

@@ -188,7 +188,7 @@ fn a_surface_inside_out_is_refused() {
     assert!(error.contains("volume is -36"), "{error}");
 }
 
-/// Case `messages`: the error for a text that is no OBJ file said that its volume is 0 and that
+/// Case `messages`: the error for a text that is not an OBJ file said that its volume is 0 and that
 /// faces must run counter-clockwise. The text has no faces at all.
 #[test]
 fn a_text_without_faces_is_told_what_was_seen() {

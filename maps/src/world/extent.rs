@@ -1,6 +1,6 @@
 //! The extent of a world, and the part of a query that lies within it.
 //!
-//! Every query along a segment, be it of points, boxes, bodies or rays, is clipped by
+//! Every query along a segment, whether of points, boxes, bodies or rays, is clipped by
 //! [`clip_to_extent`] alone, so that no two of them disagree about a far end.
 
 use glam::{DVec3, Vec3};
@@ -14,7 +14,7 @@ pub const UNIVERSE: f32 = 262_144.0;
 
 /// Longest distance along an axis that is traced at once, in units: twice the greatest coordinate
 /// of a map, which is the longest way through one. The time of a hit is an `f32` share of the
-/// traced piece, so it is never coarser than on that way.
+/// traced piece, so this bounds how coarse it is.
 pub(crate) const LONGEST_PIECE: f32 = 65_536.0;
 
 /// The part of a segment that lies within the extent.
@@ -117,8 +117,7 @@ pub(crate) fn trace_in_pieces(
             Trace::Clear => (),
             Trace::Hit(hit) => return Trace::Hit(Hit { time: of_whole(piece, hit.time), ..hit }),
             Trace::StartSolid if index == 0 => return Trace::StartSolid,
-            // Rounding put the end of the previous piece, which was free, into solid. The trace
-            // ends there.
+            // Rounding put the free end of the previous piece into solid. The trace ends there.
             Trace::StartSolid => {
                 let (point, before) = (at(piece), at(piece - 1.0));
                 let back = (before - point).normalize_or_zero();

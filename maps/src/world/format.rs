@@ -68,7 +68,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<World, FormatError> {
     if *stored != hash(body) {
         return Err(FormatError::Damaged);
     }
-    // The hash detects accidents, not attacks, so the body is checked too.
+    // The hash detects accidents, not attacks, so the body is also checked.
     let parts = Body::decode(body)?.into_parts()?;
     if Body::of(&parts).encode() != body {
         return Err(FormatError::Form);
@@ -99,7 +99,7 @@ pub(super) fn save(world: &World, path: &Path) -> Result<(), SaveError> {
     let written =
         std::fs::write(&beside, to_bytes(world)).and_then(|()| std::fs::rename(&beside, path));
     written.map_err(|reason| {
-        // Best effort: if this fails too, the leftover has to be removed by hand.
+        // Best effort: if this also fails, the leftover has to be removed by hand.
         let _ = std::fs::remove_file(&beside);
         SaveError { path: path.to_owned(), reason }
     })

@@ -17,8 +17,8 @@ pub(crate) use point::{PARALLEL, PlaneSide};
 
 use crate::world::extent::UNIVERSE;
 
-/// Greatest depth of a tree that is built or loaded. Queries keep a stack of this
-/// length, which takes less than 64 KiB of the thread's stack.
+/// Maximum depth of a tree that is built or loaded. Queries keep a stack of this length, which
+/// takes less than 64 KiB of the thread's stack.
 pub(crate) const MAX_DEPTH: usize = 1024;
 
 /// One BSP over all sizes (Golodetz 2013, section 3): each leaf says for every
@@ -41,7 +41,7 @@ pub(crate) struct Depth {
     pub(crate) mean: f64,
 }
 
-/// Reasons for which nodes do not form a valid tree.
+/// Reasons why nodes do not form a valid tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum InvalidTree {
     /// A child does not come after its parent, or does not exist.

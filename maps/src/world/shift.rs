@@ -1,11 +1,10 @@
 //! The shifted planes: traces of any convex body through one tree (Melax 2000).
 //!
-//! The tree divides the unexpanded solids. A body is traced through it as a point, and every
-//! plane is shifted by the extent of the body: to the front for the space behind it, and to
-//! the back for the space in front of it, so that the two spaces overlap. A solid leaf then
-//! stands for its cell grown by at least the body, and no body gets past it. Where planes meet
-//! the cell grows too far. *Bevels*, further planes at the solid leaves, bound this growth
-//! (section 5).
+//! The tree divides the unexpanded solids. A body is traced through it as a point, and every plane
+//! is shifted by the extent of the body: forward for the space behind it, and backward for the
+//! space in front of it, so that the two spaces overlap. A solid leaf then stands for its cell,
+//! grown by at least the body, and no body gets past it. Where planes meet the cell grows too far.
+//! *Bevels*, further planes at the solid leaves, bound this growth (section 5).
 //!
 //! [`ShiftTree`] holds a checked tree, `trace` moves bodies through it,
 //! `touch` tests one position, and `visits` counts the branches that both visit.
@@ -26,12 +25,12 @@ pub use visits::{NodeCount, Visits};
 /// Length of a query's stack, and the bound that trees are checked against at load.
 const MAX_WAITING: usize = 256;
 
-/// A stack of this length is enough for real maps: levels needed 13 to 22, hills of 393 wedges
-/// needed 44. Clearing a longer stack takes as long as a short trace.
+/// Length of a stack that is enough for real maps: levels needed 13 to 22, and hills of 393 wedges
+/// 44. Clearing a longer stack takes as long as a short trace.
 const FEW_WAITING: usize = 48;
 
-/// Most branches of a tree. This many take fifty megabytes, far more than any map that was
-/// measured.
+/// Maximum number of branches per tree. This many take fifty megabytes, far more than any map that
+/// was measured.
 const MAX_BRANCHES: usize = 1 << 21;
 
 /// A solid-leaf BSP of the static world as it was drawn, bevelled.
@@ -43,7 +42,7 @@ const MAX_BRANCHES: usize = 1 << 21;
 pub struct ShiftTree {
     root: Link,
     branches: Vec<Branch>,
-    /// The greatest number of branches on the way to a leaf whose two sides a query has to search.
+    /// Maximum number of branches on the way to a leaf of which a query has to search both sides.
     waiting: usize,
 }
 
@@ -104,7 +103,7 @@ pub(crate) struct Unlinked {
     pub(crate) children: [Kind; 2],
 }
 
-/// Reasons for which branches do not form a valid tree.
+/// Reasons why branches do not form a valid tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum InvalidShiftTree {
     /// A branch refers to a child that does not exist.
@@ -192,7 +191,7 @@ fn leaf(kind: Kind) -> Link {
     if kind == Kind::Solid { Link::SOLID } else { Link::EMPTY }
 }
 
-/// The greatest number of branches above a leaf whose two sides both have to be searched.
+/// Maximum number of branches above a leaf whose two sides both have to be searched.
 fn most_waiting(root: Link, branches: &[Branch]) -> usize {
     let mut waiting: Vec<usize> = vec![0; branches.len()];
     let below = |link: Link, waiting: &[usize]| link.index().map_or(0, |index| waiting[index]);

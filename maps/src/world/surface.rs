@@ -1,6 +1,6 @@
 use crate::geometry::Polygon;
 
-/// Most corners that the polygons of a surface may have. A corner counts once for
+/// Maximum number of corners that the polygons of a surface may have. A corner counts once for
 /// every polygon. This many take twenty-four megabytes, far more than any map that was measured.
 pub(crate) const MAX_CORNERS: usize = 1 << 20;
 

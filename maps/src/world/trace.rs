@@ -2,7 +2,8 @@
 //!
 //! `line` finds the first solid leaf along a line (Golodetz 2013, Listing 5). Where planes
 //! are crossed too close together for `f32` to order them, `contact_normal` finds the
-//! face that was hit. `grazing` traces lines that run along a surface once more, beside it.
+//! face that was hit. `grazing` repeats the trace of a line that runs along a surface, beside that
+//! surface.
 
 mod contact_normal;
 mod grazing;
@@ -18,8 +19,8 @@ use crate::spaces::SizeId;
 use line::{Entry, Found, Query, Segment};
 
 /// A hit leaves a mover this far in front of the surface, in units along its normal, or at the
-/// start if that was nearer. The distance is large against the rounding of `f32` positions, and
-/// small against anything drawn.
+/// start if that was nearer. This is much more than the rounding of `f32` positions, and much less
+/// than any detail of a map.
 pub const SURFACE_DISTANCE: f32 = 1.0 / 32.0;
 
 /// Planes that are crossed within this many units of each other along the segment meet in an
@@ -28,8 +29,8 @@ pub const SURFACE_DISTANCE: f32 = 1.0 / 32.0;
 const EDGE: f32 = 0.01;
 
 /// Intervals of the segment shorter than this, in units, are skipped: where planes
-/// meet, rounding makes intervals that lie in no cell at all. A path may cut off this
-/// much of a solid's edge, which is the tolerance that worlds are compiled to.
+/// meet, rounding makes intervals that lie in no cell at all. A path may cut off this much of a
+/// solid's edge, which is the compiler's tolerance.
 const SLIVER: f32 = 0.001;
 
 /// Number of times that a hit's end is moved nearer to the start if rounding put it
@@ -100,8 +101,8 @@ impl OnionTree {
         let Some(Found { time, entry }) = query.run(self.root(), 0.0) else {
             return Trace::Clear;
         };
-        // A start that touches a surface is not in solid; a leaf entered without
-        // crossing a plane is the leaf that contains the start.
+        // A start that touches a surface is not in solid. A leaf that is entered without crossing a
+        // plane contains the start.
         let Some(entry) = entry else { return Trace::StartSolid };
         if time == 0.0 && self.is_solid(size, start) {
             return Trace::StartSolid;
@@ -137,8 +138,8 @@ impl OnionTree {
     }
 
     /// The contact of a segment that starts closer to a surface than the compiler's tolerance
-    /// and leaves it. That surface is not hit, and neither is a splinter of it that ends within
-    /// the width of an edge.
+    /// and leaves it. That surface does not count as hit, nor does a splinter of it that ends
+    /// within the width of an edge.
     // Rare, and not inlined, so that the search is inlined into `straight` only once.
     #[cold]
     #[inline(never)]
@@ -156,7 +157,7 @@ impl OnionTree {
     }
 
     /// The position at time `stop`, or an earlier one if that is in solid due to
-    /// rounding. `None` if even the start is in solid, which happens in no compiled tree.
+    /// rounding. `None` if even the start is in solid, which never happens in a compiled tree.
     /// `near_plane` is set to whether the position is close to a plane.
     #[inline(always)]
     fn free_end(

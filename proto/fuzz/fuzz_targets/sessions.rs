@@ -1,4 +1,4 @@
-//! A server session and a client session, and whatever may happen to them in any order:
+//! A server session and a client session, and everything that may happen to them, in any order:
 //! time, ticks, datagrams that arrive, are lost, damaged or made up.
 #![no_main]
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 use crate::snapshot::Lead;
 use crate::{Tick, Time};
 
-/// Target of the least lead of recent commands, in ticks. One tick lets a command arrive a whole
-/// tick later than the others. The quarter makes up for the server, which rounds leads down.
+/// Target for the smallest lead of recent commands, in ticks. One tick lets a command arrive a
+/// whole tick later than the others. The quarter makes up for the server's rounding down.
 const TARGET: f64 = 1.25;
 
 /// Error of the lead, in ticks, up to which the clock is left alone.
@@ -20,55 +20,55 @@ const TOLERANCE: f64 = 0.5;
 const JUMP: f64 = 4.0;
 
 /// Change of the clock's speed per tick of error. At 60 ticks a second the clock corrects six
-/// tenths of an error in each second. The feedback takes only a round trip and the server's window
-/// of half a second. Because the correction is slower than that, the clock does not oscillate.
+/// tenths of an error in each second. That is slower than the feedback, which takes a round trip
+/// and the server's window of half a second, so the clock does not oscillate.
 const GAIN: f64 = 0.01;
 
-/// Greatest change of the clock's speed.
+/// Largest change of the clock's speed.
 const MAX_SPEED_CHANGE: f64 = 0.05;
 
-/// Least time for which reports are ignored after a jump, or after the client was busy.
+/// Minimum time for which reports are ignored after a jump, or after the client was busy.
 const FEEDBACK_DELAY: Duration = Duration::from_secs(1);
 
-/// Most ticks for which a command affects the server's reports: two windows of the server.
+/// Maximum number of ticks for which a command affects the server's reports: two windows of the
+/// server.
 const REPORT_MEMORY: f64 = 32.0;
 
-/// How long commands must be late before the clock jumps for that reason. One bad moment, which the
-/// server's window remembers for a while, is not enough.
+/// How long commands must be late before the clock jumps for that reason. A single bad moment,
+/// which the server's window remembers for a while, is not enough.
 const LATE_CONFIRMATION: Duration = Duration::from_secs(1);
 
 /// The worst report is remembered for at least this time and at most twice as long, so that a
 /// connection that was bad a moment ago keeps the margin that it needed.
 const MEMORY: Duration = Duration::from_secs(4);
 
-/// Greatest margin, in ticks, that is kept for commands that were late for a moment only.
+/// Maximum margin, in ticks, that is kept because of commands that were late only for a moment.
 const MAX_MARGIN: f64 = 3.0;
 
-/// Error of the lead, in ticks, beyond which the server must have skipped time: not one command of
-/// its window came less than that much too early. The client then sets its clock back at once and
+/// Error of the lead, in ticks, beyond which the server must have skipped time: every command in
+/// its window came at least this much too early. The client then sets its clock back at once and
 /// sends commands for the ticks in between again. Otherwise its player would act a quarter of a
-/// second late for long.
+/// second late for a long time.
 const SET_BACK: f64 = 16.0;
 
-/// After the clock was set back, the server's reports may describe commands sent before for a round
-/// trip and this time: a few ticks and their jitter.
+/// After the clock is set back, the server's reports may describe earlier commands for a round trip
+/// plus this time: a few ticks and their jitter.
 const SET_BACK_MARGIN: Duration = Duration::from_millis(150);
 
 /// Time after a stall of the server in which reports do not update the round trip, because the
-/// first ones are measurements from before the stall. The sign of a stall is that the clock is
-/// suddenly [`SET_BACK`] ticks further ahead of the snapshots.
+/// first ones were measured before the stall. A stall shows as a clock that is suddenly
+/// [`SET_BACK`] ticks further ahead of the snapshots.
 const STALL_MEMORY: Duration = Duration::from_secs(1);
 
-/// Ticks by which a new clock is ahead of what the round trip requires. The first reports correct
-/// that.
+/// Ticks by which a new clock is further ahead than the round trip requires, until the first
+/// reports correct it.
 const INITIAL_LEAD: f64 = 2.0;
 
 /// Decides for which tick a command is due. It is steered so that commands reach the server a
 /// little before they are needed.
 ///
-/// A command that arrives late is lost, and one that arrives early is only less fresh. So the clock
-/// follows the worst report of the last seconds: at once when it gets worse, slowly when it gets
-/// better.
+/// A late command is lost, and an early one is only less fresh. So the clock follows the worst
+/// report of the last seconds: at once when it gets worse, slowly when it gets better.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     tick_rate: f64,
@@ -81,11 +81,11 @@ pub(super) struct Clock {
     /// busy.
     ignore_until: Time,
     /// Reports that arrive before this time may still describe the time before a jump. Commands
-    /// that they call late need not be late any more.
+    /// that were late then need not be late now.
     jump_known_at: Time,
     /// Reports that arrive before this time describe the time before the clock was set back.
     outdated_until: Time,
-    /// The number of ticks by which the clock was put forward since it was set back by an estimate,
+    /// Since an estimate set the clock back: the number of ticks by which it was put forward again
     /// because commands came too late. `None` once reports have confirmed the estimate.
     estimate: Option<f64>,
     /// Ticks from sending a command to receiving the report about it, as measured by the
@@ -150,7 +150,7 @@ impl Clock {
         self.since + length + Duration::from_nanos(if seconds > 0.0 { 1_000 } else { 0 })
     }
 
-    /// Takes the tick that is due at `now`, if any. It is due once more only if the clock is set
+    /// Takes the tick that is due at `now`, if any. A tick is due again only if the clock is set
     /// back.
     pub(super) fn take_due(&mut self, now: Time) -> Option<Tick> {
         let due = Tick(self.tick_at(now) as u32);
@@ -182,7 +182,7 @@ impl Clock {
         self.bound_round_trip(now);
         let lead = if lead.is_at_limit() {
             // The report says only that the lead is at least that great. The tick of the snapshot
-            // tells how far off the clock is.
+            // shows how far off the clock is.
             let (least, known) = (lead.ticks(), ahead - self.round_trip);
             if least > 0.0 { known.max(least) } else { least }
         } else {
@@ -213,7 +213,7 @@ impl Clock {
         self.rebase(now);
         self.record_lead(now, lead);
         let error = self.worst[0].min(self.worst[1]) - TARGET;
-        // Commands are sent earlier only until the best lead has the greatest margin.
+        // Commands are not sent so early that the best lead exceeds the greatest margin.
         let margin = (TARGET + MAX_MARGIN - self.best[0].max(self.best[1])).max(0.0);
         let error = error.max(-margin);
         self.speed = 1.0;
@@ -228,7 +228,7 @@ impl Clock {
 
     /// Corrects the estimate by which the clock was set back, once many commands have been
     /// measured, or at once if commands come too late. `added` is the correction so far. Reports
-    /// repeat the least lead for a while, so only the part that is still missing is added.
+    /// repeat the smallest lead for a while, so only the part that is still missing is added.
     fn correct_estimate(&mut self, now: Time, lead: f64, added: f64) {
         let missing = TARGET - lead - added;
         let is_known = now >= self.outdated_until;
@@ -242,7 +242,7 @@ impl Clock {
 
     /// Bounds the round trip by the time between the first command and the first report,
     /// which the server makes at the next tick. The answer to the hello may have waited at
-    /// a server that stood still, and that wait is no part of the round trip.
+    /// a server that stood still, and that wait is not part of the round trip.
     fn bound_round_trip(&mut self, now: Time) {
         if let (Some(sent), false) = (self.first_sent, self.is_reported) {
             self.is_reported = true;

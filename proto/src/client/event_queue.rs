@@ -5,8 +5,8 @@ use std::collections::{HashSet, VecDeque};
 use crate::control::MatchEvent;
 use crate::{ProtocolError, Tick};
 
-/// Most events that wait: enough for every player of a full match to join and leave several times
-/// within a second.
+/// Maximum number of events that wait: enough for every player of a full match to join and leave
+/// several times within a second.
 const CAPACITY: usize = 1024;
 
 /// Events in the order of their ticks.
@@ -14,9 +14,9 @@ const CAPACITY: usize = 1024;
 pub(super) struct EventQueue(VecDeque<(Tick, MatchEvent)>);
 
 impl EventQueue {
-    /// Adds an event that has just arrived. Too many may wait already, for example while a
-    /// client loads the map for a minute. Then deaths, chat and the game's events are dropped,
-    /// and vitals that a later event replaces.
+    /// Adds an event that has just arrived. If too many already wait, as when a client loads the
+    /// map for a minute, deaths, chat and the game's events are dropped, and so are vitals that a
+    /// later event replaces.
     ///
     /// # Errors
     /// The event is of an earlier tick than the one before, or too many events wait.

@@ -38,8 +38,8 @@ pub struct CommandSent {
     pub tick: Tick,
     /// The command as it was sent, with its fields clamped.
     pub command: Command,
-    /// The command for ticks that were skipped since the previous command, if there are any. It is
-    /// the previous command, which the server repeats in such ticks too.
+    /// The command for any ticks that were skipped since the previous command: the previous
+    /// command, which the server also repeats in such ticks.
     pub held: Command,
     /// The datagram.
     pub datagram: Vec<u8>,
@@ -180,8 +180,8 @@ impl Joined {
             ..command
         };
         self.discard_from(tick);
-        // Skipped ticks repeat the last command, as on the server. Before the first command no
-        // tick was skipped.
+        // Skipped ticks repeat the last command, as on the server. Nothing was skipped before the
+        // first command.
         let skipped = if self.commands.is_empty() { 0 } else { tick.distance(self.newest) };
         let count = skipped.clamp(1, MAX_COMMANDS as i64) as u32;
         let held = self.commands.back().copied().unwrap_or_default();

@@ -2,12 +2,12 @@
 //! [`RoundTrip::sent`] for every datagram of commands, and [`RoundTrip::reported`] for every
 //! report of the server on how early commands arrive.
 //!
-//! The server reports the least lead of recent commands. A command has little lead if it was
+//! The server reports the smallest lead of recent commands. A command has little lead if it was
 //! sent late for its tick, or if its way was slow. The report does not say which command had the
-//! least lead, so the client subtracts the greatest lateness with which it sent any of the
-//! commands that the report covers. The rest lies between the round trips of two of these
-//! commands: the one sent latest and the one reported. The client knows only roughly which
-//! commands a report covers. Where that makes a difference, the report does not count.
+//! smallest lead, so the client subtracts the greatest lateness with which it sent any command that
+//! the report covers. The rest lies between the round trips of two of these commands: the one sent
+//! latest and the one reported. The client knows only roughly which commands a report covers; if
+//! that makes a difference, the report does not count.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -17,7 +17,7 @@ use crate::server::LEAD_WINDOW;
 use crate::snapshot::Lead;
 use crate::{Tick, Time};
 
-/// Least and greatest number of ticks whose commands a report covers: one and two windows of the
+/// Minimum and maximum number of ticks whose commands a report covers: one and two windows of the
 /// server, with a few ticks of tolerance for commands that are themselves late.
 const COVERED: [f64; 2] = [LEAD_WINDOW as f64 - 2.0, 2.0 * LEAD_WINDOW as f64 + 4.0];
 
@@ -25,32 +25,32 @@ const COVERED: [f64; 2] = [LEAD_WINDOW as f64 - 2.0, 2.0 * LEAD_WINDOW as f64 + 
 /// suggests.
 const MARGIN: f64 = 4.0;
 
-/// Greatest difference, in ticks, between two values: the greatest lateness of all commands that a
-/// report may cover, and that of the commands that it surely covers. If the difference is greater,
-/// the report does not count, so the round trip is known to within a tick.
+/// Largest difference, in ticks, between the greatest lateness of all commands that a report may
+/// cover and that of the commands that it surely covers. A report with a greater difference does
+/// not count, so the round trip is known to within a tick.
 const AMBIGUITY: f64 = 1.0;
 
 /// Average difference, in ticks, between a lead and its report, because the server rounds leads
 /// down to quarters of a tick.
 const ROUNDED: f64 = 0.125;
 
-/// Least length of a window. The least measurement of this window and the one before is used,
+/// Minimum length of a window. The smallest measurement of this window and the one before is used,
 /// because a client that was busy handles snapshots late and measures too much. A window ends with
-/// the first report after this time that counts.
+/// the first counting report after this time.
 const MEMORY: Duration = Duration::from_secs(1);
 
-/// Most datagrams of commands that are remembered: those of two seconds at 60 ticks a second, so
-/// that even on the longest lines a report finds its commands.
+/// Maximum number of datagrams of commands that are remembered: those of two seconds at 60 ticks a
+/// second, so that even on the longest lines a report finds its commands.
 const MAX_SENT: usize = 128;
 
 /// The round trip of one connection. Numbers are in ticks.
 #[derive(Clone, Debug)]
 pub(super) struct RoundTrip {
     tick_rate: f64,
-    /// For each datagram of commands: when it was sent, and how much later that was than the tick
-    /// of its oldest new command, by a clock with an arbitrary origin.
+    /// For each datagram of commands: when it was sent, and how much later than the tick of its
+    /// oldest new command, by a clock with an arbitrary origin.
     sent: VecDeque<(f64, f64)>,
-    /// The least round trip since `window_start`, and in the window before.
+    /// The shortest round trip since `window_start`, and in the window before.
     least: [f64; 2],
     window_start: Time,
     /// The round trip that is used until a report counts: at first the time that the answer to the
@@ -71,8 +71,8 @@ impl RoundTrip {
         }
     }
 
-    /// Records that a datagram of commands was sent at `now`. `oldest` is the first tick for
-    /// which no earlier datagram had a command.
+    /// Records that a datagram of commands was sent at `now`. `oldest` is the first tick without a
+    /// command in any earlier datagram.
     pub(super) fn sent(&mut self, now: Time, oldest: Tick) {
         if self.sent.len() == MAX_SENT {
             self.sent.pop_front();
@@ -103,8 +103,7 @@ impl RoundTrip {
         self.least[0] = self.least[0].min(measured);
     }
 
-    /// The greatest lateness of a command that was sent after `after`, and at `until` at the
-    /// latest.
+    /// The greatest lateness of the commands that were sent after `after` and not after `until`.
     fn latest_sent(&self, after: f64, until: f64) -> Option<f64> {
         let sent = self.sent.iter().filter(|&&(at, _)| after < at && at <= until);
         sent.map(|&(_, late)| late).reduce(f64::max)
@@ -142,9 +141,9 @@ mod tests {
         Time::since_start(Duration::from_secs_f64(ticks / 60.0))
     }
 
-    /// The least and the greatest estimate in ticks, after three seconds, over a line that
-    /// takes `delay` ticks each way and sometimes `jitter` more. The client neither sends nor
-    /// receives for `stall` ticks of every `period`, and was stalled while it joined.
+    /// The smallest and the largest estimate in ticks, after three seconds, over a line that takes
+    /// `delay` ticks each way and sometimes `jitter` more. The client neither sends nor receives
+    /// for `stall` ticks of every `period`, and was stalled while it joined.
     fn estimates(delay: f64, jitter: f64, stall: f64, period: f64) -> (f64, f64) {
         let (join, wait) = (1000.0, 30.0);
         let mut clock = Clock::new(RATE, Tick(1000), at(2.0 * delay + wait).elapsed(), at(join));

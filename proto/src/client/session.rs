@@ -65,7 +65,7 @@ enum Phase {
     Joining,
     /// In the match.
     Joined(Box<Joined>),
-    /// Ended, for whatever reason.
+    /// Ended, for any reason.
     Over,
 }
 
@@ -76,9 +76,9 @@ impl Session {
         Self::with_credentials(name, map, &[], Ticket::NONE, None, now)
     }
 
-    /// A session whose hello has a connect token, which is empty if there is none, the ticket of
-    /// an earlier connection or [`Ticket::NONE`], and the name of a match. Without a name it asks
-    /// for the server's first match.
+    /// A session whose hello has a connect token (empty for none), the ticket of an earlier
+    /// connection (or [`Ticket::NONE`]), and the name of a match. Without a name it asks for the
+    /// server's first match.
     pub fn with_credentials(
         name: &PlayerName,
         map: MapHash,
@@ -127,8 +127,8 @@ impl Session {
         Ok(events)
     }
 
-    /// Handles the next frame. The outer `None` stands for no whole frame, the inner one for a
-    /// frame without an event.
+    /// Handles the next frame. The outer `None` means that no whole frame is there, the inner one
+    /// that the frame has no event.
     fn receive_frame(
         &mut self,
         now: Time,
@@ -161,7 +161,7 @@ impl Session {
             (ServerMessage::NewWorld { map, name }, Phase::Joined(_)) => {
                 self.phase = Phase::Joining;
                 self.started = now;
-                // The hello accepts any map, because that world too may be over when the hello
+                // The hello accepts any map, because that world may also be over when the hello
                 // arrives.
                 let hello = ClientHello::new(MapHash::ANY, &self.name);
                 self.output.extend(encode_client_message(&ClientMessage::Hello(hello)));
@@ -184,7 +184,7 @@ impl Session {
         now: Time,
         bytes: &[u8],
     ) -> Result<Option<SnapshotReceived>, ProtocolError> {
-        // A datagram may overtake the hello. The server sends its content again.
+        // Dropped if it overtakes the server's hello: its content is sent again.
         let Phase::Joined(joined) = &mut self.phase else { return Ok(None) };
         let received = joined.receive(now, bytes, &mut self.stats);
         match &received {
@@ -248,8 +248,8 @@ impl Session {
 
     /// Sends the command for the tick that is due; `None` if none is due yet. Fields that cannot be
     /// encoded, such as a movement of -128 or a view beyond the vertical, are clamped.
-    /// `render_tick` is the moment of the match, in ticks, at which the player saw the others when
-    /// deciding: the server judges a shot by it. Without it, or without a shot, the command's
+    /// `render_tick` is the moment of the match, in ticks, that the player saw when deciding: the
+    /// server judges a shot by it. Without it, or without a shot, the command's
     /// [`Command::view_age`] is 0.
     pub fn command(
         &mut self,
@@ -274,7 +274,7 @@ impl Session {
         self.hello().and_then(|hello| hello.player)
     }
 
-    /// Whether the session has ended, for whatever reason.
+    /// Whether the session has ended, for any reason.
     pub fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over)
     }
@@ -335,8 +335,8 @@ impl Session {
     }
 
     /// The state of an entity at `tick` or before, and the first one after it, for interpolation.
-    /// If no state that old is kept, the first state is the oldest one kept, and there is no
-    /// second. `None` if the entity does not exist at that tick.
+    /// If no state that old is kept, the only state is the oldest one kept. `None` if the entity
+    /// does not exist at that tick.
     pub fn states_around(&self, id: EntityId, tick: Tick) -> Option<(Observed, Option<Observed>)> {
         let joined = self.joined()?;
         joined.view.states_around(id, tick, &joined.hello.bounds)
@@ -356,8 +356,8 @@ impl Session {
         latest.copied().unwrap_or_default()
     }
 
-    /// The latest values of the own player's fields, which no other client is sent. Every field has
-    /// its least value until values arrive.
+    /// The latest values of the fields of the client's own player, which no other client is sent.
+    /// Every field has its least value until values arrive.
     pub fn own_values(&self) -> FieldValues {
         let latest = self.joined().and_then(|joined| joined.view.of_own_player.latest());
         latest.copied().unwrap_or_default()

@@ -10,7 +10,7 @@ use crate::schema::{FieldValues, Schema};
 use crate::snapshot::{BaselineQuery, Baselines, Digest, DigestSample, Snapshot};
 use crate::{MAX_ENTITIES, Tick};
 
-/// The world as far as a client has received it.
+/// The part of the world that a client has received.
 #[derive(Clone, Debug, Default)]
 pub(super) struct View {
     slots: Vec<History>,
@@ -156,7 +156,7 @@ impl View {
             }
             // The entity no longer exists at that tick.
             Some((_, None)) => None,
-            // No state of the entity that is so old is kept.
+            // No state of the entity that old is kept.
             _ => Some((values[later..].iter().find_map(observed)?, None)),
         }
     }

@@ -32,7 +32,7 @@ impl Acknowledgement {
         Self { latest: tick, before: 0 }
     }
 
-    /// Adds a snapshot; one too old to be covered is ignored.
+    /// Adds a snapshot, unless it is too old to be covered.
     pub fn add(&mut self, tick: Tick) {
         let newer = tick.distance(self.latest);
         if newer > 0 {

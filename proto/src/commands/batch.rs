@@ -4,7 +4,8 @@ use obsp_sim::Command;
 
 use crate::Tick;
 
-/// Most commands of a datagram. A command is lost only if this many datagrams in a row are lost.
+/// Maximum number of commands per datagram. A command is lost only if this many datagrams in a row
+/// are lost.
 pub const MAX_COMMANDS: usize = 8;
 
 /// Commands for consecutive ticks, 1 to [`MAX_COMMANDS`].

@@ -7,13 +7,13 @@ use crate::bits::{BitReader, BitWriter};
 use crate::snapshot::DatagramKind;
 use crate::{DatagramError, Tick};
 
-/// Greatest length of a command datagram, in bytes.
+/// Maximum length of a command datagram, in bytes.
 pub const MAX_COMMAND_DATAGRAM: usize = 83;
 
 /// Bits of [`Command::view_age`], enough for two seconds at the highest tick rate.
 const VIEW_AGE_BITS: u32 = 12;
 
-/// Greatest [`Command::view_age`] that can be encoded.
+/// Largest [`Command::view_age`] that can be encoded.
 pub const MAX_VIEW_AGE: u16 = (1 << VIEW_AGE_BITS) - 1;
 
 /// Steepest view up or down, in steps of [`Command::pitch`].

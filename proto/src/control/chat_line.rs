@@ -8,7 +8,7 @@ use bincode::{Decode, Encode};
 
 use super::player_name::unprintable;
 
-/// Most characters of a chat line: two rows of a screen.
+/// Maximum number of characters of a chat line: two rows of a screen.
 pub const MAX_CHAT_CHARS: usize = 160;
 
 /// A chat line, checked to be printable.
@@ -24,17 +24,17 @@ pub const MAX_CHAT_CHARS: usize = 160;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Encode)]
 pub struct ChatLine(String);
 
-/// Why a text is no [`ChatLine`].
+/// Why a text is not a [`ChatLine`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
     /// It is empty or blank.
     #[error("a line needs at least one visible character")]
     Empty,
     /// It has more than [`MAX_CHAT_CHARS`] characters.
-    #[error("a line has at most {MAX_CHAT_CHARS} characters")]
+    #[error("a line must have at most {MAX_CHAT_CHARS} characters")]
     TooLong,
     /// It has a character that could forge another line.
-    #[error("a line has no control or direction characters")]
+    #[error("a line must not have control or direction characters")]
     Unprintable,
 }
 

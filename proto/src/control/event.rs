@@ -51,7 +51,7 @@ pub enum MatchEvent {
         /// The line.
         line: ChatLine,
     },
-    /// The match changed its phase. A client that joins is told the present phase first.
+    /// The match changed its phase. A client that joins is sent the present phase first.
     Round {
         /// The phase.
         phase: RoundPhase,
@@ -76,7 +76,7 @@ pub enum RoundPhase {
 /// An entity's id on the wire: slot and generation.
 type IdFields = (u16, u16);
 
-/// The encoding of each event; the order of the variants is part of the protocol.
+/// The encoding of events. The order of the variants is part of the protocol.
 #[derive(Encode, Decode)]
 enum EventFields {
     Joined(IdFields, PlayerName),

@@ -2,10 +2,10 @@
 //!
 //! A writer calls [`frame`]. A reader calls [`Framer::next_frame`] until it returns `None`.
 
-/// Most bytes of a control message of a client: the largest is a hello with a connect token.
+/// Limit in bytes of a client's control message: the largest is a hello with a connect token.
 pub const MAX_CLIENT_FRAME: usize = 1024;
 
-/// Most bytes of a control message of a server: the largest is a hello with a schema.
+/// Limit in bytes of a server's control message: the largest is a hello with a schema.
 pub const MAX_SERVER_FRAME: usize = 8192;
 
 /// Bytes of the length at the beginning of a frame.
@@ -46,7 +46,7 @@ pub enum FrameError {
 /// ```
 #[derive(Debug)]
 pub struct Framer {
-    /// Most bytes of a frame.
+    /// Limit in bytes of a frame.
     limit: usize,
     /// The unfinished frame: its length, then the content received so far.
     partial: Vec<u8>,

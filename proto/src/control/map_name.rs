@@ -6,7 +6,7 @@ use bincode::de::Decoder;
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
-/// Most bytes of a map's name.
+/// Limit in bytes of a map's name.
 pub const MAX_MAP_NAME: usize = 64;
 
 /// A map's name for people to read. The [`super::MapHash`] identifies the map.

@@ -7,10 +7,10 @@ use bincode::de::Decoder;
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
-/// Most bytes of a match's name.
+/// Limit in bytes of a match's name.
 pub const MAX_MATCH_NAME: usize = 32;
 
-/// Most matches of a server: each costs a core while it is played.
+/// Maximum number of matches per server: each costs a core while it is played.
 pub const MAX_MATCHES: usize = 8;
 
 /// The name of a match on its server: 1 to [`MAX_MATCH_NAME`] letters and digits of ASCII,
@@ -18,7 +18,7 @@ pub const MAX_MATCHES: usize = 8;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode)]
 pub struct MatchName(String);
 
-/// The text is no match's name.
+/// The text is not a match's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} cannot be the name of a match: a name has 1 to {MAX_MATCH_NAME} letters and digits of \
@@ -53,7 +53,7 @@ impl fmt::Display for MatchName {
 
 impl<Context> Decode<Context> for MatchName {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let not_a_name = |_| DecodeError::Other("not the name of a match");
+        let not_a_name = |_| DecodeError::Other("not a valid match name");
         String::decode(decoder)?.parse().map_err(not_a_name)
     }
 }

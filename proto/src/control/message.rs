@@ -51,7 +51,7 @@ impl fmt::Display for GameHash {
     }
 }
 
-/// Most bytes of the connect token in a hello.
+/// Limit in bytes of the connect token in a hello.
 pub const MAX_TOKEN: usize = 512;
 
 /// The first message of a client.
@@ -169,7 +169,7 @@ pub struct ServerHello {
     pub map_name: MapName,
     /// The lattice that positions are rounded to.
     pub bounds: WorldBounds,
-    /// Most players that the server accepts.
+    /// Maximum number of players that the server accepts.
     pub player_limit: u16,
     /// The ticket to rejoin with after a lost connection; [`Ticket::NONE`] for a
     /// spectator.
@@ -330,7 +330,7 @@ pub fn decode_server_message(content: &[u8]) -> Result<ServerMessage, MessageErr
 }
 
 /// The protocol version in a hello, whose first two fields are the same in every version. `None` if
-/// the content is no hello.
+/// the content is not a hello.
 pub fn hello_version(content: &[u8]) -> Option<u32> {
     let ((tag, version), _) =
         bincode::decode_from_slice::<(u32, u32), _>(content, of_clients()).ok()?;
@@ -432,7 +432,7 @@ impl<Context> Decode<Context> for ClientHello {
         if token.len() > MAX_TOKEN {
             return Err(DecodeError::Other("the token is too long"));
         }
-        let not_a_name = |_| DecodeError::Other("not the name of a match");
+        let not_a_name = |_| DecodeError::Other("not a valid match name");
         let named = (!match_name.is_empty()).then(|| match_name.parse().map_err(not_a_name));
         Ok(Self { version, map, name, token, ticket, match_name: named.transpose()? })
     }

@@ -6,7 +6,7 @@ use bincode::de::Decoder;
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
-/// Most characters of a player's name: as many as a score board can show.
+/// Maximum number of characters of a player's name: as many as a score board can show.
 pub const MAX_NAME_CHARS: usize = 24;
 
 /// A player's name, checked to be printable.
@@ -21,20 +21,20 @@ pub const MAX_NAME_CHARS: usize = 24;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode)]
 pub struct PlayerName(String);
 
-/// Why a text is no [`PlayerName`].
+/// Why a text is not a [`PlayerName`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// It is empty or blank.
     #[error("a name needs at least one visible character")]
     Empty,
     /// It has more than [`MAX_NAME_CHARS`] characters.
-    #[error("a name has at most {MAX_NAME_CHARS} characters")]
+    #[error("a name must have at most {MAX_NAME_CHARS} characters")]
     TooLong,
     /// It has blanks at either end, which cannot be seen.
-    #[error("a name neither begins nor ends with a blank")]
+    #[error("a name must not begin or end with a blank")]
     Padded,
     /// It has a character that could forge a log line or a score board.
-    #[error("a name has no control or direction characters")]
+    #[error("a name must not have control or direction characters")]
     Unprintable,
 }
 

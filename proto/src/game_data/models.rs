@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use super::{GameFileError, MAX_GAME_DATA};
 
-/// Most models that a file may name.
+/// Maximum number of models that a file may name.
 const MAX_MODELS: usize = 64;
 
 /// The table `[models]` as it is written: the path of each model by its name.
@@ -75,7 +75,7 @@ pub(super) fn read(
             return Err(refused(format!("{path} is not within the folder of the map")));
         }
         let source = read(name, path).map_err(|reason| refused(format!("{path}: {reason}")))?;
-        // The length is checked first, so that a model that is too long costs no work.
+        // The length is checked first, so that too long a model costs no work.
         bytes += source.len();
         if bytes > MAX_GAME_DATA {
             return Err(refused(format!("{path}: the models so far exceed {MAX_GAME_DATA} bytes")));
@@ -94,8 +94,8 @@ pub(super) fn read(
             (false, true) => model.as_missile(),
             (true, true) => {
                 let message = format!(
-                    "materials.{name}: bodies that a game drives are no missiles; leave out \
-                     kinematic or missile"
+                    "materials.{name}: a kinematic body cannot be a missile; leave out kinematic \
+                     or missile"
                 );
                 return Err(GameFileError::at(text, material.span().start, message));
             }

@@ -76,13 +76,13 @@ fn materials_and_kinds_of_bodies_reach_clients() {
     for (table, expected) in [
         (
             "[materials.slab]\nmissile = true\nkinematic = true",
-            "line 6, column 1: materials.slab: bodies that a game drives are no missiles",
+            "line 6, column 1: materials.slab: a kinematic body cannot be a missile",
         ),
         ("[materials.slab]\nkinematic = 1", "line 7, column 13: invalid type: integer `1`"),
-        ("[materials.slab]\nfriction = 3", "line 7, column 12: friction is 3, not within 0 and 2"),
+        ("[materials.slab]\nfriction = 3", "line 7, column 12: friction is 3, not between 0 and 2"),
         (
             "[materials.slab]\nangular_damping = 100.1",
-            "line 7, column 19: angular_damping is 100.1, not within 0 and 100",
+            "line 7, column 19: angular_damping is 100.1, not between 0 and 100",
         ),
         ("[materials.slab]\nbounce = 1", "line 7, column 1: unknown field `bounce`"),
         ("[materials.gem]\n", "line 6, column 1: materials.gem: there is no gem in [models]"),
@@ -122,7 +122,7 @@ fn damaged_data_are_refused() {
     };
     for kind in 0..=255 {
         let read = of_kind(kind, "", 800.0, 0.6, &[("block", CUBE)]);
-        let refused = format!("model block: {kind} is no kind of body");
+        let refused = format!("model block: {kind} is not a kind of body");
         assert_eq!(read, if kind < 3 { Ok(()) } else { Err(refused) });
     }
     let encoded = |text: &str, gravity: f64, models: &[_]| of(text, gravity, 0.6, models);

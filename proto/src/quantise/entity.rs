@@ -10,8 +10,8 @@ use crate::schema::FieldValues;
 /// extrapolate a position between two snapshots.
 pub const VELOCITY_STEP: f64 = 4.0;
 
-/// Greatest magnitude of a quantised velocity on one axis, in steps: 2044 units per
-/// second, more than a fall from any roof.
+/// Maximum magnitude of a quantised velocity on one axis, in steps: 2044 units per second, more
+/// than a fall from any roof.
 pub const VELOCITY_LIMIT: i16 = 511;
 
 /// Bits of a quantised heading: 4096 steps a turn, finer than other players can see.

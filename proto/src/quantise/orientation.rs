@@ -5,8 +5,8 @@ use glam::DQuat;
 /// Bits of a component of a quantised orientation.
 pub const COMPONENT_BITS: u32 = 11;
 
-/// Greatest magnitude of a quantised component, which stands for √½: no component but the
-/// largest can exceed it.
+/// Maximum magnitude of a quantised component, which stands for √½: no component but the largest
+/// can exceed it.
 pub const COMPONENT_LIMIT: i16 = (1 << (COMPONENT_BITS - 1)) - 1;
 
 /// An orientation as the three smallest components of its unit quaternion; the largest

@@ -86,8 +86,7 @@ impl Quantiser {
             return Err(QuantiseError::SlotOutOfRange { slot });
         }
         let highest = state.entities.iter().map(|entity| usize::from(entity.id.slot) + 1).max();
-        // Slots that were ever used stay in the list, because clients must learn that they are
-        // empty now.
+        // Used slots stay in the list when they become empty, because clients must learn that.
         let count = highest.unwrap_or(0).max(self.entities.len());
         self.revision += 1;
         self.changed.resize(count, 0);

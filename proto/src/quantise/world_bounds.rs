@@ -6,11 +6,11 @@ use glam::DVec3;
 /// bodies keep at rest (0.1), so rounding is never visible as jitter.
 pub const STEPS_PER_UNIT: i32 = 32;
 
-/// Most bits of a position on one axis: 24 bits are half a million units, far beyond any
-/// map.
+/// Maximum number of bits of a position on one axis: 24 bits are half a million units, far beyond
+/// any map.
 pub const MAX_POSITION_BITS: u8 = 24;
 
-/// Greatest distance of a corner from zero on each axis, in units: maps reach no further.
+/// Maximum distance of a corner from zero on each axis, in units: maps reach no further.
 const MAX_ORIGIN: i32 = 1 << 20;
 
 /// The box within which positions are rounded to lattice points. A position outside is
@@ -83,7 +83,7 @@ impl WorldBounds {
         let (mut origin, mut bits) = ([0; 3], [0; 3]);
         for axis in 0..3 {
             let extent = greatest[axis] - least[axis].floor();
-            // The comparison is negated, so that a NaN fails too.
+            // The comparison is negated, so that a NaN also fails.
             if !(extent >= 0.0 && least[axis].abs() <= limit && greatest[axis].abs() <= limit) {
                 return Err(BoundsError::Corner { axis });
             }
@@ -94,7 +94,7 @@ impl WorldBounds {
         Self::new(origin, bits)
     }
 
-    /// The least corner, in whole units.
+    /// The corner with the smallest coordinates, in whole units.
     pub fn origin(&self) -> [i32; 3] {
         self.origin
     }

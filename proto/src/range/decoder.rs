@@ -4,8 +4,8 @@ use super::encoder::shortest;
 use super::{Coder, MIN_RANGE, Probability, RAW_STEP};
 use crate::DatagramError;
 
-/// Reads the values that an [`Encoder`](super::Encoder) wrote with the same table. Whatever the
-/// bytes are, it gives only values that can be written. Bytes beyond the last one count as zeros.
+/// Reads the values that an [`Encoder`](super::Encoder) wrote with the same table. It returns only
+/// values that can be written, whatever the bytes are. Bytes beyond the last one count as zeros.
 #[derive(Clone, Debug)]
 pub struct Decoder<'a, const N: usize> {
     probabilities: [Probability; N],
@@ -15,9 +15,9 @@ pub struct Decoder<'a, const N: usize> {
     /// `low` and `range` are as in the encoder.
     low: u32,
     range: u32,
-    /// How far the number that the bytes encode is above `low`.
+    /// How far above `low` the number is that the bytes encode.
     above: u32,
-    /// Whether that number was ever above everything that can be written.
+    /// Whether that number was ever above the greatest that can be written.
     is_beyond: bool,
 }
 
@@ -92,7 +92,7 @@ impl<const N: usize> Coder for Decoder<'_, N> {
         while width > 0 {
             let step = width.min(RAW_STEP);
             self.range >>= step;
-            // A number above everything that could be written is taken as the last symbol.
+            // A number above the greatest that could be written is taken as the last symbol.
             let part = (self.above / self.range).min((1 << step) - 1);
             self.low = self.low.wrapping_add(part * self.range);
             self.above -= part * self.range;

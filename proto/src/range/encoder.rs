@@ -2,14 +2,14 @@
 
 use super::{Coder, MIN_RANGE, Probability, RAW_STEP};
 
-/// Writes values with a table of probabilities, which starts anew for each encoder.
+/// Writes values with a table of probabilities, which each encoder starts from the beginning.
 #[derive(Clone, Debug)]
 pub struct Encoder<const N: usize> {
     probabilities: [Probability; N],
     bytes: Vec<u8>,
-    /// Index in `bytes` where coding began: no carry propagates beyond.
+    /// Index in `bytes` where coding began: no carry propagates to earlier bytes.
     start: usize,
-    /// The least number that encodes the values, without the part in `bytes`.
+    /// The smallest number that encodes the values, without the part in `bytes`.
     low: u32,
     /// How many numbers from `low` on encode the values.
     range: u32,

@@ -2,10 +2,10 @@ use std::borrow::Cow;
 
 use super::SchemaError;
 
-/// Most fields of one subject: of the match, of a player, or of a body of one model.
+/// Maximum number of fields per subject: of the match, of a player, or of a body of one model.
 pub const MAX_FIELDS: usize = 16;
 
-/// Most bytes of the name of a field, of a model or of a kind of events.
+/// Limit in bytes of the name of a field, of a model or of a kind of events.
 pub const MAX_FIELD_NAME: usize = 32;
 
 /// A whole number that a game replicates, with its range, which has at most 65,536 values.
@@ -32,17 +32,17 @@ impl Field {
         &self.name
     }
 
-    /// The least value.
+    /// The smallest value.
     pub fn least(&self) -> i32 {
         self.least
     }
 
-    /// The greatest value.
+    /// The largest value.
     pub fn most(&self) -> i32 {
         self.most
     }
 
-    /// The difference between the greatest value and the least.
+    /// The difference between the largest value and the smallest.
     pub(crate) fn span(&self) -> u16 {
         // A schema has checked the range.
         (i64::from(self.most) - i64::from(self.least)).clamp(0, u16::MAX.into()) as u16

@@ -5,7 +5,7 @@ use bincode::{Decode, Encode};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Most bytes of the content of a game's event.
+/// Limit in bytes of the content of a game's event.
 pub const MAX_EVENT_DATA: usize = 256;
 
 /// An event of a game: the number of its kind in the schema, and a content that the game
@@ -45,7 +45,7 @@ impl TryFrom<(u8, Vec<u8>)> for GameEvent {
     }
 }
 
-/// Why a value is no content of an event.
+/// Why a value is not the content of an event.
 #[derive(Debug, thiserror::Error)]
 pub enum EventError {
     /// The schema has no such kind.
@@ -63,13 +63,13 @@ pub enum EventError {
     /// The game has sent too many in this tick.
     #[error("the game sends more than {most} events in a tick")]
     TooMany {
-        /// The most that a tick may have.
+        /// Maximum number of events in a tick.
         most: usize,
     },
     /// The value has no encoding.
     #[error("the event cannot be encoded: {0}")]
     Encode(EncodeError),
-    /// The content is no value of the wanted type.
+    /// The content is not a value of the wanted type.
     #[error("the event is not of this type: {0}")]
     Decode(DecodeError),
 }
@@ -101,7 +101,7 @@ impl GameEvent {
     /// Decodes the content as the value that the game encoded.
     ///
     /// # Errors
-    /// The content is no `T`, or bytes follow the `T`.
+    /// The content is not a `T`, or bytes follow it.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, EventError> {
         let limited = bincode::config::standard().with_limit::<MAX_EVENT_DATA>();
         let (value, used) =

@@ -20,8 +20,8 @@ use crate::snapshot::{
 };
 use crate::{DatagramError, MAX_ENTITIES, Tick};
 
-/// Snapshots remembered until they are acknowledged: more than the window of an
-/// acknowledgement and a round trip of a second, few enough that a client which never
+/// Number of snapshots that are remembered until they are acknowledged: more than an
+/// acknowledgement's window plus a round trip of a second, and few enough that a client which never
 /// acknowledges costs little.
 const HISTORY: usize = 128;
 
@@ -29,8 +29,8 @@ const HISTORY: usize = 128;
 /// of a quarter of a second at 60 Hz, if the slot is sent every tick.
 const SENT_TICKS: usize = 16;
 
-/// Urgency of an entity that is due just now. An entity that has waited for twice its interval
-/// has twice as much.
+/// Urgency of an entity that is just due. An entity that has waited for twice its interval has
+/// twice this urgency.
 const DUE: u64 = 256;
 
 /// For each slot, the content that one client is known to have, and the content that is on its way.
@@ -90,8 +90,7 @@ struct SlotState {
     acknowledged_send: u32,
     /// The content of that send.
     acknowledged_entity: Option<QuantisedEntity>,
-    /// The tick of the first send after that, if there was one; tick 0 if it is too long
-    /// ago to be known.
+    /// The tick of the first send after that, if there was one; tick 0 if it is no longer known.
     next_tick: Option<Tick>,
 }
 
@@ -102,7 +101,7 @@ struct SentSnapshot {
     acknowledged: bool,
     /// Whether it carried the authoritative motion.
     has_motion: bool,
-    /// Whether it carried the values of the match, and those of the own player.
+    /// Whether it carried the values of the match, and those of the client's own player.
     has_match_values: bool,
     has_own_values: bool,
     /// The slots that it carried, in ascending order, each with its send number.
@@ -156,7 +155,7 @@ impl Baselines {
             if tick <= self.joined {
                 break;
             }
-            // Whether a state older than the history was sent is no longer known.
+            // It is no longer known whether a state older than the history was sent.
             if self.history.front().is_some_and(|sent| tick < sent.state.tick()) {
                 break;
             }
@@ -350,8 +349,8 @@ impl Baselines {
         let longest = i64::from(relevance::longest(self.codec.tick_rate));
         for (index, revisions) in self.revisions.iter().enumerate() {
             let slot = &self.slots[index];
-            // An entity that has a velocity but does not move, such as a player running against a
-            // wall, is sent regularly, because the client would otherwise expect it to move.
+            // An entity with a velocity that does not move, such as a player running against a
+            // wall, is sent regularly. Otherwise the client would expect it to move.
             let lingers =
                 || state.speed(index) > 0.0 && state.tick().distance(slot.sent_tick) >= longest;
             if !revisions.may_lack(state.changed(index), self.arrived) && !lingers() {
@@ -449,8 +448,8 @@ impl SlotRevisions {
         self.acknowledged != self.sent && self.sent <= arrived
     }
 
-    /// Whether the client has the content that last changed at revision `changed`, and
-    /// nothing older can be taken for it.
+    /// Whether the client has the content that last changed at revision `changed`, and cannot
+    /// mistake an older one for it.
     fn is_settled(&self, changed: u32, entity: Option<&QuantisedEntity>) -> bool {
         if self.sent == 0 {
             return entity.is_none();
@@ -472,8 +471,8 @@ impl SlotState {
     }
 }
 
-/// A number that contains the slot and ranks it: a more urgent slot has a greater number, and of
-/// two equally urgent slots the lower one has.
+/// A number that contains the slot and ranks it: more urgent slots have greater numbers, and among
+/// equally urgent slots the lower slot has the greater number.
 fn ranked(urgency: u64, slot: usize) -> u64 {
     urgency.min(u32::MAX.into()) << 32 | (MAX_ENTITIES - 1 - slot) as u64
 }

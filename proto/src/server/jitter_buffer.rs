@@ -1,4 +1,4 @@
-//! The jitter buffer: exactly one command for every tick, whatever the network does.
+//! The jitter buffer: it has exactly one command for every tick, whatever the network does.
 
 use std::num::NonZeroU16;
 use std::time::Duration;
@@ -21,8 +21,8 @@ const MAX_REPEATS: u32 = 8;
 /// enough to see the worst of a jittery connection, short enough for the client to steer by.
 pub(crate) const LEAD_WINDOW: u32 = 16;
 
-/// Ticks after skipped time during which arrivals are not measured: commands that waited
-/// in a socket while the process stood still seem to arrive all at once.
+/// Ticks after skipped time in which arrivals are not measured, because commands that waited in a
+/// socket while the process stood still seem to arrive all at once.
 const BACKLOG: u32 = 3;
 
 /// Holds one command per tick for one player, so that each tick finds exactly one. A
@@ -30,8 +30,8 @@ const BACKLOG: u32 = 3;
 ///
 /// Call [`JitterBuffer::receive`] for every datagram that arrives, and [`JitterBuffer::take`] once
 /// per tick. A command is measured, usable or not, if it arrives for the first time or if the
-/// client has made it again. If unusable commands were not measured, a client whose clock is far
-/// off would not learn that it is, and none of its commands would ever be used.
+/// client has made it again. If unusable commands were not measured, a client would not learn that
+/// its clock is far off, and none of its commands would ever be used.
 ///
 /// ```
 /// use std::num::NonZeroU16;
@@ -82,7 +82,7 @@ pub enum CommandSource {
     Client,
     /// No command for this tick had arrived, so the previous one is repeated.
     Repeated,
-    /// No command had arrived for so long that all keys are released.
+    /// No command had arrived for too long, so all keys are released.
     Neutral,
 }
 
@@ -142,7 +142,7 @@ impl JitterBuffer {
         }
     }
 
-    /// Stores a command that arrived at `arrival`, or counts why it is dropped. `is_newest` tells
+    /// Stores a command that arrived at `arrival`, or counts why it is dropped. `is_newest` says
     /// whether it is the last one of its datagram.
     fn insert(&mut self, new: Entry, is_newest: bool, arrival: Time) {
         let Entry { tick, command, acknowledged } = new;
@@ -176,8 +176,8 @@ impl JitterBuffer {
             }
             return;
         }
-        // A late command is stored too, so that its redundant copies are not counted as
-        // late again; but not instead of one for a future tick.
+        // A late command is also stored, so that its redundant copies are not counted as late
+        // again, but it does not replace one for a future tick.
         if entry.is_none_or(|entry| entry.tick < tick) {
             *entry = Some(new);
         }
@@ -235,8 +235,8 @@ impl JitterBuffer {
         (neutral, CommandSource::Neutral)
     }
 
-    /// The least lead of the latest commands, for the client to steer by; `None` if none
-    /// arrived lately.
+    /// The smallest lead of the latest commands, by which the client adjusts its clock; `None` if
+    /// none arrived lately.
     pub fn lead(&self) -> Option<Lead> {
         self.leads.least().map(Lead::from_ticks)
     }
@@ -251,7 +251,7 @@ impl JitterBuffer {
     }
 }
 
-/// The least lead, in ticks, within the latest one to two windows.
+/// The smallest lead, in ticks, within the latest one to two windows.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeadWindow {
     current: Option<f64>,

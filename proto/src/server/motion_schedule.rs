@@ -10,7 +10,7 @@ use crate::snapshot::{AuthoritativeMotion, Lead, TouchedBody};
 const RATE: u32 = 10;
 
 /// How many times a second a player is sent its own motion while it is pushed, which its client
-/// cannot predict, or while it shoves a body, which its client knows less well than the player.
+/// cannot predict, or shoves a body, whose motion its client knows less exactly than the player's.
 const TOUCHING_RATE: u32 = 30;
 
 /// The data of a snapshot about the client's own player, besides the entity that all clients are
@@ -21,8 +21,8 @@ pub struct OwnPlayer {
     pub lead: Option<Lead>,
     /// Its motion, if it is in the world.
     pub motion: Option<AuthoritativeMotion>,
-    /// Whether the tick was simulated with another command than the client's own for it,
-    /// so that the client has certainly predicted wrongly.
+    /// Whether the tick was simulated with a command other than the client's, so that the client
+    /// has certainly predicted wrongly.
     pub command_substituted: bool,
 }
 
@@ -44,8 +44,8 @@ impl MotionSchedule {
     ) -> Option<AuthoritativeMotion> {
         let motion = own.motion?;
         if let Some((sent, last)) = self.sent {
-            // The client need not know that a body is no longer touched, but must know the state of
-            // each body that is touched.
+            // The client must know the state of each touched body, but not that a body is no longer
+            // touched.
             let is_sent = |body: &TouchedBody| last.touched.contains(&Some(*body));
             let known = self.arrived == Some(sent)
                 && last.motion == motion.motion

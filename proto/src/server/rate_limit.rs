@@ -16,7 +16,7 @@ const CHAT_INTERVAL: Duration = Duration::from_secs(1);
 /// the network.
 const MISMATCH_BURST: u64 = 8;
 
-/// Number of messages beyond a limit from which on a client counts as flooding.
+/// A client with this many messages beyond a limit counts as flooding.
 const MAX_EXCESS: u64 = 100;
 
 /// The decision of a limit about a message.
@@ -58,7 +58,7 @@ impl ChatLimit {
 /// reports may be saved up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MismatchLimit {
-    /// Digests for which a report was accepted, or can no longer be saved up.
+    /// Number of digests whose reports were accepted or can no longer be saved up.
     used: u64,
     excess: Excess,
 }

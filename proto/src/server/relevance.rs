@@ -12,16 +12,16 @@ const MAX_INTERVAL: f32 = 100.0;
 
 /// Milliseconds of interval for each unit of distance, because an entity at twice the distance
 /// moves half as much on the screen. At 60 Hz an entity a hundred units away is sent in every tick,
-/// and one from 625 units on at the longest interval.
+/// and one beyond 625 units at the longest interval.
 const PER_UNIT: f32 = 0.16;
 
 /// Factor of the interval of entities behind the viewer's back.
 const BEHIND: f32 = 1.6;
 
-/// Factor of the interval of props: players matter most in a fight.
+/// Factor of the interval of props, because players matter most in a fight.
 const PROP: f32 = 1.4;
 
-/// Speed, in units per second, from which on an entity has the shortest interval for its distance.
+/// An entity at least this fast, in units per second, has the shortest interval for its distance.
 /// An entity that creeps has almost twice that interval.
 const FAST: f32 = 160.0;
 

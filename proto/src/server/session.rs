@@ -37,7 +37,7 @@ pub struct MatchInfo {
     pub map_name: MapName,
     /// The lattice that positions are rounded to.
     pub bounds: WorldBounds,
-    /// Most players that the server accepts.
+    /// Maximum number of players that the server accepts.
     pub player_limit: u16,
     /// The models, fields and events of the game that is played.
     pub schema: Arc<Schema>,
@@ -62,8 +62,8 @@ pub enum Event {
         /// [`Session::refuse`] before anything else.
         match_name: Option<MatchName>,
     },
-    /// The client's hello was invalid, and the client has been told why: write
-    /// [`Session::stream_output`], finish the stream and drop the session.
+    /// The client's hello was invalid, and the answer says why: write [`Session::stream_output`],
+    /// finish the stream and drop the session.
     Refused(RefusalReason),
     /// The client reports that the digest of the snapshot of this tick did not match. One of the
     /// two ends has a defect, so count these events.
@@ -182,8 +182,8 @@ impl Session {
         Ok(events)
     }
 
-    /// Handles the next frame. The outer `None` stands for no whole frame, the inner one for a
-    /// frame without an event.
+    /// Handles the next frame. The outer `None` means that no whole frame is there, the inner one
+    /// that the frame has no event.
     fn receive_frame(
         &mut self,
         now: Time,
@@ -298,8 +298,8 @@ impl Session {
     /// the caller has to answer a hello.
     pub fn next_timeout(&self) -> Option<Time> {
         match self.phase {
-            // The time runs from the start, not from the last byte. Otherwise a client could
-            // hold its place by a byte now and then.
+            // The time runs from the start, not from the last byte. Otherwise a client could hold
+            // its place by sending a byte now and then.
             Phase::AwaitingHello => Some(self.started + HANDSHAKE_TIMEOUT),
             // The limit is longer than for the first hello, because the network may have an outage.
             Phase::AwaitingHelloAgain(since) => Some(since + IDLE_TIMEOUT),
@@ -322,14 +322,14 @@ impl Session {
     }
 
     /// Sets the ticket that the answer to the next accepted hello carries. If the connection is
-    /// lost, the client can rejoin with it within so many seconds.
+    /// lost, the client can rejoin with it within `seconds`.
     pub fn set_ticket(&mut self, ticket: Ticket, seconds: u16) {
         self.ticket = (ticket, seconds);
     }
 
-    /// Continues in another world, with this `match_info`. A client that has joined is told so, and
-    /// [`Event::Hello`] follows once it has answered. A client whose hello has not arrived, or has
-    /// not been answered yet, joins that world instead.
+    /// Continues in another world, with this `match_info`. A client that has joined is notified,
+    /// and [`Event::Hello`] follows once it has answered. A client whose hello has not arrived, or
+    /// has not been answered yet, joins that world instead.
     pub fn change_world(&mut self, now: Time, match_info: Arc<MatchInfo>) {
         if let Phase::Joined { .. } = self.phase {
             let (map, name) = (match_info.map, match_info.map_name.clone());
@@ -345,8 +345,7 @@ impl Session {
         self.admit(Some(player), tick);
     }
 
-    /// Accepts the client as a spectator, who has no player. Apart from that it does the same as
-    /// [`Session::accept`].
+    /// Accepts the client as a spectator, who has no player; otherwise like [`Session::accept`].
     pub fn accept_spectator(&mut self, tick: Tick) {
         self.admit(None, tick);
     }
@@ -386,7 +385,7 @@ impl Session {
         }
     }
 
-    /// Ends the session and tells the client why.
+    /// Ends the session and sends the client the reason.
     pub fn close(&mut self, reason: ClosingReason) {
         if !self.is_over() {
             self.send(&ServerMessage::Closing(reason));
@@ -419,7 +418,7 @@ impl Session {
         }
     }
 
-    /// Whether the session has ended, for whatever reason.
+    /// Whether the session has ended, for any reason.
     pub fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over)
     }
@@ -436,8 +435,7 @@ impl Session {
     }
 
     /// Computes which entities the snapshot of `state` is to carry: the first half of
-    /// [`Session::encode_snapshot`], for callers that measure the two halves. Other callers need
-    /// not call it.
+    /// [`Session::encode_snapshot`]. Only callers that measure the two halves need to call it.
     pub fn prioritize(&mut self, state: &Quantised) {
         if let Phase::Joined { baselines, .. } = &mut self.phase {
             baselines.prioritize(state);
@@ -449,7 +447,7 @@ impl Session {
     /// joined, the state is no later than the last one encoded, or the limit is below
     /// [`crate::snapshot::MIN_SNAPSHOT`].
     ///
-    /// An encoded snapshot may be dropped instead of sent. The session then takes it for lost.
+    /// An encoded snapshot may be dropped instead of sent. The session then counts it as lost.
     pub fn encode_snapshot(
         &mut self,
         state: &Arc<Quantised>,

@@ -31,7 +31,7 @@ impl ValueSchedule {
         acknowledged: Option<Tick>,
         tick_rate: NonZeroU16,
     ) -> Option<ValueBlock> {
-        // A client that was sent no values yet takes every field to have its least value.
+        // A client without values assumes the least value of every field.
         let last = self.sent.map_or(FieldValues::NONE, |(_, values)| values);
         let is_lost = self.sent.is_some_and(|(sent, _)| {
             acknowledged.is_some_and(|acknowledged| sent <= acknowledged)
@@ -56,7 +56,7 @@ impl ValueSchedule {
     pub(super) fn on_arrival(&mut self, tick: Tick, values: FieldValues) {
         if self.arrived.is_none_or(|(arrived, _)| arrived < tick) {
             self.arrived = Some((tick, values));
-            // If later values are under way, they are no more than `sends`, which stays as it is.
+            // The number of later values under way is at most `sends`, so `sends` stays unchanged.
             self.sends =
                 if self.sent.is_some_and(|(sent, _)| sent == tick) { 0 } else { self.sends };
         }

@@ -6,8 +6,8 @@ use obsp_sim::{Moving, PlayerMotion, Posture, Walker};
 use crate::range::Coder;
 use crate::{DatagramError, SLOT_BITS, Tick};
 
-/// Greatest magnitude of a player's coordinates, in units, and of its velocity, in units
-/// per second: far beyond any map.
+/// Maximum magnitude of a player's coordinates, in units, and of its velocity, in units per second:
+/// far beyond any map.
 const LIMIT: f32 = (1 << 22) as f32;
 
 /// Bits of the number of touched bodies.
@@ -68,20 +68,20 @@ pub struct AuthoritativeMotion {
     /// The motion after the tick of the snapshot, exact to the bit, because a client predicts from
     /// it.
     pub motion: PlayerMotion,
-    /// How many ticks before that tick the player was last pushed, that is, moved by something that
-    /// its client cannot predict; [`AuthoritativeMotion::NOT_RECENT`] if that is longer ago or
-    /// never was.
+    /// How many ticks earlier the player was last pushed, that is, moved by something that its
+    /// client cannot predict; [`AuthoritativeMotion::NOT_RECENT`] if that is longer ago or never
+    /// was.
     pub since_pushed: u8,
     /// The bodies that the player has touched lately. The one touched last comes first.
     pub touched: [Option<TouchedBody>; AuthoritativeMotion::MAX_TOUCHED],
 }
 
 impl AuthoritativeMotion {
-    /// In [`AuthoritativeMotion::since_pushed`], this number stands for so many ticks or more. It
-    /// is longer than the interval of several motions.
+    /// In [`AuthoritativeMotion::since_pushed`], this number stands for this many ticks or more, a
+    /// time longer than the intervals of several motions.
     pub const NOT_RECENT: u8 = (1 << PUSHED_BITS) - 1;
 
-    /// Most bodies that are sent with a motion.
+    /// Maximum number of bodies that are sent with a motion.
     pub const MAX_TOUCHED: usize = 2;
 
     /// Adds the first of these bodies, [`AuthoritativeMotion::MAX_TOUCHED`] at most.
@@ -186,7 +186,7 @@ fn code_touched(coder: &mut impl Coder, body: &TouchedBody) -> Result<TouchedBod
 }
 
 fn checked(value: f32) -> Result<f32, DatagramError> {
-    // A NaN fails the comparison too.
+    // A NaN also fails the comparison.
     let possible = value.abs() <= LIMIT;
     possible.then_some(value).ok_or(DatagramError::OutOfRange { field: "motion" })
 }
@@ -222,7 +222,7 @@ mod tests {
     /// Writes a motion and reads it back.
     fn round_trip(motion: &AuthoritativeMotion) -> Result<AuthoritativeMotion, DatagramError> {
         let mut encoder = Encoder::new(&[128], Vec::new());
-        // The writer too fails on an impossible number, but only after writing it.
+        // The writer also fails on an impossible number, but only after writing it.
         let _ = code_motion(&mut encoder, motion);
         let bytes = encoder.finish();
         code_motion(&mut Decoder::new(&[128], &bytes), &UNKNOWN_MOTION)

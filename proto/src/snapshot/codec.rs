@@ -37,7 +37,7 @@ pub struct Snapshot {
     pub own_motion: Option<AuthoritativeMotion>,
     /// The values of the match, if they are carried.
     pub match_values: Option<FieldValues>,
-    /// The values of the own player that only this client is sent, if they are carried.
+    /// The values of the client's own player that only this client is sent, if they are carried.
     pub own_values: Option<FieldValues>,
     /// The content of some slots, in ascending order.
     pub records: Vec<Record>,
@@ -73,7 +73,7 @@ pub struct Extras {
     pub motion: Option<AuthoritativeMotion>,
     /// The values of the match.
     pub match_values: Option<ValueBlock>,
-    /// The values of the own player that only this client is sent.
+    /// The values of the client's own player that only this client is sent.
     pub own_values: Option<ValueBlock>,
     /// The digest of all records.
     pub digest: Option<DigestSample>,
@@ -90,7 +90,7 @@ pub trait Baselines<'b> {
         None
     }
 
-    /// The reader's values of the own player at a tick.
+    /// The reader's values of the client's own player at a tick.
     fn own_values(&self, tick: Tick) -> Option<FieldValues> {
         let _ = tick;
         None
@@ -129,11 +129,11 @@ pub enum BaselineQuery {
 const AGE_BITS: u32 = 8;
 
 impl SnapshotCodec {
-    /// Encodes a snapshot of records in ascending order of slot, as many as the header
-    /// says. The extras that are present must be those that the header names.
+    /// Encodes a snapshot of records in ascending order of slot, as many as the header says. The
+    /// header must name exactly the extras that are present.
     ///
     /// # Errors
-    /// The number of records that fit into `limit` bytes, if not all do.
+    /// If not all records fit into `limit` bytes, the number of those that do.
     pub fn encode<'a>(
         &self,
         header: &Header,
@@ -299,10 +299,10 @@ impl SnapshotCodec {
     }
 }
 
-/// Most bytes that are allocated in advance for a datagram. Few datagrams need more.
+/// Maximum number of bytes that are allocated in advance for a datagram. Few datagrams need more.
 const MAX_EARNED: usize = 1500;
 
-/// Most bytes that a digest adds.
+/// Maximum number of bytes that a digest adds.
 const DIGEST_BYTES: usize = 10;
 
 impl DigestSample {

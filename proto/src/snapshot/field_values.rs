@@ -9,7 +9,7 @@ use crate::schema::{Field, FieldValues};
 /// The placeholder that a reader passes for values that it does not know yet.
 pub(super) const NO_VALUES: FieldValues = FieldValues::NONE;
 
-/// The greatest change of a value that is coded as a step.
+/// Largest change of a value that is coded as a step.
 const LONGEST_STEP: i32 = (1 << STEP.width) - 1;
 
 /// Bits of the age of a block's baseline.
@@ -80,7 +80,7 @@ pub(super) fn change_values(
 }
 
 /// Codes a block. `baseline` is given a number of ticks and returns the values that the reader got
-/// so many ticks before.
+/// that many ticks before.
 ///
 /// # Errors
 /// The reader gets a value that is out of range, or lacks the baseline.

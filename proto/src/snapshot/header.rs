@@ -44,7 +44,7 @@ pub struct Header {
     pub has_motion: bool,
     /// Whether values of the match precede the records.
     pub has_match_values: bool,
-    /// Whether values of the own player that only this client is sent precede the records.
+    /// Whether values of the client's own player that only this client is sent precede the records.
     pub has_own_values: bool,
     /// How early the client's commands arrive.
     pub lead: Option<Lead>,

@@ -1,11 +1,11 @@
 //! How early commands arrive.
 
-/// How long before their ticks a player's commands arrive: the least lead of the latest commands,
-/// in quarters of a tick. It is negative if a command arrives too late.
+/// How long before their ticks a player's commands arrive: the smallest lead of the latest
+/// commands, in quarters of a tick. It is negative if a command arrives too late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lead(i8);
 
-/// Greatest magnitude of a lead, in quarters of a tick. It also stands for everything beyond.
+/// Maximum magnitude of a lead, in quarters of a tick. It also stands for everything beyond.
 const LIMIT: f64 = 127.0;
 
 impl Lead {

@@ -133,7 +133,7 @@ impl Family {
         Number { at: self.at + index * self.width, width: self.width }
     }
 
-    /// Most bits of one of the numbers.
+    /// Maximum number of bits of one of the numbers.
     pub(super) fn width(self) -> usize {
         self.width
     }

@@ -39,7 +39,7 @@ pub(super) const UNKNOWN_ENTITY: QuantisedEntity = QuantisedEntity {
 /// Bits of a model's number, which is below [`obsp_sim::MAX_MODELS`].
 const MODEL_BITS: u32 = 7;
 
-/// Most ticks for which a velocity predicts the position. Later it says nothing about it.
+/// Maximum number of ticks for which a velocity predicts the position. After that it is of no use.
 const LONGEST_PREDICTION: u32 = 16;
 
 impl Baseline<'_> {
@@ -220,7 +220,7 @@ impl SnapshotCodec {
         let age = i32::try_from(baseline.age.min(LONGEST_PREDICTION)).unwrap_or(0);
         let rate = i32::from(self.tick_rate.get());
         std::array::from_fn(|axis| {
-            // Lattice steps per second times ticks: below 2^31 by far.
+            // Lattice steps per second times ticks: far below 2^31.
             let twice_mean = i32::from(velocity[axis]) + i32::from(now[axis]);
             let distance = twice_mean * LATTICE_VELOCITY / 2 * age;
             let moved = (distance + rate / 2).div_euclid(rate);

@@ -15,10 +15,10 @@ use crate::scene::Scene;
 use crate::staged_match::{Match, acknowledging, exchange};
 use crate::values;
 
-/// Greatest length of a header, in bytes, on a network that is not too bad.
+/// Maximum length of a header, in bytes, on a network that is not too bad.
 const LONGEST_HEADER: usize = 7;
 
-/// Greatest length of a motion, in bytes: 226 bits, and 429 for each of two bodies.
+/// Maximum length of a motion, in bytes: 226 bits, and 429 for each of two bodies.
 const LONGEST_MOTION: usize = 136;
 
 /// The seeds of a test: `few` of them, or as many as the environment says, such as in
@@ -248,7 +248,7 @@ fn an_unfinished_frame_ends_the_session_whatever_else_arrives() {
     let heard = game.server.last_received();
     let begun = heard + Duration::from_millis(10);
     assert_eq!(game.server.receive_stream(begun, &[200]).unwrap(), []);
-    assert_eq!(game.server.last_received(), heard, "a byte is no message");
+    assert_eq!(game.server.last_received(), heard, "a byte is not a message");
     // A byte now and then does not delay the end.
     assert_eq!(game.server.receive_stream(begun + Duration::from_secs(8), &[0]).unwrap(), []);
     assert_eq!(game.server.next_timeout(), Some(heard + IDLE_TIMEOUT));

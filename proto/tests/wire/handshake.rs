@@ -261,7 +261,7 @@ fn a_client_follows_into_another_world_whatever_is_still_on_its_way() {
     let now = client.next_command_at().unwrap();
     let late = client.command(now, Command::default(), None).unwrap();
 
-    // The session continues in another world. Messages sent meanwhile are no errors.
+    // The session continues in another world. Messages sent meanwhile are not errors.
     let elsewhere = Arc::new(MatchInfo { map: MapHash([8; 32]), ..(*match_info()).clone() });
     server.change_world(now, Arc::clone(&elsewhere));
     client.say(ChatLine::new("gg").unwrap());

@@ -1,5 +1,5 @@
-//! Peers that send anything: nothing panics, and a peer that breaks the protocol is told
-//! apart from one on a bad network.
+//! Peers that send anything: nothing panics, and a peer that breaks the protocol is distinguished
+//! from one on a bad network.
 
 use std::sync::Arc;
 

@@ -38,7 +38,7 @@ pub(crate) fn match_info() -> Arc<MatchInfo> {
 }
 
 /// A distinctive motion for the player of a state. The touched bodies are moving props: at least
-/// `least_touched` if so many props move, at most two, each for a while.
+/// `least_touched` if that many props move, at most two, each for a while.
 fn motion_in(state: &Quantised, least_touched: usize) -> Option<AuthoritativeMotion> {
     let player = state.entity(0)?;
     let vector = |axes: [i32; 3]| Vec3::from_array(axes.map(|axis| axis as f32 / 3.0));
@@ -101,10 +101,10 @@ pub(crate) struct Match {
     pub(crate) motions: u32,
     /// Number of authoritative motions received, by the number of touched bodies.
     pub(crate) touched: [u32; AuthoritativeMotion::MAX_TOUCHED + 1],
-    /// The least number of bodies that the player touches, if so many move.
+    /// Minimum number of bodies that the player touches, if that many move.
     pub(crate) least_touched: usize,
     schema: Arc<Schema>,
-    /// The values of the match and of the own player so far.
+    /// The values of the match and of the client's own player so far.
     values: Vec<[FieldValues; 2]>,
     /// The tick in which the scene froze.
     frozen_at: Option<u64>,
@@ -258,7 +258,7 @@ impl Match {
         self.scene.step();
         let mut state = self.scene.state().clone();
         if self.scene.frozen {
-            // The values are frozen too.
+            // The values are also frozen.
             state.tick = self.frozen_at.unwrap_or(state.tick);
             self.frozen_at = Some(state.tick);
         }

@@ -10,8 +10,8 @@ use crate::link::Impairments;
 use crate::scene::Scene;
 use crate::staged_match::{Match, RATE};
 
-/// How many ticks of a second used the client's command for that very tick, sent when the client
-/// had a snapshot of the tick `since` or later.
+/// Number of ticks in a second that used the client's command for exactly that tick. Only commands
+/// count that were sent when the client had a snapshot of the tick `since` or later.
 fn used(game: &mut Match, since: usize) -> u32 {
     let mut used = 0;
     for _ in 0..RATE.get() {
@@ -27,8 +27,8 @@ fn link(delay: u64, loss: f64) -> Impairments {
 }
 
 /// Symptom: after a server had been stopped for 1.3 s or more and skipped that time, its
-/// clients' clocks were ahead by as much, no command of theirs was used any more, and
-/// nothing told them.
+/// clients' clocks were ahead by as much, no command of theirs was used any more, and nothing
+/// reported it to them.
 #[test]
 fn commands_are_used_again_a_second_after_a_stall() {
     for (seed, ticks) in [18, 30, 78, 180, 600].into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Recordings. The reader refuses bytes that are no recording, and reads a damaged one up to the
+//! Recordings. The reader refuses bytes that are not a recording, and reads a damaged one up to the
 //! damage. A recording takes no more memory than its file has bytes, and the body of a frame is
 //! safe to read even if an attacker made its hash.
 //!
@@ -23,9 +23,9 @@ use obsp_sim::{Buttons, Command, Config};
 const TICKS: u64 = 60;
 const INTERVAL: u64 = 12;
 
-/// Most ticks that are played, most bodies of a match that is set up, and the greatest `choice`
-/// with which the match is played. With a greater one the target only reads, because playing takes
-/// ten times as long.
+/// Maximum numbers of ticks that are played and of bodies of a match that is set up, and the
+/// largest `choice` with which the match is played. With a larger one the target only reads,
+/// because playing takes ten times as long.
 const PLAYED: usize = 4;
 const BODIES: u64 = 64;
 const PLAYS: u8 = u8::MAX / 8;

@@ -1,7 +1,7 @@
 //! The arena game: a deathmatch in which each player has three weapons, by default a ray, rockets
 //! and grenades.
 //!
-//! A *ray* hits at once, and it hits other players where the shooter saw them. A *rocket* flies
+//! A *ray* hits at once, and meets other players where the shooter saw them. A *rocket* flies
 //! straight and explodes when something stops it. A *grenade* bounces and explodes when its fuse
 //! has burnt down (`weapons`). An explosion damages, pushes and wakes all bodies in line of sight
 //! (`blast`). A player without health is dead: the attacker scores, and the player comes back after

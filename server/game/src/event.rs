@@ -3,8 +3,8 @@ use obsp_proto::schema::GameEvent;
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
-/// Something that happened within a tick and that positions do not show. A server shows it or tells
-/// the players.
+/// Something that happened within a tick and that positions do not show. A server shows it or
+/// reports it to the players.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -71,7 +71,8 @@ pub enum Respawn {
 /// 7. for each player outside of the world: [`Game::respawn`].
 ///
 /// Every method is called with the same arguments on every machine, and must have the same results
-/// there: no clock, no I/O, no iteration over hash maps, no randomness but [`WorldMut::random`].
+/// everywhere: no clock, no I/O, no iteration over hash maps, no randomness but
+/// [`WorldMut::random`].
 pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// Everything that the game changes during a match, as plain data: it is part of the match's
     /// digest.
@@ -84,9 +85,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     }
 
     /// The models that bodies can have, in the order of their ids, each with a name of its own.
-    /// Clients have the shipped models, and fetch the others when they join. A model of
-    /// [missiles](Model::as_missile) is marked as such: players do not shove its bodies, and only
-    /// its bodies can be thrown. A model whose bodies the game drives is marked as
+    /// Clients have the shipped models, and fetch the others when they join. Models of
+    /// [missiles](Model::as_missile) are marked as such: players do not shove their bodies, and
+    /// only their bodies can be thrown. Models whose bodies the game drives are marked as
     /// [kinematic](Model::as_kinematic).
     fn models(&self) -> Vec<Model> {
         obsp::model::shipped()
@@ -107,7 +108,7 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     }
 
     /// A player's command, before anybody moves. The game may change it. The client has predicted
-    /// with the command that it sent, so it shows a correction if the game changes a movement.
+    /// by the command that it sent, so a changed movement shows as a correction.
     fn command(
         &self,
         state: &mut Self::State,
@@ -182,9 +183,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     }
 
     /// `by` no longer touches an entity that [`WorldMut::watch`] watches: it has moved away, or one
-    /// of the two is out of the world. A player on foot parts a quarter of a second after the last
-    /// touch, because a player who shoves a body touches it only in every other tick. This is not
-    /// called for a watched entity that is removed.
+    /// of the two is out of the world. For a player on foot it is called a quarter of a second
+    /// after the last touch, because a player who shoves a body touches it only in every other
+    /// tick. It is not called for a watched entity that is removed.
     fn parted(
         &self,
         state: &mut Self::State,
@@ -195,7 +196,7 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world, entity, by);
     }
 
-    /// The game's own work in a tick, after everything has moved.
+    /// The game's own work in a tick, once everything has moved.
     fn tick(&self, state: &mut Self::State, world: &mut WorldMut<'_>) {
         let _ = (state, world);
     }

@@ -120,7 +120,7 @@ impl GameFile {
         self.data.text()
     }
 
-    /// The text of the file and those of its models: all that [`GameFile::from_bundle`] needs.
+    /// The text of the file and the texts of its models: all that [`GameFile::from_bundle`] needs.
     /// Empty if there is no file.
     pub fn bundle(&self) -> &[u8] {
         self.data.bytes()
@@ -140,7 +140,7 @@ impl GameFile {
     /// ```
     ///
     /// # Errors
-    /// The bytes are no bundle; or as [`GameFile::read`].
+    /// The bytes are not a bundle; or as [`GameFile::read`].
     pub fn from_bundle(bundle: &[u8]) -> Result<Self, GameDataError> {
         let data = GameData::from_bytes(bundle)?;
         let mut models = data.models().iter();
@@ -177,7 +177,7 @@ impl GameFile {
         &self.classes
     }
 
-    /// The numbers by which players on foot move. Clients have them, too, and predict with them.
+    /// The numbers by which players on foot move. Clients predict with the same numbers.
     pub fn movement(&self) -> &MovementParameters {
         self.data.movement()
     }
@@ -187,8 +187,9 @@ impl GameFile {
         &self.player
     }
 
-    /// The size of players that the file asks for, if it does. Players have the size that the map
-    /// was compiled for: [`Match::with_file`](crate::Match::with_file) refuses a map with another.
+    /// The size of players that the file asks for, if any. Players have the size that the map was
+    /// compiled for, and [`Match::with_file`](crate::Match::with_file) refuses a map with another
+    /// size.
     pub fn size(&self) -> Option<&PlayerSize> {
         self.size.as_ref()
     }
@@ -287,14 +288,14 @@ mod tests {
     #[test]
     fn weapons_and_players_that_cannot_be_are_told_with_their_place() {
         for (text, expected) in [
-            ("[player]\nhealth = 0", "line 2, column 10: health is 0, not within 1 and 10000"),
+            ("[player]\nhealth = 0", "line 2, column 10: health is 0, not between 1 and 10000"),
             ("[player]\nhealth = 1.5", "line 2, column 10: health is 1.5, not a whole number"),
             ("[player]\nhealht = 1", "line 2, column 1: unknown field `healht`"),
-            ("[player]\nheight = 9", "line 2, column 10: height is 9, not within 16 and 96"),
+            ("[player]\nheight = 9", "line 2, column 10: height is 9, not between 16 and 96"),
             ("[weapons.ray]\nspeed = 1", "line 2, column 9: a ray has no speed"),
             ("[weapons.ray]\nmodel = 'x'", "line 2, column 9: a ray has no model"),
             ("[weapons.rocket]\nlift = 1", "line 2, column 8: a rocket has no lift"),
-            ("[weapons.rocket]\nspeed = 9e9", "line 2, column 9: speed is 9000000000, not within"),
+            ("[weapons.rocket]\nspeed = 9e9", "line 2, column 9: speed is 9000000000, not between"),
             ("[weapons.rocket]\nspede = 9", "line 2, column 1: unknown field `spede`"),
             ("[weapons.laser]\nreach = 9", "weapons.laser needs a kind"),
             ("[weapons.ray]\nkind = 'laser'", "line 2, column 8: unknown variant `laser`"),
@@ -395,8 +396,8 @@ mod tests {
         assert!(unknown.starts_with("line 3, column 1: ") && unknown.contains("run_speed"));
         assert!(refused("[weapon]\n").starts_with("line 1, column "), "{}", refused("[weapon]"));
         let range = refused("\n[movement]\nstep_height =  65");
-        assert_eq!(range, "line 3, column 16: step_height is 65, not within 0 and 64");
-        assert!(refused("[movement]\ngravity = nan").contains("not within"));
+        assert_eq!(range, "line 3, column 16: step_height is 65, not between 0 and 64");
+        assert!(refused("[movement]\ngravity = nan").contains("not between"));
         assert!(refused("[movement]\ngravity = 'high'").starts_with("line 2, column 11: "));
         assert!(refused("[movement").starts_with("line 1, column "));
     }

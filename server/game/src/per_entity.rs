@@ -2,7 +2,7 @@ use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
 /// Values that a game attaches to entities, in ascending order of slot. A value belongs to one id:
-/// an entity that reuses the slot of a removed one does not find its value.
+/// an entity in the slot of a removed one does not have its value.
 ///
 /// ```
 /// use obsp_game::PerEntity;
@@ -27,8 +27,8 @@ impl<T> Default for PerEntity<T> {
 }
 
 impl<T> PerEntity<T> {
-    /// Attaches a value to an entity. The value replaces that of this entity, or of an earlier
-    /// entity in its slot.
+    /// Attaches a value to an entity. It replaces the value of this entity, or of an earlier entity
+    /// in its slot.
     pub fn insert(&mut self, id: EntityId, value: T) {
         match self.place(id) {
             Ok(index) => self.0[index] = (id, value),

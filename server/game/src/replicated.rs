@@ -44,7 +44,7 @@ pub struct Replicated {
     pub events: Vec<&'static str>,
 }
 
-/// The subject of the values that a game is asked for.
+/// The subject of the values for which a game is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The match.
@@ -57,8 +57,8 @@ pub enum Subject {
     Body(EntityId),
 }
 
-/// The values of a subject, for a game to set. A value that is not set is the least value of its
-/// field's range.
+/// The values of a subject, for a game to set. A value that is not set is the least of its field's
+/// range.
 #[derive(Debug)]
 pub struct Values<'a> {
     fields: &'a [Field],

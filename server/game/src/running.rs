@@ -134,8 +134,8 @@ pub trait AnyGame: Debug + Send + Sync {
         Schema::of_models(self.models().iter().map(|model| model.name().to_owned()))
     }
 
-    /// The data with which clients predict its matches: their part of the `game.toml`, and the
-    /// models that do not ship.
+    /// The data with which clients predict its matches: the clients' part of the `game.toml`, and
+    /// the models that do not ship.
     ///
     /// # Errors
     /// The models are too long to be sent.
@@ -230,12 +230,12 @@ pub struct Match<G: Game> {
     pub(crate) shared: Shared,
 }
 
-/// Changes the match's seed for the game, so that the game's random numbers are another stream than
-/// those that scatter the props.
+/// Changes the match's seed for the game, so that its random numbers are another stream than that
+/// of scattered props.
 const GAME_STREAM: u64 = 0x6761_6d65;
 
 impl<G: Game> Match<G> {
-    /// Sets a match of `game` up on `map`.
+    /// Sets up a match of `game` on `map`.
     ///
     /// # Errors
     /// [`SetupError`] if no match is possible with the map or the configuration.
@@ -306,8 +306,8 @@ impl<G: Game> Match<G> {
         act(&self.game, &mut self.state, &mut world)
     }
 
-    /// Tells the game which entities have entered or left its volumes, and which touches of the
-    /// entities that it watches have begun or ended.
+    /// Reports to the game which entities have entered or left its volumes, and which touches of
+    /// its watched entities have begun or ended.
     fn tell_contacts(&mut self) {
         for crossing in self.shared.volumes.update(&self.world) {
             let (volume, entity) = (crossing.volume, crossing.entity);

@@ -19,10 +19,10 @@ use crate::volumes::{SavedVolume, Volumes};
 use crate::with_file::{all_models, check_size};
 use crate::world_mut::Shared;
 
-/// Most bytes of a saved match that are read.
+/// Limit in bytes up to which a saved match is read.
 const MAX_BYTES: usize = 1 << 26;
 
-/// Reasons for which a match cannot be loaded from saved bytes.
+/// Reasons why a match cannot be loaded from saved bytes.
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// The bytes are not a saved match, are damaged, or hold the state of another game.
@@ -65,9 +65,9 @@ impl<G: Game> Match<G> {
             agents: agents.clone(),
             watched: watched.clone(),
         };
-        // Plain data always has an encoding. An empty one would be refused when it is loaded. The
-        // world's bytes are encoded without serde, which would encode them one by one and take
-        // longer than saving the world.
+        // Plain data always has an encoding; an empty one would be refused on loading. The world's
+        // bytes are encoded without serde, which would encode them one by one and take longer than
+        // saving the world.
         let mut bytes = bincode::encode_to_vec(self.world.save(), wire()).unwrap_or_default();
         bytes.extend(encode_to_vec(shared, wire()).unwrap_or_default());
         bytes.extend(self.save_state());
@@ -78,7 +78,7 @@ impl<G: Game> Match<G> {
     /// bytes.
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are no match of this game with this file, as [`Match::saved`]
+    /// [`LoadError`] if the bytes are not a match of this game with this file, as [`Match::saved`]
     /// returns it.
     pub(crate) fn restored(
         game: G,
@@ -101,7 +101,9 @@ impl<G: Game> Match<G> {
         let SavedShared { random, events, delivered, volumes, agents, watched } = shared;
         let delivered = delivered as usize;
         if delivered > events.len() {
-            return Err(LoadError::Damaged("it says that more events were told than happened"));
+            return Err(LoadError::Damaged(
+                "it says that more events were delivered than happened",
+            ));
         }
         if !watched.is_sorted_by_key(|(id, _)| *id) {
             return Err(LoadError::Damaged("the watched entities are not in order"));

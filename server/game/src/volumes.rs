@@ -1,4 +1,4 @@
-//! Volumes of a game, which is told when entities enter and leave them.
+//! Volumes of a game: when entities enter or leave one, the game is notified.
 
 use std::collections::BTreeSet;
 

@@ -61,7 +61,7 @@ impl<G: Game> AnyGame for WithFile<G> {
 }
 
 /// The models of a match: those of its game, then those of the file. The models that its weapons
-/// throw are marked as missiles, which clients have to know.
+/// throw are marked as missiles, because clients have to know this.
 pub(crate) fn all_models<G: Game>(game: &G, file: &GameFile) -> Vec<Model> {
     let mut models = Game::models(game);
     models.extend_from_slice(file.models());

@@ -18,8 +18,8 @@ use crate::volumes::{VolumeId, Volumes};
 /// The world as a game may change it. It dereferences to [`World`], which answers questions:
 /// where an entity is, what a ray or a swept shape meets, what overlaps a box.
 ///
-/// A call that places something asks the guard first. [`PlaceError::NoRoom`] says that the place is
-/// taken; nothing has changed then. Velocities and impulses act when the bodies move, under the
+/// A call that places something asks the guard first. [`PlaceError::NoRoom`] means that the place
+/// is taken and nothing has changed. Velocities and impulses act when the bodies move, under the
 /// same guard. No call can make two bodies overlap.
 ///
 /// ```
@@ -57,8 +57,8 @@ pub struct WorldMut<'a> {
     pub(crate) shared: &'a mut Shared,
 }
 
-/// Most events that a game may send in a tick. A client that is sent more, tick after tick, falls
-/// behind.
+/// Maximum number of events that a game may send per tick. A client that gets more in tick after
+/// tick falls behind.
 const MAX_EVENTS: usize = 32;
 
 /// The data that a match keeps for its game beside the game's own state.
@@ -69,8 +69,8 @@ pub(crate) struct Shared {
     pub(crate) schema: Arc<Schema>,
     pub(crate) random: Random,
     pub(crate) events: Vec<Event>,
-    /// The number of events at the beginning of the list that were delivered with the last tick.
-    /// Later events, such as those of a player who joins, are delivered with the next tick.
+    /// How many events at the beginning of the list were delivered with the last tick. Later
+    /// events, such as those of a player who joins, are delivered with the next tick.
     pub(crate) delivered: usize,
     pub(crate) volumes: Volumes,
     /// Players without a client.
@@ -99,7 +99,7 @@ impl WorldMut<'_> {
         &self.shared.file
     }
 
-    /// Adds an event to those of this tick. A server shows it or tells the players.
+    /// Adds an event to those of this tick. A server shows it or reports it to the players.
     pub fn emit(&mut self, event: Event) {
         self.shared.events.push(event);
     }
@@ -193,7 +193,7 @@ impl WorldMut<'_> {
 
     /// Like [`WorldMut::spawn_agent`], but the agent comes in at once, at the nearest free place to
     /// `position` (the centre of the agent's box, or of its vehicle's mass), with a heading of
-    /// 65,536 steps a turn. When the agent is out of the world later,
+    /// 65,536 steps a turn. If the agent leaves the world later,
     /// [`Game::respawn`](crate::Game::respawn) is asked.
     ///
     /// # Errors
@@ -213,7 +213,7 @@ impl WorldMut<'_> {
     /// Removes a body, or a player without a client, and wakes the bodies that leant on it.
     ///
     /// # Errors
-    /// [`PlaceError::NoSuchEntity`] if it is not there any more, or is a client's player.
+    /// [`PlaceError::NoSuchEntity`] if it is no longer there, or is a client's player.
     pub fn remove(&mut self, id: EntityId) -> Result<(), PlaceError> {
         self.shared.watched.retain(|(watched, _)| *watched != id);
         if let Some(index) = self.shared.agents.iter().position(|agent| *agent == id) {
@@ -280,10 +280,9 @@ impl WorldMut<'_> {
     }
 
     /// As [`World::spawn_missile`]; [`World::muzzle`] computes the start. The model has to be
-    /// marked as one of missiles: by [`Model::as_missile`](obsp::model::Model::as_missile), or
-    /// because a weapon in the `game.toml` throws it.
-    /// [`Game::missile_moved`](crate::Game::missile_moved) is called after each move of the
-    /// missile.
+    /// marked as a missile's: by [`Model::as_missile`](obsp::model::Model::as_missile), or because
+    /// a weapon in the `game.toml` throws it. [`Game::missile_moved`](crate::Game::missile_moved)
+    /// is called after each move of the missile.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing is added then.
@@ -361,7 +360,7 @@ impl WorldMut<'_> {
         self.shared.volumes.add_brushes(self.world.map(), entity)
     }
 
-    /// The entities that were inside a volume after the bodies moved last, in ascending order of
+    /// The entities inside a volume after the last motion of the bodies, in ascending order of
     /// slot.
     pub fn inside(&self, volume: VolumeId) -> &[EntityId] {
         self.shared.volumes.inside(volume)

@@ -105,7 +105,7 @@ fn blast(events: &[Event]) -> Option<DVec3> {
     })
 }
 
-/// An entity of a class with a model spawns a body, which is there in a saved match, too.
+/// An entity of a class with a model spawns a body, which is also there in a saved match.
 #[test]
 fn an_entity_of_a_class_spawns_its_model() {
     let text = "[models]\ngem = 'gem.obj'\n[classes.item_gem]\nmodel = 'gem'\n";

@@ -121,7 +121,7 @@ fn a_map_that_was_compiled_for_players_of_another_size_is_refused() {
     let refused = Arena.with_file(&file(SMALL)).new_match(hall(&odd), Config::default());
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("was compiled for others"), "{refused}");
-    // A saved match is refused on such a map, too.
+    // A saved match is also refused on such a map.
     let saved = play(SMALL, &small).unwrap().save();
     let usual = hall(&Spaces::default());
     let refused = Arena.with_file(&file(SMALL)).load_match(usual, &saved).unwrap_err().to_string();

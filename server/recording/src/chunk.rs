@@ -1,5 +1,5 @@
 //! A chunk: up to 128 ticks as one body of a frame. Commands are coded as differences from the
-//! commands before. Each field has probabilities of its own, which begin anew in each chunk.
+//! commands before. Each field has its own probabilities, which start from the table in each chunk.
 
 mod priors;
 
@@ -11,14 +11,14 @@ use obsp_sim::{Buttons, Command, EntityId, PlayerKind};
 use self::priors::PRIORS;
 use crate::format::Tick;
 
-/// Most ticks of a chunk.
+/// Maximum number of ticks per chunk.
 pub(crate) const MAX_TICKS: usize = 128;
 
-/// Most players of a match.
+/// Maximum number of players per match.
 const MAX_PLAYERS: usize = 1024;
 
 /// Number of widths that an angle's difference may have, from 0 to 16 bits. Each width of the
-/// latest difference has probabilities of its own for the next one.
+/// latest difference has its own probabilities for the next one.
 const WIDTHS: usize = 17;
 
 /// Index of the probability that players come or go. [`COUNT`] codes how many.
@@ -41,7 +41,7 @@ const PROBABILITIES: usize = VIEW_AGE.at + VIEW_AGE.width;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Commands(BTreeMap<EntityId, LatestCommand>);
 
-/// The latest command of a player, as the next chunk's differences refer to it.
+/// The latest command of a player, to which the next chunk's differences refer.
 #[derive(Clone, Copy, Debug, Default)]
 struct LatestCommand {
     command: Command,

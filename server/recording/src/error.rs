@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::format::{MAGIC, VERSION};
 
-/// Reasons for which a recording could not be written or read.
+/// Reasons why a recording could not be written or read.
 #[derive(Debug, Error)]
 pub enum RecordingError {
     /// The file could not be made or written.
@@ -16,7 +16,7 @@ pub enum RecordingError {
         /// The system's error.
         source: io::Error,
     },
-    /// The disk was so slow that ticks had to be left out.
+    /// The disk was too slow, so ticks had to be left out.
     #[error(
         "the recording {path} ends after tick {tick}: the disk could not keep up; record to a \
          faster one"
@@ -35,8 +35,8 @@ pub enum RecordingError {
         /// The system's error.
         source: io::Error,
     },
-    /// The file is no recording.
-    #[error("{path} is no recording: it does not begin with {}", MAGIC.escape_ascii())]
+    /// The file is not a recording.
+    #[error("{path} is not a recording: it does not begin with {}", MAGIC.escape_ascii())]
     Magic {
         /// The path of the file.
         path: PathBuf,
@@ -68,7 +68,7 @@ pub enum RecordingError {
     Damaged {
         /// The path of the file.
         path: PathBuf,
-        /// The last tick that was sound.
+        /// The last tick before the damage.
         tick: u64,
         /// The reason.
         reason: String,

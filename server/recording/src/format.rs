@@ -13,11 +13,11 @@ pub(crate) const MAGIC: [u8; 4] = *b"OBSR";
 /// The version of the format: every change that an older reader would misread raises it.
 pub(crate) const VERSION: u16 = 7;
 
-/// Most bytes of the body of a frame.
+/// Limit in bytes of the body of a frame.
 pub(crate) const MAX_BODY: usize = 1 << 24;
 
-/// Most keyframes in a row that are packed by the keyframe before. To read the last, a reader reads
-/// all of them.
+/// Maximum number of consecutive keyframes that are packed by the keyframe before. To read the
+/// last, a reader reads all of them.
 pub(crate) const MAX_DELTAS: usize = 3;
 
 /// Tick rates of servers and soak tests, in ticks per second.
@@ -34,7 +34,7 @@ pub struct Header {
     seed: u64,
     objects: u32,
     max_players: u16,
-    /// Most cost of a tick's bodies, as [`obsp_sim::World::budget`].
+    /// Limit of the cost of a tick's bodies, as [`obsp_sim::World::budget`].
     pub(crate) budget: Option<u32>,
     /// The name of the game.
     pub game: String,
@@ -99,7 +99,7 @@ impl Header {
 pub struct Tick {
     /// The players who left before the tick, in the order in which they left.
     pub left: Vec<EntityId>,
-    /// The players who joined after that, in the order in which they joined, and their kinds.
+    /// The players who then joined, in that order, with their kinds.
     pub joined: Vec<(EntityId, PlayerKind)>,
     /// Players whose command differs from that of the tick before, in ascending order of id. A
     /// player who has just joined stands idle until there is a command.
@@ -115,12 +115,12 @@ pub struct Keyframe {
     pub tick: u64,
     /// The players in the match and their latest commands, in ascending order of id.
     pub commands: Vec<(EntityId, Command)>,
-    /// The match, as [`RunningMatch::save`](obsp_game::RunningMatch::save) gives it.
+    /// The match, as [`RunningMatch::save`](obsp_game::RunningMatch::save) returns it.
     pub saved: Vec<u8>,
 }
 
-/// Something that people look for in a recording and that no tick contains. Nothing is computed
-/// from notes.
+/// Something that people look for in a recording, and that no tick contains. Nothing is computed
+/// from it.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Note {
     /// The tick that the note belongs to.
@@ -136,8 +136,7 @@ pub enum Said {
     Name(u16, String),
     /// A player, or with `None` the server, has said a line.
     Chat(Option<u16>, String),
-    /// The first player was killed by the second. Both are the same if a player died by their own
-    /// hand.
+    /// The second player killed the first. They are the same after a suicide.
     Died(u16, u16),
 }
 
@@ -198,10 +197,11 @@ pub(crate) fn decode<T: Decode<()>>(body: &[u8]) -> Result<T, String> {
 pub(crate) fn decode_header(body: &[u8]) -> Result<Header, String> {
     let header: Header = decode(body)?;
     let Header { objects, max_players, tick_rate, .. } = header;
-    // The numbers are checked before memory is taken for them, because a file may come from anyone.
+    // The numbers are checked before memory is allocated for them, because a file may come from
+    // anyone.
     if objects as usize + usize::from(max_players) > MAX_ENTITIES {
         return Err(format!(
-            "it has {objects} objects and {max_players} players; a match has at most {MAX_ENTITIES}"
+            "it has {objects} objects and {max_players} players, together more than {MAX_ENTITIES}"
         ));
     }
     if !TICK_RATES.contains(&tick_rate) {

@@ -103,7 +103,7 @@ pub(crate) enum Found {
     Damaged(&'static str),
 }
 
-/// Reads the next frame. Memory is taken only for bytes that are there.
+/// Reads the next frame. Memory is allocated only for bytes that have arrived.
 pub(crate) fn read(file: &mut impl Read, chain: &mut Chain) -> io::Result<Found> {
     let mut start = [0; 5];
     if !read_exact(file, &mut start)? {

@@ -2,14 +2,14 @@
 //! probability.
 //!
 //! A prediction is the byte that followed when the same eight bytes occurred last, in the bytes so
-//! far or in a reference, which is another keyframe (Bloom's LZP, 1996). After a byte that was
-//! predicted wrongly the prediction goes on. In a keyframe only the numbers of moving bodies differ
-//! from the reference, and only in some of their bytes. A body that sleeps is the same bytes in
-//! every keyframe.
+//! far or in a reference, which is another keyframe (Bloom's LZP, 1996). The prediction goes on
+//! after a wrong byte, because in a keyframe only the numbers of moving bodies differ from the
+//! reference, and only in some of their bytes. A sleeping body has the same bytes in every
+//! keyframe.
 
 use obsp_proto::range::{Coder, Decoder, Encoder};
 
-/// Most bytes that are packed.
+/// Maximum number of bytes that are packed.
 pub(crate) const MAX_UNPACKED: usize = 1 << 24;
 
 /// Bytes that have to be equal for a prediction.
@@ -18,9 +18,8 @@ const CONTEXT: usize = 8;
 /// Number of places that are remembered, in a keyframe and its reference together.
 const PLACES: usize = 1 << 17;
 
-/// A run of right predictions is counted exactly up to `TOLD_APART`, and beyond by powers of two up
-/// to `MOST_RIGHT`. Wrong predictions are counted up to `MOST_WRONG`. After so many, the predictor
-/// gives up its place.
+/// A run of right predictions is counted exactly up to `TOLD_APART`, and then by powers of two up
+/// to `MOST_RIGHT`. After `MOST_WRONG` wrong predictions, the predictor gives up its place.
 const TOLD_APART: usize = 15;
 const MOST_RIGHT: usize = 1 << 10;
 const RIGHT: usize = TOLD_APART + 8;
@@ -32,8 +31,8 @@ const RUNS: usize = RIGHT + MOST_WRONG;
 const KINDS: usize = 4;
 const HITS: usize = RUNS * KINDS;
 
-/// The number of sets of probabilities for a byte: 32 are chosen by the predicted byte, and 32 by
-/// the byte before if there is no prediction.
+/// The number of sets of probabilities for a byte: 32 for the classes of the predicted byte and,
+/// without a prediction, 32 for those of the byte before.
 const CLASSES: usize = 2 * 32;
 
 const PROBABILITIES: usize = HITS + CLASSES * 256;
@@ -118,8 +117,8 @@ fn kind(byte: u8) -> usize {
     }
 }
 
-/// Codes `length` bytes in either direction, and appends them to `bytes`. An encoder gets each from
-/// `byte`; a decoder ignores what `byte` returns.
+/// Codes `length` bytes in either direction, and appends them to `bytes`. An encoder takes each
+/// from `byte`; a decoder ignores `byte`.
 fn code(coder: &mut impl Coder, bytes: &mut Vec<u8>, length: usize, byte: impl Fn(usize) -> u8) {
     let mut predictor = Predictor::new(bytes);
     for index in 0..length {

@@ -129,8 +129,8 @@ impl Playback {
     }
 
     /// Plays the next tick and compares its digest and the ids of all who join with the recorded
-    /// ones. After the first difference nothing is compared any more, since everything that follows
-    /// differs too. A player who joined under another id plays idle.
+    /// ones. After the first difference nothing is compared, because everything later differs as
+    /// well. A player who joined under another id plays idle.
     pub fn step(&mut self, tick: &Tick) {
         self.play(tick);
         self.compare(tick.digest);
@@ -142,8 +142,8 @@ impl Playback {
         self.game.step(&self.commands);
     }
 
-    /// Plays the next tick with changed commands, which leads to another future than the recorded
-    /// one. The tick after it has the recorded commands again.
+    /// Plays the next tick with changed commands, so that the future differs from the recorded one.
+    /// The tick after it has the recorded commands again.
     pub fn play_with(&mut self, tick: &Tick, change: impl Fn(EntityId, Command) -> Command) {
         self.follow(tick);
         let changed = self.commands.iter().map(|&(id, command)| (id, change(id, command)));

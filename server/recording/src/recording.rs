@@ -16,15 +16,15 @@ use crate::frame::{self, Chain, Found, Kind, read_exact};
 use crate::packing::unpack;
 use crate::{Beginning, Header, Keyframe, Note, RecordingError, Tick};
 
-/// Most notes that are kept of a recording.
+/// Maximum number of notes that are kept of a recording.
 const MAX_NOTES: usize = 1 << 17;
 
 /// The latest tick after which an excerpt may begin: servers count ticks in 32 bits.
 const LAST_BEGINNING: u64 = u32::MAX as u64;
 
 /// A recording, up to its end or to the first damage. It may come from anyone: every frame is
-/// checked against the hashes. A frame stays packed until it is asked for, so that memory is taken
-/// only for the bytes of the file.
+/// checked against the hashes. A frame stays packed until it is needed, so that memory is used only
+/// for the bytes of the file.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -96,7 +96,7 @@ impl Recording {
     /// Reads the recording in a file.
     ///
     /// # Errors
-    /// The file cannot be read, is no recording, or is damaged or ends before its first tick.
+    /// The file cannot be read, is not a recording, or is damaged or ends before its first tick.
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let failed = |source| RecordingError::Read { path: path.to_owned(), source };
         Self::read(path, BufReader::new(File::open(path).map_err(failed)?))
@@ -177,8 +177,8 @@ impl Recording {
         self.ticks
     }
 
-    /// The reason why the recording ends before its end mark, if it does: it was cut off, or is
-    /// damaged. All that was read before can be trusted.
+    /// If the recording ends before its end mark, the reason: it was cut off, or is damaged.
+    /// Everything before can be trusted.
     pub fn incomplete(&self) -> Option<&RecordingError> {
         self.incomplete.as_deref()
     }
@@ -202,12 +202,12 @@ impl Recording {
     /// A keyframe by its number, counted from 0. A number beyond the last keyframe gives the last.
     ///
     /// # Errors
-    /// [`RecordingError::Damaged`] if its body is no keyframe. Its hash was right, so its writer
-    /// made the wrong body on purpose.
+    /// [`RecordingError::Damaged`] if its body is not a keyframe. The writer must have made it on
+    /// purpose, because its hash was right.
     pub fn keyframe(&self, number: usize) -> Result<Keyframe, RecordingError> {
         let last = number.min(self.keyframes.len() - 1);
         let is_whole = |&number: &usize| self.parts[self.part_of(number)].kind == Kind::Keyframe;
-        // The first keyframe of a recording is packed by no other.
+        // The first keyframe of a recording is not packed by another.
         let whole = (0..=last).rev().find(is_whole).unwrap_or(0);
         let mut keyframe = Keyframe { tick: 0, commands: Vec::new(), saved: Vec::new() };
         for number in whole..=last {
@@ -315,7 +315,7 @@ impl<R: Read> Reading<'_, R> {
     fn expect(&mut self, expected: Kind) -> Result<Vec<u8>, RecordingError> {
         match self.frame()? {
             (kind, body) if kind == expected => Ok(body),
-            _ => Err(self.damaged("a frame is of another kind than the one that belongs here")),
+            _ => Err(self.damaged("a frame has another kind than the one that belongs here")),
         }
     }
 

@@ -1,30 +1,30 @@
 //! The schedule of keyframes. To show a tick, a reader plays all ticks from the keyframe before it.
-//! So the cost of these ticks is bounded, and not only their number: a heap that collapses costs
-//! several times as much as a heap at rest. The cost is estimated and never measured, so a match is
-//! recorded alike on every machine.
+//! So not only their number is bounded but also their cost: a collapsing heap costs several times
+//! as much as a heap at rest. The cost is estimated and never measured, so a match is recorded
+//! alike on every machine.
 
 use obsp_sim::{Config, World};
 
-/// Most cost of the ticks between two keyframes. A player, a body that moves and two bodies that
-/// touch cost the same ([`obsp_sim::Counters::bodies_cost`]), and [`INTERVALS`] intervals of
-/// motions cost as much. Ticks of this cost take some 0.15 s in the WebAssembly of the page, where
+/// Limit of the cost of the ticks between two keyframes. A player, a body that moves and two bodies
+/// that touch cost the same ([`obsp_sim::Counters::bodies_cost`]), and [`INTERVALS`] intervals of
+/// motions cost as much. Ticks of this cost take about 0.15 s in the WebAssembly of the page, where
 /// a seek may take 0.2 s.
 const MAX_COST: u64 = 37_000;
 
 /// The number of intervals of motions, examined for a time of impact
 /// ([`obsp_sim::Counters::impact_iterations`]), that together cost as much as a body. The number
-/// was fitted to the times of 36,000 ticks with 32 players on arena and dm4. With it the cost
-/// predicted the time of 200 ticks to 5 %. The fit is older than the change by which one plane,
-/// which is one interval, decides most motions.
+/// was fitted to the times of 36,000 ticks with 32 players on arena and dm4. With it, the cost
+/// predicted the time of 200 ticks to 5 %. The fit is older than the change that lets one plane,
+/// which counts as one interval, decide most motions.
 const INTERVALS: u64 = 4;
 
-/// Seconds between two keyframes. They are at most `MAX_SECONDS`, however little the ticks cost.
-/// They are at least `MIN_SECONDS`, since a match of a thousand falling bodies would be recorded as
-/// little else than keyframes.
+/// Seconds between two keyframes: at most `MAX_SECONDS`, however little the ticks cost, and at
+/// least `MIN_SECONDS`, because otherwise the recording of a thousand falling bodies would be
+/// little but keyframes.
 const MAX_SECONDS: u32 = 10;
 const MIN_SECONDS: u32 = 2;
 
-/// Tells after which ticks a keyframe is due.
+/// Decides after which ticks a keyframe is due.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -89,7 +89,7 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    /// The ticks after which keyframes are due, among `count` ticks of which each has its `cost`.
+    /// The ticks after which keyframes are due, among `count` ticks with these costs.
     fn due(count: u64, cost: impl Fn(u64) -> u64) -> Vec<u64> {
         let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 8 };
         let mut schedule = Schedule::new(config);

@@ -106,7 +106,7 @@ fn recorded() -> &'static Recorded {
             let tick = recorder.tick(&commands, joined_as, game.digest());
             writer.tick(tick.clone()).expect("a file");
             ticks.push(tick);
-            // A server flushes every second. Here a flush falls into the middle of a chunk, too.
+            // A server flushes every second. Here a flush also falls into the middle of a chunk.
             if number.is_multiple_of(70) {
                 writer.flush().expect("a file");
             }
@@ -302,8 +302,8 @@ fn a_cut_recording_plays_up_to_where_it_ends() {
     assert!(lengths.len() > 5, "{lengths:?}");
 }
 
-/// One flipped bit anywhere is refused, or named at its tick. Everything before that tick is as it
-/// was, and nothing after it is trusted.
+/// One flipped bit anywhere is refused, or named at its tick. Everything before that tick is
+/// unchanged, and nothing after it is trusted.
 #[test]
 fn one_flipped_bit_is_refused_or_named_at_its_tick() {
     let Recorded { bytes, ticks, .. } = recorded();
@@ -353,7 +353,7 @@ fn hostile_frames_are_refused_and_cost_nothing() {
         for number in 0..recording.keyframes().len() {
             let _ = recording.keyframe(number);
             let Ok(ticks) = recording.ticks_after(number) else { continue };
-            // Every result is right except a panic, a hang, or ticks without end.
+            // Any result is right except a panic, a hang, or ticks without end.
             let ticks: Vec<_> = ticks.collect();
             assert!(ticks.len() <= 2 * TICKS as usize);
             played += ticks.iter().filter(|tick| tick.is_ok()).count();
@@ -362,8 +362,8 @@ fn hostile_frames_are_refused_and_cost_nothing() {
     assert!(played > 0);
 }
 
-/// A keyframe is read together with those that it is packed by. Their number is bounded, whoever
-/// wrote the file.
+/// To read a keyframe, those by which it is packed are also read. Their number is bounded, even in
+/// a hostile file.
 #[test]
 fn keyframes_that_are_packed_by_too_many_others_are_refused() {
     use crate::frame::{Chain, Found, Kind};
@@ -413,7 +413,7 @@ fn a_recorder_notes_only_what_changed() {
     assert_eq!(recorder.tick(&both, kind, 2), Tick { digest: 2, ..Tick::default() });
     assert_eq!(recorder.tick(&both[1..], kind, 3).left, [id(4)]);
     assert_eq!(recorder.tick(&[(id(2), run(1))], kind, 4).commands, [(id(2), run(1))]);
-    // A player who takes a slot again stands idle at first, whatever was held before.
+    // A player who takes a slot again stands idle at first, even if keys were held in it before.
     recorder.tick(&[], kind, 5);
     assert_eq!(recorder.tick(&both[1..], kind, 6).commands, []);
 }

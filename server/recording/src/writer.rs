@@ -14,7 +14,7 @@ use crate::{Beginning, Note, RecordingError, Tick};
 const CHUNK: usize = 60;
 
 /// Writes a recording. A writer that is dropped before [`Writer::finish`] leaves a recording that
-/// breaks off, which a reader can tell.
+/// breaks off, which a reader notices.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -86,7 +86,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes the beginning of an excerpt, which begins later than its match. `from` is the tick
-    /// before the excerpt's first, and the players after that tick with their commands. `beginning`
+    /// before the excerpt's first, with the players after that tick and their commands. `beginning`
     /// has the match after that tick.
     ///
     /// # Errors
@@ -165,13 +165,13 @@ impl<W: Write> Writer<W> {
         encode_keyframe(self.ticks, &self.commands.list(), pack(saved, reference)?)
     }
 
-    /// Adds a note, which is no part of any tick. Notes come in ascending order of tick.
+    /// Adds a note, which is not part of any tick. Notes come in ascending order of tick.
     pub fn note(&mut self, note: Note) {
         self.notes.push(note);
     }
 
-    /// Hands all ticks so far to the system. A crash of this process does not lose them any more; a
-    /// crash of the machine may.
+    /// Hands all ticks so far to the system. After that a crash of this process does not lose them,
+    /// but a crash of the machine may.
     ///
     /// # Errors
     /// The file cannot be written.

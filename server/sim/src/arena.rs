@@ -40,7 +40,7 @@ pub(crate) struct Arena {
     pub(crate) warnings: Vec<SetupWarning>,
     /// The player size with which lines of sight are traced.
     pub(crate) sight: SizeId,
-    /// A body whose centre is outside this box has fallen out of the map, or left it.
+    /// A body whose centre is outside this box has fallen out of the map, or left it otherwise.
     pub(crate) space: Aabb,
     /// The parameters of the players' movement.
     pub(crate) movement: MovementParameters,

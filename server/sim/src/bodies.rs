@@ -1,7 +1,7 @@
 //! Everything that has a place in the world, and how it moves.
 //!
-//! [`entities`] stores the bodies, [`roles`] says what each one does. [`dynamics`] runs a tick of
-//! the rigid bodies: [`contact`] finds where they touch, [`solver`] turns that into velocities,
+//! [`entities`] stores the bodies, and [`roles`] says what each one does. [`dynamics`] runs a tick
+//! of the rigid bodies: [`contact`] finds where they touch, [`solver`] turns that into velocities,
 //! [`guard`] decides how far each may go, and [`sleep`] leaves out the bodies that rest.
 //! [`overload`] makes a tick cheaper when its bodies cost too much. [`driven`] finds the bodies
 //! that kinematic bodies push and carry.

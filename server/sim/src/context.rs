@@ -15,7 +15,7 @@ pub(crate) struct StepContext {
     pub(crate) clock: Option<Clock>,
     /// The threads that share the work.
     pub(crate) threads: Threads,
-    /// Greatest cost of the bodies in a tick; `None` for no limit. See [`crate::bodies::overload`].
+    /// Maximum cost of the bodies in a tick; `None` for no limit. See [`crate::bodies::overload`].
     pub(crate) budget: Option<f64>,
     /// Length of a tick in seconds.
     pub(crate) seconds: f64,

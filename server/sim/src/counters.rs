@@ -40,7 +40,7 @@ pub struct Counters {
     pub half_rate: u64,
 }
 
-/// How often a stage was asked, how often its answer decided a pair, and how long that took.
+/// How often a stage was used, how often it decided a pair, and how long that took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StageCounter {
     /// Pairs that the stage tested.

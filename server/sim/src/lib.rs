@@ -3,9 +3,8 @@
 //! ## How it works
 //!
 //! A [`World`] advances by fixed ticks: it takes one [`Command`] per player
-//! and gives a new [`State`]. It reads no clock, does no I/O and uses no
-//! randomness but its seed, so the same map, seed and commands give the same
-//! digests everywhere.
+//! and makes a new [`State`]. It reads no clock, does no I/O, and its only randomness is the seed,
+//! so the same map, seed and commands give the same digests everywhere.
 //!
 //! One rule holds inside: a pose is only a proposal until the *guard* has shown that it, and the
 //! way to it, is free. Walking proposes the poses of players, and the contact solver proposes the

@@ -45,10 +45,10 @@ impl Solid {
     }
 }
 
-/// Least distance between two solids, in units, by the exact test alone: every part is tested
+/// Minimum distance between two solids, in units, by the exact test alone: every part is tested
 /// against every part. `None` if they overlap, or if a pose is not valid or beyond the extent of
-/// worlds. It may also be `None` if they are nearer than a ten-thousandth of a unit, where
-/// rounding decides on which simplex the search ends.
+/// worlds. It may also be `None` if they are nearer than a ten-thousandth of a unit, where rounding
+/// decides on which simplex the search ends.
 ///
 /// ```
 /// use glam::{DQuat, DVec3};

@@ -22,7 +22,7 @@ pub struct Config {
     pub seed: u64,
     /// Props scattered in addition to the map's own.
     pub objects: u32,
-    /// Greatest number of players at a time.
+    /// Maximum number of players at a time.
     pub max_players: u16,
 }
 
@@ -45,7 +45,7 @@ pub enum SetupError {
         "the map has no spawn point: add an info_player_deathmatch or info_player_start entity"
     )]
     NoSpawnPoint,
-    /// No spawn point of the map can be used, so no player could join.
+    /// All spawn points of the map are unusable, so no player could join.
     #[error("no spawn point of the map can be used: {0}")]
     NoUsableSpawnPoint(SetupWarning),
     /// The rate is outside the range for which the motion bounds are proven.

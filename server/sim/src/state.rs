@@ -3,8 +3,8 @@
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
-/// A stable name for an entity. A slot is used again, but with another generation: the pair
-/// comes again only after the slot has been given out 65,536 times.
+/// A stable name for an entity. A slot that is used again gets another generation, so the pair
+/// repeats only after the slot has been given out 65,536 times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EntityId {
     /// Index in the dense storage.
@@ -13,8 +13,7 @@ pub struct EntityId {
     pub generation: u16,
 }
 
-/// Greatest number of models of a match. Encodings of a model's index must provide for this
-/// many.
+/// Maximum number of models of a match. Encodings of a model's index must provide for this many.
 pub const MAX_MODELS: usize = 128;
 
 /// The model of a body: an index into the match's list of models.
@@ -85,8 +84,8 @@ pub struct EntityState {
     pub asleep: bool,
 }
 
-/// The visible state of a match after a tick. It does not change, so threads that encode it can
-/// share it.
+/// The visible state of a match after a tick. It never changes, so several threads can encode it at
+/// once.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// How many ticks have been simulated.

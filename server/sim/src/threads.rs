@@ -18,19 +18,19 @@ pub(crate) use stages::Stages;
 /// not every thread is there from the beginning.
 const SHARES_A_THREAD: usize = 8;
 
-/// How often a thread checks whether it may go on before it yields: some fifty microseconds. On a
-/// busy machine a thread that yields waits for the time slice of another process, and that takes
-/// milliseconds.
+/// Number of checks whether it may go on that a thread makes before it yields: about fifty
+/// microseconds. On a busy machine a thread that yields waits for the time slice of another
+/// process, and that takes milliseconds.
 const SPINS_BEFORE_YIELD: u32 = 4000;
 
-/// How often a thread without work looks for some before it sleeps: about a millisecond. Parts of
-/// a tick that are not shared out seldom take longer.
+/// Number of times that a thread without work looks for some before it sleeps: about a millisecond.
+/// The parts of a tick that a single thread does seldom take longer.
 const MAX_SEARCHES: u32 = 8000;
 
-/// How often a thread without work looks for some before it yields.
+/// Number of times that a thread without work looks for some before it yields.
 const SEARCHES_BEFORE_YIELD: u32 = 1000;
 
-/// Greatest number of threads of a pool. No tick has parts for more, and each takes memory of its
+/// Maximum number of threads of a pool. No tick has work for more, and each takes memory of its
 /// own.
 const MAX_THREADS: usize = 256;
 
@@ -58,12 +58,12 @@ thread_local! {
     static GATHERED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The pool of the calling thread. The caller is a member of the first pool that it starts, because
-/// of how the system places threads. A thread that is woken gets an idle processor. But two threads
-/// that wake each other while the caller falls asleep get the same processor.
+/// The pool of the calling thread. The caller is a member of the first pool that it starts: a
+/// thread that it wakes then gets an idle processor. If the caller slept meanwhile, two threads
+/// that wake each other would get the same one.
 ///
-/// A pool is started by the first caller that has work for it, because threads inherit the
-/// priority of the thread that starts them, and worlds are set up at the lowest priority.
+/// The pool starts with the first work, not with the world: threads inherit the priority of the
+/// thread that starts them, and worlds are set up at the lowest priority.
 fn pool(count: usize) -> Option<Rc<ThreadPool>> {
     let builder = || {
         let name = |index| format!("sim-{index}");
@@ -93,8 +93,8 @@ impl Threads {
     /// this call. They stay awake in it as long as work comes, because waking a thread takes as
     /// long as many parts do.
     ///
-    /// The thread that leads the work is a member of the pool. So no thread waits for another
-    /// that the system has not let run yet: any free thread takes the work of the other.
+    /// The thread that leads the work is a member of the pool. So it never waits for a thread that
+    /// the system has not let run yet: any free thread takes that thread's work.
     pub(crate) fn gathered<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         if cfg!(target_family = "wasm") || self.count < 2 {
             return work();
@@ -121,8 +121,7 @@ impl Threads {
     }
 
     /// Does `work` for all of `0..count` in shares of at least `least` items, because waking a
-    /// thread takes as long as testing some dozens of pairs. Returns the results of the shares
-    /// in order.
+    /// thread takes as long as testing dozens of pairs. Returns the results of the shares in order.
     pub(crate) fn in_shares<T: Send>(
         &self,
         count: usize,
@@ -199,7 +198,7 @@ struct Claims {
 }
 
 impl Claims {
-    /// Claims to `count` items, of which none is taken yet. Rounds count from one.
+    /// A record of `count` items, none of which is taken yet. Rounds count from one.
     fn new(count: usize) -> Self {
         Self { rounds: (0..count).map(|_| AtomicU32::new(0)).collect() }
     }

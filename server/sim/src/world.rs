@@ -49,8 +49,8 @@ pub struct Contact {
     pub at: DVec3,
     /// Gap between the two there, in units.
     pub gap: f64,
-    /// Normal impulse of the solver in the last tick, in kilogram units per second;
-    /// zero if they only come near.
+    /// Normal impulse of the solver in the last tick, in kg·units/s; zero if the two only come
+    /// near.
     pub impulse: f64,
 }
 
@@ -102,10 +102,10 @@ pub struct World {
 }
 
 impl World {
-    /// Sets up a match on `map` with rigid bodies of `models`. Entities of class `prop` are
-    /// placed where the map has them. Up to [`Config::objects`] more are scattered where players
-    /// can get to, as far as there is room. Then the props fall until they rest, for up to 10
-    /// seconds of game time.
+    /// Sets up a match on `map` with rigid bodies of `models`. Entities of class `prop` are placed
+    /// where the map has them. Up to [`Config::objects`] more are scattered over the places that
+    /// players can reach, as far as there is room. Then the props fall until they rest, for up to
+    /// 10 seconds of game time.
     ///
     /// With glibc the process keeps up to 16 MiB of the memory that it frees from then on.
     ///

@@ -13,9 +13,9 @@ use crate::token_bucket::{Rate, TokenBucket};
 /// Characters of the shortest token that is accepted. As hexadecimal digits they hold 96 bits.
 const SHORTEST: usize = 24;
 
-/// The rate of wrong tokens that is allowed. Beyond it, a request with a wrong token is told to
-/// wait. A right token is accepted even then. That does not help to guess one: 96 bits are too many
-/// to be tried.
+/// The rate of wrong tokens that is allowed. Beyond it, the answer to a wrong token is to wait. A
+/// valid token is accepted even then, which does not help to guess one: 96 bits are too many to
+/// try.
 const FAILURES: Rate = Rate { per_second: 1.0, burst: 10.0 };
 
 /// The administrators, who may use the admin interface.
@@ -109,8 +109,8 @@ impl Access {
                 known = Some(administrator.name.clone());
             }
         }
-        // A right token is accepted even after too many wrong ones, so nobody can lock an
-        // administrator out.
+        // A valid token is accepted even after too many wrong ones, so nobody can lock out an
+        // administrator.
         known.ok_or_else(|| {
             let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
             let denied = token.err().unwrap_or(Denied::Unknown);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kick {
-    /// The reason that the client is told.
+    /// The reason that the client is given.
     #[serde(default)]
     pub(crate) reason: String,
 }
@@ -109,8 +109,8 @@ mod tests {
 
     use super::*;
 
-    /// Parses a body as each kind of request. A body that can be read must be equal after it is
-    /// written and read again.
+    /// Parses a body as each kind of request. A readable body must be equal after it is written and
+    /// read again.
     fn read_as_all(body: &[u8]) {
         fn again<T: for<'a> Deserialize<'a> + Serialize + PartialEq + std::fmt::Debug>(
             body: &[u8],

@@ -17,7 +17,7 @@ use crate::reach::{Reached, Unreached};
 /// How long the server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Most bytes of an answer that are read. Every answer of a server is shorter.
+/// Limit in bytes up to which an answer is read. Every answer of a server is shorter.
 const LONGEST_ANSWER: u64 = 4 << 20;
 
 /// A command for the admin interface of a server.
@@ -290,8 +290,8 @@ fn ask(
     let address = stream.peer_addr()?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    // The request uses HTTP 1.0, in which an answer ends when the connection closes, so that all
-    // bytes up to there can be read as the answer.
+    // The request uses HTTP 1.0, in which an answer ends when the connection closes: all bytes
+    // until then are the answer.
     let head = format!(
         "{method} {target} HTTP/1.0\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",

@@ -97,7 +97,7 @@ pub(super) fn wrong(why: impl ToString) -> Refusal {
     Refusal(StatusCode::BAD_REQUEST, why.to_string())
 }
 
-/// Refuses a request that needs a running match if the match has failed.
+/// Refuses a request that needs a running match, if the match has failed.
 fn going_on(game: &MatchHandle) -> Result<(), Refusal> {
     let Some(why) = game.failure.get() else { return Ok(()) };
     let error =
@@ -154,7 +154,7 @@ fn name_of(method: &Method, path: &str) -> Option<&'static str> {
     ROUTES.iter().find(is_asked).map(|(.., name)| *name)
 }
 
-/// Lets requests with a right token through, and counts and logs their outcomes.
+/// Lets requests with a valid token through, and counts and logs their outcomes.
 async fn authorise(
     State(gate): State<Arc<(Arc<MatchHandle>, Arc<Access>)>>,
     mut request: Request,

@@ -1,4 +1,4 @@
-//! The state machine of a server in an Agones fleet. It decides from the state of the match which
+//! The state machine of a server in an Agones fleet. From the state of the match it decides which
 //! report the sidecar gets next. It reads no clock.
 
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(super) struct MatchStatus {
     pub(super) certificate: Fingerprint,
     /// Whether the server drains: nobody may join any more.
     pub(super) draining: bool,
-    /// Whether the server has been told to stop.
+    /// Whether the server has been asked to stop.
     pub(super) stopping: bool,
     pub(super) fleet: Fleet,
 }
@@ -84,7 +84,7 @@ pub(super) enum ReportOutcome {
 
 /// Decides which report is due next. The caller passes the time, as the duration since the start.
 ///
-/// | what happens | what the fleet is told |
+/// | what happens | what is reported to the fleet |
 /// | --- | --- |
 /// | the server starts | labels, annotations, capacity, the places that are taken |
 /// | ticks are on time for the first time | *Ready* |
@@ -115,7 +115,7 @@ pub(super) struct Lifecycle {
     next_health: Duration,
     /// The time since which an allocated match has been empty.
     empty_since: Option<Duration>,
-    /// Whether the server has offered the match again, but the sidecar still says that it is
+    /// Whether the server has offered the match again, while the sidecar still says that it is
     /// allocated.
     is_offered: bool,
 }
@@ -195,8 +195,7 @@ impl Lifecycle {
             return None;
         }
         // A draining server reports only as much capacity as it has players, so that no place is
-        // free. An allocation that found a free place would send a player whom the server turns
-        // away.
+        // free. An allocation that found a free place would send a player whom the server refuses.
         let capacity = if seen.draining { seen.players } else { self.capacity };
         if self.reported_capacity != Some(capacity) {
             return Some(Step::Capacity(capacity));
@@ -342,7 +341,7 @@ mod tests {
     }
 
     /// A join must not allocate the server, and a leave must not end it. Otherwise a stranger who
-    /// joins and leaves again and again would cost the fleet one server after the other.
+    /// joins and leaves repeatedly would cost the fleet one server after another.
     #[test]
     fn a_join_and_a_leave_cost_no_server() {
         let mut lifecycle = lifecycle();

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The places of a match as its fleet counts them: those that players take, and those that an
 /// allocation has reserved for players who are still to come.
 ///
-/// The count is shared. An allocation raises it (`action: Increment`), and this server only reports
+/// The count is shared: an allocation raises it (`action: Increment`), and this server reports only
 /// differences. Places that are counted beyond the players must be reservations. A player who joins
 /// takes a reserved place if there is one. A player who leaves gives a place back. Reservations
 /// that nobody takes lapse.
@@ -39,9 +39,9 @@ impl Places {
         Self { players: 0, reserved: 0, reservation, lapse_at, difference: 0 }
     }
 
-    /// Notes the count that was read from the fleet. A difference is believed only once it was read
-    /// twice in a row: the sidecar passes changes on in batches, so its count may lack one for a
-    /// moment.
+    /// Notes the count that was read from the fleet. A difference counts only once it is read twice
+    /// in a row, because the sidecar passes changes on in batches, so that its count may lack one
+    /// for a moment.
     pub(super) fn counted(&mut self, now: Duration, count: u32) {
         let difference = i64::from(count) - i64::from(self.players) - i64::from(self.reserved);
         if self.difference != difference || difference == 0 {
@@ -73,12 +73,12 @@ impl Places {
         Some(change)
     }
 
-    /// Notes that the fleet was told of a change.
+    /// Notes that a change was reported to the fleet.
     pub(super) fn made(&mut self, change: Change) {
         (self.players, self.reserved) = (change.players, change.reserved);
     }
 
-    /// Whether players may still come: places are reserved, or the count was read once as higher.
+    /// Whether players may still come: places are reserved, or the last count was higher.
     pub(super) fn is_reserved(&self) -> bool {
         self.reserved > 0 || self.difference > 0
     }
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(counted, [0, 1, 5, 5, 2, 0]);
     }
 
-    /// A server that reported the number of its players would take back the places that an
+    /// If the server reported the number of its players, it would take back the places that an
     /// allocation has reserved. The next allocation would then send more players than there is room
     /// for.
     #[test]

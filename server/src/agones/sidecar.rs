@@ -18,7 +18,7 @@ use super::lifecycle::{ReportOutcome, count_request};
 /// How long the sidecar, a process on this host, may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Most bytes of an answer that are read. A description of this server has a few thousand.
+/// Limit in bytes up to which an answer is read. A description of this server has a few thousand.
 const LONGEST_ANSWER: usize = 256 * 1024;
 
 /// The REST interface of an Agones sidecar.

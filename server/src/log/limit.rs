@@ -15,13 +15,13 @@ use super::lost::LostLine;
 /// join or leave at once.
 const BURST: f64 = 300.0;
 
-/// Lines a second that one place in the code may log in the long run. So a peer can cause at most
-/// 40 MB of them in an hour.
+/// Lines a second that one place in the code may log in the long run: a peer can cause at most 40
+/// MB an hour.
 const PER_SECOND: f64 = 10.0;
 
 /// Holds back the lines of places in the code that log too often, because a peer that causes lines
-/// must not fill the disk with them. Debugging lines are not held back: somebody has asked for
-/// them.
+/// must not fill the disk with them. Debugging lines are not held back, because somebody has asked
+/// for them.
 #[derive(Clone, Default)]
 pub(super) struct SiteLimit(Arc<Mutex<HashMap<Identifier, Site>>>);
 

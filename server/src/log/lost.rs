@@ -12,7 +12,7 @@ pub(crate) enum LostLine {
 }
 
 /// Lines lost since the process began. The counters belong to the process, not to one of its
-/// servers, because the log does, too.
+/// servers, because the log also does.
 static LOST: [AtomicU64; LostLine::ALL.len()] = [const { AtomicU64::new(0) }; LostLine::ALL.len()];
 
 impl LostLine {

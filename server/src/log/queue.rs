@@ -1,5 +1,5 @@
-//! The queue of formatted log lines, bounded in bytes. A full queue drops lines rather
-//! than make its callers wait.
+//! The queue of formatted log lines, bounded in bytes. A full queue drops lines instead of making
+//! its callers wait.
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -30,7 +30,7 @@ struct Waiting {
     lines: Vec<u8>,
     /// Lines dropped since the writer last took some.
     dropped: u64,
-    /// Number of the last flush that was asked for, and number of the last one that is done.
+    /// Numbers of the last requested flush and of the last one that is done.
     flushes: [u64; 2],
 }
 
@@ -79,8 +79,7 @@ impl Queue {
         self.flushed.notify_all();
     }
 
-    /// Waits until the writer has dealt with all that was appended before, but no
-    /// longer than `limit`.
+    /// Waits until the writer has handled everything appended before, but no longer than `limit`.
     pub(super) fn flush(&self, limit: Duration) {
         let mut waiting = self.lock();
         waiting.flushes[0] += 1;

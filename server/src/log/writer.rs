@@ -17,7 +17,7 @@ use crate::options::LogFormat;
 const HELD_BACK_EVERY: Duration = Duration::from_secs(10);
 
 /// How long to wait if a write would block. Standard error is non-blocking only if another process
-/// that shares it has made it so.
+/// that shares it made it so.
 const RETRY: Duration = Duration::from_millis(20);
 
 /// Bytes of a buffer that are kept allocated for the next lines.
@@ -52,8 +52,8 @@ struct LogWriter<W> {
     output: W,
     format: LogFormat,
     limit: SiteLimit,
-    /// Numbers of lost lines that no line has reported yet: dropped lines, and lines that could not
-    /// be written.
+    /// Counts of lost lines that are not reported yet: dropped lines, and lines that could not be
+    /// written.
     untold: [u64; 2],
     /// Whether the last line written lacks its end.
     torn: bool,
@@ -65,8 +65,8 @@ impl<W: Write> LogWriter<W> {
         Self { output, format, limit, untold: [0; 2], torn: false, told_held_back: Instant::now() }
     }
 
-    /// Writes the lines in `batch`, after which `dropped` more were lost. The next call reports
-    /// lost lines, or this call if `at_the_end` is set.
+    /// Writes the lines in `batch`, after which `dropped` more were lost. Lost lines are reported
+    /// by the next call, or by this one if `at_the_end` is set.
     fn write(&mut self, batch: &[u8], dropped: u64, at_the_end: bool, now: Instant) {
         self.tell_lost();
         self.untold[1] += self.write_lines(batch);

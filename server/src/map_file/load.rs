@@ -24,7 +24,7 @@ pub fn load(path: &Path) -> Result<World, StartError> {
     }
 }
 
-/// Loads the map as [`load`] does, and returns the `game.toml` beside it, too.
+/// Loads the map as [`load`] does, and also returns the `game.toml` beside it.
 pub(crate) fn load_with_file(path: &Path) -> Result<(World, GameFile), StartError> {
     let file = game_file(path)?;
     let map = match read_source(path) {
@@ -163,7 +163,7 @@ mod tests {
         assert!(refused.contains("players 32 wide, 56 high and 36 crouched"), "{refused}");
 
         std::fs::write(&file, "[player]\nheight = 4\n").unwrap();
-        let at = "game.toml: line 2, column 10: height is 4, not within 16 and 96";
+        let at = "game.toml: line 2, column 10: height is 4, not between 16 and 96";
         for error in [load(&map).unwrap_err(), maker.check(&map.to_string_lossy()).unwrap_err()] {
             assert!(error.to_string().contains(at), "{error}");
         }

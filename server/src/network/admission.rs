@@ -5,11 +5,10 @@
 //! Connections that have not joined yet, or have left, are in one queue. If an address has used up
 //! its share of the queue, its next connection pushes out its oldest one. If the queue is full, a
 //! new connection pushes out the oldest one of the address that has most connections in it. An
-//! honest client needs milliseconds for its handshake. So the connections that are pushed out are
-//! those that only occupy places, and no newcomer is refused because of them. Everything else
-//! (players, spectators, handshakes, joins, chat, bytes) is refused once the address has used up
-//! its share. A used share is remembered until it has refilled, so leaving and coming back gains
-//! nothing.
+//! honest client needs milliseconds for its handshake, so only connections that merely occupy
+//! places are pushed out, and no newcomer is refused because of them. Everything else (players,
+//! spectators, handshakes, joins, chat, bytes) is refused once the address has used up its share. A
+//! used share is remembered until it has refilled, so leaving and returning gains nothing.
 
 mod permit;
 mod shares;
@@ -170,8 +169,8 @@ impl Table {
         }
     }
 
-    /// The address with the most unfinished connections. Of addresses with equally many, it is the
-    /// one with the oldest connection.
+    /// The address with the most unfinished connections. Among equals, it is the one with the
+    /// oldest connection.
     fn most_unfinished(&self) -> Option<AddressKey> {
         let mut counts: Vec<(AddressKey, usize)> = Vec::new();
         for Unfinished { address, .. } in &self.unfinished {

@@ -9,7 +9,7 @@ use super::path_estimate::PathEstimate;
 /// snapshots beside it slow down.
 const TARGET: Duration = Duration::from_millis(30);
 
-/// Bytes of the congestion window at first: a few packets.
+/// Bytes of the initial congestion window: a few packets.
 const INITIAL: f64 = 4_096.0;
 /// Bytes of the smallest window: a quarter of a packet, for a line that carries 16 kbit/s.
 const LEAST: f64 = 300.0;
@@ -18,8 +18,8 @@ const SMALL: f64 = 2.0 * PACKET;
 /// Bytes of the largest window: a line with a round trip of 40 ms carries 13 Mbit/s with it.
 pub(super) const MOST: f64 = 65_536.0;
 
-/// Share by which the window grows in an [`INTERVAL`] while there is no queue. While the queue is
-/// twice as long as [`TARGET`], the window shrinks by the same share.
+/// Share by which the window grows in an [`INTERVAL`] without a queue. It shrinks by the same share
+/// while the queue is twice as long as [`TARGET`].
 const GAIN: f64 = 0.25;
 
 /// A queue does not shrink the window below this share of what the path holds without a queue: the
@@ -27,11 +27,11 @@ const GAIN: f64 = 0.25;
 /// the window would otherwise shrink many times before the first change has an effect.
 const HELD: f64 = 0.9;
 
-/// Least time between two changes of the window. If the second came sooner, the recent round trips
-/// would not show the effect of the first yet.
+/// Shortest time between two changes of the window. If the second came sooner, the recent round
+/// trips would not show the effect of the first yet.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Losses are judged whenever so many more bytes have been acknowledged or lost. The losses among
+/// Losses are judged whenever this many more bytes have been acknowledged or lost. The losses among
 /// fewer bytes say little.
 const JUDGED: u64 = 32 * 1024;
 
@@ -41,21 +41,19 @@ const LOSSY: f64 = 0.15;
 /// If more than this share of bytes is lost, the window is halved.
 const CONGESTED: f64 = 0.25;
 
-/// After so many round trips without an acknowledgement, the transfer pauses.
+/// After this many round trips without an acknowledgement, the transfer pauses.
 const SILENT_ROUND_TRIPS: u32 = 3;
-/// The least time without an acknowledgement that pauses the transfer, however short the round trip
-/// is.
+/// Shortest time without an acknowledgement that pauses the transfer, however short the round trip.
 const LEAST_SILENCE: Duration = Duration::from_millis(200);
 
-/// Bytes a second that are sent even if other traffic fills the path, so that the transfer always
-/// ends.
+/// Bytes a second that are sent even if other traffic fills the path, so that every transfer ends.
 const FLOOR_RATE: f64 = 2_000.0;
 
-/// The transfer may send at once what its pace allows in this time.
+/// The transfer may send at once as much as its pace allows in this time.
 const BURST: Duration = Duration::from_millis(20);
-/// The transfer waits until it may send what its pace allows in this time, or a full packet if that
-/// is less. On a narrow line it sends smaller packets, because a full one would keep snapshots
-/// waiting.
+/// The transfer waits until it may send as much as its pace allows in this time, or a full packet
+/// if that is less. On a narrow line it sends smaller packets, because a full one would keep
+/// snapshots waiting.
 const CHUNK: Duration = Duration::from_millis(20);
 
 /// Bytes that fill a packet.
@@ -124,7 +122,7 @@ impl Background {
         let rate = self.window / round_trip.max(Duration::from_millis(1)).as_secs_f64();
         let elapsed = now.saturating_duration_since(self.paced).as_secs_f64();
         self.paced = now;
-        // The pace is twice the window's, so that a late timer does not slow the transfer down.
+        // The pace is twice the window's, so that a late timer does not slow down the transfer.
         let burst = (rate * BURST.as_secs_f64()).max(PACKET);
         self.tokens = (self.tokens + 2.0 * rate * elapsed).min(burst);
         let room = (self.window - path.in_flight() as f64).max(0.0);

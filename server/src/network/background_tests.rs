@@ -53,7 +53,7 @@ fn transfer(down: Direction) -> Outcome {
     transfer_beside(SNAPSHOT, down)
 }
 
-/// Transfers a map beside snapshots of so many bytes.
+/// Transfers a map beside snapshots of `snapshot_bytes`.
 fn transfer_beside(snapshot_bytes: usize, down: Direction) -> Outcome {
     let up = Direction { rate: None, queue: Duration::ZERO, ..down.clone() };
     let mut client = TransportConfig::default();
@@ -202,7 +202,7 @@ fn a_narrow_line_brings_snapshots_first_and_the_map_too() {
 #[test]
 fn snapshots_that_would_fill_the_line_by_themselves_leave_room() {
     let outcome = transfer_beside(320, slow(192.0));
-    // Some fifty snapshots a second arrive and none is late. The map takes the rest of the line.
+    // About fifty snapshots a second arrive and none is late. The map takes the rest of the line.
     assert_decent("192 kbit/s, large snapshots", &outcome, Duration::from_secs(90));
 }
 

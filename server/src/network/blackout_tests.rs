@@ -23,8 +23,8 @@ fn limits(budget: u32) -> Limits {
     Limits { players: 32, budget, snapshot_rate: TICK_RATE }
 }
 
-/// Runs a connection through a blackout of so many seconds, with snapshots that spend the budget.
-/// Returns the longest time without a snapshot, or `None` if either end gave the connection up.
+/// Runs a connection through a blackout of `seconds`, with snapshots that spend the budget. Returns
+/// the longest time without a snapshot, or `None` if either end gave the connection up.
 fn gap(seconds: u64, budget: u32, server: TransportConfig) -> Option<Duration> {
     let bytes = (budget / TICK_RATE) as usize;
     let direction = Direction {

@@ -1,5 +1,5 @@
-//! The queue of chat lines for one listener. The listener's budget pays for them. The oldest are
-//! dropped first.
+//! The queue of chat lines for one listener, whose budget pays for them. The oldest are dropped
+//! first.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -19,12 +19,12 @@ const OVERHEAD: usize = 16;
 /// Share of a listener's budget that chat may take.
 const SHARE: f64 = 0.25;
 
-/// Chat may use up its share of so many seconds at once.
+/// Chat may use up its share of this many seconds at once.
 const BURST: f64 = 2.0;
 
 /// The chat lines that one listener has not been sent yet. If the listener's line or budget does
-/// not carry all of them, the oldest are dropped. So nobody is disconnected, or gets fewer
-/// snapshots than they could, because of what others say.
+/// not carry all of them, the oldest are dropped. So chat by others never disconnects anybody, nor
+/// costs them snapshots.
 pub(super) struct ChatQueue {
     waiting: VecDeque<(Tick, MatchEvent)>,
     rate: Rate,
@@ -66,8 +66,8 @@ impl ChatQueue {
             MatchEvent::Said { line, .. } => line.as_str().len(),
             _ => 0,
         };
-        // A line costs at most the burst, so that even the longest passes after a while, whatever
-        // the budget is.
+        // A line costs at most the burst, so that with any budget even the longest passes after a
+        // while.
         let bytes = ((text + OVERHEAD) as f64).min(self.rate.burst);
         self.spent.take(self.rate, bytes, now).then(|| self.waiting.pop_front()).flatten()
     }

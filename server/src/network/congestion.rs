@@ -23,9 +23,9 @@ const CONTROL_RESERVE: u64 = 64 * 1024;
 /// A congestion controller with a constant window. A line that is gone for less than the idle
 /// time-out never fills it.
 ///
-/// A full window stops everything but probes, which back off exponentially. So a client would wait
-/// for its first snapshot twice as long as its line was gone. A game does not need such a window to
-/// be fair: its own budget bounds what it sends, and it sends less while nothing is acknowledged
+/// A full window stops everything but probes, which back off exponentially, so a client would wait
+/// for its first snapshot twice as long as its line was gone. A game is fair without such a window:
+/// its own budget bounds what it sends, and it sends less while nothing is acknowledged
 /// ([`SnapshotPace`](super::snapshot_pace::SnapshotPace)). Anything else that is sent on such a
 /// connection must bound its own rate.
 #[derive(Clone, Debug)]
@@ -113,7 +113,7 @@ impl GameCongestionConfig {
     /// The window for clients that are each sent at most `budget` bytes of snapshots and
     /// `snapshot_rate` snapshots a second. At most `streams` bytes are under way on their streams.
     pub(super) fn new(budget: u32, snapshot_rate: u32, streams: u64) -> Self {
-        // A saved budget may double what is sent at first.
+        // A saved budget may at first double what is sent.
         let rate = 2 * u64::from(budget) + u64::from(snapshot_rate) * PACKET_OVERHEAD;
         let before_probing = rate * UNHEARD.as_secs();
         let probe = PROBE_BYTES as u64 + PACKET_OVERHEAD;

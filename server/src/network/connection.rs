@@ -43,8 +43,8 @@ use crate::view_limit::{ClientTiming, ViewLimit};
 pub(super) use opening::interruption;
 use opening::{ClosesWhenDropped, Opened, open, shake_hands};
 
-/// How long a client has to read a last message and close the connection
-/// itself. Closing at once could overtake the message.
+/// How long a client has to read a last message and close the connection itself. An immediate close
+/// could overtake the message.
 pub(super) const FAREWELL: Duration = Duration::from_secs(2);
 
 /// A client who has taken a seat.
@@ -173,7 +173,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         };
         self.connected.is_now(ConnectionState::Closing);
         self.permit.leave(std::time::Instant::now());
-        // The client's place is free from here on, however long the farewell takes.
+        // The client's place is free from here on, even during a long farewell.
         let end = match self.registration.take() {
             Some(registration) => {
                 self.note_leaving(registration, &end);
@@ -368,7 +368,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         }
     }
 
-    /// Closes the connection, once the client has had time to read why.
+    /// Closes the connection once the client has had time to read the reason.
     async fn farewell(&mut self, end: &End) {
         let path = self.feed.path.clone();
         let eviction = self.permit.eviction();

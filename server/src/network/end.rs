@@ -17,7 +17,7 @@ use crate::telemetry::{Connected, Limit};
 /// stream says why.
 pub(super) const DONE: VarInt = VarInt::from_u32(0);
 
-/// Characters of a detail that are kept. They are bounded because a client writes some details.
+/// Limit of characters of a detail that are kept, because a client writes some details.
 const MAX_DETAIL: usize = 200;
 
 /// Why a connection ends.
@@ -59,8 +59,8 @@ impl End {
         }
     }
 
-    /// Turns the end of a client that has not joined into a refusal. An end for a reason that does
-    /// not refuse becomes [`Reason::NoHello`], with that reason as its detail.
+    /// Turns the end of a client that has not joined into a refusal. An end whose reason is not a
+    /// refusal becomes [`Reason::NoHello`], with that reason as its detail.
     pub(super) fn before_joining(self) -> Self {
         if self.reason.refuses() {
             return self;
@@ -155,8 +155,8 @@ impl<P: Path> Feed<'_, P> {
         let silence = now.since(self.session.last_received()).as_secs_f64();
         let tick_rate = f64::from(self.level.match_info.tick_rate.get());
         let stats = self.path.connection().stats();
-        // Each expansion is a callsite of its own, and the log limits each callsite by itself. So
-        // many refusals do not hide the players who left.
+        // Each expansion is a callsite of its own, and the log limits each callsite by itself. So a
+        // flood of refusals does not hide the players who left.
         macro_rules! log {
             ($($message:tt)*) => {
                 info!(
@@ -201,7 +201,7 @@ mod tests {
 
     /// Guards against a past fault: now and then a page whose line was lost came back as another
     /// player. The WebTransport library closes a connection whose stream broke off at the time-out.
-    /// If its task ran first, the server took this for its own shutdown.
+    /// If its task ran first, the server took this close for its own shutdown.
     #[test]
     fn a_connection_that_was_closed_under_its_conversation_is_lost() {
         for error in [ConnectionError::LocallyClosed, ConnectionError::TimedOut] {

@@ -41,20 +41,20 @@ const DATAGRAM_RECEIVE_BUFFER: usize = 16 * 1024;
 const STREAM_WINDOW: u32 = 16 * 1024;
 
 /// Unidirectional streams that a client may open. HTTP/3 has three, and Chromium gives up on a
-/// server that does not offer them from the first packet on. Native clients do not use them. Bytes
-/// that a native client sends on one are not read, and fill that client's own window.
+/// server that does not offer them from the first packet on. Native clients do not need them: bytes
+/// that one sends on them are not read, and fill its own window.
 const HTTP_STREAMS: VarInt = VarInt::from_u32(3);
 
-/// Bytes of streams that may be under way to a client. Half of them is the most that the transfer
-/// of a map ever has under way; the other half is for messages.
+/// Bytes of streams that may be under way to a client. The transfer of a map has at most half of
+/// them under way; the other half is for messages.
 const SEND_WINDOW: u64 = 2 * background::MOST as u64;
 
 /// Bytes of a connection that may wait until it is accepted: several times a client's first flight.
 /// Quinn's own limit would let strangers hold 100 MiB.
 const INCOMING_BUFFER: u64 = 16 * 1024;
 
-/// Memory that the kernel charges for one waiting datagram, whatever its size
-/// (the buffer and its bookkeeping, on Linux).
+/// Memory that the kernel charges for one waiting datagram of any size (the buffer and its
+/// bookkeeping, on Linux).
 const KERNEL_COST_OF_A_DATAGRAM: usize = 2304;
 
 /// Datagrams of each player that the socket must be able to hold while the
@@ -82,7 +82,7 @@ impl From<&Options> for Limits {
     }
 }
 
-/// How many connections may be open at once for so many players and spectators.
+/// How many connections may be open at once for `clients` players and spectators.
 pub(crate) fn connection_limit(clients: usize) -> usize {
     clients + UNFINISHED
 }
@@ -202,11 +202,11 @@ pub(super) fn server_config(
     Ok(config)
 }
 
-/// A packet counts as lost once a packet that was sent so many packets later is acknowledged (RFC
+/// A packet counts as lost once a packet that was sent this many packets later is acknowledged (RFC
 /// 9002, 6.1, has 3). On a line with 40 ms of jitter, snapshots overtake one another by more than
-/// 3, and packets that are not lost must not slow the others down.
+/// 3, and packets that are not lost must not slow down the others.
 const REORDERED_PACKETS: u32 = 32;
-/// A packet also counts as lost so many round trips after it was sent, once a later one is
+/// A packet also counts as lost this many round trips after it was sent, once a later one is
 /// acknowledged (RFC 9002, 6.1, has 9/8). The retransmission of a lost event waits for a third of a
 /// round trip more than with 9/8.
 const REORDERED_TIME: f32 = 1.5;

@@ -27,7 +27,7 @@ use crate::door::admittance::Denied;
 use crate::level::{Level, News};
 use crate::telemetry::{DroppedDatagram, Limit, Part};
 
-/// Most bytes read from a control stream at a time.
+/// Maximum number of bytes read from a control stream at a time.
 pub(super) const CHUNK: usize = 2048;
 
 /// Time between two log lines on mismatches of one client.
@@ -115,8 +115,8 @@ impl<'a, P: Path> Feed<'a, P> {
         self.session.enter_match(match_info(&self.level, self.spectates))
     }
 
-    /// Enters another level, in which the match goes on. A client that was in the match is asked to
-    /// say hello again.
+    /// Enters another level, in which the match goes on. A client in the match is asked to say
+    /// hello again.
     pub(super) fn enter(&mut self, level: &Arc<Level>) {
         if level.number != self.level.number {
             self.level = Arc::clone(level);
@@ -255,7 +255,8 @@ impl<'a, P: Path> Feed<'a, P> {
     /// [`Broken::NoDatagrams`].
     pub(super) fn tell(&mut self, update: &SnapshotJob, own: &OwnPlayer) -> Result<(), Broken> {
         let network = &self.lobby.game.telemetry.network;
-        // The client would decode a state of another world by the bounds of this one.
+        // A state of another world must not be sent: the client would decode it by the bounds of
+        // this one.
         if update.published.level.number != self.level.number {
             return Ok(());
         }
@@ -299,7 +300,7 @@ impl<'a, P: Path> Feed<'a, P> {
     /// [`Broken::FellBehind`].
     pub(super) fn collect(&mut self) -> Result<(), Broken> {
         let now = Instant::now();
-        // Chat is sent once the client has taken everything before it.
+        // Chat is sent once the client has taken everything else.
         while self.outbox.is_empty()
             && let Some((tick, said)) = self.chat.pop(now)
         {

@@ -14,10 +14,11 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Datagrams of commands that a client may send for each tick. Clients send one.
 const COMMANDS_PER_TICK: f64 = 4.0;
 
-/// A slower tick rate counts as this one, because clients do not send fewer acknowledgements then.
+/// A slower tick rate counts as this one, because clients do not send fewer acknowledgements at a
+/// slower rate.
 const LEAST_RATE: u16 = 30;
 
-/// A client may send the commands of so many seconds at [`COMMANDS_PER_TICK`] at once. After a
+/// A client may send the commands of this many seconds at [`COMMANDS_PER_TICK`] at once. After a
 /// stall of the server, or of the line, all commands since then arrive together: those of the idle
 /// time-out at most.
 const BURST: f64 = 5.0;
@@ -33,8 +34,8 @@ const BYTES: Rate = Rate { per_second: 64.0 * 1024.0, burst: 256.0 * 1024.0 };
 /// Bytes of a datagram that acknowledges one of the server's.
 const ACKNOWLEDGEMENT: f64 = 64.0;
 
-/// QUIC's stream frames. Most of what a client sends on its streams, in HTTP/3 too, fits into a
-/// few. Capsules and empty HTTP/3 frames travel in them, so this limit covers those, too.
+/// QUIC's stream frames. Most of what a client sends on its streams, also in HTTP/3, fits into a
+/// few. Capsules and empty HTTP/3 frames travel in them, so this limit also covers those.
 const STREAM_FRAMES: Rate = Rate { per_second: 10.0, burst: 256.0 };
 
 /// Counts of everything that a client has sent so far.

@@ -18,7 +18,7 @@ pub(super) struct Idleness {
 pub(super) enum Verdict {
     /// Nothing happens.
     Active,
-    /// The player is warned, once, that so much time is left.
+    /// The player is warned, once, that this much time is left.
     Warn(Duration),
     /// The player is removed.
     Remove,
@@ -30,7 +30,7 @@ impl Idleness {
         Self { last: Command::default(), since: now, warned: false }
     }
 
-    /// Takes note of the latest command.
+    /// Notes the latest command.
     pub(super) fn note(&mut self, command: Command, now: Instant) {
         // The age of the view changes without the player doing anything.
         let command = Command { view_age: 0, ..command };

@@ -82,7 +82,7 @@ async fn write_paced(
     let mut background = Background::new(Instant::now(), &GameCongestion::path(connection));
     while !bytes.is_empty() {
         let allowed = background.allowance(Instant::now(), &GameCongestion::path(connection));
-        // QUIC would send a packet for an empty chunk, too.
+        // QUIC would also send a packet for an empty chunk.
         if allowed > 0 {
             let chunk = bytes.split_to(allowed.min(bytes.len()));
             payer.pay(chunk.len()).await;

@@ -18,9 +18,9 @@ const LIMITS: Limits = Limits { players: 32, budget: 16_000, snapshot_rate: TICK
 /// Bytes of a datagram of commands, one of which comes each tick.
 const COMMANDS: usize = 50;
 
-/// How long hardly anything moves at the start, in seconds.
+/// Seconds at the start in which hardly anything moves.
 const QUIET: u64 = 5;
-/// How long everything moves after that, in seconds.
+/// Seconds after that in which everything moves.
 const BUSY: u64 = 30;
 
 /// Bytes of a snapshot while hardly anything moves.

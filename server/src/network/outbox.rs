@@ -8,8 +8,9 @@ use obsp_proto::IDLE_TIMEOUT;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 
-/// Most bytes of messages that wait for one client. It is enough for everything that happens in a
-/// full match of 128 fighting players within the idle time-out, while QUIC takes nothing.
+/// Limit in bytes of the messages that wait for one client. It is enough for everything that
+/// happens in a full match of 128 fighting players within the idle time-out, while QUIC takes
+/// nothing.
 const MOST: usize = 256 * 1024;
 
 /// How long QUIC may take to accept the last messages.
@@ -27,7 +28,7 @@ pub(super) struct Outbox<S> {
     waiting_since: Option<Instant>,
 }
 
-/// More messages would wait than are kept.
+/// More messages would wait than may be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overflow;
 
@@ -40,7 +41,7 @@ impl<S: AsyncWrite + Unpin> Outbox<S> {
     /// Adds messages to those that wait.
     ///
     /// # Errors
-    /// There would be too many. The messages that wait already are kept.
+    /// There would be too many. The messages that already wait are kept.
     pub(super) fn push(&mut self, now: Instant, messages: &[u8]) -> Result<(), Overflow> {
         if messages.is_empty() {
             return Ok(());

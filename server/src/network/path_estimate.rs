@@ -29,8 +29,8 @@ pub(super) const IP_OVERHEAD: u64 = 28;
 /// The estimate of the path to a client, from acknowledgements: the delay of its queue, the bytes
 /// that were delivered and lost, and since when nothing was heard.
 ///
-/// The acknowledged bytes include the headers of IP and UDP, because a narrow line has to carry
-/// those, too.
+/// The acknowledged bytes include the headers of IP and UDP, because a narrow line also has to
+/// carry these.
 #[derive(Clone, Debug)]
 pub(super) struct PathEstimate {
     base: WindowedMin<BASE_BUCKETS>,
@@ -38,7 +38,7 @@ pub(super) struct PathEstimate {
     standing: WindowedMin<RECENT_BUCKETS>,
     /// How much longer than the base the round trip is on average.
     usual: Duration,
-    /// The least round trip among the packets of the current acknowledgement. It is that of the
+    /// The shortest round trip among the packets of the current acknowledgement. It is that of the
     /// last packet, which waited least for the acknowledgement.
     batch: Option<Duration>,
     acknowledged: u64,
@@ -64,7 +64,7 @@ impl PathEstimate {
         }
     }
 
-    /// Notes that packets of so many bytes were sent.
+    /// Notes that packets with `bytes` in all were sent.
     pub(super) fn on_sent(&mut self, now: Instant, bytes: u64) {
         self.in_flight += bytes;
         self.waiting_since.get_or_insert(now);
@@ -77,7 +77,7 @@ impl PathEstimate {
         self.acknowledged += bytes + IP_OVERHEAD;
     }
 
-    /// Notes the end of an acknowledgement, after which so many bytes are in flight.
+    /// Notes the end of an acknowledgement, after which `in_flight` bytes are in flight.
     pub(super) fn on_batch_end(&mut self, now: Instant, in_flight: u64) {
         self.in_flight = in_flight;
         self.waiting_since = (in_flight > 0).then_some(now);
@@ -90,7 +90,7 @@ impl PathEstimate {
         }
     }
 
-    /// Notes that packets of so many bytes were lost.
+    /// Notes that packets with `bytes` in all were lost.
     pub(super) fn on_lost(&mut self, bytes: u64) {
         self.lost += bytes;
         self.in_flight = self.in_flight.saturating_sub(bytes);
@@ -117,8 +117,8 @@ impl PathEstimate {
         Some(self.recent.at(now)?.saturating_sub(self.base()?))
     }
 
-    /// How much longer than usual the delay of the queue is. Usual is the average on this line,
-    /// where packets may jitter or wait for one another. `None` if no round trip was measured
+    /// How much longer than usual the delay of the queue is. The usual delay is the average on this
+    /// line, where packets may jitter or wait for one another. `None` if no round trip was measured
     /// recently.
     pub(super) fn unusual_queueing(&self, now: Instant) -> Option<Duration> {
         Some(self.queueing(now)?.saturating_sub(self.usual))
@@ -149,7 +149,7 @@ impl PathEstimate {
     }
 }
 
-/// The least of the values that were inserted during the last few buckets of time.
+/// The smallest of the values that were inserted during the last few buckets of time.
 #[derive(Clone, Copy, Debug)]
 struct WindowedMin<const BUCKETS: usize> {
     /// The newest bucket is the first.
@@ -173,12 +173,12 @@ impl<const BUCKETS: usize> WindowedMin<BUCKETS> {
         self.least[0] = Some(self.least[0].map_or(value, |least| least.min(value)));
     }
 
-    /// The least as of the last insertion.
+    /// The smallest value as of the last insertion.
     fn get(&self) -> Option<Duration> {
         self.least.iter().flatten().min().copied()
     }
 
-    /// The least as of now.
+    /// The smallest value as of now.
     fn at(&self, now: Instant) -> Option<Duration> {
         let left = BUCKETS.saturating_sub(self.passed(now) as usize);
         self.least[..left].iter().flatten().min().copied()
@@ -228,8 +228,8 @@ mod tests {
         assert!(path.queueing(now).unwrap() < milliseconds(10), "{:?}", path.queueing(now));
     }
 
-    /// A line with up to 40 ms of jitter each way. Round trips are 40 ms longer than the least on
-    /// average, without a queue. Now and then, all recent ones are late by chance.
+    /// A line with up to 40 ms of jitter each way. Round trips are 40 ms longer than the shortest
+    /// on average, without a queue. Now and then, all recent ones are late by chance.
     #[test]
     fn jitter_is_usual_and_a_queue_is_not() {
         let jitter = |sent: u64| 60 + sent * 7919 % 41 + sent * 104_729 % 41;

@@ -20,27 +20,27 @@ const PACKET_OVERHEAD: f64 = 28.0 + 40.0;
 /// between two of them, which costs 50 ms more delay.
 const LEAST_SNAPSHOTS: f64 = 20.0;
 
-/// The rate is never lowered below so many bytes a second: the fewest snapshots, with next to
+/// The rate is never lowered below this many bytes a second: the fewest snapshots, with next to
 /// nothing in them. While much moves, snapshots are larger, because each may have [`MIN_SNAPSHOT`]
 /// bytes. That makes 52 kbit/s of IP packets.
 const FLOOR: f64 = LEAST_SNAPSHOTS * (32.0 + PACKET_OVERHEAD);
 
 /// A longer delay of the queue counts as congestion.
 const CONGESTED: Duration = Duration::from_millis(50);
-/// A shorter delay of the queue counts as no queue. At 64 kbit/s, a packet with 200 bytes more
-/// takes so much longer.
+/// A queue with a shorter delay is ignored. At 64 kbit/s, a packet takes this much longer with 200
+/// more bytes.
 const CLEAR: Duration = Duration::from_millis(25);
 
 /// A longer delay of the queue counts as congestion at once. A shorter one has to be seen at two
-/// decisions in a row. If jitter makes every fourth round trip so long, all round trips of one
-/// decision are so long about once an hour.
+/// decisions in a row. If jitter makes every fourth round trip this long, all round trips of one
+/// decision are this long about once an hour.
 const SURELY_CONGESTED: Duration = Duration::from_millis(80);
 
 /// If at least this share of packets is lost, a line counts as too narrow even without a queue. No
-/// radio link that can be played over loses so much by chance.
+/// radio link that can be played over loses this much by chance.
 const HEAVY_LOSS: f64 = 0.25;
 
-/// Heavy loss counts after so many decisions in a row. A short outage has fewer.
+/// Heavy loss counts after this many decisions in a row. A short outage has fewer.
 const LOSS_PATIENCE: u32 = 4;
 
 /// A cut leaves at most this share of the rate that the congested line carried.
@@ -54,7 +54,7 @@ const MOST_CUT: f64 = 0.5;
 /// Growth of the rate at a decision while the line is clear: a fifth a second.
 const GROWTH: f64 = 1.05;
 /// Growth near a rate at which the line was congested twice: a hundredth a second. After a cut to
-/// [`CUT`] of that rate or less, it takes some 14 s or more to reach the rate again.
+/// [`CUT`] of that rate or less, it takes about 14 s or more to reach the rate again.
 const CAREFUL_GROWTH: f64 = 1.003;
 
 /// Weight of one snapshot in the average length. The average covers the last second or so.
@@ -73,7 +73,7 @@ pub(super) struct PathSample {
 
 impl PathSample {
     /// The sample from QUIC's counters and from the estimate of the path. The queue comes from the
-    /// estimate, because QUIC's smoothed round trip takes jitter for a queue, and is never short
+    /// estimate, because QUIC's smoothed round trip mistakes jitter for a queue, and is never short
     /// for a client whose joining filled the queue.
     pub(super) fn new(stats: &ConnectionStats, path: &PathEstimate) -> Self {
         let (packets, lost) = (stats.path.sent_packets, stats.path.lost_packets);
@@ -94,7 +94,7 @@ pub(super) struct RateAdaptation {
     rate: Option<f64>,
     /// The rate at which the line was congested last.
     ceiling: f64,
-    /// Whether the line had been congested at about that rate before, too. Once may be by chance.
+    /// Whether the line had already been congested at about that rate. Once may be by chance.
     is_confirmed: bool,
     /// Bytes of a snapshot, on average.
     length: f64,
@@ -111,7 +111,7 @@ pub(super) struct RateAdaptation {
 }
 
 impl RateAdaptation {
-    /// The adaptation for a client that is sent so many snapshots a second at most.
+    /// The adaptation for a client that is sent at most `snapshot_rate` snapshots a second.
     pub(super) fn new(snapshot_rate: u32) -> Self {
         Self {
             snapshot_rate: snapshot_rate.into(),
@@ -161,7 +161,7 @@ impl RateAdaptation {
         }
     }
 
-    /// Starts again with this sample, without a decision: too little was sent to tell what the line
+    /// Starts again with this sample, without a decision: too little was sent to show what the line
     /// carries.
     pub(super) fn skip(&mut self, now: Time, sample: PathSample) {
         (self.sent, self.heavy_losses) = (0.0, 0);
@@ -190,7 +190,7 @@ impl RateAdaptation {
         let near = CUT * self.ceiling..self.ceiling / CUT;
         let is_near = self.is_confirmed && near.contains(&rate);
         let rate = rate * if is_near { CAREFUL_GROWTH } else { GROWTH };
-        // A rate that leaves each snapshot twice [`MIN_SNAPSHOT`] bytes is no limit.
+        // A rate that leaves each snapshot twice [`MIN_SNAPSHOT`] bytes is not a limit.
         let all = self.snapshot_rate * (2.0 * MIN_SNAPSHOT as f64 + PACKET_OVERHEAD);
         self.rate = (rate < all).then_some(rate);
     }
@@ -201,9 +201,9 @@ impl RateAdaptation {
         self.rate.map(|rate| rate.max(self.ceiling))
     }
 
-    /// The interval of snapshots: 1 sends every one, 2 every other one. It is the least at which
-    /// snapshots of the current length fit the rate. A snapshot at twice the interval has about one
-    /// and a half times the bytes, because more has moved.
+    /// The interval of snapshots: 1 sends every one, 2 every other one. It is the smallest interval
+    /// at which snapshots of the current length fit the rate. A snapshot at twice the interval has
+    /// about one and a half times the bytes, because more has moved.
     pub(super) fn interval(&self) -> u32 {
         let Some(rate) = self.rate else { return 1 };
         let most = (self.snapshot_rate / LEAST_SNAPSHOTS).max(1.0) as u32;
@@ -233,15 +233,15 @@ impl RateAdaptation {
 mod tests {
     use super::*;
 
-    /// A line that carries so many bytes a second behind a queue of this length. It delays by 20 ms
-    /// each way and loses this share of packets.
+    /// A line that carries this many bytes a second behind a queue of this length. It delays by 20
+    /// ms each way and loses this share of packets.
     struct Line {
         carries: f64,
         queue: Duration,
         loss: f64,
     }
 
-    /// Plays for so many seconds with 60 snapshots a second of `wanted` bytes each. Returns, for
+    /// Plays for this many seconds with 60 snapshots a second of `wanted` bytes each. Returns, for
     /// the second half of the time, the snapshots a second and the share of time in which the queue
     /// delays by more than 60 ms.
     fn play(line: &Line, wanted: usize, seconds: u32) -> (f64, f64) {

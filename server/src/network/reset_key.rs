@@ -1,10 +1,10 @@
-//! The key for QUIC's stateless reset, by which a restarted server tells the clients of its
-//! predecessor that their connections are over.
+//! The key for QUIC's stateless reset, by which a restarted server ends the connections of its
+//! predecessor's clients.
 //!
-//! A client whose server is gone hears nothing until its time-out. A restarted server that has its
-//! predecessor's key answers unreadable packets with a token that only the predecessor could have
-//! made. So the client knows at once that its connection is over and that it may come back. The key
-//! comes from the private key of `--key`, or is kept in a file of the state directory.
+//! A client whose server is gone receives nothing until its time-out. A restarted server that has
+//! its predecessor's key answers unreadable packets with a token that only the predecessor could
+//! have made. So the client knows at once that its connection is over and that it may come back.
+//! The key comes from the private key of `--key`, or is kept in a file of the state directory.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -31,8 +31,8 @@ const SECRET_LENGTH: usize = 32;
 /// Separates the keys derived here from anything else that is derived from the same secret.
 const SALT: &[u8] = b"obsp stateless reset 1";
 
-/// Least time between two resets: a match of 256 players hears of a restart within
-/// a second, and a flood is answered with a fraction of itself.
+/// Shortest time between two resets: a match of 256 players hears of a restart within a second, and
+/// a flood is answered with a fraction of itself.
 const MIN_RESET_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The key that the stateless resets and the connection ids of an endpoint are made from.
@@ -150,7 +150,7 @@ fn new_secret() -> [u8; SECRET_LENGTH] {
     let mut secret = [0; SECRET_LENGTH];
     if SystemRandom::new().fill(&mut secret).is_err() {
         // Without random numbers, TLS does not work either.
-        warn!("the system gives no random numbers");
+        warn!("cannot get random numbers from the system");
     }
     secret
 }

@@ -47,7 +47,7 @@ impl SendGroups {
         Self((0..wanted.min(most)).map(|_| watch::Sender::new(None)).collect())
     }
 
-    /// The states to send, as the group with the fewest connections gets them.
+    /// The states to send, as the group with the fewest connections receives them.
     pub(crate) fn subscribe(&self) -> watch::Receiver<Option<SnapshotJob>> {
         match self.0.iter().min_by_key(|group| group.receiver_count()) {
             Some(group) => group.subscribe(),
@@ -101,7 +101,7 @@ impl SendGroups {
     }
 }
 
-/// Decides which ticks clients are sent a snapshot of, if not all.
+/// Decides of which ticks clients are sent a snapshot, if not of all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cadence {
     snapshot_rate: u64,
@@ -110,7 +110,7 @@ pub(crate) struct Cadence {
 }
 
 impl Cadence {
-    /// A cadence of so many snapshots a second, at so many ticks a second.
+    /// A cadence of `snapshot_rate` snapshots a second, at `tick_rate` ticks a second.
     pub(crate) fn new(snapshot_rate: u32, tick_rate: u32) -> Self {
         Self { snapshot_rate: snapshot_rate.into(), tick_rate: tick_rate.into(), last: None }
     }

@@ -9,15 +9,15 @@ use obsp_proto::snapshot::MIN_SNAPSHOT;
 use super::path_estimate::PathEstimate;
 use super::rate_adaptation::{PathSample, RateAdaptation};
 
-/// After so long a silence, snapshots only probe the path. It is longer than the longest playable
-/// round trip, so that no live line is taken for dead.
+/// After a silence of this length, snapshots only probe the path. It is longer than the longest
+/// playable round trip, so that no live line is taken for dead.
 pub(super) const UNHEARD: Duration = Duration::from_secs(1);
 
 /// Probing snapshots a second. The first one comes at most a tenth of a second after the line is
 /// back.
 pub(super) const PROBE_RATE: u32 = 10;
 
-/// Most bytes of a probing snapshot. It holds the most urgent records.
+/// Limit in bytes of a probing snapshot. It holds the most urgent records.
 pub(super) const PROBE_BYTES: usize = 400;
 
 /// If the recent round trip is longer than usual by more than this, snapshots become few and small
@@ -27,7 +27,7 @@ const QUEUE_LIMIT: Duration = Duration::from_millis(60);
 
 /// Snapshots a second until that queue is gone.
 const DRAINING_RATE: u32 = 10;
-/// Most bytes of each snapshot until that queue is gone.
+/// Limit in bytes of each snapshot until that queue is gone.
 const DRAINING_BYTES: usize = MIN_SNAPSHOT;
 
 /// A narrow line may have as many bytes in flight as it carries in a round trip plus this time:
@@ -49,11 +49,11 @@ const INITIAL_WINDOW: u64 = 1500;
 /// Snapshots a second, of the smallest kind, while the slow start has no room.
 const STARTING_RATE: u32 = 20;
 
-/// Decides which ticks a client is sent a snapshot of, and how large each may be, by what the
+/// Decides of which ticks a client is sent a snapshot, and how large each may be, by what the
 /// client's line carries.
 ///
-/// A silent client is sent few and small snapshots. So a line that is gone for seconds has little
-/// in flight when it comes back, and the first of these snapshots shows at once that it is back.
+/// A silent client is sent few and small snapshots. So a line that was gone for seconds has little
+/// in flight when it comes back, and the first such snapshot shows at once that it is back.
 #[derive(Clone, Debug)]
 pub(super) struct SnapshotPace {
     tick_rate: u32,
@@ -89,8 +89,8 @@ impl SnapshotPace {
         }
     }
 
-    /// Most bytes that the snapshot of `tick` may have at `now` on this path. `None` if it is not
-    /// to be sent.
+    /// Limit in bytes of the snapshot of `tick` at `now` on this path. `None` if it is not to be
+    /// sent.
     pub(super) fn allows(&mut self, tick: u64, now: Instant, path: &PathEstimate) -> Option<usize> {
         let (mut interval, mut largest) = (self.adaptation.interval(), self.adaptation.largest());
         if path.unheard(now) >= UNHEARD {
@@ -145,7 +145,7 @@ impl SnapshotPace {
     }
 
     /// Adapts to what the line carries, by a sample taken at `now`, if a decision is due. Returns
-    /// the snapshots a second that are sent from then on. After probes, the sample tells nothing:
+    /// the snapshots a second that are sent from then on. After probes, the sample is useless:
     /// fewer bytes arrived because fewer were sent.
     pub(super) fn adapt(&mut self, now: Time, sample: impl FnOnce() -> PathSample) -> Option<f64> {
         let is_due = self.adaptation.is_due(now);

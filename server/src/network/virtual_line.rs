@@ -1,6 +1,6 @@
-//! Two QUIC endpoints and the line between them, in virtual time. Tests see what a blackout, a
-//! narrow line or a lossy one does to a connection of this server, in milliseconds of processor
-//! time and without sockets.
+//! Two QUIC endpoints and the line between them, in virtual time. Tests measure what a blackout, a
+//! narrow line or a lossy one does to a connection of this server, in milliseconds of CPU time and
+//! without sockets.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,7 +24,7 @@ use super::path_estimate::IP_OVERHEAD;
 pub(super) struct Direction {
     /// Time that a packet takes.
     pub(super) delay: Duration,
-    /// Most time that a packet may take beyond `delay`. It is random for each packet, so packets
+    /// Longest time that a packet may take beyond `delay`. It is random for each packet, so packets
     /// overtake one another.
     pub(super) jitter: Duration,
     /// Bytes a second, headers of IP and UDP included. `None` means any number.
@@ -153,7 +153,7 @@ impl VirtualLine {
         received.into_iter().map(|(at, datagram)| (at - began, datagram)).collect()
     }
 
-    /// Lets so much time pass.
+    /// Lets this much time pass.
     pub(super) fn pass(&mut self, time: Duration) {
         let until = self.now + time;
         self.transmit();

@@ -17,7 +17,7 @@ use super::lobby::{Lobbies, Lobby};
 use super::spectator;
 use crate::telemetry::{Connected, Limit};
 
-/// Streams that HTTP/3 takes for itself in each direction: its control stream, the two of header
+/// Streams that HTTP/3 takes for itself in each direction: its control stream, two for header
 /// compression, and as many to spare.
 const HTTP_STREAMS: VarInt = VarInt::from_u32(6);
 

@@ -2,7 +2,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Status;
 
-/// The recording of the current level, and the sum of the earlier ones. Each level has a file of
+/// The recording of the current level, and the totals of the earlier ones. Each level has a file of
 /// its own.
 #[derive(Debug, Default)]
 pub(crate) struct Latest(Mutex<Recordings>);

@@ -16,8 +16,8 @@ use crate::threads::join_until;
 /// The name of the thread that writes a recording, for messages.
 const PART: &str = "recording thread";
 
-/// Time that the disk gets at the end of a match to write the ticks that still wait. These are at
-/// most as many as [`LiveRecorder`]'s queue holds, so a disk that takes longer has failed.
+/// Time for the disk, at the end of a match, to write the ticks that still wait. [`LiveRecorder`]'s
+/// queue holds no more, so a disk that takes longer has failed.
 const WRITE_LIMIT: Duration = Duration::from_secs(5);
 
 /// Records each level to a file of its own, if the match is recorded.

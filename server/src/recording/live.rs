@@ -20,7 +20,7 @@ use super::{
 };
 use crate::level::News;
 
-/// Ticks that may wait for the disk: some four seconds at 60 Hz.
+/// Ticks that may wait for the disk: about four seconds at 60 Hz.
 const WAITING_TICKS: usize = 256;
 
 /// Time between two flushes. A server that is killed loses at most this much of its recording.
@@ -58,7 +58,7 @@ pub(super) fn next_said(news: &mut NewsReceiver) -> Option<Said> {
 
 /// Records a match from its tick thread without ever making it wait: ticks go to a thread that
 /// writes them. If the disk falls so far behind that the queue is full, the recording ends there,
-/// because a recording with a gap is worth nothing. The match goes on in any case.
+/// because one with a gap is worthless. The match goes on in any case.
 pub(crate) struct LiveRecorder {
     recorder: Recorder,
     schedule: Schedule,
@@ -130,13 +130,13 @@ impl LiveRecorder {
             }
         }
         // The digest is taken every tick, so that a replay can name the very tick that differs. It
-        // takes some ten microseconds with 500 bodies.
+        // takes about ten microseconds with 500 bodies.
         let kind = kind_in(simulation.world());
         let recorded = self.recorder.tick(commands, kind, simulation.digest());
         self.send(Item::Tick(recorded));
         if self.schedule.is_due(simulation.world(), commands.len()) {
-            // Saving takes some 0.3 ms with 32 players and 300 bodies. The thread that writes packs
-            // it.
+            // Saving takes about 0.3 ms with 32 players and 300 bodies. The thread that writes
+            // packs it.
             self.send(Item::Keyframe(simulation.save()));
         }
     }
@@ -161,7 +161,7 @@ impl RecordingThread {
     ///
     /// # Errors
     /// The file cannot be created. A full disk is not an error here but a failure of the recording.
-    /// Otherwise, a server that restarts on a full disk would not play at all.
+    /// Otherwise a server that restarts on a full disk would not play at all.
     pub(crate) fn create(mut self) -> Result<Self, RecordingError> {
         let writer = self.begin();
         if let Err(error) = writer {
@@ -236,13 +236,13 @@ fn write(
     writer.flush()?;
     status.flushed(count, writer.bytes());
     if status.failure().is_some() {
-        // Ticks are missing. The end mark is left out, so that a reader can tell.
+        // Ticks are missing, so the end mark is left out for readers to notice.
         return Err(RecordingError::Behind { path: status.path().to_owned(), tick: count });
     }
     writer.finish()
 }
 
-/// The failure, for a message that names the file already.
+/// The failure, for a message that already names the file.
 fn reason(error: &RecordingError) -> String {
     match error {
         RecordingError::Write { source, .. } => source.to_string(),

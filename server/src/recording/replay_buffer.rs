@@ -12,24 +12,24 @@ use obsp_sim::{Command, Config, EntityId};
 use super::live::{NewsReceiver, next_said};
 use super::{Beginning, Note, Recorder, RecordingError, Said, Tick, Writer, beginning_of, kind_in};
 
-/// At least so many seconds are kept, once the level has lasted that long.
+/// At least this many seconds are kept, once the level has lasted that long.
 const KEPT_SECONDS: u64 = 30;
 
-/// Seconds between two keyframes. At most so many seconds more than [`KEPT_SECONDS`] are kept,
-/// because what is kept begins with a keyframe. A page that jumps to a tick has to play at most so
-/// many seconds before it, which takes less than 200 ms.
+/// Seconds between two keyframes. Up to this much more than [`KEPT_SECONDS`] is kept, because the
+/// kept part begins with a keyframe. To jump to a tick, a page plays at most this many seconds,
+/// which takes less than 200 ms.
 const KEYFRAME_SECONDS: u64 = 3;
 
-/// Most bytes of keyframes that are kept. A keyframe of 32 players and 200 bodies takes some 80 kB.
-/// If keyframes are larger, less time is kept.
+/// Limit in bytes of the keyframes that are kept. A keyframe of 32 players and 200 bodies takes
+/// about 80 kB. If keyframes are larger, less time is kept.
 const MAX_BYTES: usize = 32 << 20;
 
-/// Most lines of chat that are kept of one second, because a flood of short ones would take much
-/// memory: 128 of the longest are 90 kB.
+/// Maximum number of lines of chat that are kept per second, because a flood of short ones would
+/// take much memory: 128 of the longest are 90 kB.
 const MAX_LINES: usize = 128;
 
-/// The last seconds of a level. The tick thread adds to them. The lock that it shares with the
-/// pages is held only to add a piece, or to clone the references to all pieces.
+/// The last seconds of a level. The tick thread adds to them. The lock that they share is held only
+/// to add a piece, or to clone the references to all pieces.
 pub(crate) struct ReplayBuffer {
     beginning: Beginning,
     tick_rate: u64,
@@ -149,7 +149,7 @@ impl ReplayBuffer {
         trim(&mut pieces);
     }
 
-    /// The last tick that pages can get. It identifies the excerpt that they get.
+    /// The last tick in the excerpt that pages get, which identifies the excerpt.
     pub(crate) fn last_tick(&self) -> u64 {
         let pieces = lock(&self.pieces);
         let first = pieces.front().and_then(|piece| piece.keyframe.as_ref());
@@ -209,8 +209,8 @@ impl ReplayBuffer {
     }
 }
 
-/// Drops the oldest pieces, up to a keyframe, for as long as the rest is enough or the keyframes
-/// are too many bytes.
+/// Drops the oldest pieces, up to a keyframe, while the rest is enough or the keyframes have too
+/// many bytes.
 fn trim(pieces: &mut VecDeque<Arc<Piece>>) {
     loop {
         let is_keyframe = |piece: &Arc<Piece>| piece.keyframe.is_some();

@@ -33,7 +33,7 @@ impl Status {
         self.created.get().unwrap_or(&self.asked)
     }
 
-    /// Ticks that were handed to the operating system. A replay can surely reach the last of them.
+    /// Ticks that were handed to the operating system. A replay is sure to reach the last of them.
     pub(crate) fn ticks(&self) -> u64 {
         self.ticks.load(Ordering::Relaxed)
     }

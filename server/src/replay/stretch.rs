@@ -20,12 +20,12 @@ pub(super) struct Found {
     pub(super) digest: u64,
     pub(super) difference: Option<Difference>,
     pub(super) finding: Option<(u64, String)>,
-    /// A fault of the recording: a part that no server has written.
+    /// A fault of the recording: a part that no server wrote.
     pub(super) damage: Option<String>,
 }
 
 impl Found {
-    /// Whether no later stretch can be right.
+    /// Whether all later stretches must be wrong.
     pub(super) fn ends(&self) -> bool {
         self.difference.is_some() || self.damage.is_some()
     }

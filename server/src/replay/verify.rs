@@ -17,7 +17,7 @@ pub struct Plan {
     pub from: u64,
     /// Whether every tick is audited.
     pub audit: bool,
-    /// Most threads that are used.
+    /// Maximum number of threads that are used.
     pub threads: NonZeroUsize,
 }
 

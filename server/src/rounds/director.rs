@@ -31,7 +31,7 @@ pub(crate) struct LevelPipeline {
     pub(crate) recordings: Arc<LevelRecordings>,
 }
 
-/// Leads the match through its rounds, for as long as it is polled.
+/// Leads the match through its rounds; never returns.
 pub(crate) async fn direct(
     mut schedule: Schedule,
     mut pipeline: LevelPipeline,
@@ -153,7 +153,7 @@ fn enter(prepared: Prepared, pipeline: &LevelPipeline, game: &MatchHandle) {
     }
 }
 
-/// Tells everybody which phase the match is in.
+/// Announces to everybody which phase the match is in.
 fn tell(level: &Level, phase: RoundPhase, lasts: Option<Duration>, game: &MatchHandle) {
     let ticks = |time: Duration| time.as_secs_f64() * f64::from(level.match_info.tick_rate.get());
     // `as` saturates, but no round is that long.

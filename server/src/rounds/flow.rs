@@ -79,7 +79,7 @@ pub(crate) struct Flow {
     /// When the phase ends by time.
     ends: Option<Time>,
     next: Next,
-    /// A map that an operator or a vote asks for now, whatever the rotation has.
+    /// A map that an operator or a vote asks for now, in the rotation or not.
     wanted: Option<String>,
     /// Maps that could not be loaded. They are left out until `retry`.
     failed: BTreeSet<String>,
@@ -133,12 +133,12 @@ impl Flow {
         self.wanted = Some(map);
     }
 
-    /// Begins the round anew, on the same map.
+    /// Begins the round again, on the same map.
     pub(crate) fn restart(&mut self) {
         self.change_map(self.current.clone());
     }
 
-    /// Notes that a world of `map` is prepared. Returns false if another map is waited for.
+    /// Notes that a world of `map` is prepared. Returns false if the flow waits for another map.
     pub(crate) fn prepared(&mut self, map: &str) -> bool {
         let is_next = self.next == Next::Preparing(map.to_owned());
         if is_next {
@@ -380,7 +380,7 @@ mod tests {
     }
 
     /// Random operations in any order: a world is entered only if it was prepared and nothing else
-    /// was asked for since, players are frozen only at the end of a round, and the match never
+    /// was requested since, players are frozen only at the end of a round, and the match never
     /// stands still for good.
     #[test]
     fn a_hundred_thousand_operations_never_enter_what_is_not_there() {

@@ -23,9 +23,9 @@ pub(crate) enum Proposal {
 /// The outcome of a vote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// More than half of all players want it.
+    /// More than half of all players vote yes.
     Carried(Proposal),
-    /// Too few players want it, or too few said so in time.
+    /// Too few players vote yes, or not in time.
     Rejected(Proposal),
 }
 
@@ -41,7 +41,7 @@ pub(crate) enum NoVote {
 }
 
 /// The votes of a match, at most one at a time. Each player is known by the number of the
-/// connection. The player who calls a vote is counted as wanting it.
+/// connection. The player who calls a vote counts as voting yes.
 #[derive(Debug, Default)]
 pub(crate) struct Votes {
     ballot: Option<Ballot>,
@@ -94,7 +94,7 @@ impl Votes {
         let count = |voice| ballot.said.values().filter(|&&said| said == voice).count();
         let (yes, no) = (count(true), count(false));
         let carried = yes * 2 > players.len();
-        // Even if all players who have not voted yet said yes, they would be too few.
+        // Even if all players who have not voted yet voted yes, they would be too few.
         let hopeless = (players.len() - no) * 2 <= players.len();
         if !carried && !hopeless && now < ballot.closes {
             return None;

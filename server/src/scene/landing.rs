@@ -37,7 +37,7 @@ const PATIENCE: u32 = 15 * RATE;
 /// Longest time of the whole scene, in ticks.
 const LONGEST: u64 = 90 * RATE as u64;
 
-/// A tank that is not down in the pad after so many ticks, because it was jostled onto the rim,
+/// A tank that is not down in the pad after this many ticks, because it was pushed onto the rim,
 /// rises and tries again.
 const ATTEMPT: u32 = 4 * RATE;
 
@@ -57,7 +57,7 @@ const THERE: f64 = 8.0;
 const RESTS: f64 = 2.0;
 
 /// A tank is in the pad's hollow if its centre is less than this above the pad's, in units. The
-/// centre of a tank is some 10 units above on the floor of the hollow, and some 28 on the rim.
+/// centre of a tank is about 10 units above on the floor of the hollow, and about 28 on the rim.
 const IN_THE_HOLLOW: f64 = 18.0;
 
 /// How long the tank stays in the pad, in ticks.
@@ -99,12 +99,12 @@ pub struct Landing {
     pub ticks: u64,
     /// Other tanks that flew about.
     pub others: u16,
-    /// The phase that the tank came to; `Done` if all went as it should.
+    /// The phase that the tank reached; `Done` if everything went right.
     pub phase: FlightPhase,
     /// Whether the tank stood in the hollow of the pad.
     pub landed: bool,
-    /// Polygons of the tank, the cargo box and the pad, before and after they
-    /// were cut by their trees; Blow's are 97 and 111, 12 and 12, 69 and 76.
+    /// Polygons of the tank, the cargo box and the pad, before and after their trees cut them;
+    /// Blow's are 97 and 111, 12 and 12, 69 and 76.
     pub polygons: [(usize, usize); 3],
     /// Ticks after which a body overlapped something.
     pub interpenetrations: u64,
@@ -308,7 +308,7 @@ impl Plot {
 }
 
 /// Whether the tank is down in the pad's hollow. Both positions are of centres of mass: the tank's
-/// is some 13 units above the bottom of its hull, and the pad's some 9 above its underside.
+/// is about 13 units above the bottom of its hull, and the pad's about 9 above its underside.
 fn is_in_hollow(tank: &EntityState, pad: &EntityState) -> bool {
     let between = pad.orientation.inverse() * (tank.position - pad.position);
     between.truncate().length() < 24.0 && between.z < IN_THE_HOLLOW
@@ -325,7 +325,7 @@ fn circle(number: usize, count: usize, tick: u64, centre: DVec3, tank: &EntitySt
 }
 
 impl Landing {
-    /// Whether the tank did all that it should, and nothing overlapped.
+    /// Whether the tank did everything, and nothing overlapped.
     pub fn is_as_meant(&self) -> bool {
         self.phase == FlightPhase::Done && self.landed && self.interpenetrations == 0
     }

@@ -31,7 +31,7 @@ impl HeapModels {
 }
 
 /// Each body adds a square of floor with this side, in units. So all heaps are about equally high,
-/// however many bodies they have.
+/// with any number of bodies.
 const ROOM: f64 = 16.0;
 
 /// Distance of two bodies in the grid that they are dropped in, in units. Every other layer lies in
@@ -54,7 +54,7 @@ pub(super) struct PenSize {
 }
 
 impl PenSize {
-    /// The size for so many bodies.
+    /// The size for this many bodies.
     pub(super) fn of(objects: u32) -> Self {
         let side = (f64::from(objects).sqrt() * ROOM) as i32;
         let half = side.max(2 * SPACING) / 2;

@@ -14,7 +14,7 @@ const FASTEST: f64 = 400.0;
 /// A tank that is lower than its wished height by more than this, in units, climbs.
 const LEVEL: f64 = 6.0;
 
-/// Flies a hovertank to a goal, by what every client sees of the tank.
+/// Flies a hovertank to a goal, by what any client sees of the tank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pilot {
     /// Heading that the hull is to have, in radians.
@@ -22,8 +22,8 @@ pub(super) struct Pilot {
 }
 
 impl Pilot {
-    /// The command that leads `tank` over the point `to`. If `climbs`, the tank flies at the height
-    /// of `to`, too; else as high as its cushions carry it.
+    /// The command that leads `tank` over the point `to`. If `climbs`, the tank also flies at the
+    /// height of `to`, otherwise as high as its cushions carry it.
     pub(super) fn fly(&self, tank: &EntityState, to: DVec3, climbs: bool) -> Command {
         self.steer(tank, Self::wish(tank, to), climbs.then_some(to.z))
     }

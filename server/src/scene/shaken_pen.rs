@@ -1,4 +1,5 @@
-//! A pen that shakes a heap: a kinematic body with a floor and walls, which is driven to and fro.
+//! A pen that shakes a heap: a kinematic body with a floor and walls, which is driven back and
+//! forth.
 
 use std::f64::consts::TAU;
 use std::fmt::Write;
@@ -20,11 +21,11 @@ const FLOOR: i32 = 16;
 /// bodies stop it in most ticks, so it does not shake them.
 const AMPLITUDE: f64 = 8.0;
 
-/// How often a second the pen goes to and fro along each axis. Its vertical acceleration is up to
-/// 0.23 of gravity, and its speed up to 47 units a second.
+/// Number of times a second that the pen goes back and forth along each axis. Its vertical
+/// acceleration is up to 0.23 of gravity, and its speed up to 47 units a second.
 const FREQUENCIES_HZ: [f64; 3] = [0.5, 0.25, 0.75];
 
-/// Greatest height of the pen's walls, in units. It is bounded because no corner of a model may be
+/// Maximum height of the pen's walls, in units. It is bounded because no corner of a model may be
 /// farther from its origin than 1,024 units. Heaps are lower. A body that falls beside the pen lies
 /// on the ground.
 const MAX_WALL: i32 = 960;
@@ -37,8 +38,8 @@ const HEIGHT: i32 = AMPLITUDE as i32 + 8;
 /// units.
 pub(super) const LIFT: i32 = HEIGHT + FLOOR;
 
-/// Greatest speed of the pen, in units per second. It catches up with its course at this speed
-/// after something stopped it.
+/// Maximum speed of the pen, in units per second. It catches up with its course at this speed after
+/// something stopped it.
 const MAX_SPEED: f64 = 300.0;
 
 /// The pen of a match.
@@ -50,7 +51,7 @@ pub(super) struct ShakenPen {
     lag: f64,
 }
 
-/// The model of a pen of such a size.
+/// The model of a pen of this size.
 ///
 /// # Errors
 /// [`ModelError`] if the model is invalid, which would be a defect.
@@ -116,7 +117,7 @@ impl ShakenPen {
         Ok(())
     }
 
-    /// How far it was behind its course on average over so many ticks, in units.
+    /// How far it was behind its course on average over this many ticks, in units.
     pub(super) fn mean_lag(&self, ticks: u32) -> f64 {
         self.lag / f64::from(ticks)
     }
@@ -130,7 +131,7 @@ impl ShakenPen {
         Ok(world.entity(self.id).ok_or(PlaceError::NoSuchEntity)?.position)
     }
 
-    /// Where the course leads after so many ticks, at `rate` a second.
+    /// Where the course leads after this many ticks, at `rate` a second.
     fn course(&self, ticks: u32, rate: u32) -> DVec3 {
         let seconds = f64::from(ticks) / f64::from(rate);
         let offset = |frequency: f64| AMPLITUDE * (TAU * frequency * seconds).sin();

@@ -66,7 +66,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Most players at a time; by default 32.
+    /// Maximum number of players at a time; by default 32.
     pub fn max_players(mut self, players: u16) -> Self {
         self.options.max_players = players;
         self
@@ -93,10 +93,10 @@ impl ServerBuilder {
         self
     }
 
-    /// Loads the map, sets the match up, opens the ports and starts the threads.
+    /// Loads the map, sets up the match, opens the ports and starts the threads.
     ///
     /// # Errors
-    /// [`StartError`] names what is missing or wrong, and the way out. Nothing runs then.
+    /// [`StartError`] says what is missing or wrong, and what to do. Nothing runs then.
     pub async fn bind(self) -> Result<Server, StartError> {
         let starting = tokio::task::spawn_blocking(move || {
             Server::start_all(&self.options, self.game, &self.others)

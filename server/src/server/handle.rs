@@ -37,7 +37,7 @@ pub enum CommandError {
     /// The match cannot go on: its tick thread has crashed, or hangs.
     #[error("the match has ended: {0}")]
     Ended(String),
-    /// Nobody who is connected steers this entity.
+    /// No connected client steers this entity.
     #[error("no client steers the entity in slot {}", .0.slot)]
     NoSuchPlayer(EntityId),
 }
@@ -82,7 +82,7 @@ impl ServerHandle {
         Self { game, states }
     }
 
-    /// The name that clients ask for the match by.
+    /// The name by which clients ask for the match.
     pub fn match_name(&self) -> &str {
         self.game.name.as_str()
     }
@@ -109,7 +109,7 @@ impl ServerHandle {
         Ok(())
     }
 
-    /// Removes the client that steers `player`, and tells the client why.
+    /// Removes the client that steers `player`, with this reason.
     ///
     /// # Errors
     /// [`CommandError`] if no such client is found, or the reason cannot be shown.

@@ -71,7 +71,7 @@ impl MatchBuilder {
         self
     }
 
-    /// Most players at a time; by default as many as in the first match.
+    /// Maximum number of players at a time; by default as many as in the first match.
     pub fn max_players(mut self, players: u16) -> Self {
         self.max_players = Some(players);
         self

@@ -92,7 +92,7 @@ pub(super) struct Simulation {
 }
 
 impl Simulation {
-    /// Loads the maps of a match and sets its first world up.
+    /// Loads the maps of a match and sets up its first world.
     pub(super) fn new(planned: PlannedMatch) -> Result<Self, StartError> {
         let PlannedMatch { name, options, game } = planned;
         let maps = options.rounds.rotation(&options.map);
@@ -262,7 +262,7 @@ fn play(
     let _stops_the_others = game.stop.when_dropped();
     // A panic may leave the match in any state; no code reads the match again.
     let ended = catch_unwind(AssertUnwindSafe(|| simulation.run(tick_rate, game, gate)));
-    // If the thread hung, it does not hang any more, and can be waited for.
+    // If the thread hung, it no longer does, and can be waited for.
     game.is_left_behind.store(false, Ordering::Relaxed);
     let why = match &ended {
         Ok(Ok(())) if game.has_failed() => "the tick thread hung".to_owned(),

@@ -7,8 +7,7 @@ use obsp_sim::{EntityState, Kind, ModelId, World};
 use serde::Serialize;
 
 /// Writes the poses and velocities of all entities to a file: a JSON object on a line of its own
-/// for each tick that is dumped. Together with the models that `server models` writes, it is all
-/// that a stranger needs to audit the match.
+/// for each dumped tick. With the models that `server models` writes, anybody can audit the match.
 #[derive(Debug)]
 pub struct Dump {
     file: BufWriter<File>,

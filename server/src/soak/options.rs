@@ -8,9 +8,10 @@ use obsp_sim::{Resolution, World};
 
 use crate::options::MAX_SIM_THREADS;
 
-/// Most scripted players.
+/// Maximum number of scripted players.
 const MAX_PLAYERS: u16 = 1024;
-/// Most scattered bodies: a server has slots for so many beside [`MAX_PLAYERS`] players.
+/// Maximum number of scattered bodies: a server has slots for this many beside [`MAX_PLAYERS`]
+/// players.
 const MAX_OBJECTS: i64 = MAX_ENTITIES as i64 - MAX_PLAYERS as i64;
 
 /// `server soak`: which match to play, for how long, and what to write down.
@@ -58,7 +59,7 @@ pub struct SoakOptions {
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
     pub sim_threads: u16,
 
-    /// Most that moving bodies may cost in a second, as the server's option of this name; 0 for no
+    /// Limit of the cost of moving bodies per second, as the server's option of this name; 0 for no
     /// limit
     #[arg(long, value_name = "COST", default_value_t = World::DEFAULT_BUDGET_PER_SECOND)]
     pub sim_budget: u32,
@@ -72,7 +73,7 @@ pub struct SoakOptions {
     #[arg(long, value_name = "T", default_value_t = 0)]
     pub audit_first: u64,
 
-    /// Time the stages of the cascade; ticks take longer for it
+    /// Time the stages of the cascade, which slows ticks down
     #[arg(long)]
     pub time_stages: bool,
 
@@ -98,7 +99,7 @@ pub struct SoakOptions {
 fn parse_resolution(text: &str) -> Result<Resolution, String> {
     let parts = text.parse().map_err(|_| "not a whole number".to_owned())?;
     let (least, most) = (Resolution::PARTS.start(), Resolution::PARTS.end());
-    Resolution::new(parts).ok_or_else(|| format!("{parts} is not within {least} to {most}"))
+    Resolution::new(parts).ok_or_else(|| format!("{parts} is not between {least} and {most}"))
 }
 
 impl SoakOptions {

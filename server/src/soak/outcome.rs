@@ -1,5 +1,5 @@
-//! The game's side of a soak: the events, values and scores that its players were sent. The author
-//! of a rule sees from them whether the rule ever applied.
+//! The game's side of a soak: the events, values and scores that its players were sent. They show
+//! the author of a rule whether the rule ever applied.
 
 use std::collections::BTreeMap;
 use std::fmt;

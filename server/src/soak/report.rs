@@ -29,7 +29,7 @@ pub struct Report {
     /// awake.
     pub awake_because: BTreeMap<&'static str, f64>,
     /// Share of the props that sleep, on average over the last half of the ticks. Missiles and
-    /// kinematic bodies, which never sleep, are no props.
+    /// kinematic bodies, which never sleep, are not props.
     pub asleep_share: f64,
     /// Islands simulated more cheaply because of overload, on average over the ticks.
     pub degraded_islands: f64,
@@ -48,7 +48,7 @@ pub struct Report {
     pub deepest: f64,
     /// Paths of bodies that led through something.
     pub tunnelled: u64,
-    /// Bodies that were put elsewhere than announced, or went farther than they could without an
+    /// Bodies that were not put where it was announced, or went farther than they could without an
     /// announcement.
     pub misplaced: u64,
     /// Bodies taken out of an overlap and put back elsewhere.
@@ -98,7 +98,7 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// Adds a tick with so many props, of which so many sleep.
+    /// Adds a tick with `props`, of which `asleep` sleep.
     pub(super) fn add(&mut self, counters: &Counters, props: usize, asleep: usize) {
         self.ticks += 1;
         self.props += props as u64;

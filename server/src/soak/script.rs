@@ -31,8 +31,8 @@ pub struct Script {
 impl Script {
     /// The script of the `player`th player of a match with this seed.
     pub fn new(seed: u64, player: u16) -> Self {
-        // The player's number is mixed into a seed of its own, so that no player's stream is a
-        // shifted copy of another's.
+        // The player's number is mixed into the seed, so that no player's stream is a shifted copy
+        // of another's.
         let mut random = Random::new(seed);
         let mut own = random.bits() ^ u64::from(player).wrapping_mul(0xD1B5_4A32_D192_ED03);
         own = own.rotate_left(17);

@@ -3,7 +3,7 @@ use obsp_sim::{Buttons, Command, EntityId};
 use super::StuckWatch;
 use crate::stuck::DIRECTIONS;
 
-/// A player who has asked to move in vain for so many seconds begins to struggle.
+/// A player who has asked to move for this many seconds without moving begins to struggle.
 const IN_VAIN: f64 = 1.0;
 
 /// Seconds for which a struggling player asks for each direction.
@@ -49,7 +49,7 @@ mod tests {
 
     use super::*;
 
-    /// A player who does not move is found stuck within two seconds and a half of a struggle. A
+    /// A player who does not move is found stuck within two and a half seconds of struggling. A
     /// player who does not ask to move never struggles.
     #[test]
     fn a_struggle_asks_for_all_that_the_watch_wants_to_know() {

@@ -18,10 +18,10 @@ const UNUSED_PLAYERS: f64 = 0.9;
 /// Early commands are reported if they are more than this share of the accepted ones and more than
 /// [`EARLY_A_SECOND`].
 const EARLY_SHARE: f64 = 0.5;
-/// So many early commands a second are never reported, because as many follow a stall.
+/// Up to this many early commands a second are never reported, because as many follow a stall.
 const EARLY_A_SECOND: f64 = 10.0;
 
-/// The kernel may drop so many datagrams a second without a report, because a single stall fills
+/// The kernel may drop this many datagrams a second without a report, because a single stall fills
 /// its buffer once.
 const DROPS_A_SECOND: f64 = 5.0;
 
@@ -29,26 +29,26 @@ const DROPS_A_SECOND: f64 = 5.0;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub(super) commands: JitterStats,
-    /// Datagrams that the kernel threw away; 0 where it does not tell.
+    /// Datagrams that the kernel dropped; 0 where it gives no count.
     pub(super) kernel_drops: u64,
 }
 
-/// A loss that lasts longer than a moment.
+/// A loss that lasts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Loss {
-    /// So many players stand still because none of their commands is used.
+    /// This many players stand still because none of their commands is used.
     Unused { players: f64 },
-    /// So many commands a second are for ticks too far ahead.
+    /// This many commands a second are for ticks too far ahead.
     Early { per_second: f64 },
-    /// So many datagrams a second are thrown away by the kernel.
+    /// The kernel drops this many datagrams a second.
     KernelDrops { per_second: f64 },
 }
 
 /// Remembers the counts of a minute, and when each loss was logged. It reads no clock.
 #[derive(Debug)]
 pub(super) struct InputLosses {
-    /// Counts and their times, the oldest first. The first is [`WINDOW`] old, once the server has
-    /// run for so long.
+    /// Counts and their times, the oldest first. Once the server has run for [`WINDOW`], the first
+    /// is that old.
     counts: VecDeque<(Instant, Counts)>,
     /// When each kind of loss was logged last.
     logged: [Option<Instant>; 3],
@@ -114,9 +114,9 @@ impl Loss {
             ),
             Self::KernelDrops { per_second } => warn!(
                 alert,
-                "in the last minute the kernel threw {per_second:.0} datagrams a second away \
-                 before the server read them: raise the UDP buffers (net.core.rmem_max), and see \
-                 whether the network thread has a processor"
+                "in the last minute the kernel dropped {per_second:.0} datagrams a second before \
+                 the server read them: raise the UDP buffers (net.core.rmem_max), and check that \
+                 the network thread gets CPU time"
             ),
         }
     }

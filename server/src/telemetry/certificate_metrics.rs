@@ -7,7 +7,7 @@ pub(crate) struct CertificateMetrics(Gauge);
 
 impl CertificateMetrics {
     /// Certificates that the server makes and renews itself have a label of their own, because they
-    /// live for days only, and nobody has to look after them.
+    /// live only for days and need no attention.
     pub(super) fn register(self_signed: bool) -> Self {
         let source = if self_signed { "self_signed" } else { "files" };
         Self(gauge!(catalogue::CERTIFICATE_EXPIRY, "source" => source))

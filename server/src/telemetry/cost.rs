@@ -41,7 +41,7 @@ impl Bookkeeping {
         Ok(Self { telemetry, state: world.state(), counters: *world.counters() })
     }
 
-    /// Counts one tick and its snapshots to so many clients, as a server does. The reading of
+    /// Counts one tick and its snapshots to this many clients, as a server does. The reading of
     /// clocks is included.
     pub fn note_tick(&self, clients: u32) {
         let Telemetry { tick, network, .. } = &self.telemetry;

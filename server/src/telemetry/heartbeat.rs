@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The tick thread has stalled if it finished no tick for so long: ten ticks at the slowest rate
+/// The tick thread has stalled if it finished no tick for this long: ten ticks at the slowest rate
 /// there is, and far beyond what clients can hide.
 pub(crate) const STALL: Duration = Duration::from_secs(1);
 
@@ -33,7 +33,7 @@ impl Heartbeat {
         Self { epoch: now, last: AtomicU64::new(0), last_stall: Mutex::default() }
     }
 
-    /// Notes that the tick thread begins to tick at `now`. The time before is no stall.
+    /// Notes that the tick thread begins to tick at `now`. The time before is not a stall.
     pub(super) fn begin(&self, now: Instant) {
         self.last.store(self.since_epoch(now), Ordering::Relaxed);
     }
@@ -76,7 +76,7 @@ mod tests {
         let start = Instant::now();
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
         let heartbeat = Heartbeat::new(start);
-        // Setting up took long; that is no stall.
+        // Setting up took long; that is not a stall.
         heartbeat.begin(at(5000));
         heartbeat.beat(at(5999));
         assert_eq!(heartbeat.last_stall(), None);

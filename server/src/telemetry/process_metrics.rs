@@ -26,7 +26,7 @@ impl ProcessMetrics {
         }
     }
 
-    /// Reads the values from the system. A value that the system does not give stays as it is.
+    /// Reads the values from the system. A value that the system does not provide stays unchanged.
     #[cfg(target_os = "linux")]
     pub(super) fn observe(&self) {
         use procfs::WithCurrentSystemInfo;

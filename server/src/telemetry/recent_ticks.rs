@@ -10,7 +10,7 @@ use std::time::Duration;
 /// sixteenth of the durations in it, so its middle differs from them by at most a thirty-second.
 const BUCKETS_PER_DOUBLING: usize = 16;
 
-/// Durations below `2^SHORTEST` ns, 8 µs, share the first bucket. No tick is so short.
+/// Durations below `2^SHORTEST` ns, 8 µs, share the first bucket. No tick is that short.
 const SHORTEST: u32 = 13;
 
 /// Durations from `2^LONGEST` ns, 4.3 s, on share the last bucket: any such tick is
@@ -25,9 +25,8 @@ const MARKS: usize = 6;
 
 type Counts = [u64; BUCKETS];
 
-/// The durations of the ticks since the last mark, and over the last minute. It is a histogram that
-/// only ever grows, with a copy of it for each mark. The tick thread adds to it without ever
-/// waiting.
+/// The durations of the ticks since the last mark, and over the last minute: a histogram that only
+/// grows, with a copy of it for each mark. The tick thread adds to it without ever waiting.
 #[derive(Debug)]
 pub(super) struct RecentTicks {
     counts: [AtomicU64; BUCKETS],

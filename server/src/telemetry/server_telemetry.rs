@@ -1,4 +1,4 @@
-//! The metrics that a server has once, whatever it plays, and the page of all metrics.
+//! The metrics that a server has once for all its matches, and the page of all metrics.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -111,7 +111,7 @@ impl ServerTelemetry {
         self.page.render()
     }
 
-    /// The page that Prometheus scrapes, made anew. If pages are asked for more often than any
+    /// The page that Prometheus scrapes, newly made. If pages are asked for more often than any
     /// monitoring does, the last one is returned.
     pub(crate) fn scraped_page(&self, now: Instant, observe: impl FnOnce()) -> Bytes {
         let mut scrapes = self.scrapes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,7 +128,7 @@ impl ServerTelemetry {
         page
     }
 
-    /// The last page and its age. A page that is not fresh at `now` is made anew, so many requests
+    /// The last page and its age. A page that is not fresh at `now` is made again, so many requests
     /// cost no more than a few.
     pub(crate) fn shared_page(&self, now: Instant, observe: impl FnOnce()) -> (Bytes, Duration) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -143,8 +143,7 @@ impl ServerTelemetry {
         (page, Duration::ZERO)
     }
 
-    /// Datagrams that the kernel threw away before the server read them; 0 where it
-    /// does not tell.
+    /// Datagrams that the kernel dropped before the server read them; 0 where it does not tell.
     pub(crate) fn kernel_drops(&self) -> u64 {
         self.socket.drops().unwrap_or_default()
     }

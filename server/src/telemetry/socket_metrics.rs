@@ -15,14 +15,15 @@ impl SocketMetrics {
         Self { inodes, drops: counter!(catalogue::UDP_RECEIVE_DROPS) }
     }
 
-    /// Reads the value from the system. If the system does not give it, it stays as it is.
+    /// Reads the value from the system. If the system does not report it, the metric stays as it
+    /// is.
     pub(super) fn observe(&self) {
         if let Some(drops) = self.drops() {
             self.drops.absolute(drops);
         }
     }
 
-    /// Datagrams that the kernel has thrown away so far, if it tells.
+    /// Number of datagrams that the kernel has dropped so far; `None` if it does not report them.
     pub(super) fn drops(&self) -> Option<u64> {
         let told: Vec<u64> = self.inodes.iter().filter_map(|&inode| drops(inode)).collect();
         (!told.is_empty()).then(|| told.iter().sum())
@@ -44,7 +45,7 @@ pub(crate) fn inode(_: &std::net::UdpSocket) -> Option<u64> {
     None
 }
 
-/// Datagrams that the kernel threw away because this socket's buffer was full.
+/// Datagrams that the kernel dropped because this socket's buffer was full.
 #[cfg(target_os = "linux")]
 fn drops(inode: u64) -> Option<u64> {
     ["/proc/self/net/udp", "/proc/self/net/udp6"].into_iter().find_map(|path| {

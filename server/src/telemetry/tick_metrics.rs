@@ -157,7 +157,7 @@ impl TickMetrics {
         }
     }
 
-    /// Notes that the tick thread is about to tick. The set-up before is no stall.
+    /// Notes that the tick thread is about to tick. The set-up before is not a stall.
     pub(crate) fn begin(&self) {
         self.heartbeat.begin(Instant::now());
     }
@@ -232,7 +232,7 @@ impl TickMetrics {
         self.waking.record(phases.waking.as_secs_f64());
     }
 
-    /// Counts an audit that found so many overlaps.
+    /// Counts an audit that found this many overlaps.
     pub(crate) fn audited(&self, failures: usize) {
         self.audits.increment(1);
         self.audit_failures.increment(failures as u64);
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(ticks.take_summary(), TickSummary::default());
     }
 
-    /// The result of Prometheus' `histogram_quantile(0.99, …)` for ticks that all took so many
+    /// The result of Prometheus' `histogram_quantile(0.99, …)` for ticks that all took this many
     /// seconds.
     fn quantile(seconds: f64) -> f64 {
         let upper = DURATION_EDGES.iter().position(|&edge| seconds <= edge).unwrap();

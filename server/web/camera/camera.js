@@ -164,7 +164,7 @@ export class Camera {
       ? { target: mix(this.eased.target, wanted.target, part), eye: mix(this.eased.eye, wanted.eye, part) }
       : wanted;
     // A camera that has arrived stays exactly there, so the picture of the map need not be drawn
-    // anew.
+    // again.
     if (near(this.eased.target, wanted.target) && near(this.eased.eye, wanted.eye)) this.eased = wanted;
     const { target, eye } = this.eased;
     if (this.mode === "top") return this.above(aspect, target, free);
@@ -180,8 +180,8 @@ export class Camera {
    * The view of a player.
    *
    * @param {{eye: number[], ahead: number[], behind: number, field: number}} from the eyes,
-   *   the direction they look in, how far behind them the camera is, in units, and the field
-   *   of view upright, in radians
+   *   the direction they look in, how far behind them the camera is, in units, and the vertical
+   *   field of view, in radians
    * @param {number} aspect of the screen
    * @returns {{matrix: Float32Array, eye: number[], away: number, fog: number, nearer: number}}
    *   `away`: units from the eyes
@@ -199,8 +199,8 @@ export class Camera {
   }
 
   /**
-   * Moves the camera to the least distance from which the whole map fits into the free part of the
-   * screen.
+   * Moves the camera to the smallest distance from which the whole map fits into the free part of
+   * the screen.
    */
   fitInto(aspect, free) {
     const key = [aspect, free.x, free.y, free.width, free.height, this.yaw, this.pitch].join();

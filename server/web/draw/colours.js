@@ -55,7 +55,7 @@ export function luminance(colour) {
 }
 
 /**
- * Least luminance of a player's colour. A darker colour, such as pure blue, is hard to see on the
+ * Minimum luminance of a player's colour. A darker colour, such as pure blue, is hard to see on the
  * dark panels.
  */
 const BRIGHT = 0.24;

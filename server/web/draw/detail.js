@@ -17,7 +17,7 @@ const WORTH = 1.08;
 /** Factor of the pixels along each side in a step. */
 const STEP = 0.8;
 
-/** Least share of the pixels along each side. */
+/** Smallest share of the pixels along each side. */
 export const COARSEST = 0.5;
 
 /** Seconds to wait after a step that did not help: after the first such step, and at most. */

@@ -1,6 +1,6 @@
 /**
  * The picture of the map, drawn once and kept until the camera moves or shadows are switched, so
- * that a frame costs one copy. The depths of the picture are kept, too, so that walls hide the
+ * that a frame costs one copy. The depths of the picture are also kept, so that walls hide the
  * bodies behind them. Its alpha channel holds the sun's share of the light, so that bodies can cast
  * shadows on the map.
  */

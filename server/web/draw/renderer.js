@@ -30,7 +30,10 @@ const SOURCES = {
   sheet: SHEET,
 };
 
-/** Most pixels that are drawn for each pixel of the page, along a side. More cannot be seen. */
+/**
+ * Maximum number of pixels that are drawn for each pixel of the page, along a side. More cannot be
+ * seen.
+ */
 const SHARPEST = 2;
 
 /** Names of renderers without a graphics processor. */

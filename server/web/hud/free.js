@@ -1,6 +1,6 @@
 /** The part of the screen that the panels leave free for the map. */
 
-/** Least share of the screen that counts as free, whatever is open. */
+/** Smallest share of the screen that counts as free, whatever is open. */
 const LEAST = 0.45;
 
 function edge(selector, side, otherwise) {

@@ -2,7 +2,7 @@
 
 import { chosenMatch, ofMatch, onServer } from "../link/match.js";
 
-/** Most bytes of a recording that is opened. The simulation needs memory of its own. */
+/** Limit in bytes of a recording that is opened. The simulation needs memory of its own. */
 const LARGEST = 64 << 20;
 
 function megabytes(bytes) {

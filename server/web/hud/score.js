@@ -3,7 +3,7 @@
 import { css, slotColour } from "../draw/colours.js";
 import { NEWS_SHOWN, WORDS_SHOWN } from "../match/roster.js";
 
-/** Most lines of news that are shown at a time. */
+/** Maximum number of lines of news that are shown at a time. */
 const NEWS_LINES = 5;
 
 const isWritten = ({ what }) => what === "said" || what === "announced";

@@ -3,9 +3,9 @@
 const MEMORY = "arena settings";
 
 /**
- * The default settings: the radians that a hundred pixels of the mouse turn, the vertical field of
- * view in degrees, the share of the loudest sound, the shape of the crosshair, and whether steps
- * move the view.
+ * The default settings: the radians that the view turns per hundred pixels of the mouse, the
+ * vertical field of view in degrees, the volume from 0 to 1, the shape of the crosshair, and
+ * whether steps move the view.
  */
 const FIRST = { mouse: 0.22, field: 74, volume: 0.6, crosshair: "dot", bob: false };
 
@@ -53,7 +53,7 @@ export class Settings {
     return this.values.name;
   }
 
-  /** Radians that a pixel of the mouse turns. */
+  /** Radians that the view turns per pixel of the mouse. */
   get turn() {
     return this.values.mouse / 100;
   }

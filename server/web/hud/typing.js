@@ -1,4 +1,4 @@
-/** Tells whether a control takes typed keys. Such keys are no shortcuts. */
+/** Tells whether a control takes typed keys. Such keys are not shortcuts. */
 
 const TYPED_IN = new Set(["text", "number", "search", "password"]);
 

@@ -22,15 +22,15 @@ const STALL = 1;
 const CERTIFICATE_WARNING = 7 * 86400;
 
 /**
- * Limits above which the page and the alerts warn: the number of players of whom the server uses no
- * command, and the datagrams a second that the kernel drops.
+ * Limits above which the page and the alerts warn: the number of players whose commands the server
+ * does not use, and the number of datagrams a second that the kernel drops.
  */
 const UNUSED = 0.9;
 const DROPPED_DATAGRAMS = 5;
 
 /**
- * The problems that do not stop the match, the worst first. Logs, metrics and alerts report them,
- * too.
+ * The problems that do not stop the match, the worst first. Logs, metrics and alerts also report
+ * them.
  *
  * @param {import("./metrics.js").Interval} interval
  * @returns {{word: string, detail: string}[]}

@@ -1,6 +1,6 @@
 /**
- * The work of the filter cascade: a line between any two bodies that it has to tell apart, coloured
- * by the stage that decides, and a floor that is warmer where there are more such lines.
+ * The work of the filter cascade: a line between any two bodies that it tests, coloured by the
+ * stage that decides, and a floor that is warmer where there are more such lines.
  */
 
 import { put, stroke } from "../draw/frame.js";

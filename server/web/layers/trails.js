@@ -10,7 +10,7 @@ const SPACING = 0.08;
 /** Units from one point to the next above which the body was teleported. */
 const LEAP = 250;
 
-/** Most points of a trail: the newest replaces the oldest. */
+/** Maximum number of points per trail: the newest replaces the oldest. */
 const POINTS = Math.ceil(LASTS / SPACING) + 1;
 
 /** The trail of one body. */

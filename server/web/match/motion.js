@@ -2,12 +2,12 @@
 
 import { ON_FOOT } from "../wire/snapshot.js";
 
-/** Most values that are kept of a slot. */
+/** Maximum number of values that are kept per slot. */
 const KEPT = 24;
 
 /**
- * Most ticks before a snapshot in which a body can have begun the motion that the snapshot shows. A
- * body without snapshots for longer is drawn at rest until then.
+ * Maximum number of ticks before a snapshot in which a body can have begun the motion that the
+ * snapshot shows. A body without snapshots for longer is drawn at rest until then.
  */
 const LONGEST_WAY = 9;
 

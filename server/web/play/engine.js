@@ -1,6 +1,6 @@
 /**
  * The client library of the bots, compiled to WebAssembly. Bytes and times go in; bytes and the
- * entities to draw come out. It predicts the own player with the server's own code.
+ * entities to draw come out. It predicts the page's own player with the server's own code.
  */
 
 import { Engine } from "../replay/engine.js";
@@ -8,7 +8,7 @@ import { Engine } from "../replay/engine.js";
 /** Kinds of messages to send. */
 export const [STREAM, DATAGRAM, FINISH, CLOSE] = [1, 2, 3, 4];
 
-/** Most ticks that one call plays, after a pause of the page. */
+/** Maximum number of ticks that one call plays, after a pause of the page. */
 const CATCH_UP = 8;
 
 /** One player. */
@@ -84,7 +84,7 @@ export class PlayEngine extends Engine {
     while (this.exports.match_event(performance.now())) yield JSON.parse(this.text());
   }
 
-  /** The entities to draw: the own player first, if it is in the world. */
+  /** The entities to draw: the page's own player first, if it is in the world. */
   view() {
     const now = performance.now();
     const tick = this.exports.render_tick(now);
@@ -92,7 +92,7 @@ export class PlayEngine extends Engine {
     return { tick, isThere, numbers: new Float32Array(this.taken().buffer) };
   }
 
-  /** The slot of the own player, or null. */
+  /** The slot of the page's own player, or null. */
   get slot() {
     const slot = this.exports.slot();
     return slot < 0 ? null : slot;

@@ -3,7 +3,7 @@
  * was hit.
  */
 
-/** Most marks of directions that are shown at once. */
+/** Maximum number of marks of directions that are shown at once. */
 const MARKS = 6;
 
 /** The marks around the crosshair. */

@@ -6,8 +6,8 @@
 const STILL = 0.14;
 
 /**
- * Most radians a second that the right stick turns the view at the default setting of the mouse,
- * and that setting, in radians a pixel.
+ * Maximum radians a second by which the right stick turns the view at the default setting of the
+ * mouse, and that setting, in radians a pixel.
  */
 const TURN = 3.4;
 const FIRST_TURN = 0.0022;

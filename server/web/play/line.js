@@ -8,8 +8,8 @@ const EVERY = 250;
 const KEPT = 120;
 
 /**
- * How many samples a warning is based on, those of three seconds, and how many are of the latest
- * second.
+ * Number of samples that a warning is based on, which are those of three seconds, and how many of
+ * them are of the latest second.
  */
 const JUDGED = 12;
 const LATEST = 4;
@@ -102,7 +102,7 @@ export class Line {
     const passed = (now - this.sampledAt) / 1000;
     this.sampledAt = now;
     this.last = stats;
-    // All counters begin anew in another world, so no sample is taken.
+    // All counters start again in another world, so no sample is taken.
     if (!last || stats.tick < last.tick || stats.visible < last.visible || !(passed < 5)) return;
     const came = stats.snapshots - last.snapshots;
     const due = ((stats.tick - last.tick) * this.rate) / this.tickRate;

@@ -1,7 +1,7 @@
 /**
- * The position of the own player between two ticks. The client library predicts the player tick by
- * tick, and frames come at the display's rate. Without interpolation some frames would show no new
- * tick and some two.
+ * The position of the page's own player between two ticks. The client library predicts the player
+ * tick by tick, and frames come at the display's rate. Without interpolation, some frames would
+ * show no new tick and others two.
  */
 
 import { mix } from "../draw/algebra.js";
@@ -18,7 +18,7 @@ function aligned(pose, other) {
   return along < 0 ? pose.map((part, at) => (at < 3 ? part : -part)) : pose;
 }
 
-/** The own player's way over the last two ticks. */
+/** The way of the page's own player over the last two ticks. */
 export class Path {
   constructor() {
     this.from = null;

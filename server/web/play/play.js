@@ -223,19 +223,19 @@ export class Play {
     if (left <= 0) this.player.giveUp("You left the match: you did nothing for three minutes.");
   }
 
-  /** The slot of the own player; null before there is one. */
+  /** The slot of the page's own player; null before there is one. */
   get slot() {
     return this.player.engine?.slot ?? null;
   }
 
-  /** Whether the own player drives a tank. */
+  /** Whether the page's own player drives a tank. */
   get drives() {
     return this.player.own !== null && this.player.own.model !== null;
   }
 
   /**
-   * The slot of the own body if it must not be drawn: the camera is in it, or so near that it would
-   * cover the picture.
+   * The slot of the page's own body if it must not be drawn: the camera is in it, or so near that
+   * it would cover the picture.
    */
   get hidden() {
     return this.drives || this.away >= NEAR ? null : this.slot;
@@ -271,7 +271,8 @@ export class Play {
     const eye = add(this.player.own.position, [0, 0, this.eyes]);
     const headings = Array.from({ length: HEADINGS }, (_, i) => (i / HEADINGS) * 2 * Math.PI);
     const seen = headings.map((yaw) => sight.reach(eye, add(eye, [Math.cos(yaw) * OPEN, Math.sin(yaw) * OPEN, 0])));
-    // The neighbouring headings count as well, so that a gap between two pillars is no wide view.
+    // The neighbouring headings count as well, so that a gap between two pillars is not a wide
+    // view.
     const open = seen.map((one, i) => one + seen[(i + 1) % HEADINGS] + seen.at(i - 1));
     [this.keys.yaw, this.keys.pitch] = [headings[open.indexOf(Math.max(...open))], 0];
   }

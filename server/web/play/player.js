@@ -71,17 +71,17 @@ export class Player {
     this.line = new Line();
     this.path = new Path();
     this.isJoined = false;
-    /** Whether the own player is in the world, that is, alive. */
+    /** Whether the page's own player is in the world, that is, alive. */
     this.isThere = false;
     /**
-     * Whether the own player has just joined or respawned, and has not been turned to a wide view
-     * yet.
+     * Whether the page's own player has just joined or respawned, and has not been turned to a wide
+     * view yet.
      */
     this.isNew = true;
     this.isOver = false;
     /** The time of the last check whether a tick is due. */
     this.lookedAt = performance.now();
-    /** The last state of the own player. */
+    /** The last state of the page's own player. */
     this.own = null;
     /** The files of the map and of the game. */
     this.map = null;
@@ -253,7 +253,10 @@ export class Player {
     return { tick, shown: shown.sort((a, b) => a.slot - b.slot) };
   }
 
-  /** Interpolates the position of the own player, and the rotation of a tank, between two ticks. */
+  /**
+   * Interpolates the position of the page's own player, and the rotation of a tank, between two
+   * ticks.
+   */
   smooth(own) {
     const turns = own.model === null ? [] : own.rotation;
     const pose = this.path.at([...own.position, ...turns], this.engine.untilTick, 1000 / this.line.tickRate);

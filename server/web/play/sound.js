@@ -3,7 +3,7 @@
  * and comes from its place: fainter from afar, muffled behind walls.
  */
 
-/** Most sounds that are played at once. Further sounds are left out. */
+/** Maximum number of sounds that are played at once. Further sounds are left out. */
 const VOICES = 24;
 
 /** Units within which a sound has its full loudness. */
@@ -17,8 +17,8 @@ const MUFFLED = 700;
 
 /**
  * The sounds. `tone` is the form of a wave, and its hertz at the beginning and the end. A sound
- * without `tone` is noise, of which only the part below `pass` is heard: the hertz at the beginning
- * and the end. `seconds` is the length, and `gain` the loudness.
+ * without `tone` is noise, of which only the part below `pass` is heard, also in hertz at the
+ * beginning and the end. `seconds` is the length, and `gain` the loudness.
  */
 const SOUNDS = {
   ray: { tone: ["sawtooth", 1700, 240], seconds: 0.16, gain: 0.35 },

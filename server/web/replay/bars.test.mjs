@@ -1,8 +1,8 @@
 // Compares the module that plays recordings with the digests that the native server recorded, at
 // every tick, and measures the time of a seek: `node --test`. RECORDINGS names other recordings
 // than the committed one, as RECORDING=MAP, separated by commas. SEEK_LIMIT then is the longest
-// time that a seek may take, before anything is verified and after. It is in milliseconds of
-// processor time, which is the time that passes unless other programs use the processor, too.
+// time that a seek may take, before anything is verified and after. It is in milliseconds of CPU
+// time, which equals the time on the clock unless other programs also need the CPU.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const committed = [here("../../../tests/recordings/arena.obsr"), here("../../../
 const named = process.env.RECORDINGS?.split(",").map((pair) => pair.split("="));
 const module = new WebAssembly.Module(gunzipSync(readFileSync(here("../wasm/replay.wasm.gz"))));
 
-/** Ticks that are sought, spread over a recording in no order. */
+/** Ticks that are sought, spread over a recording in an irregular order. */
 const SEEKS = 100;
 const GOLDEN = 0.61803398875;
 
@@ -68,7 +68,7 @@ for (const [recording, map] of named ?? [committed]) {
     const memory = engine.exports.memory.buffer.byteLength / 1e6;
     context.diagnostic(`${told.ticks} ticks in ${took.toFixed(0)} s, with ${memory.toFixed(0)} MB of memory`);
     assert.equal(progress.tick, told.ticks);
-    // The digest before the first tick is compared, too.
+    // The digest before the first tick is also compared.
     assert.equal(progress.verified, told.ticks + 1);
     assert.equal(progress.finding, null);
 

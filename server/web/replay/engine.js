@@ -43,7 +43,7 @@ export class Engine {
    *
    * @param {Uint8Array} bytes
    * @returns {Recording}
-   * @throws {Error} if the bytes are no recording
+   * @throws {Error} if the bytes are not a recording
    */
   openRecording(bytes) {
     this.give(bytes);

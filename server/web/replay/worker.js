@@ -7,7 +7,7 @@ import { ofMatch } from "../link/match.js";
 import { Engine } from "./engine.js";
 
 /**
- * Milliseconds of verification at a stretch. A request of the page may have to wait for so long.
+ * Milliseconds of verification at a stretch. A request of the page may have to wait for this long.
  */
 const STRETCH = 10;
 

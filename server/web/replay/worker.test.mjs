@@ -14,7 +14,7 @@ const read = (path) => readFileSync(new URL(path, import.meta.url));
 /**
  * Symptom: a recording was opened and stood still for ever, if the server was slow to send the map.
  * Cause: the worker found no simulation when it was asked for frames, and was not woken when there
- * was one; the page asks for no frame twice.
+ * was one, and the page does not ask twice for a frame.
  */
 test("frames that are asked for before the map has come are shown once it has", async () => {
   let sendMap;
@@ -44,7 +44,7 @@ test("frames that are asked for before the map has come are shown once it has", 
   await opened;
   const shown = heard("frame");
   onmessage({ data: { wanted: [1] } });
-  // The worker tries once, in vain.
+  // The worker tries once, without success.
   await new Promise((resolve) => setTimeout(resolve, 50));
   sendMap();
   assert.equal((await shown).tick, 1);

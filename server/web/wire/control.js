@@ -95,7 +95,7 @@ export function leave() {
 
 /**
  * @param {number} tick with a wrong digest
- * @returns {Uint8Array} the frame that tells the server
+ * @returns {Uint8Array} the frame that reports it to the server
  */
 export function mismatch(tick) {
   return new Writer().unsigned(2).unsigned(tick).frame();
@@ -230,7 +230,7 @@ const MESSAGES = [
  * @param {Uint8Array} content of a frame
  * @returns {object} `message` names the kind: `hello`, `refused` (with a `reason`), `closing` (with
  *   a `reason`), `event` (with a `tick`, and the kind as `event`) or `new-world`
- * @throws {Malformed} if the content is no such message
+ * @throws {Malformed} if the content is not such a message
  */
 export function serverMessage(content) {
   const reader = new Reader(content);

@@ -30,7 +30,7 @@ function list(reader, most, read) {
 
 function name(reader) {
   const text = reader.text();
-  if (!NAME.test(text)) throw new Malformed("a name that is not allowed");
+  if (!NAME.test(text)) throw new Malformed("an invalid name in a schema");
   return text;
 }
 

@@ -5,10 +5,13 @@
 
 import { decodeSnapshot, Digest, nearestTick, UnknownBaseline } from "./snapshot.js";
 
-/** Most values that are kept of a slot. */
+/** Maximum number of values that are kept per slot. */
 const VALUES_OF_A_SLOT = 32;
 
-/** Most ticks by which a snapshot may be late. An acknowledgement covers this many ticks. */
+/**
+ * Maximum number of ticks by which a snapshot may be late. An acknowledgement covers this many
+ * ticks.
+ */
 const TICKS_BACK = 32;
 
 /** The client's knowledge of a match. */
@@ -21,7 +24,7 @@ export class History {
     this.taken = [];
     /** @type {Map<number, {tick: number, entity: ?object}[]>} newest first */
     this.slots = new Map();
-    /** Offsets of the values of the match and of the own player, newest first. */
+    /** Offsets of the values of the match and of the client's own player, newest first. */
     this.offsets = { match: [], own: [] };
     /** Digests that were checked, and the ticks of those that differed. */
     this.digests = 0;

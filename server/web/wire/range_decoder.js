@@ -3,7 +3,7 @@
 /** The range below which it is widened by a byte. */
 const LEAST_RANGE = 2 ** 24;
 
-/** Most bits of equal probability that are read at a time. */
+/** Maximum number of bits of equal probability that are read at a time. */
 const RAW_STEP = 16;
 
 /** Data that break the protocol. */

@@ -59,7 +59,7 @@ function turnSize(greatest) {
  * @param {(slot: number, tick: number, exact: boolean) => {tick: number, entity: ?Entity} |
  *   undefined} baseline the value of a slot at that tick, or the latest one up to it
  * @param {(what: string, tick: number) => number[] | undefined} [offsets] the values of the match
- *   ("match") or the own player ("own") that were received for that tick
+ *   ("match") or the client's own player ("own") that were received for that tick
  * @returns {{tick: number, lead: ?number, motion: ?object, match: ?number[], own: ?number[],
  *   records: {slot: number, entity: ?Entity}[], digest: ?{first: number, slots: number, value:
  *   number}}}
@@ -67,7 +67,7 @@ function turnSize(greatest) {
  * @throws {UnknownBaseline} if it came too late to be decoded
  */
 export function decodeSnapshot(bytes, terms, near, baseline, offsets = () => undefined) {
-  if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 63) throw new Malformed("a datagram that is no snapshot");
+  if (bytes.length < 3 || (bytes[0] & 3) !== 0 || bytes[0] > 63) throw new Malformed("a datagram that is not a snapshot");
   const tick = nearestTick(bytes[1] + 256 * bytes[2], near);
   const coder = new RangeDecoder(PROBABILITIES, bytes.subarray(3));
   const lead = coder.bit(0) ? coder.signed(1, 8) + 5 : null;
@@ -94,7 +94,7 @@ export function decodeSnapshot(bytes, terms, near, baseline, offsets = () => und
 /** A snapshot references a missing baseline. */
 export class UnknownBaseline extends Error {}
 
-/** Reads the offsets of the match, or of the own player. */
+/** Reads the offsets of the match, or of the client's own player. */
 function readBlock(coder, of, tick, known) {
   const age = coder.raw(8);
   const old = age === 0 ? of.map(() => 0) : known(tick - age);
@@ -107,7 +107,7 @@ function withOffsets(entity, offsets) {
   return offsets.length > 0 ? { ...entity, offsets } : entity;
 }
 
-/** Reads the motion of the own player. A spectator gets none. */
+/** Reads the motion of the client's own player. A spectator gets none. */
 function readMotion(coder) {
   const view = new DataView(new ArrayBuffer(4));
   const float = () => {

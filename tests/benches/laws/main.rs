@@ -60,7 +60,7 @@ fn judge(law: &Law, count: Option<u64>, tell: bool) -> usize {
     }
     println!();
     println!(
-        "{}: {} scenes, missed in {}, by rapier in {}  ({})",
+        "{}: {} scenes; missed: {} here, {} by rapier  ({})",
         law.name,
         here.scenes,
         here.missed.len(),

@@ -9,7 +9,7 @@ use tests::laws::{Engine, Scene, Told};
 /// A metre in units. `rapier3d` needs it, because its tolerances are made for metres.
 const METRE: f32 = 40.0;
 
-/// Density in kilograms per cubic unit. Any value will do that is the same for all bodies.
+/// Density in kilograms per cubic unit. Any value that is the same for all bodies will do.
 const DENSITY: f32 = 0.002;
 
 struct Peer {

@@ -13,7 +13,7 @@ pub(crate) struct BadLine {
 /// Limits of the figures in a row; `None` where a figure has no bar.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bars {
-    /// Least snapshots a second.
+    /// Minimum number of snapshots per second.
     pub(crate) snapshots: Option<f64>,
     /// Longest time between two snapshots, in milliseconds.
     pub(crate) gap: Option<f64>,

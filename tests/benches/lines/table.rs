@@ -43,7 +43,7 @@ impl Row {
             None => format!("{rate:.1}"),
         };
         // Over any line, every bot must stay connected and see the server's state. A bot that
-        // reconnected was dropped, too.
+        // reconnected was also dropped.
         let dropped = u64::from(report.bots - report.joined + report.dropped) + report.reconnects;
         let is_met = report.passed() && dropped == 0;
         let faults = judged(format!("{dropped}, {}", report.digest_mismatches), is_met);

@@ -21,7 +21,7 @@ const LANDERS: [u16; 4] = [4, 8, 16, 32];
 /// Seed of the pads' places and of the tanks that land in them.
 const SEED: u64 = 1;
 
-/// Greatest number of ticks of a landing.
+/// Maximum number of ticks of a landing.
 const LONGEST: u32 = 120 * 60;
 
 /// A tick at 60 Hz, in milliseconds.

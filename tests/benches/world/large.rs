@@ -38,8 +38,8 @@ pub(crate) fn print() {
     }
 }
 
-/// Processor time of all threads of this process, in seconds. Other processes hardly affect it,
-/// unlike wall time. Zero where the system does not report it.
+/// CPU time of all threads of this process, in seconds. Other processes hardly affect it, unlike
+/// wall time. Zero where the system does not report it.
 fn processor_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // User and system time in 1/100 s follow the process's name, which may contain anything.

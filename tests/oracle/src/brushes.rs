@@ -4,9 +4,9 @@
 //! A plane through three points with integer (or decimal) coordinates has an
 //! integer normal. It stays an integer when the brush is expanded by a box: the
 //! bevels at axes and edges, which make the expansion the exact Minkowski sum,
-//! have integer normals too. So every query has an exact answer, computed from
-//! every brush nearby. Space is not divided, and there is no epsilon. Floating
-//! point decides only cases that are certain by a wide margin.
+//! also have integer normals. So every query has an exact answer, computed from every brush nearby.
+//! Space is not divided, and there is no epsilon. Floating point decides only cases that are
+//! certain by a wide margin.
 
 mod entry;
 mod halfspace;
@@ -153,7 +153,7 @@ impl Brushes {
         self.holder(point).is_some()
     }
 
-    /// The line number of a brush that has the point strictly inside.
+    /// The line number of a brush that contains the point strictly inside it.
     pub fn holder(&self, point: [f64; 3]) -> Option<usize> {
         let holds = |b: &&Expanded| b.halfspaces.iter().all(|h| h.side(point) == Ordering::Less);
         self.near(point, point, 0.0).find(holds).map(|b| b.line)
@@ -195,7 +195,7 @@ impl Brushes {
                 b.halfspaces.iter().filter(at).map(move |h| (h, outside))
             })
         };
-        // Greatest divergence of the two planes per unit of distance from the point.
+        // Largest divergence of the two planes per unit of distance from the point.
         let slope = faces(reach)
             .filter(|&(_, outside)| outside <= reach)
             .map(|(h, _)| (1.0 - along(h).clamp(0.0, 1.0).powi(2)).sqrt())

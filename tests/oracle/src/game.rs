@@ -79,7 +79,7 @@ fn from_comments(text: &str) -> Option<Game> {
     })
 }
 
-/// The game of the profile that J.A.C.K. names in parentheses.
+/// The game that J.A.C.K. names in parentheses, as in `(vpquake3)`.
 fn from_profile(generator: &str) -> Option<Game> {
     let of = |profile: &str| generator.contains(&format!("(vp{profile})"));
     if of("quake3") {

@@ -3,7 +3,7 @@
 //! A [`Subject`] answers for one size. [`Judge::points`] queries points, [`Judge::traces`] traces
 //! segments, [`Judge::crossings`] crosses every brush, and [`Judge::walk`] moves like a player.
 //! [`casts`] casts other bodies. Answers are judged outside a shell of [`SHELL`] units about
-//! surfaces, and the share inside the shell is reported too. Solid space outside all brushes is
+//! surfaces, and the share inside the shell is also reported. Solid space outside all brushes is
 //! right only where no entity can be.
 
 mod casts;

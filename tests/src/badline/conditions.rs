@@ -8,8 +8,8 @@ use std::time::Duration;
 pub struct Conditions {
     /// Time that each datagram takes.
     pub delay: Duration,
-    /// Most that is added to or taken from the delay, evenly distributed. A jitter above the time
-    /// between two datagrams reorders them.
+    /// Maximum that is added to or taken from the delay, evenly distributed. A jitter above the
+    /// time between two datagrams reorders them.
     pub jitter: Duration,
     /// Share of datagrams that are lost, 0 to 1.
     pub loss: f64,
@@ -43,7 +43,7 @@ pub struct Blackout {
 }
 
 impl Conditions {
-    /// Bytes of the IPv4 and UDP headers of a datagram, which take bandwidth too.
+    /// Bytes of the IPv4 and UDP headers of a datagram, which also take bandwidth.
     pub const OVERHEAD: usize = 28;
 
     /// Additional delay of a reordered datagram: longer than the

@@ -65,7 +65,7 @@ impl Direction {
         if conditions.is_black(now) {
             return Fate::Dropped(Cause::Blackout);
         }
-        // Datagrams are lost behind the narrow link, so lost ones take its bandwidth too.
+        // Datagrams are lost behind the narrow link, so lost ones also take its bandwidth.
         let Some(passed) = self.bottleneck.pass(now, bytes, conditions) else {
             return Fate::Dropped(Cause::Queue);
         };

@@ -40,8 +40,8 @@ pub struct Options {
     #[arg(long, value_name = "TIME", value_parser = Value::parse(duration))]
     pub delay: Vec<Value<Duration>>,
 
-    /// Most that is added to or taken from the delay, evenly distributed; a jitter above the time
-    /// between two datagrams reorders them
+    /// Maximum that is added to or taken from the delay, evenly distributed; a jitter above the
+    /// time between two datagrams reorders them
     #[arg(long, value_name = "TIME", value_parser = Value::parse(duration))]
     pub jitter: Vec<Value<Duration>>,
 

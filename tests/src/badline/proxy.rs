@@ -28,7 +28,7 @@ const SOCKET_BUFFER: usize = 8 << 20;
 /// Bytes that hold the largest datagram of UDP.
 const LARGEST: usize = 65_536;
 
-/// Most datagrams that are read from one socket before the others have their turn.
+/// Maximum number of datagrams that are read from one socket before the others have their turn.
 const BATCH: usize = 64;
 
 /// Time for which a silent client's line is kept, as RFC 4787 requires of a NAT.

@@ -43,7 +43,7 @@ pub struct Counts {
     pub dropped_loss: u64,
     /// Datagrams that were to be handed on, but were refused by this machine's own network.
     pub undeliverable: u64,
-    /// Most datagrams that were under way at once.
+    /// Maximum number of datagrams that were under way at once.
     pub most_under_way: u64,
     /// Longest time from a datagram's arrival here to its delivery, in milliseconds.
     pub longest_ms: f64,

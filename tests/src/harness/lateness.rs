@@ -1,5 +1,5 @@
 //! The time for which this machine lets a thread wait although it is due. Tests that measure time
-//! measure this wait, too.
+//! also measure this wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Time of each sleep of the watching thread.
 const STEP: Duration = Duration::from_millis(5);
 
-/// Most times that a scenario is measured.
+/// Maximum number of times that a scenario is measured.
 const ATTEMPTS: u32 = 5;
 
 /// A thread that watches the machine until this value is dropped.

@@ -18,7 +18,7 @@ pub struct Figure {
     pub solid: Solid,
     /// The oracle's shape, from the model's file.
     pub truth: Arc<Shape>,
-    /// Greatest distance of a point from the centre of mass, in units.
+    /// Maximum distance of a point from the centre of mass, in units.
     pub radius: f64,
 }
 

@@ -8,9 +8,9 @@ use super::scene::Scene;
 pub struct Reading {
     /// Name of the measured number, with its unit.
     pub what: &'static str,
-    /// The least and the greatest value that the law allows.
+    /// The smallest and the largest value that the law allows.
     pub law: [f64; 2],
-    /// Greatest distance of the measured value beyond these. It allows for the errors of an
+    /// Maximum distance of the measured value beyond these. It allows for the errors of an
     /// integration by ticks, which are derived in the documentation of the law.
     pub bound: f64,
     /// The measured value.

@@ -207,8 +207,8 @@ fn middle(before: DQuat, spin: DVec3, seconds: f64) -> DMat3 {
 }
 
 /// The angular momentum that brings a body that nothing touches from one orientation to another in
-/// so many seconds. It is found by the shooting method: a guess from the mean spin is corrected
-/// until the free rotation ends at `to`.
+/// `seconds`. It is found by the shooting method: a guess from the mean spin is corrected until the
+/// free rotation ends at `to`.
 fn free_momentum(inertia: DMat3, [from, to]: [DQuat; 2], mean: DVec3, seconds: f64) -> DVec3 {
     // The guess is good enough if the rotation ends this close to `to`, in radians: rounding is
     // larger.

@@ -9,7 +9,7 @@
 //! This test alone misses overlaps where features line up to the bit, as the features of boxes
 //! along the axes do: a box that is shifted along an axis overlaps its old place, but no edge
 //! passes through the inside of a triangle. So the test is repeated with each body's surface drawn
-//! in by [`SHRINK`]. If the smaller body meets the other, the larger one around it does, too.
+//! in by [`SHRINK`]. If the smaller body meets the other, so does the larger one around it.
 
 mod audit;
 mod exact;

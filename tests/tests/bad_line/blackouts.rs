@@ -24,7 +24,7 @@ const AFTER: Duration = Duration::from_secs(2);
 /// Longest time from the end of the blackout to the next snapshot.
 const RECOVERY: Duration = Duration::from_millis(250);
 
-/// Least distance along the ground by which each player gets away in the time after the blackout,
+/// Minimum distance along the ground by which each player gets away in the time after the blackout,
 /// in units. They run at 320 units a second in circles, but may be in each other's way.
 const WAY: f32 = 16.0;
 

@@ -37,7 +37,7 @@ const WAY: f32 = 32.0;
 /// Time for which a player stays after joining, in which none may be dropped.
 const STAY: Duration = Duration::from_secs(4);
 
-/// Three faults of old: the commands of a player with a long round trip were all too early and
+/// Three earlier faults: the commands of a player with a long round trip were all too early and
 /// never used; a player who fetched the map stood still, because the server's only full answer had
 /// come before the map; a player who fetched it over a narrow or lossy line was kicked.
 ///

@@ -67,7 +67,7 @@ impl Seen {
         gaps.max().unwrap_or_default()
     }
 
-    /// Greatest distance along the ground between the player's first position in this time and a
+    /// Maximum distance along the ground between the player's first position in this time and a
     /// later one, by the server's answers. It is 0 if the server does not use their commands.
     pub(crate) fn way(&self, from: Instant, until: Instant) -> f32 {
         let within = |&&(at, _): &&(Instant, Vec3)| at >= from && at < until;

@@ -85,7 +85,7 @@ impl Chromium {
             .args(["--headless=new", "--remote-debugging-pipe", "--no-first-run"])
             // The sandbox needs rights that containers rarely give.
             .arg("--no-sandbox")
-            // WebGL is drawn by the processor, whatever the machine has.
+            // WebGL is drawn by the CPU, even if the machine has a graphics processor.
             .args(["--use-angle=swiftshader", "--enable-unsafe-swiftshader"])
             .arg("--disable-background-timer-throttling")
             // On a busy machine a picture takes as long as if the graphics processor hung, and the

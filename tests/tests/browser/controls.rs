@@ -194,7 +194,7 @@ fn hits_are_seen_and_heard_and_the_line_is_told() {
     // A page that draws slowly must not measure a longer round trip.
     let rtt = browser.evaluate("arena.play.player.line.mean('rtt')").as_f64().unwrap();
     assert!(rtt < 60.0, "the page measures a round trip of {rtt} ms on loopback");
-    // In the third person the own body is visible, unless a wall is right behind it.
+    // In the third person the player's own body is visible, unless a wall is right behind it.
     assert_ne!(browser.evaluate("arena.play.hidden"), serde_json::Value::Null);
     browser.hold("KeyV", true);
     browser.hold("KeyV", false);
@@ -243,7 +243,7 @@ fn a_hidden_page_gives_its_place_back() {
     let watches = "globalThis.arena.play === null && arena.watcher.connection?.history";
     browser.wait_for(watches);
     hide(&mut browser, false);
-    // A hidden page that watches gives its place back, too, and watches again once visible.
+    // A hidden page that watches also gives its place back, and watches again once visible.
     browser.evaluate("arena.watcher.hidden = 0; 0");
     hide(&mut browser, true);
     browser.wait_for("arena.watcher.connection === null && arena.watcher.stopped");

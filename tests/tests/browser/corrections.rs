@@ -24,7 +24,7 @@ const JUDGED: usize = 300;
 const LEAST_JUDGED: usize = 100;
 const PATIENCE: Duration = Duration::from_secs(75);
 
-/// Most measurements. If all are void, the machine is too busy.
+/// Maximum number of measurements. If all are void, the machine is too busy.
 const MEASURED: usize = 3;
 
 /// Both players run in squares and jump. These are the ticks of a side, the ticks from one jump to
@@ -47,8 +47,8 @@ const AFTER_GAP: f64 = 400.0;
 const TOLERANCE: f64 = 5.5;
 
 /// The page's share of predictions that are off by more than [`VISIBLE`] units may exceed the bot's
-/// by this. The line makes about one in a hundred wrong, and among some hundred this share varies
-/// by as much.
+/// by this. The line makes about one in a hundred wrong, and among about a hundred this share
+/// varies by as much.
 const MORE_WRONG: f64 = 0.03;
 const VISIBLE: f64 = 0.1;
 
@@ -223,7 +223,7 @@ fn measure(program: &Path) -> [Errors; 2] {
 
 /// The test judges the page, not the machine. On a busy machine without a graphics processor, a
 /// page sends commands late, and the server plays other commands then. These moments are left out,
-/// for the bot too. Losses of the line count, because they are the same for both.
+/// for the bot as well. Losses of the line count, because they are the same for both.
 #[test]
 fn a_page_is_corrected_over_a_bad_line_no_more_than_a_bot() {
     let Some(program) = installed() else { return };

@@ -21,8 +21,8 @@ const SIZE: (u32, u32) = (160, 120);
 /// Time for which ticks are measured.
 const MEASURED: Duration = Duration::from_secs(10);
 
-/// A tick with pages may take this many times the processor time of a tick with bots. The bots walk
-/// other ways, and twenty browsers leave the tick no cache.
+/// A tick with pages may take this many times the CPU time of a tick with bots. The bots walk other
+/// ways, and twenty browsers leave no cache to the tick.
 const MORE: f64 = 1.5;
 
 /// Share of predictions that may be off by more than a tenth of a unit even if the server had all
@@ -35,7 +35,7 @@ fn read(http: SocketAddr, series: &str) -> f64 {
     metric(&runtime.block_on(get(http, "/metrics")).body, series)
 }
 
-/// Ticks of players for which the server had no command. It plays another one then, which the
+/// Ticks of players for which the server had no command. It then plays another command, which the
 /// client did not predict, so each such tick may cause a correction.
 fn ticks_without_command(server: &ServerProcess) -> f64 {
     let of = |source| format!("game_command_ticks_total{{source=\"{source}\"}}");
@@ -52,8 +52,8 @@ fn predictions(pages: &mut [Chromium]) -> [f64; 2] {
     })
 }
 
-/// Seconds of processor time that the tick thread has taken. Twenty browsers that compete for the
-/// processors make ticks longer, but do not add to this time.
+/// Seconds of CPU time that the tick thread has taken. Twenty browsers that compete for the CPU
+/// make ticks longer, but do not add to this time.
 fn tick_thread(server: &ServerProcess) -> f64 {
     let tasks = fs::read_dir(format!("/proc/{}/task", server.pid())).unwrap();
     let tick = tasks.map(|task| task.unwrap().path()).find(|task| {
@@ -63,7 +63,7 @@ fn tick_thread(server: &ServerProcess) -> f64 {
     spent.split(' ').next().unwrap().parse::<f64>().unwrap() / 1e9
 }
 
-/// Mean processor time of a tick over [`MEASURED`], in milliseconds.
+/// Mean CPU time of a tick over [`MEASURED`], in milliseconds.
 fn mean_tick(server: &ServerProcess) -> f64 {
     let measure = || (tick_thread(server), read(server.http, "game_ticks_total"));
     let (before, ticks) = measure();
@@ -112,7 +112,7 @@ fn ten_pages_play_and_ten_look_on_as_ten_bots_do() {
     let [compared, visible] = [0, 1].map(|of| after.0[of] - before.0[of]);
     let unused = after.1 - before.1;
     let told = format!(
-        "a tick with {PAGES} bots: {with_bots:.3} ms of processor time; with {PAGES} pages that \
+        "a tick with {PAGES} bots: {with_bots:.3} ms of CPU time; with {PAGES} pages that \
          play and {PAGES} that watch: {with_pages:.3} ms; {visible} of {compared} predictions \
          were corrected by more than a tenth of a unit; {unused} ticks had no command"
     );

@@ -16,7 +16,7 @@ const PLAYERS: u16 = 32;
 const OBJECTS: u32 = 200;
 
 /// The time of a frame at 60 Hz, in milliseconds, and the script's share of it: at most a quarter,
-/// on a machine that others use too.
+/// on a machine that is also used by others.
 const FRAME: f64 = 1000.0 / 60.0;
 const SCRIPT: f64 = FRAME / 4.0;
 

@@ -1,5 +1,5 @@
-//! The latency from a key to the picture: the own player's action is drawn within two frames of the
-//! page and a tick.
+//! The latency from a key to the picture: an action of the page's own player is drawn within two
+//! frames of the page and a tick.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::{ends, options, page_of, serve};
 /// The number of key presses.
 const PRESSES: usize = 12;
 
-/// The least number of presses that must be drawn in time. On a busy machine without a graphics
+/// Minimum number of presses that must be drawn in time. On a busy machine without a graphics
 /// processor, the browser misses a frame now and then.
 const IN_TIME: usize = 10;
 

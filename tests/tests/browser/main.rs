@@ -112,7 +112,7 @@ fn a_browser_shows_what_the_server_plays_and_comes_back_after_a_restart() {
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{complaints:?}");
 
-    // The page tells of a restart, and goes on after it.
+    // The page reports a restart, and goes on after it.
     walkers.leave();
     let (listen, http) = ends(running);
     browser.wait_for("!document.querySelector('#trouble').hidden");

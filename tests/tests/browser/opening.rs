@@ -16,7 +16,7 @@ const FRESH: usize = 2;
 const AGAIN: usize = 2;
 
 /// Notes the time at which the map is first drawn. It runs in the page, because to ask the page
-/// would take time, too.
+/// would also take time.
 const NOTE: &str = "addEventListener('DOMContentLoaded', function poll() {
     if (globalThis.arena?.scene && arena.renderer.ground?.times > 0) globalThis.drawn ??= performance.now();
     else requestAnimationFrame(poll);

@@ -59,7 +59,7 @@ const NOTE: &str = "(() => {
     });
 })()";
 
-/// Least length of each side of the square that the player walks, in units.
+/// Minimum length of each side of the square that the player walks, in units.
 const SIDE: f64 = 100.0;
 
 /// Share of predictions that may be off by more than a tenth of a unit although nobody disturbed
@@ -86,7 +86,8 @@ const NOTE_WRONG: &str = "(() => {
     return 0;
 })()";
 
-/// Most walks. If the machine lets the page wait in all of them, it is too busy to judge.
+/// Maximum number of walks. If the machine lets the page wait in all of them, it is too busy to
+/// judge.
 const WALKS: usize = 3;
 
 /// Counts of compared predictions, of visible corrections, and of ticks in which the server had no
@@ -288,7 +289,7 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
     browser.wait_for("arena.shown.filter(({ isPlayer }) => isPlayer).length === 2");
     assert_eq!(players(&running), 2);
 
-    // The player is shot until they die. Both the page and the server tell of it.
+    // The player is shot until they die. Both the page and the server report it.
     browser.evaluate(NOTE);
     let own = browser.evaluate("arena.play.slot").as_u64().unwrap();
     marksman.fire();

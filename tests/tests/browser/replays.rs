@@ -65,7 +65,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
         assert_eq!(browser.evaluate("arena.replay.at"), tick);
     }
     browser.wait_for("document.querySelectorAll('#score tbody tr').length === 12");
-    // The page tells of deaths and chat as in a match. This recording has none, so they are added.
+    // The page shows deaths and chat as in a match. This recording has none, so they are added.
     browser.evaluate(
         "(() => {
             const [one, other] = arena.replay.playersBefore.map(({ slot }) => slot);
@@ -81,7 +81,7 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
     assert_eq!([&told[1], &told[2]], ["said <b>well</b>", "announced a vote"]);
     browser.evaluate("arena.replay.playing = false; arena.replay.seek(890); 0");
     browser.wait_for("arena.replay.frames.has(890)");
-    // Public pages have the badge and all layers, too.
+    // Public pages also have the badge and all layers.
     browser.evaluate(
         "document.body.classList.add('public'); document.querySelector('#layers').open = true; 0",
     );
@@ -164,7 +164,7 @@ fn the_page_names_the_tick_at_which_a_recording_differs() {
     browser.evaluate("arena.openReplay(new Uint8Array([1, 2, 3])); 0");
     browser.wait_for("!document.querySelector('#trouble').hidden");
     let said = browser.evaluate("document.querySelector('#trouble').innerText");
-    assert!(said.as_str().unwrap().contains("is no recording"), "{said}");
+    assert!(said.as_str().unwrap().contains("is not a recording"), "{said}");
     let complaints = browser.complaints();
     assert!(complaints.is_empty(), "{complaints:?}");
     ends(running);

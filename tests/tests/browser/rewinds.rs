@@ -31,7 +31,7 @@ fn a_page_that_watches_rewinds_the_match_and_returns_to_it() {
         overlaps(&mut browser, ".chip, #views, #figures, .panel, #ask, #open, #join, #rewind");
     assert_eq!(found, json!([]));
     browser.keep_picture("rewind-button");
-    // The button is there on a phone, too, and covers nothing.
+    // The button is also there on a phone, and covers nothing.
     browser.resize(390, 844);
     // Panels are folded where there is no room for them.
     browser.wait_for("document.querySelectorAll('.panel[open]').length === 0");

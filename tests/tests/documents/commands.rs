@@ -2,7 +2,7 @@
 //! top of the repository, and stops at the first command that fails. Each block has an empty folder
 //! `$TMPDIR`, into which it must write its files, as `mktemp` does. The programs are in the `PATH`.
 //! A block that starts a server must also end it, and must let it take any free ports, because
-//! other tests have servers, too.
+//! other tests also have servers.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use super::page::{Page, files, root};
 
-/// Fewest blocks that must be marked. If the mark were misspelt everywhere, the test would run
-/// nothing.
+/// Minimum number of blocks that must be marked. If the mark were misspelt everywhere, the test
+/// would run nothing.
 const LEAST_BLOCKS: usize = 8;
 
 /// Longest time of a block, in seconds. The programs are compiled before.

@@ -1,4 +1,4 @@
-//! Follows the links of the pages: the file must exist, and its heading, too.
+//! Follows the links of the pages: the file must exist, and so must its heading.
 
 use std::collections::BTreeMap;
 

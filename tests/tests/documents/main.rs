@@ -9,7 +9,7 @@ mod sources;
 
 use page::{Page, files};
 
-/// Most bytes of a page. The page without a limit is a reference, which nobody reads in one go.
+/// Limit in bytes of a page. The page without a limit is a reference, which nobody reads in one go.
 fn limit(path: &str) -> usize {
     match path {
         "README.md" => 6_500,

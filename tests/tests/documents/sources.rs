@@ -76,7 +76,7 @@ fn examples(source: &str) -> usize {
         let words = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
         open &= words.is_some();
         if let Some(info) = words.and_then(|words| words.trim().strip_prefix("```")) {
-            // Rustdoc takes a block without a language for Rust.
+            // Rustdoc treats a block without a language as Rust.
             let runs = |word: &str| matches!(word, "" | "rust" | "should_panic");
             count += usize::from(!open && info.split([',', ' ']).all(runs));
             open = !open;

@@ -1,4 +1,5 @@
-//! Idle players are removed if the option is set, and players with equal names are told apart.
+//! Idle players are removed if the option is set, and players with equal names can be
+//! distinguished.
 
 use std::time::Duration;
 

@@ -59,7 +59,7 @@ async fn recording(http: SocketAddr) -> Value {
     info["recording"].clone()
 }
 
-/// Waits until the recording has failed. Then metrics, pages and log must all tell of it, and the
+/// Waits until the recording has failed. Then metrics, pages and log must all report it, and the
 /// match must go on.
 async fn fails_alone(process: &ServerProcess, why: &str) {
     let http = process.http;
@@ -70,7 +70,7 @@ async fn fails_alone(process: &ServerProcess, why: &str) {
     }
     let info = recording(http).await;
     assert!(info["failure"].as_str().unwrap().contains(why), "{info}");
-    // `/readyz` tells of late ticks first, and ticks may still be late.
+    // `/readyz` reports late ticks first, and ticks may still be late.
     let mut ready = get(http, "/readyz").await;
     while !ready.body.contains("recording") && begin.elapsed() < HANG {
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -129,7 +129,7 @@ async fn a_disk_that_is_full_midway_costs_the_rest_of_the_recording_alone() {
     assert!(outcome.ticks >= 30, "{outcome}");
     assert_eq!((outcome.verified, outcome.difference.as_ref()), (outcome.ticks + 1, None));
     assert!(outcome.incomplete.is_some(), "{outcome}");
-    // The program `server replay` tells an operator the same.
+    // The program `server replay` reports the same to an operator.
     let arguments = ["replay", &file, "--map", &map()];
     let output = Command::new(program("server")).args(arguments).output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout);

@@ -1,5 +1,5 @@
-//! A process that stands still as a whole, as on a suspended machine. Afterwards it tells of that
-//! in its log, on its pages and to its service manager.
+//! A process that stands still as a whole, as on a suspended machine. Afterwards it reports that in
+//! its log, on its pages and to its service manager.
 
 use std::net::UdpSocket;
 use std::os::unix::net::UnixDatagram;
@@ -26,8 +26,8 @@ fn is_told(manager: &UnixDatagram, words: &str) -> String {
 }
 
 /// Symptom: a process that had been stopped for 1.3 s reported that it was ready, and its log did
-/// not tell of the stall. Cause: only the number of late ticks counted, and a stall is a single
-/// one. Cure: the time between two ticks counts.
+/// not report the stall. Cause: only the number of late ticks counted, and a stall is a single one.
+/// Cure: the time between two ticks counts.
 #[tokio::test]
 async fn a_process_that_stood_still_says_so_and_is_not_taken_for_hung() {
     let path = std::env::temp_dir().join(format!("arena-stalls-{}", std::process::id()));

@@ -18,7 +18,7 @@ mod trial;
 
 use trial::{Fared, Trial, play_quake3, random_places};
 
-/// Most places of one world, whose grid must fit into its extent.
+/// Maximum number of places per world, whose grid must fit into its extent.
 const A_WORLD: u32 = 100;
 
 fn number(name: &str, usual: u32) -> u32 {
@@ -27,7 +27,8 @@ fn number(name: &str, usual: u32) -> u32 {
 
 /// A place that keeps its player although Quake III lets them out, by seed, world and number. It is
 /// a pit of five steep sides with stairs higher than a step, which must be climbed by jumps. It is
-/// not known whether our movement lacks something there, or the random input misses the way.
+/// not known whether our movement lacks something there, or whether the random input misses the
+/// way.
 const KNOWN: [(u32, u32, usize); 1] = [(32, 0, 25)];
 
 #[test]

@@ -24,7 +24,7 @@ const ALONG: f64 = 0.02;
 /// Once in this many segments, a corner where bevels meet may give a normal far from the true one.
 const STRAY_NORMALS: usize = 500;
 
-/// Greatest gap that is measured, in units.
+/// Maximum gap that is measured, in units.
 const FAR: f64 = 4096.0;
 
 struct Judge {
@@ -191,7 +191,7 @@ fn samples(default: usize) -> usize {
     std::env::var("SHIFT_SAMPLES").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// Greatest distance of a ball from the solid that stops it, in radii. It occurs at an edge between
+/// Maximum distance of a ball from the solid that stops it, in radii. It occurs at an edge between
 /// two planes at the limit angle, or at a corner of three such planes. The compiler's tolerance of
 /// half a degree is included.
 fn bound(angle: f64) -> f64 {

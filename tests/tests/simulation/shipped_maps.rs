@@ -9,14 +9,14 @@ use obsp_sim::{Config, World};
 use tests::harness::{Random, ShippedMap, Wanderer, crowd_shapes, placed};
 use tests::oracle::bodies::{Audit, Placed};
 
-/// Greatest size of a compiled map in the repository, in bytes.
+/// Maximum size of a compiled map in the repository, in bytes.
 const OBSP_LIMIT: usize = 1 << 20;
 
 /// Players of a short match on a shipped map, and its length in ticks.
 const PLAYERS: u16 = 16;
 const TICKS: u64 = 600;
 
-/// Least extent of a player's positions in a match, in units. A stuck player stays within less.
+/// Minimum extent of a player's positions in a match, in units. A stuck player stays within less.
 const MOVED: f64 = 100.0;
 
 fn suits_a_match(name: &str, props: usize, triggers: usize) {

@@ -18,9 +18,9 @@ const SAMPLE: usize = 3_000;
 
 const TICK: f64 = 1.0 / 60.0;
 
-/// Greatest difference of positions and gaps, in units, between a scene and its copy that is
-/// shifted or has its bodies swapped: a ten-thousandth of the rest gap. With other filters nothing
-/// may differ at all.
+/// Largest difference of positions and gaps, in units, between a scene and its copy that is shifted
+/// or has its bodies swapped: a ten-thousandth of the rest gap. With other filters nothing may
+/// differ at all.
 ///
 /// A shift rounds every coordinate again, to 2⁻⁴¹ of a unit in these scenes. The search for the
 /// least distance divides this error by gaps, which may be as small as the guard's margin of 1/128,
@@ -28,7 +28,7 @@ const TICK: f64 = 1.0 / 60.0;
 /// 100,000 scenes of two bodies was 6e-9, and beside wide brushes 1.3e-6.
 const ROUNDING: f64 = 1e-5;
 
-/// Greatest difference of normals if the gap is wide. Edges that cross at a small angle also divide
+/// Largest difference of normals if the gap is wide. Edges that cross at a small angle also divide
 /// the rounding by that angle: 1.8e-7 was seen once in 500,000 scenes.
 const TILT: f64 = 1e-6;
 
@@ -36,8 +36,8 @@ const TILT: f64 = 1e-6;
 /// difference of two coordinates, each of which is rounded by up to half of this.
 const SPACING: f64 = 1.0 / (1_u64 << 42) as f64;
 
-/// Width of the widest brush, in units. If two normals differ, gaps may differ by this tilt times
-/// the width, too.
+/// Width of the widest brush, in units. If two normals differ, gaps may also differ by this tilt
+/// times the width.
 const WIDTH: f64 = 512.0;
 
 /// Sets of filters. The first is the default.

@@ -122,7 +122,7 @@ fn dropped_boxes_come_to_rest_flat() {
 /// The coefficient of friction of all bodies, whose friction angle is 31 degrees.
 const RUBBING: f64 = 0.6;
 
-/// Greatest height from which boxes fall onto a ramp, in units.
+/// Maximum height from which boxes fall onto a ramp, in units.
 const FALL: f64 = 16.0;
 
 #[test]
@@ -250,7 +250,7 @@ fn nothing_trembles_before_it_sleeps() {
             let now = props(game.world());
             for (old, new) in last.iter().zip(&now).filter(|(old, new)| old.id == new.id) {
                 let slow = |body: &EntityState| body.velocity.length() < 20.0;
-                // A slow body that reverses its velocity jerks to and fro.
+                // A slow body that reverses its velocity jerks back and forth.
                 let back = old.velocity.dot(new.velocity) < -16.0;
                 turned_back += u32::from(slow(old) && slow(new) && back);
             }

@@ -114,7 +114,7 @@ fn faults_for(spaces: &Spaces, name: &str, text: &str, samples: Samples, seed: u
     faults.into_iter().map(|fault| format!("{name}: {fault}")).collect()
 }
 
-/// Greatest share of points for which the oracle cannot tell whether they are outside.
+/// Largest share of points for which the oracle cannot tell whether they are outside.
 const DOUBTFUL: f64 = 0.01;
 
 /// The fault, if any, of the compiler's answer whether a body of this size can get out of the map.

@@ -14,13 +14,13 @@ use tests::oracle::brushes::Solids;
 use tests::oracle::map_text;
 use tests::oracle::verify::{Judge, Wrong};
 
-/// Greatest share of solid points for which the flood cannot decide whether they are outside. They
+/// Largest share of solid points for which the flood cannot decide whether they are outside. They
 /// are in narrow gaps that it does not enter.
 const DOUBTFUL: f64 = 0.01;
 
-/// Greatest share of a mover's traces with the normal of a plane that is a few thousandths of a
-/// unit off any face. They occur at points where several planes meet within rounding, which a mover
-/// that slides along surfaces reaches. The time of such a trace is right, and the mover stays free.
+/// Largest share of a mover's traces with the normal of a plane that is a few thousandths of a unit
+/// off any face. They occur at points where several planes meet within rounding, which a mover that
+/// slides along surfaces reaches. The time of such a trace is right, and the mover stays free.
 const STRAY_MOVES: f64 = 1e-5;
 
 fn percent(part: usize, of: usize) -> f64 {

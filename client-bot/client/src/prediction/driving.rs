@@ -1,10 +1,10 @@
 //! The vehicle that the player drives, predicted by the server's own engine, solver and guard.
 //!
-//! The server reports a vehicle as it reports any body: rounded, and without its spin. Many
-//! states are rounded to the same report. The client takes the one nearest to its prediction for
-//! the true one, so a vehicle that is predicted rightly is never corrected. After an error the
-//! prediction is right again within a few reports, because the engine brings the vehicle to the
-//! motion that the driver commands, whatever its motion was before.
+//! The server reports a vehicle as it reports any body: rounded, and without its spin. Many states
+//! round to the same report. The client takes the one nearest to its prediction as the true one, so
+//! a rightly predicted vehicle is never corrected. After an error the prediction is right again
+//! within a few reports, because the engine brings the vehicle to the motion that the driver
+//! commands, from any earlier motion.
 
 use glam::{DQuat, DVec3};
 use obsp_proto::Tick;
@@ -14,35 +14,35 @@ use obsp_sim::{DrivenTank, EntityState, Moving};
 use super::shoved_props::extrapolated;
 use super::{Observed, Own, PendingCommand, Prediction, PredictionError, before};
 
-/// Greatest change that rounding makes to a coordinate, in units, and to a velocity, in units per
+/// Largest change that rounding makes to a coordinate, in units, and to a velocity, in units per
 /// second.
 const POSITION_ROUNDING: f64 = 0.5 / STEPS_PER_UNIT as f64;
 const VELOCITY_ROUNDING: f64 = 0.5 * VELOCITY_STEP;
 
-/// Greatest turn of a body by rounding, in radians.
+/// Largest turn of a body by rounding, in radians.
 const TURN_ROUNDING: f64 = 0.0025;
 
 /// Shortest time, in seconds, in which an error of the velocity is assumed to have caused an error
-/// of the position. In less time the rounding of the position would look like a large error of the
+/// of the position. In less time, rounding of the position would look like a large error of the
 /// velocity.
 const LEAST_WAY: f64 = 0.1;
 
-/// If the latest snapshot does not contain another body, its prediction is kept up to this
-/// distance, in units, from where the body would be without a contact.
+/// A body that is not in the latest snapshot keeps its prediction up to this distance, in units,
+/// from where it would be without a contact.
 const BELIEVED: f64 = 4.0;
 
 impl Prediction {
-    /// The vehicle that the player drives as predicted after the latest command, with that
-    /// command's tick; `None` for a player on foot.
+    /// The predicted state, after the latest command, of the vehicle that the player drives, with
+    /// that command's tick; `None` for a player on foot.
     pub fn vehicle(&self) -> Option<(Tick, EntityState)> {
         let (tick, Own::Driving(tank)) = self.own()? else { return None };
         Some((tick, tank.state()?.state))
     }
 
-    /// Compares the state after `tick` of the vehicle that the player drives, as a snapshot
-    /// has it, with the prediction for it, and replays later commands from there if they
-    /// differ. `others` are the latest known states of other entities. Returns `None` in the
-    /// cases that [`Prediction::reconcile`] names.
+    /// Compares the state after `tick` of the vehicle that the player drives, as a snapshot reports
+    /// it, with its prediction, and replays later commands from there if they differ. `others` are
+    /// the latest known states of other entities. Returns `None` in the cases that
+    /// [`Prediction::reconcile`] names.
     pub fn reconcile_vehicle(
         &mut self,
         tick: Tick,
@@ -120,7 +120,7 @@ impl Prediction {
 
 /// The state nearest to `predicted` among all that are rounded to `rounded`. An error of the
 /// position also corrects the velocity, as if the velocity had caused that error within `seconds`.
-/// If `seconds` is 0, the velocity is not corrected in this way.
+/// If `seconds` is 0, the velocity is not corrected this way.
 fn nearest(predicted: &Moving, rounded: &EntityState, seconds: f64) -> Moving {
     let within = |value: DVec3, about: DVec3, by: f64| value.clamp(about - by, about + by);
     let (state, spin) = (&predicted.state, predicted.spin);

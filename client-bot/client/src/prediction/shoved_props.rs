@@ -1,5 +1,5 @@
-//! Props that the player shoves, predicted by the server's own solver until the server
-//! reports them otherwise.
+//! Props that the player shoves, predicted by the server's own solver until the server's reports
+//! differ.
 //!
 //! Call [`ShovedProps::restart`] before a replay, then [`ShovedProps::advance`] after every
 //! tick played. [`ShovedProps::is_confirmed`] says whether a replay is needed at all.
@@ -25,15 +25,15 @@ const MAX_HISTORY: usize = 64;
 /// props are sent more often than that.
 const MAX_UNREPORTED: i64 = 6;
 
-/// Greatest difference between a predicted state and the quantised one received for it, with a
-/// small margin: in units, in units per second, and as the cosine of half the angle between.
+/// Largest difference between a predicted state and the quantised one received for it, with a small
+/// margin: in units, in units per second, and as the cosine of half the angle between the
+/// orientations.
 const POSITION_TOLERANCE: f64 = 1.0 / 50.0;
 const VELOCITY_TOLERANCE: f64 = 2.2;
 const ORIENTATION_COSINE: f64 = 1.0 - 2e-6;
 
-/// Greatest difference between a predicted body and one that the server reports
-/// exactly, which is rounded to single precision only: units, units per second and
-/// radians per second.
+/// Largest difference between a predicted body and one that the server reports exactly, which is
+/// rounded to single precision only: units, units per second and radians per second.
 const EXACT_TOLERANCE: f64 = 1e-3;
 
 /// The server's report for one tick.
@@ -105,9 +105,9 @@ impl ShovedProps {
         })
     }
 
-    /// Starts again from an update of the server, in which the player moves as `motion`. Where the
-    /// prediction agrees with the update it is kept, because it is more precise than the quantised
-    /// state.
+    /// Starts again from an update of the server, in which the player moves as `motion`. A
+    /// prediction that agrees with the update is kept, because it is more precise than the
+    /// quantised state.
     pub(super) fn restart(
         &mut self,
         update: &ServerUpdate,
@@ -139,8 +139,8 @@ impl ShovedProps {
         predicted.map_or_else(|| extrapolated(observed, tick, seconds), |body| body.state)
     }
 
-    /// Advances the shoved props by one tick. In `tick` the player touched the entities of `around`
-    /// that `hit` lists. They already have their velocity after the contact. The player moves as
+    /// Advances the shoved props by one tick. `hit` lists the entities of `around` that the player
+    /// touched in `tick`; they already have their velocity after the contact. The player moves as
     /// `motion` after that tick.
     pub(super) fn advance(
         &mut self,
@@ -228,7 +228,7 @@ fn is_exact(a: &Moving, b: &Moving) -> bool {
             < EXACT_TOLERANCE * EXACT_TOLERANCE
 }
 
-/// Whether `known` may become `observed` by quantisation.
+/// Whether quantisation may turn `known` into `observed`.
 fn is_rounded(observed: &EntityState, known: &EntityState) -> bool {
     observed.asleep == known.asleep
         && (observed.position - known.position).abs().max_element() < POSITION_TOLERANCE

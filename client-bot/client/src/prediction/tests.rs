@@ -21,7 +21,7 @@ fn sent(tick: u32, command: Command) -> CommandSent {
     CommandSent { tick: Tick(tick), command, held: command, datagram: Vec::new() }
 }
 
-/// A player in an otherwise empty match, as the server has it.
+/// A player in an otherwise empty match, as the server simulates it.
 fn alone(map: &LoadedMap) -> (World, EntityId) {
     let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 1 };
     let mut world = World::new(Arc::clone(&map.world), [].into(), config).unwrap();

@@ -11,8 +11,8 @@ const WINDOW: u64 = 512 * 1024;
 /// A congestion controller with a constant window.
 ///
 /// A client sends one small datagram a tick and nothing in bulk, so its rate is bounded without
-/// congestion control. A window that fills during an outage would delay the first command after it:
-/// QUIC's probes back off exponentially.
+/// congestion control. A window that fills during an outage would delay the first command after it,
+/// because QUIC's probes back off exponentially.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ConstantWindow;
 

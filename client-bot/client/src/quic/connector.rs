@@ -49,8 +49,8 @@ const DATAGRAM_RECEIVE_BUFFER: usize = 96 * 1024;
 /// Bytes of commands that may wait for the network: a few ticks.
 const DATAGRAM_SEND_BUFFER: usize = 2048;
 
-/// After this many packets, or this time, the server acknowledges commands in a packet of its own
-/// if no snapshot has carried the acknowledgement. On a narrow line, where snapshots are few, more
+/// After this many packets, or this time, the server acknowledges commands in a separate packet if
+/// no snapshot has carried the acknowledgement. On a narrow line, where snapshots are few, more
 /// frequent packets with only acknowledgements would take a sixth of the line.
 const MAX_UNACKNOWLEDGED: u32 = 10;
 const MAX_ACK_DELAY: Duration = Duration::from_millis(100);
@@ -330,9 +330,8 @@ impl Connector {
     }
 
     /// Joins again after the connection was lost: retries with `backoff` until it
-    /// succeeds, the refusal is final, or `max_wait` has passed. With the ticket of the
-    /// lost client in `credentials`, the server gives the same player back, if it is
-    /// still kept.
+    /// succeeds, the refusal is final, or `max_wait` has passed. With the ticket of the lost client
+    /// in `credentials`, the server gives back the same player if it still keeps it.
     ///
     /// # Errors
     /// The error is that of the last attempt, as [`Connector::join`] returns it.

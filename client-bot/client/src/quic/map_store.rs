@@ -1,5 +1,5 @@
 //! The maps of all clients in a process, by content hash. Each map is loaded only once, from a file
-//! or from the server. The data of each game are fetched only once too.
+//! or from the server, and the data of each game are fetched only once.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -26,8 +26,8 @@ pub struct MapStore {
     loaded: Mutex<Vec<Loaded>>,
 }
 
-/// Most maps that are kept: enough for all matches of a server and as many next maps. A client
-/// also holds the map that it plays on, which may have left the store.
+/// Maximum number of maps that are kept: enough for all matches of a server and as many next maps.
+/// A client also holds the map that it plays on, which may have left the store.
 const MAPS: usize = 16;
 
 /// A map that was loaded, and the game that is played on it.
@@ -61,7 +61,7 @@ impl MapStore {
 
     /// The map and the game that a server's hello names. A map that is not loaded yet comes from
     /// a file of that name and hash, or else from `fetch`; the game's data come from `fetch`. A
-    /// file or a server with another map does no harm, since the hash decides.
+    /// file or server with another map does no harm, because the hash decides.
     ///
     /// # Errors
     /// `fetch` failed or returned something else.
@@ -186,8 +186,8 @@ mod tests {
         }
     }
 
-    /// Symptom: bots that a rotation led through many maps kept all of them. Cause: nothing ever
-    /// left the store. Cure: the map that was asked for least recently leaves.
+    /// Symptom: bots in a rotation of many maps kept all of them. Cause: nothing ever left the
+    /// store. Cure: the map that was asked for least recently leaves.
     #[tokio::test]
     async fn the_map_that_was_asked_for_least_recently_leaves() {
         let store = MapStore::new(Vec::new());

@@ -22,12 +22,12 @@ use super::{
 };
 use crate::{Client, LoadedMap, MapError, Transmit};
 
-/// Most arrivals that wait for the frame loop: two seconds of snapshots. While more wait,
-/// datagrams are dropped and the control stream is not read.
+/// Maximum number of arrivals that wait for the frame loop: two seconds of snapshots. While more
+/// wait, datagrams are dropped and the control stream is not read.
 const MAX_ARRIVALS: usize = 128;
 
-/// Most orders that wait for the thread, which stops taking them while the server reads
-/// nothing. Further output waits in the client.
+/// Maximum number of orders that wait for the thread, which stops taking them while the server
+/// reads nothing. Further output waits in the client.
 const MAX_ORDERS: usize = 64;
 
 /// Time in which a connection that was closed sends its last packets.
@@ -88,7 +88,7 @@ impl SocketThread {
         let run = move || {
             runtime.block_on(async {
                 if let Err(reason) = run(&connector, maps, &report, accepted, &mut dropped).await {
-                    // The report fails if the caller has dropped its end. It is not needed then.
+                    // The report fails if the caller has dropped its end, and is not needed then.
                     let _ = report.send(Arrival::Closed(reason)).await;
                 }
                 let _ = timeout(CLOSE_TIMEOUT, connector.close()).await;
@@ -109,7 +109,7 @@ impl SocketThread {
                 Arrival::Datagram(bytes) => {
                     client.handle_datagram(&bytes, now);
                 }
-                // A map of an earlier world comes too late, and is ignored.
+                // A map of an earlier world is too late, and is ignored.
                 Arrival::Map(_, Ok(map)) => {
                     if client.needs_map().is_some_and(|hello| map.check(hello).is_ok()) {
                         let _ = client.use_map(map, now);
@@ -160,7 +160,7 @@ impl Drop for SocketThread {
 }
 
 /// Connects, and carries bytes until the connection ends, or for [`LEAVE_TIMEOUT`] after
-/// `dropped`. Fails with the reason if it was not the caller who ended it.
+/// `dropped`. Fails with the reason unless the caller ended it.
 async fn run(
     connector: &Connector,
     maps: Arc<MapStore>,

@@ -1,5 +1,5 @@
 //! The driver of a hovertank against the server's session and simulation, in virtual time:
-//! what the driver sees of the own tank.
+//! what the driver sees of its own tank.
 
 #[path = "../matches/server.rs"]
 mod server;
@@ -62,7 +62,7 @@ fn hall(brushes: &str) -> Vec<u8> {
     compiled.unwrap().world.to_bytes()
 }
 
-/// The own tank on the client's side after the command of a tick.
+/// The driver's own tank on the client's side after the command of a tick.
 #[derive(Clone, Copy)]
 struct Seen {
     predicted: EntityState,
@@ -97,7 +97,8 @@ impl Match {
         let mut server = Server::playing(&map, 1, &none, None);
         (server.kind, server.delay) = (PlayerKind::Hovertank, delay);
         let state = server.world().state();
-        // The props are not needed: the server was asked for one because it has no models without.
+        // The props are not needed. The server was asked for one because without props it has no
+        // models.
         state.entities.iter().for_each(|prop| server.world_mut().remove(prop.id).unwrap());
         let name = PlayerName::new("Ann").unwrap();
         let client = Client::new(&name, MapHash::ANY, &Credentials::default(), Time::ZERO);
@@ -326,14 +327,14 @@ fn a_tank_that_runs_into_crates_is_shown_nearer_than_without_a_prediction() {
             let [[_, late, _], [error, worst, _], _, _] = report;
             assert!(late > 60.0, "the tank hardly moved");
             // How the crates of a heap fly off depends on more than clients know. The limit is for
-            // all but the four worst of some four hundred predictions.
+            // all but the four worst of about four hundred predictions.
             let share = if columns > 1 { 2.0 } else { 3.0 };
             assert!(error < 0.1 && worst < late / share, "{report:?}");
         }
     }
 }
 
-/// A blow that only the server knows of is seen as soon as the server reports it, and the
+/// A blow that only the server knows about is seen as soon as the server reports it, and the
 /// prediction is right again after it.
 #[test]
 fn a_tank_that_is_thrown_is_predicted_again_after_it() {

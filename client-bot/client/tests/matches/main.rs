@@ -214,7 +214,7 @@ fn block([x, y, z]: [f64; 3]) -> String {
 }
 
 /// A game's own slabs are as low as a step: players walk onto them, and push slabs that stand on
-/// their edge. A client that takes them for small cubes mispredicts.
+/// their edge. A client that mistakes them for small cubes mispredicts.
 #[test]
 fn bodies_of_a_model_of_the_games_own_are_predicted_by_their_shape() {
     let slab = |sides| {
@@ -443,7 +443,7 @@ fn a_refusal_is_an_event() {
 }
 
 /// The server does not repeat the motion of a player who stands still, so a client keeps it
-/// although the snapshot with the own entity was lost.
+/// although the snapshot with the player's entity was lost.
 #[test]
 fn a_player_who_stands_still_is_predicted_whichever_snapshots_are_lost() {
     for lost in 0..1 << 7 {

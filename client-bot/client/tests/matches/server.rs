@@ -1,6 +1,6 @@
-// A server with one place, in virtual time: the simulation and the protocol session as the
-// real one has them, at the other end of a line with a delay. Also included by the example of
-// the README, so there are no inner comments here.
+// A server with one place, in virtual time, at the other end of a line with a delay. It has the
+// simulation and the protocol session of the real server. Also included by the example of the
+// README, so there are no inner comments here.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -68,7 +68,7 @@ impl Server {
         Self::playing(map, objects, &GameData::default(), None)
     }
 
-    /// A match of `game`, apart from that as of [`Server::new`]. `told` is the hash of the game's
+    /// A match of `game`, otherwise like that of [`Server::new`]. `told` is the hash of the game's
     /// data in the server's hello.
     pub(crate) fn playing(
         map: &[u8],
@@ -79,7 +79,7 @@ impl Server {
         let map = Arc::new(obsp::World::from_bytes(map).expect("a compiled map"));
         let config = Config { tick_rate: RATE.get().into(), seed: 7, objects, max_players: 1 };
         let mut models = obsp::model::shipped();
-        // Without their models, the map's own props are left out too.
+        // Without their models, the map's own props are also left out.
         models.retain(|_| objects > 0);
         models.extend_from_slice(game.models());
         let names = models.iter().map(|model| model.name().to_owned());

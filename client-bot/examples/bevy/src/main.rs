@@ -261,7 +261,7 @@ fn draw_bodies(
     gone.into_values().for_each(|(_, drawn)| commands.entity(drawn).despawn());
 }
 
-/// Puts the camera where the own player's eyes are, as predicted.
+/// Puts the camera at the predicted eyes of the client's own player.
 fn follow(state: Res<Match>, mut camera: Single<&mut Transform, With<Camera3d>>) {
     camera.rotation = Quat::from_rotation_z(state.yaw - FRAC_PI_2)
         * Quat::from_rotation_x(FRAC_PI_2 + state.pitch);

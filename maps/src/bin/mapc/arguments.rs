@@ -48,12 +48,12 @@ impl From<GameFormArgument> for obsp::GameForm {
     }
 }
 
-/// An argument that proves wrong only after it was parsed, such as a name that a file lacks.
+/// An argument that parses but turns out to be wrong, such as a name that a file lacks.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
 
-/// Refuses to write to the file that is read.
+/// Refuses to overwrite the file that is read.
 pub(crate) fn keep_apart(read: &Path, written: &Path) -> Result<(), Usage> {
     let same = read.canonicalize().is_ok_and(|a| written.canonicalize().is_ok_and(|b| a == b));
     let refused =

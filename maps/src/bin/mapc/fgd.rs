@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 /// The classes that the server understands by itself.
 const OWN: &str = include_str!("../../../trenchbroom/classes.toml");
 
-/// The class whose key `model` offers every model.
+/// The class whose key `model` has every model as a choice.
 const PROP: &str = "prop";
 
 /// Prints the definitions of all entity classes for TrenchBroom

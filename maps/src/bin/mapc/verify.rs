@@ -57,11 +57,12 @@ pub(crate) struct Arguments {
 
 #[derive(Serialize)]
 struct Report {
-    /// The least number of points that were tested for a size.
+    /// Number of points that were tested, for the size with the fewest.
     points: usize,
     /// Points with a wrong answer, of all sizes.
     point_mismatches: usize,
-    /// The least number of segments that were traced for a size; zero if a size has no room.
+    /// Number of segments that were traced, for the size with the fewest; zero if a size has no
+    /// room.
     traces: usize,
     /// Traces with a wrong answer, of all sizes.
     trace_mismatches: usize,
@@ -141,8 +142,8 @@ fn game(form: GameForm) -> Game {
     }
 }
 
-/// Refuses a world that was compiled by the rules of another form than the oracle would judge it
-/// by. Nearly every answer would be wrong, and none would say why.
+/// Refuses a world that was compiled by the rules of a form other than the oracle's. Otherwise
+/// nearly every answer would be wrong, without a word of the cause.
 fn check_form(world: &World, entities: &[Entity], arguments: &Arguments) -> Result<()> {
     let compiled = GameForm::of(world);
     let judged = entities.first().map_or(Game::Quake, |entity| entity.game);
@@ -165,7 +166,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let options = Options { curves: arguments.curves.into(), ..Options::default() };
     let form = arguments.game_form.map(GameForm::from);
     let map = Source::read(source)?.with_form(form);
-    // A text that is no map fails here, because the oracle's error would have no column.
+    // A text that is not a map fails here, because the oracle's error would have no column.
     map.check_syntax()?;
     let game = form.map(game);
     let curves = options.curves == Curves::Solid;
@@ -181,7 +182,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let id = world.size(&size.name).expect("it is in the list");
         let subject = OneSize { world: &world, size: id };
         let judge = Judge::new(&entities, &solids, size.half_extents.to_array().map(f64::from));
-        // Every size has a random stream of its own, so that none depends on another.
+        // Every size has its own random stream, so that none depends on another.
         let mut random = Random::new(arguments.seed.wrapping_add((id.index() as u64) << 32));
         let points = judge.points(&subject, arguments.points, &mut random);
         let traces = judge.traces(&subject, arguments.traces, &mut random);

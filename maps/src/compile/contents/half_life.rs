@@ -2,7 +2,7 @@
 //! `CheckBrushContents` and `ParseBrush` of HLCSG; TWHL's list of tool textures).
 //!
 //! The tools compare the beginning of a name. The first face that settles the contents (`clip…`,
-//! `skip…`, `content…`) decides. If there is none, the strongest face decides, so that a brush
+//! `skip…`, `content…`) decides. Without such a face the strongest one decides, so that a brush
 //! with one face of stone is stone.
 
 use super::{CURRENT, LIQUID, ORIGIN, Owner, Reason, Role, SourceFace, Verdict, names};

@@ -2,7 +2,7 @@
 //! qbsp, "Special Texture Names").
 //!
 //! The first face whose name is not `skip` decides: `skip` only means that the face is not
-//! drawn. `trigger` is solid, as any other name.
+//! drawn. `trigger` is solid, like any other name.
 
 use super::{LIQUID, ORIGIN, Owner, Role, SourceFace, Verdict, names};
 
@@ -14,7 +14,7 @@ pub(super) fn verdict(owner: Owner, faces: &[SourceFace]) -> Verdict {
             "hint" | "hintskip" => (Role::Passable, Vec::new()),
             "origin" => (Role::Removed, lacking(ORIGIN)),
             "skip" => continue,
-            // The brush model of a wall is solid, whatever texture it has.
+            // The brush model of a wall is solid with any texture.
             name if name.starts_with('*') && owner != Owner::Wall => {
                 (Role::Passable, lacking(LIQUID))
             }

@@ -1,8 +1,8 @@
 //! Quake II: flags of contents and surface on every face. They are named after `qfiles.h` of
 //! id's tools and `BrushContents` of its qbsp3.
 //!
-//! In the game a face without flags has the flags of its texture's file. The file is not at hand
-//! here, so the face gets the flags that the game's own texture of this name has. The first face
+//! In the game a face without flags has the flags of its texture's file. The compiler does not have
+//! that file, so the face gets the flags of the game's own texture with this name. The first face
 //! that has contents decides; faces with the flags *hint* or *skip* have none.
 
 use super::{
@@ -26,7 +26,7 @@ const LADDERS: u32 = 1 << 29;
 
 const LIQUIDS: u32 = LAVA | SLIME | WATER;
 
-/// Flags of contents that make a brush something else than solid. A brush with none of them is
+/// Flags of contents that make a brush something other than solid. A brush with none of them is
 /// solid. The remaining flags (detail, translucent, currents, ladder, unused bits) do not change
 /// that.
 const KINDS: u32 =
@@ -94,7 +94,7 @@ pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
     let Some(contents) = decisive else { return Verdict { role: Role::Passable, unsupported } };
     let role = role(contents);
     let known = UNSUPPORTED.iter().filter(|&&(flag, ..)| contents & flag != 0);
-    // A brush that clips players as well as monsters stops both here, so nothing is missing.
+    // A brush that clips both players and monsters stops both here, so nothing is missing.
     let known = known.filter(|&&(flag, ..)| flag != MONSTERCLIP || role == Role::Passable);
     let known = known.filter(|&&(flag, ..)| flag & LIQUIDS == 0 || role == Role::Passable);
     unsupported.extend(known.map(|&(_, name, reason)| (name.to_owned(), reason)));

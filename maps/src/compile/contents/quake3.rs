@@ -25,7 +25,7 @@ enum Strength {
     Removed,
 }
 
-/// Shaders of the folder `common`. A name that is not listed is solid, too.
+/// Shaders of the folder `common`. A name that is not listed is also solid.
 const COMMON: &[(&str, Strength, Option<Reason>)] = &[
     ("clip", Strength::Clip, None),
     ("playerclip", Strength::Clip, None),

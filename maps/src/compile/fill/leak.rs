@@ -14,7 +14,7 @@ pub enum Sealing {
     /// A path leads from an entity to the void; the outside stays empty.
     Leaks(Leak),
     /// No entity has room for this size, so that inside and outside cannot be
-    /// told apart; the outside stays empty.
+    /// distinguished; the outside stays empty.
     Unoccupied,
 }
 

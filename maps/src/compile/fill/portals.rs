@@ -1,10 +1,10 @@
 //! Portals between the leaves of a draft, and flood fills through them.
 //!
 //! Between planes that nearly coincide there are leaves that are thin, as a whole or at one end,
-//! and wide in their own plane. A flood crosses a thin part of a leaf from one side to the other,
-//! because such parts divide open space too. It does not spread along the thin part, which below a
-//! wall is a crack. So a flood passes a portal over a thin part of a leaf only together with a
-//! portal that is opposite to it.
+//! and wide in their own plane. A flood crosses a thin part from one side to the other, because
+//! such parts also occur in open space. It does not spread along the thin part, which may be a
+//! crack below a wall. So a flood passes a portal over a thin part of a leaf only together with the
+//! opposite portal.
 
 use glam::DVec3;
 
@@ -16,9 +16,9 @@ use crate::compile::polygon::split;
 use crate::geometry::{Aabb, Plane, Winding};
 use crate::spaces::Spaces;
 
-/// A portal is open if it is wider than this. Walls that are meant to meet may leave a crack a few
+/// A portal is open if it is wider than this. Walls that should meet may leave a crack a few
 /// tolerances wide, because the digits of their points are rounded. The value is above the width of
-/// such cracks, and below the tolerance that answers are judged by.
+/// such cracks, and below the 0.01 units that `mapc verify` allows.
 const OPEN: f64 = 8.0 * TOLERANCE;
 
 /// Two walls are opposite if the dot product of their normals is below this. A portal on one of
@@ -44,7 +44,7 @@ pub(super) struct Portals {
     portals: Vec<Portal>,
     /// The index of the first portal of each leaf, and at the end the number of all portals.
     first: Vec<u32>,
-    /// Leaves with a wide face on the outermost cell, and a point of that face.
+    /// Leaves with a wide face on the boundary of the outermost cell, and a point of that face.
     void: Vec<(LeafId, DVec3)>,
     /// Whether each leaf is thinner than [`OPEN`].
     thin: Vec<bool>,
@@ -231,8 +231,8 @@ fn pair(
     }
 }
 
-/// Whether a leaf with these walls is thin at a portal whose normal points `outward`: whether
-/// all of the portal is near an opposite wall.
+/// Whether a leaf with these walls is thin at a portal whose normal points `outward`, that is,
+/// whether the whole portal is near an opposite wall.
 fn is_shallow(portal: &Winding, outward: DVec3, walls: &[Plane]) -> bool {
     let near = |wall: &Plane| portal.vertices.iter().all(|&v| wall.signed_distance(v) > -OPEN);
     walls.iter().any(|wall| wall.normal.dot(outward) < OPPOSITE && near(wall))
@@ -256,8 +256,8 @@ fn overlap(plane: &Plane, one: &Winding, other: &Winding) -> Option<Winding> {
     is_wide(plane, &shared).then_some(shared)
 }
 
-/// Whether a winding on `plane` is wider than [`OPEN`]: the width of a convex polygon is
-/// its least height above one of its sides. A single point has no sides.
+/// Whether a winding on `plane` is wider than [`OPEN`]: the width of a convex polygon is its
+/// smallest height above one of its sides. A single point has no sides.
 fn is_wide(plane: &Plane, winding: &Winding) -> bool {
     let mut sides = edges(winding).filter(|(a, b)| a != b).peekable();
     sides.peek().is_some()

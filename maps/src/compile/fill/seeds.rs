@@ -56,9 +56,9 @@ pub(super) struct Seeds<'a> {
 }
 
 impl Seeds<'_> {
-    /// The leaves in which a box has room while it contains the entity's origin, or
-    /// a position next to an origin that is in solid. The box is convex and free, so the origin
-    /// and the box's centre are on the same side of every wall.
+    /// The leaves in which a box that contains the entity's origin, or a position next to an origin
+    /// in solid, has room. The box is convex and free, so the origin and the box's centre are on
+    /// the same side of every wall.
     ///
     /// An origin that touches a surface, or is in solid, may be on either side of a wall,
     /// so its seeds are not certain.
@@ -122,8 +122,8 @@ impl Seeds<'_> {
         found
     }
 
-    /// Visits the leaves that overlap `places`. `visit` gets whether the leaf is solid, its id, and
-    /// the part of it that is within `places`.
+    /// Visits the leaves that overlap `places`. `visit` receives whether the leaf is solid, its id,
+    /// and its part within `places`.
     fn visit(&self, places: &Aabb, mut visit: impl FnMut(bool, LeafId, &Cell)) {
         let Self { draft, size, .. } = *self;
         let cell = Cell::from_box(places);

@@ -2,9 +2,9 @@
 //!
 //! A curve is a grid of control points, with an odd number of them in both directions. Three by
 //! three control points form one piece; neighbouring pieces share a row. All pieces of a curve are
-//! divided into the same 2^a by 2^b cells, so that they meet without a crack. The cells are the
-//! fewest for which no point of the surface is farther than [`CHORD`] from the point of its
-//! triangle with the same parameters.
+//! divided into the same number of cells, 2^a by 2^b, so that they meet without a crack. It is the
+//! smallest number for which no point of the surface is farther than [`CHORD`] from the point of
+//! its triangle with the same parameters.
 //!
 //! The corners of cells are rounded to a grid of [`GRID`]. A cell is two triangles, or one
 //! quadrangle if it is flat. Each of these is the front of a prism that extends [`DEPTH`] units
@@ -22,7 +22,7 @@ pub const CURVE_BOUND: f64 = 2.0;
 /// Rounding to the grid moves a corner by less than this, in units.
 const ROUNDING: f64 = 0.109;
 
-/// The part of the bound that is left for the distance between the surface and its triangles.
+/// The rest of the bound, for the distance between the surface and its triangles.
 const CHORD: f64 = CURVE_BOUND - ROUNDING;
 
 /// Corners of triangles lie on a grid of this many units, which is exact in any
@@ -32,15 +32,15 @@ const GRID: f64 = 0.125;
 /// Thickness of the solids along their axis, in units.
 const DEPTH: f64 = 4.0;
 
-/// Greatest number of times that a piece is halved in each direction: enough for an arc of some
+/// Maximum number of times that a piece is halved in each direction: enough for an arc of some
 /// 20,000 units.
 const MAX_HALVINGS: u32 = 6;
 
-/// Most control points of a curve in each direction; Quake III allows 31.
+/// Maximum number of control points of a curve in each direction; Quake III allows 31.
 const MAX_POINTS: usize = 129;
 
-/// Most solids that stand for the curves of a map: ten times as many as a large map of Quake III
-/// needs. This many take some hundred megabytes.
+/// Limit of solids for the curves of a map: ten times as many as a large map of Quake III needs.
+/// This many take about a hundred megabytes.
 pub(super) const MAX_CURVE_SOLIDS: usize = 1 << 17;
 
 /// A curve as written.
@@ -92,7 +92,7 @@ impl Curve {
         self.control[column * self.rows + row]
     }
 
-    /// How often every piece is halved along columns and along rows; `None` if more than
+    /// How many times every piece is halved along columns and along rows; `None` if more than
     /// [`MAX_HALVINGS`] would be needed.
     fn halvings(&self) -> Option<[u32; 2]> {
         let bend = |a: DVec3, b: DVec3, c: DVec3| 2.0 * (a - 2.0 * b + c).length();

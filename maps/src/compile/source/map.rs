@@ -27,8 +27,8 @@ pub(in crate::compile) struct SourceEntity {
 }
 
 impl SourceEntity {
-    /// The value of a key. If the key is repeated, its last value; if there is none, the empty
-    /// text.
+    /// The value of a key: the last one if the key is repeated, and the empty text if it is
+    /// missing.
     pub(in crate::compile) fn get(&self, key: &str) -> &str {
         self.pairs.iter().rev().find(|(k, _)| k == key).map_or("", |(_, value)| value)
     }

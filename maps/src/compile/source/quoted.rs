@@ -1,11 +1,10 @@
 //! Quoted strings, in which `\"` stands for a quotation mark.
 //!
 //! TrenchBroom writes a backslash before a quotation mark, but not before another backslash, so
-//! that folders of Windows stay as they are. So `\"` is ambiguous: it may also be the end of a
-//! value that ends in a backslash. It closes the string if the rest of the line can follow a
-//! string: nothing, braces, a comment, or further strings that are all closed. (TrenchBroom
-//! itself looks only for the end of the line or a brace, and so cuts JSON off at its first
-//! closing brace.)
+//! that paths of Windows stay unchanged. So `\"` is ambiguous: it may also end a value whose last
+//! character is a backslash. It closes the string if the rest of the line can follow a string:
+//! nothing, braces, a comment, or further closed strings. (TrenchBroom itself looks only for the
+//! end of the line or a brace, and so cuts JSON off at its first closing brace.)
 
 use super::tokens::is_blank;
 
@@ -106,7 +105,7 @@ fn between(gap: &[u8], last: bool) -> Option<usize> {
                 (rest, braces) = (&rest[1..], braces + 1);
             }
             // A comment is looked for only behind the last quotation mark of the line, because
-            // comments hardly ever contain one.
+            // comments seldom contain one.
             Some(b'/') if last && rest.starts_with(b"//") => break,
             Some(b';') if last => break,
             Some(_) => return None,
@@ -128,8 +127,7 @@ fn begins_below(text: &[u8], end: usize) -> bool {
         b';' => true,
         b'"' => {
             let LineAhead { marks, end } = LineAhead::from(text, at, |_| true);
-            // The string below may be a key that is closed and followed by at least the beginning
-            // of a value.
+            // The string below may be a closed key, followed by at least the beginning of a value.
             let key = text[at + 1..end].split(|&b| b == b'"').next().unwrap_or_default();
             let value = marks.get(1).zip(marks.get(2));
             let value = value.is_some_and(|(&(key_end, _), &(value, _))| {

@@ -1,7 +1,7 @@
 //! The reader of maps: entities, brushes in Standard, Valve 220 and `brushDef` form, curves.
 //!
-//! Only the plane, the name of the texture and the flags of a face matter here. The alignment
-//! of the texture is checked and left out.
+//! Of a face, only the plane, the name of the texture and the flags matter here. The alignment of
+//! the texture is checked and left out.
 
 use glam::DVec3;
 
@@ -46,7 +46,7 @@ const TEXTURE: &str =
     "every face has a texture; a name that is a brace or parenthesis alone cannot be read";
 
 const FLAGS: &str = "the first two of the numbers behind the alignment are flags of 32 bits; the \
-                     editor may have written another value there: set the face's flags anew";
+                     editor may have written another value there: set the face's flags again";
 
 /// Reads a map.
 pub(super) fn read(text: &[u8]) -> Result<Read> {
@@ -193,7 +193,7 @@ impl<'a> Words<'a> {
         Ok(Some(SourceBrush { line, faces }))
     }
 
-    /// Reads up to the brace that closes the block, and that brace. Returns the words before it.
+    /// Reads the block and its closing brace. Returns the words before the brace.
     fn block(&mut self) -> Result<Vec<Token<'a>>> {
         let (mut depth, mut words) = (1, Vec::new());
         loop {
@@ -282,7 +282,7 @@ impl<'a> Words<'a> {
     }
 
     /// Reads the numbers behind the alignment: flags of the contents, flags of the surface, and
-    /// further numbers that do not matter. A single number is no flag; it is light in Hexen 2.
+    /// further numbers that do not matter. A single number is not a flag; it is light in Hexen 2.
     fn flags(&mut self) -> Result<Option<Flags>> {
         let (mut flags, mut count) = (Flags::default(), 0);
         while let Some(number) = self.peek().and_then(|token| token.number()) {

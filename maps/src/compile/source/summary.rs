@@ -6,7 +6,7 @@ use crate::compile::error::{CompileError, Unsupported};
 use crate::compile::game_form::RecognisedForm;
 
 /// The form of a map and the numbers of its parts. Brushes without volume, which the compiler
-/// leaves out, are counted too.
+/// leaves out, are also counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceSummary {
     /// The form of the map, whose rules decide the contents of brushes.
@@ -33,7 +33,7 @@ impl Source {
     /// The form of the map and the numbers of its parts.
     ///
     /// # Errors
-    /// [`CompileError::Syntax`] if the text is no map.
+    /// [`CompileError::Syntax`] if the text is not a map.
     pub fn summary(&self) -> Result<SourceSummary, CompileError> {
         let (form, omitted, read) = self.read_all()?;
         let mut summary = SourceSummary {

@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::tokens::{Token, TokenKind};
 use crate::text::position;
 
-/// Most characters of the text that an error repeats.
+/// Maximum number of characters of the text that an error repeats.
 const SHOWN: usize = 40;
 
 /// A word at a place where it is not allowed.

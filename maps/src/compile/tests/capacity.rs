@@ -1,5 +1,5 @@
-//! One step beyond each of its capacities, the compiler gives an error or a warning that says what
-//! was seen, where, and the way out.
+//! One step beyond each of its capacities, the compiler reports an error or a warning that says
+//! what was seen, where, and what to do.
 
 use std::fmt::Write;
 use std::num::NonZeroUsize;
@@ -19,7 +19,7 @@ use crate::{
     Trace, compile,
 };
 
-/// A prism, or a cone with a `tip`, with this number of sides about the z axis, as one brush.
+/// A brush: a prism, or with `tip` a cone, with this many sides about the z axis.
 fn round(sides: u32, tip: bool) -> String {
     let at = |i: u32, z: f64| {
         let (s, c) = (std::f64::consts::TAU * f64::from(i) / f64::from(sides)).sin_cos();

@@ -1,5 +1,5 @@
-//! Verification by brute force: every expanded brush is tested, without a tree. In a shell
-//! about surfaces either answer is right.
+//! Verification by brute force: every expanded brush is tested, without a tree. Within a shell
+//! about surfaces, either answer is right.
 
 use glam::{DVec3, Vec3};
 

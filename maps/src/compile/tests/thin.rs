@@ -1,5 +1,5 @@
-//! Walls about as thin as the limit, and gaps about as narrow: everything that is cast gets the
-//! same answer, at the origin and at the edge of the world, along the axes and turned.
+//! Walls about as thin as the limit, and gaps about as narrow: all casts get the same answer, at
+//! the origin and at the edge of the world, along the axes and turned.
 
 use std::fmt::Write;
 

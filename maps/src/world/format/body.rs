@@ -15,8 +15,8 @@ use crate::spaces::{Size, Spaces};
 use crate::world::onion::{Child, Node, OnionTree, Solidity};
 use crate::world::{MapEntity, WorldParts};
 
-/// Most faces of one stored solid, whose check takes faces × vertices steps.
-/// The compiler accepts no brush with more.
+/// Maximum number of faces per stored solid, whose check takes faces × vertices steps. The compiler
+/// accepts no brush with more.
 pub(crate) const MAX_FACES: usize = 1024;
 /// By Euler's formula a convex solid has less than twice as many vertices as faces.
 const MAX_VERTICES: usize = 2 * MAX_FACES;

@@ -16,7 +16,7 @@ pub(super) const VERSION: u32 = 3;
 /// Largest file that is read: twice the budget of the largest map.
 pub(super) const MAX_BYTES: usize = 128 << 20;
 
-/// Reasons for which a file could not be loaded.
+/// Reasons why a file could not be loaded.
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// It could not be read.
@@ -37,11 +37,11 @@ pub enum LoadError {
     },
 }
 
-/// Reasons for which bytes are not a valid world.
+/// Reasons why bytes are not a valid world.
 #[derive(Debug, Error)]
 pub enum FormatError {
     /// Another kind of file.
-    #[error("this is no .obsp file; compile a .map with `mapc compile`")]
+    #[error("this is not an .obsp file; compile a .map with `mapc compile`")]
     Magic,
     /// Written by another version of the compiler.
     #[error(

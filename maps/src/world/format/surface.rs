@@ -24,8 +24,8 @@ struct PolygonRecord {
     corners: List<u32>,
 }
 
-/// Greatest distance of a corner from its face's plane, in units: ten times the
-/// tolerance of the compiler.
+/// Maximum distance of a corner from its face's plane, in units: ten times the tolerance of the
+/// compiler.
 const OFF_PLANE: f64 = 0.01;
 
 impl SurfaceRecord {

@@ -1,5 +1,5 @@
-//! The nodes of the onion BSP: planes, links to children, and the sizes that each part of
-//! the tree is solid for. The rounding of `f32` decides here whether a point is on a plane.
+//! The nodes of the onion BSP: planes, links to children, and the sizes for which each part of the
+//! tree is solid. The rounding of `f32` decides here whether a point is on a plane.
 
 use glam::Vec3;
 
@@ -30,7 +30,7 @@ impl Solidity {
         self.0
     }
 
-    /// This mask with `size` solid, too.
+    /// This mask with `size` also solid.
     #[must_use]
     pub(crate) fn with(self, size: SizeId) -> Self {
         Self(self.0 | 1 << size.index())
@@ -160,13 +160,13 @@ impl Node {
     }
 }
 
-/// The share of [`rounding`] that applies to a plane perpendicular to an axis: half a unit in the
-/// last place of the plane's distance, and as much again.
+/// The share of [`rounding`] that applies to a plane perpendicular to an axis: a whole unit in the
+/// last place of the plane's distance, twice its rounding.
 const AXIAL: f32 = 0.25;
 
 /// A point is on a plane if it is no farther from it than this, in units: the greatest
-/// error of [`Node::signed_distance`], whose normal and distance are rounded too. So a
-/// player who stands exactly on a plane of the source stands on it here, at any slope.
+/// error of [`Node::signed_distance`], whose normal and distance are also rounded. So a player who
+/// stands exactly on a plane of the source also stands on it here, at any slope.
 #[inline]
 pub(crate) fn rounding(point: Vec3) -> f32 {
     // There are three products and three sums of up to √3 times the coordinate, each off by half a

@@ -27,14 +27,14 @@ struct OnPlanes {
     waiting: ArrayVec<(u32, u16), MAX_DEPTH>,
 }
 
-/// Planes may nearly coincide if the dot product of their normals is at least this, so that they
+/// Planes may nearly coincide if the dot product of their normals is at least this: the normals
 /// differ by at most eight degrees. Around the line in which such planes cross, their order is
 /// uncertain over seven times the rounding.
 pub(crate) const PARALLEL: f32 = 0.99;
 
 impl OnionTree {
-    /// Solidity of a point for all sizes. A point that is on a plane, but for rounding, is solid
-    /// only for the sizes for which both sides are: surfaces belong to the empty side.
+    /// Solidity of a point for all sizes. A point on a plane, within rounding, is solid only for
+    /// the sizes for which both sides are, because surfaces belong to the empty side.
     #[inline]
     pub(crate) fn solidity(&self, point: Vec3) -> Solidity {
         if !inside_universe(point) {
@@ -47,7 +47,7 @@ impl OnionTree {
         self.around(point, known, |solidity| solidity == Solidity::EMPTY, 0.0).0
     }
 
-    /// Whether the point is solid for one size, as [`Self::solidity`] tells for all. The search
+    /// Whether the point is solid for one size, as [`Self::solidity`] returns for all. The search
     /// goes no farther down than the tree is divided for that size.
     #[inline]
     pub(crate) fn is_solid(&self, size: SizeId, point: Vec3) -> bool {
@@ -138,12 +138,12 @@ impl OnionTree {
         }
     }
 
-    /// Whether points that are on a node's plane, but for rounding, are in front of it. `None`
-    /// unless this follows from the `sides` of other planes that the points are on.
+    /// Whether points on a node's plane, within rounding, count as in front of it. `None` unless
+    /// this follows from the `sides` of other planes that the points are on.
     ///
-    /// Near the points, one of two planes that nearly coincide lies in front of the other. The
-    /// space in front of the front plane and behind the rear plane is then far away, beyond the
-    /// line in which they cross. Leaves there do not concern the points.
+    /// Of two planes that nearly coincide, one lies in front of the other near the points. The
+    /// space that is in front of the front plane and behind the rear one is then far away, beyond
+    /// the line in which they cross, so leaves there do not concern the points.
     #[cold]
     pub(crate) fn implied(
         &self,

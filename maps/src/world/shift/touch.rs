@@ -6,14 +6,14 @@ use crate::world::extent::inside_universe;
 
 impl ShiftTree {
     /// Whether a body whose reference point is `at` overlaps a solid leaf that is grown by the
-    /// body. Touching is no overlap. Everything beyond [`UNIVERSE`](crate::UNIVERSE) is solid, and
-    /// so is a position with a coordinate that is not a number.
+    /// body. Touching is not an overlap. Everything beyond [`UNIVERSE`](crate::UNIVERSE) is solid,
+    /// and so is a position with a coordinate that is not a number.
     pub fn overlaps(&self, body: &impl Support, at: Vec3, visits: &mut impl Visits) -> bool {
         !inside_universe(at) || self.touched(body, at, visits, 1) > 0
     }
 
-    /// The number of solid leaves, grown by the body, that a resting body overlaps. This is
-    /// Melax's `F()`, which does not slice (section 6) and does not stop at the first leaf.
+    /// The number of solid leaves, grown by the body, that a resting body overlaps. This is Melax's
+    /// `F()`, without slicing (section 6) and without stopping at the first leaf.
     pub fn count_touched(&self, body: &impl Support, at: Vec3, visits: &mut impl Visits) -> usize {
         self.touched(body, at, visits, usize::MAX)
     }

@@ -41,10 +41,9 @@ impl ShiftTree {
     ///
     /// [`Hit::point`] is the position of the reference point at contact; the body touches there
     /// with its [`Support::support_point`] against the normal. Times are fractions of the given
-    /// segment. The answer is never later than the true contact, but for the rounding of `f32`; at
-    /// edges and corners it may be too early, within the bounds that bevels set. So a start close
-    /// to an edge may be called solid. An end beyond [`UNIVERSE`](crate::UNIVERSE) is moved to its
-    /// edge.
+    /// segment. Except for the rounding of `f32`, the contact is never too late; at edges and
+    /// corners it may be too early, within the bounds that bevels set. So a start close to an edge
+    /// may count as solid. An end beyond [`UNIVERSE`](crate::UNIVERSE) is moved to its edge.
     pub fn trace(
         &self,
         body: &impl Support,
@@ -100,9 +99,9 @@ impl ShiftTree {
     /// The time at which a solid leaf is entered first, and the plane through which it is
     /// entered.
     ///
-    /// Where the paper recurses, the farther part is pushed on a stack; the length of the stack
-    /// was checked when the tree was made. Only the inside of a grown cell
-    /// counts: touching it, and sliding along it, is free.
+    /// Where the paper recurses, the farther part is pushed on a stack, whose length was checked
+    /// when the tree was made. Only the inside of a grown cell counts: touching it, or sliding
+    /// along it, is free.
     fn walk<const WAITING: usize>(
         &self,
         body: &impl Support,
@@ -135,8 +134,8 @@ impl ShiftTree {
                 }
                 let index = index as u32;
                 // A body that does not move across the plane, and is on both sides of it, stays
-                // there. The division by minus zero says so: the body entered long ago and never
-                // leaves.
+                // there. The division by minus zero gives that result: the body entered long ago
+                // and never leaves.
                 let (near, far, leave, enter, entry) = if speed > 0.0 {
                     let (leave, enter) = ((upper - at_start) / speed, (lower - at_start) / speed);
                     (branch.back, branch.front, leave, enter, Entry(index << 1 | 1))

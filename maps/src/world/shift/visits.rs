@@ -1,5 +1,5 @@
-/// Measures the cost of a query without a clock: the query calls it for every branch that it
-/// visits. `()` ignores the calls and costs nothing.
+/// Measures the cost of a query without a clock, by counting the branches that the query visits.
+/// `()` ignores the calls and costs nothing.
 pub trait Visits {
     /// The query visits one more branch.
     fn branch(&mut self);

@@ -1,7 +1,7 @@
 //! The normal of the face that is hit where several planes meet.
 //!
-//! Lines that start beside the point vote for the plane that they hit first; of these
-//! planes, the one with the largest part of a face around the point counts.
+//! Lines that start beside the point vote for the plane that they hit first. Of these planes, the
+//! one with the largest part of a face around the point counts.
 
 use arrayvec::ArrayVec;
 use glam::{DVec3, Vec3};
@@ -16,8 +16,8 @@ fn near(point: Vec3) -> f32 {
     0.004 + point.abs().max_element() * (4.0 * f32::EPSILON)
 }
 
-/// Most lines that are tried: enough to find the gap between two walls that meet
-/// at a few degrees.
+/// Maximum number of lines that are tried: enough to find the gap between two walls that meet at a
+/// few degrees.
 const TRIES: u32 = 128;
 
 /// The search ends when this many lines have hit a plane.
@@ -31,8 +31,8 @@ fn start_offset(index: u32) -> Vec3 {
     2.0 * (0.5 + steps * index as f32).fract() - 1.0
 }
 
-/// Distance around the point within which faces are searched for, in units: less than the
-/// tolerance that answers are judged by, more than the width of splinters that rounding leaves.
+/// Distance around the point within which faces are searched for, in units: more than the width of
+/// the splinters that rounding leaves.
 pub(super) const SPOT_RADIUS: f64 = 0.015;
 
 /// Spots of a plane at which it is tested for a face, in units of [`SPOT_RADIUS`]. They lie on
@@ -48,7 +48,7 @@ pub(super) const SPOTS: [[f64; 2]; 8] = [
     [0.35, -0.35],
 ];
 
-/// A plane with a face at this many of [`SPOTS`] has more than a splinter of a face.
+/// A plane with a face at this many of [`SPOTS`] has more than a splinter of one.
 pub(super) const ENOUGH_SPOTS: usize = 3;
 
 /// Distance behind and in front of a spot, in units, at which solidity decides whether it
@@ -56,7 +56,7 @@ pub(super) const ENOUGH_SPOTS: usize = 3;
 const SPOT_DEPTH: f64 = 1e-6;
 
 /// Length of the lines, as a multiple of their distance from the point. A line misses planes that
-/// it would meet at an angle below the inverse of this.
+/// it would meet at a smaller angle than the inverse of this.
 const REACH: f32 = 4096.0;
 
 /// A line that passes a point. Every plane near the point counts as passing exactly through it, and
@@ -117,9 +117,9 @@ impl OnionTree {
     /// none of them has a face, the plane with the largest part among all planes there that
     /// oppose the motion.
     ///
-    /// Lines may also hit a plane that only divides the tree, for another size or beside
-    /// a face, because for them all planes near the point pass through it. Such a plane
-    /// has no face, or only a splinter that rounding leaves.
+    /// Lines may also hit a plane that only divides the tree, for another size or beside a face,
+    /// because all planes near the point count as passing through it. Such a plane has no face, or
+    /// only a splinter that rounding leaves.
     // Rare, so kept out of the hot path.
     #[inline(never)]
     pub(super) fn contact_normal(&self, size: SizeId, point: Vec3, motion: Vec3) -> Option<Vec3> {
@@ -213,7 +213,7 @@ impl OnionTree {
     /// free in front.
     fn face_spots(&self, contact: &Contact, plane: &Node, normal: Vec3) -> usize {
         let (own, point) = (plane.normal.as_dvec3(), contact.point.as_dvec3());
-        // The division corrects for a normal whose length is one only but for rounding.
+        // The division corrects for the rounding of the normal, whose length is not exactly one.
         let height = (own.dot(point) - f64::from(plane.distance)) / own.length_squared();
         let foot = point - own * height;
         let normal = normal.as_dvec3();

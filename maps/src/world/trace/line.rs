@@ -1,8 +1,8 @@
 //! The first solid leaf along a straight line.
 //!
-//! [`Query`] walks the tree front to back with a stack of its own ([`Waiting`]). A line
-//! that lies in a plane is in solid only while both sides are; a line that lies in two
-//! planes that nearly coincide is searched a second time, with more care.
+//! [`Query`] walks the tree from front to back with its own stack ([`Waiting`]). A line in a plane
+//! is in solid only while both sides are. A line in two planes that nearly coincide is searched a
+//! second time, with more care.
 
 use std::ops::ControlFlow;
 
@@ -14,9 +14,9 @@ use crate::world::onion::{
     Child, MAX_DEPTH, Node, OnionTree, PARALLEL, PlaneSide, Target, rounding,
 };
 
-/// Number of times that a segment that lies in a plane may change between the solids on
-/// both sides before it is called blocked. Real maps need a handful; the bound
-/// keeps a contrived tree from making one trace visit it over and over.
+/// Number of times that a segment in a plane may change between the solids on both sides before it
+/// counts as blocked. Real maps need a handful; the bound keeps one trace from visiting a contrived
+/// tree over and over.
 const MAX_COPLANAR_STEPS: u32 = 256;
 
 /// A stretch whose ends are both farther than this from a plane, in units, and on one
@@ -39,8 +39,8 @@ pub(super) trait Line: Copy {
     /// The two ends, if the line joins points that are known exactly.
     fn ends(&self) -> Option<[Vec3; 2]>;
 
-    /// The signed distances of the two ends from a node's plane; zero for an end that
-    /// is on the plane but for rounding.
+    /// The signed distances of the two ends from a node's plane; zero for an end that is on the
+    /// plane within rounding.
     fn distances(&self, node: &Node) -> [f32; 2];
 }
 
@@ -49,7 +49,7 @@ pub(super) trait Line: Copy {
 pub(super) struct Segment {
     pub(super) start: Vec3,
     pub(super) end: Vec3,
-    /// Greatest errors of the ends' distances.
+    /// Largest errors of the ends' distances.
     rounding: [f32; 2],
 }
 
@@ -147,8 +147,8 @@ enum Waiting {
 struct Coincide;
 
 /// The search for the first solid leaf along a line.
-// Functions outside the hot path take the query by value: it stays in registers as long as no
-// address of it is taken.
+// Functions outside the hot path take the query by value, so that no address of it is taken and it
+// stays in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Query<'a, L> {
     tree: &'a OnionTree,
@@ -217,7 +217,7 @@ impl<'a, L: Line> Query<'a, L> {
                     }
                     (Some(Waiting::Beyond(_)), ControlFlow::Break(_)) => (),
                     // A line that lies in a plane is in solid only while both sides are solid. So
-                    // if the front is solid, the back is searched, too.
+                    // if the front is solid, the back is also searched.
                     (Some(Waiting::BackOf { node, from, to, entry }), front) => {
                         let child = self.tree.nodes()[node as usize].back;
                         let back = Stretch { child, from, to, entry, tied_at_end: false };
@@ -242,8 +242,7 @@ impl<'a, L: Line> Query<'a, L> {
                         outcome = ControlFlow::Continue(true);
                     }
                     (Some(Waiting::BothOf { node, to, front }), ControlFlow::Break(back)) => {
-                        // A leaf without an entry contains the start, so it is not the later
-                        // one.
+                        // A leaf without an entry contains the start, so the other one is later.
                         let front_later = front.time > back.time || back.entry.is_none();
                         let Found { time, entry } = if front_later { front } else { back };
                         // The surface that is hit may belong to the other side.
@@ -262,7 +261,7 @@ impl<'a, L: Line> Query<'a, L> {
         }
     }
 
-    /// Whether a node's plane nearly coincides with a plane higher up that the line lies in.
+    /// Whether a node's plane nearly coincides with a plane higher up in which the line lies.
     #[inline(always)]
     fn coincides(&self, waiting: &[Waiting], index: u32) -> bool {
         let nodes = self.tree.nodes();
@@ -275,9 +274,9 @@ impl<'a, L: Line> Query<'a, L> {
         })
     }
 
-    /// Whether the line is in front of a node's plane, in which it lies but for rounding. `None`
-    /// unless this follows from the sides of planes higher up in which the line lies too. If it
-    /// follows, the other side of the node does not concern the line.
+    /// Whether the line, which lies in a node's plane within rounding, counts as in front of it.
+    /// `None` unless this follows from the sides of planes higher up in which the line also lies.
+    /// If it follows, the other side of the node does not concern the line.
     #[cold]
     #[inline(never)]
     fn implied(&self, waiting: &[Waiting], index: u32) -> Option<bool> {

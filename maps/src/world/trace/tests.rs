@@ -142,9 +142,8 @@ fn starts_beyond_the_universe_are_in_solid_and_ends_are_at_its_edge() {
     assert_eq!((far.point, far.normal), (Vec3::new(0.0, 32.0, 32.0), Vec3::NEG_X));
 }
 
-/// The deepest valid tree, on a line that reaches its last leaf: the bound that is
-/// stated at `MAX_DEPTH` holds on half a megabyte, less than the smallest default stack
-/// of a thread on any platform.
+/// The deepest valid tree, on a line that reaches its last leaf: the bound at `MAX_DEPTH` holds on
+/// a stack of half a megabyte, less than the smallest default stack of a thread on any platform.
 #[test]
 fn the_deepest_tree_fits_a_small_stack() {
     use crate::spaces::SizeId;

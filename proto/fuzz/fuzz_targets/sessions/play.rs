@@ -31,8 +31,8 @@ fn entity(slot: u16, tick: u64) -> EntityState {
     }
 }
 
-/// A client's own player by the bits of a byte: how many bodies it touches, whether they sleep,
-/// whether it moves, had its command substituted, was pushed, and has a lead.
+/// A client's own player as the bits of `byte` set it: how many bodies it touches, whether they
+/// sleep, whether it moves, has a substituted command, was pushed, has a lead and lacks a motion.
 fn own(tick: u64, byte: u8) -> OwnPlayer {
     let is = |bit: u8| byte >> bit & 1 == 1;
     let along = if is(3) { (tick % 1000) as f32 / 3.0 } else { 0.0 };

@@ -1,7 +1,7 @@
 use super::*;
 
-/// The least and the greatest lead of a settled clock. The connection has this delay each way, in
-/// ticks. The server's clock is faster by `drift`, and the server reports the least lead of its
+/// The smallest and the largest lead of a settled clock. The connection has this delay each way, in
+/// ticks. The server's clock is faster by `drift`, and the server reports the smallest lead of its
 /// last 32 ticks.
 fn settled_lead(delay: f64, drift: f64) -> (f64, f64) {
     let rate = NonZeroU16::new(60).unwrap();
@@ -37,8 +37,8 @@ fn commands_come_to_arrive_just_in_time() {
     }
 }
 
-/// How many commands come too late in the later half of a run, over a connection that
-/// delays one command in fifty by `late` ticks.
+/// Number of commands that come too late in the second half of a run, over a connection that delays
+/// one command in fifty by `late` ticks.
 fn missed(late: f64) -> u32 {
     let at = |ticks: f64| Time::since_start(Duration::from_secs_f64(ticks / 60.0));
     let mut clock = Clock::new(NonZeroU16::new(60).unwrap(), Tick(1000), Duration::ZERO, at(0.0));

@@ -17,7 +17,7 @@ pub(super) enum Phase {
     AwaitingAnswer,
     /// In the match.
     Joined { player: Option<EntityId>, baselines: Box<Baselines> },
-    /// Ended, for whatever reason.
+    /// Ended, for any reason.
     Over,
 }
 

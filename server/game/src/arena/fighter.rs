@@ -24,8 +24,8 @@ impl Fighter {
         Self { health, score: 0, reload: 0, dead: 0, protected: false }
     }
 
-    /// Counts a tick of a player who is dead. Returns whether the player stays dead. A player who
-    /// comes back to life gets this health.
+    /// Counts a tick of a dead player, and returns whether the player stays dead. A player who
+    /// comes back to life gets this `health`.
     pub(super) fn stays_dead(&mut self, health: i16) -> bool {
         if self.dead == 0 {
             return false;

@@ -79,7 +79,7 @@ pub(super) fn fire(
     }
 }
 
-/// The weapon key that is pressed; the first if several are.
+/// The weapon key that is pressed, or the first of several.
 fn pressed(buttons: Buttons) -> Option<WeaponKey> {
     let keys = [
         (Buttons::PRIMARY, WeaponKey::Fire),

@@ -15,7 +15,7 @@ use super::raw_weapon::{Kind, RawWeapon};
 use super::weapons::{Blast, Ray, Thrown, Weapon, WeaponKey, WeaponKind, Weapons};
 use super::{GameFile, player};
 
-/// The place of every number in binary form, which has no text that an error could point at.
+/// The place of every number in binary form, where an error has no text to point at.
 const NOWHERE: Range<usize> = 0..0;
 
 /// The content of a file except its bundle.
@@ -62,12 +62,11 @@ impl GameFile {
     }
 
     /// Makes a file from its [bundle](GameFile::bundle) and its numbers, without parsing the text.
-    /// Of the classes of entities the result has only those that spawn bodies, and of these only
-    /// the model.
+    /// The result has only the classes of entities that spawn bodies, and of these only the model.
     ///
     /// # Errors
-    /// The bytes are no bundle or no numbers, a number is out of its range, or a model cannot be
-    /// read.
+    /// The bytes are not a bundle or not numbers, a number is out of its range, or a model cannot
+    /// be read.
     pub fn from_binary(bundle: &[u8], numbers: &[u8]) -> Result<Self, GameDataError> {
         let refused = |reason: String| GameDataError::Damaged { reason };
         let wire = bincode::config::standard().with_limit::<MAX_GAME_DATA>();
@@ -94,7 +93,7 @@ impl GameFile {
         Ok(Self {
             classes: Arc::new(classes.into_iter().map(class).collect::<Result<_, _>>()?),
             player: player.parameters("")?,
-            // The map has the sizes that it was compiled for, so there is nothing to check.
+            // The map holds the sizes that it was compiled for, so there is nothing to check.
             size: None,
             weapons: Arc::new(Weapons::read(raw, data.models(), "")?),
             places: Arc::default(),

@@ -26,7 +26,7 @@ impl Number {
             return Ok(value);
         }
         let (name, least, most) = (self.name, self.range.start(), self.range.end());
-        let message = format!("{name} is {value}, not within {least} and {most}");
+        let message = format!("{name} is {value}, not between {least} and {most}");
         Err(GameFileError::at(text, written.span().start, message))
     }
 

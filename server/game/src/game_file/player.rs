@@ -11,7 +11,7 @@ use super::number::Number;
 /// room to spare.
 const HEALTH: Number = Number { name: "health", range: 1.0..=10_000.0 };
 
-/// Range of the seconds until a dead player comes back. The least is one tick at the lowest tick
+/// Range of the seconds until a dead player comes back. The minimum is one tick at the lowest tick
 /// rate: a player who came back at once would never be dead.
 const RESPAWN: Number = Number { name: "respawn_seconds", range: 0.1..=60.0 };
 

@@ -50,7 +50,7 @@ pub struct Ray {
     pub reach: f64,
     /// Health that a hit takes.
     pub damage: i16,
-    /// Impulse on a body that the ray hits, in kilogram units per second.
+    /// Impulse on a body that the ray hits, in kg·units/s.
     pub impulse: f64,
 }
 
@@ -77,7 +77,7 @@ pub struct Blast {
     pub radius: f64,
     /// Health that the explosion takes at the centre.
     pub damage: f64,
-    /// Impulse on a body at the centre, in kilogram units per second.
+    /// Impulse on a body at the centre, in kg·units/s.
     pub impulse: f64,
     /// Highest speed that the explosion gives a body, in units per second.
     pub max_speed: f64,

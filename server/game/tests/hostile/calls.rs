@@ -12,10 +12,10 @@ use super::drawn::{brush, map};
 use super::extremes::EXTREMES;
 use super::{HALF, MOST_BYTES, MOST_EVENTS, Refused, State, trigger};
 
-/// Most calls of the game within one method.
+/// Maximum number of calls by the game within one method.
 const CALLS: u64 = 4;
 
-/// Most ids that the game remembers, and most volumes that it asks for.
+/// Maximum numbers of ids that the game remembers and of volumes that it asks for.
 const MOST_KNOWN: usize = 48;
 const MOST_VOLUMES: u64 = 6;
 

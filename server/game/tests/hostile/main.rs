@@ -34,7 +34,7 @@ const TICKS: u32 = 24;
 const HALF: f64 = 160.0;
 const HEIGHT: f64 = 192.0;
 
-/// Most events that a game may send in a tick, and most bytes of one.
+/// Maximum number of events that a game may send per tick, and limit in bytes of one.
 const MOST_EVENTS: usize = 32;
 const MOST_BYTES: usize = 256;
 

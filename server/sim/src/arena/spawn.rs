@@ -31,7 +31,7 @@ const ORIGIN_OVER_FEET: f64 = 24.0;
 /// the floor, and another player may be standing there.
 const LIFTS: [f64; 6] = [0.0, 1.0, 4.0, 12.0, 32.0, 64.0];
 
-/// Distances from a place that is not free, in units, at which a free one is looked for.
+/// Distances from an occupied place, in units, at which a free one is looked for.
 const RINGS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
 /// Precision in units with which the nearest free place in a direction is found.
@@ -44,13 +44,13 @@ const EYES: [f64; 6] = [1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 1.0, 2.0];
 /// them is free, the next ones are tried in the next tick.
 const PLACES_SEARCHED: usize = 256;
 
-/// Greatest height above the floor, and greatest distance beside the middle of a
-/// place, at which props are scattered, in units.
+/// Maximum height above the floor, and maximum distance beside the middle of a place, at which
+/// props are scattered, in units.
 const SCATTER_HEIGHT: f64 = 300.0;
 const SCATTER_ASIDE: f64 = 64.0;
 
 /// Distance in units between scattered props and the boxes of players at spawn points.
-/// Nearer props could keep players in limbo at the start of a match.
+/// Props nearer than this could keep players in limbo at the start of a match.
 const SPAWN_ROOM: f64 = 16.0;
 
 /// Attempts to find a place for a prop. If all of them fail, the map counts as full.
@@ -61,7 +61,7 @@ const SCATTER_TRIES: u32 = 256;
 pub(crate) struct SpawnPoint {
     /// Centre of a standing player, rounded to `f32` like every position of a player.
     pub(crate) centre: DVec3,
-    /// Heading that the player begins with.
+    /// Heading of the player on arrival.
     pub(crate) yaw: u16,
 }
 
@@ -70,13 +70,12 @@ pub(crate) struct SpawnPoint {
 pub(crate) struct SpawnCandidates<'a> {
     pub(crate) points: &'a [SpawnPoint],
     pub(crate) places: &'a Places,
-    /// The number of the attempt. It selects which of the places are tried.
+    /// The number of the attempt, which selects the places to try.
     pub(crate) attempt: u64,
 }
 
-/// The map's spawn points, in the map's order. A point that was drawn into the floor is
-/// lifted out of it; a point that no lift frees is left out. Problems are added to
-/// `warnings`.
+/// The map's spawn points, in the map's order. A point in the floor is lifted out of it; a point
+/// that stays blocked is left out. Problems are added to `warnings`.
 pub(crate) fn spawn_points(
     map: &obsp::World,
     standing: SizeId,
@@ -183,7 +182,7 @@ fn lifted(
 
 /// The free pose nearest to `pose`. The search goes outward ring by ring in a fixed order, then
 /// inward by bisection. Only places in sight of `pose` count: the far side of a wall may be near,
-/// but the body was not there.
+/// but the body was not on it.
 pub(crate) fn nearest_free(
     space: &Space,
     shape: ShapeId,

@@ -74,8 +74,8 @@ impl AuditedBody {
             && attitude(&self.entity) == attitude(entity)
     }
 
-    /// The middle that this body would have had in the shape that it has `now`. A player who stands
-    /// up or crouches gets another box, whose middle is at another height over the feet.
+    /// The middle of this body if it had already had the shape of `now`. A player who stands up or
+    /// crouches gets another box, whose middle is at another height over the feet.
     pub(super) fn origin_as(&self, now: &Self) -> DVec3 {
         let origin = self.entity.position;
         if self.entity.kind == now.entity.kind {

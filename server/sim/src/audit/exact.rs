@@ -14,8 +14,8 @@ fn side([a, b, c]: Triangle, point: DVec3) -> i8 {
     i8::from(volume > 0.0) - i8::from(volume < 0.0)
 }
 
-/// The side of each of the triangle's three edges on which the line from `p` to `q` passes. The
-/// line goes through the triangle, its rim included, unless two of the signs are opposite.
+/// For each of the triangle's three edges, the side on which the line from `p` to `q` passes it.
+/// The line goes through the triangle, its rim included, unless two of the signs are opposite.
 fn turns(p: DVec3, q: DVec3, [a, b, c]: Triangle) -> [i8; 3] {
     [side([p, q, a], b), side([p, q, b], c), side([p, q, c], a)]
 }

@@ -39,8 +39,8 @@ pub enum UnsoundNumber {
     Spin,
 }
 
-/// Most by which the square of an orientation's length may differ from 1. Quaternions are
-/// normalised whenever a body turns, and are then off by a few units in the last place.
+/// Maximum difference of the square of an orientation's length from 1. Quaternions are normalised
+/// whenever a body turns, and are then off by a few units in the last place.
 const UNIT: f64 = 1e-9;
 
 impl Fault {

@@ -21,21 +21,20 @@ const EASED: f64 = 6.0;
 /// Default height of the steps that players walk up, in units, as in Quake.
 const STEP: f64 = 18.0;
 
-/// Greatest speed of players on foot, in units per second.
+/// Maximum speed of players on foot, in units per second.
 const MAX_WALK: f64 = 2000.0;
 
-/// Greatest speed that a game gives a body, in units per second.
+/// Maximum speed that a game gives a body, in units per second.
 const MAX_SPEED: f64 = 4500.0;
 
-/// Greatest distance in units between the place that a relocation announces and the body: only
+/// Maximum distance in units between the place that a relocation announces and the body: only
 /// rounding is allowed.
 const ROUNDING: f64 = 1e-6;
 
 /// Distances of detours from the straight line, as shares of its length.
 const DETOURS: [f64; 4] = [0.0625, 0.125, 0.25, 0.375];
 
-/// Greatest distance of a detour, in units: about as far as the fastest body moves in
-/// a tick.
+/// Maximum distance of a detour, in units: about as far as the fastest body moves in a tick.
 const ASIDE: f64 = 32.0;
 
 /// Number of directions in which detours are tried.
@@ -45,10 +44,10 @@ const BEARINGS: u32 = 8;
 ///
 /// The test follows a point well inside each body, from its last position to its current one. A
 /// body has come through a solid if the straight line between them meets the solid and every
-/// slightly longer detour around one corner is blocked, too. It has come through another body if
+/// slightly longer detour around one corner is blocked as well. It has come through another body if
 /// the line, in the other body's frame, meets the other's core: the middle half of its largest
-/// part. For a player who stands up or crouches the frame is fixed to the feet, because these stay
-/// where they are.
+/// part. The frame of a player is fixed to the feet, which stay in place when the player stands up
+/// or crouches.
 ///
 /// An entity that the match put elsewhere is judged by its [`Relocation`]s. It must have been at
 /// the place where they begin, and must be at the place where they end, up to the distance that it
@@ -77,7 +76,7 @@ pub struct Passages {
     seconds: f64,
     eased: f64,
     before: BTreeMap<EntityId, (AuditedBody, DVec3)>,
-    /// The entities of earlier states that the last state does not contain.
+    /// The entities of earlier states that are missing from the last state.
     away: BTreeSet<EntityId>,
     /// The number of the first relocation that has not been judged yet.
     next: u64,
@@ -168,7 +167,7 @@ impl Passages {
     }
 
     /// The bodies that came through something since the last state, in a match without
-    /// relocations: a body that jumps to a spawn point or through a teleporter is reported, too.
+    /// relocations: a body that jumps to a spawn point or through a teleporter is reported as well.
     pub fn check(&mut self, state: &State) -> Vec<Tunnelled> {
         self.judge(state, &[]).tunnelled
     }
@@ -336,8 +335,7 @@ impl Passages {
 }
 
 /// An upper bound of the speed of an entity in the tick before or after this state. Its velocity
-/// alone is no such bound: a game may set another velocity within the tick, and a wall may stop the
-/// body.
+/// alone is not one: a game may set another velocity within the tick, and a wall may stop the body.
 fn fastest(entity: &EntityState) -> f64 {
     let most = if matches!(entity.kind, Kind::Player { .. }) { MAX_WALK } else { MAX_SPEED };
     entity.velocity.length().max(most)

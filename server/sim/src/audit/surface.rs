@@ -9,7 +9,7 @@ use obsp::model::Model;
 use super::exact::{Triangle, holds, meets};
 
 /// How far a body's surface is moved inward before it is tested, in units: a player may touch
-/// the world exactly, and touching is no overlap.
+/// the world exactly, and touching is not an overlap.
 const DRAWN_IN: f64 = 1e-6;
 
 /// Normals whose cosine differs from one by less than this belong to one plane.

@@ -3,10 +3,10 @@
 //! would stop the others.
 //!
 //! A kinematic body may drive into a heap faster than the heap can give way. It is then slowed
-//! down, as a sender is on a congested network: its velocity is halved each time that something
-//! stops it, and doubled again each time that nothing does. However deep the heap is, at some speed
-//! the body's motion of one tick is shorter than the distance by which the solver pushes bodies
-//! apart in a tick. So the body never stands still for good.
+//! down, as a sender is on a congested network: its velocity is halved after each tick in which
+//! something stopped it, and doubled again after each free tick. However deep the heap is, at some
+//! speed a tick's motion is shorter than the distance by which the solver pushes bodies apart in a
+//! tick. So the body never stands still for good.
 
 use glam::DVec3;
 
@@ -24,8 +24,8 @@ const FREE_SHARE: f64 = 0.9;
 /// The bodies that moving kinematic bodies push or carry.
 #[derive(Debug, Default)]
 pub(crate) struct Driven {
-    /// For each slot: the lowest slot of the group of touching awake bodies that its body belongs
-    /// to. Empty if no kinematic body moves.
+    /// For each slot, the group of touching awake bodies that its body belongs to: the lowest slot
+    /// in it. Empty if no kinematic body moves.
     roots: Vec<u16>,
     /// Pairs of a group's lowest slot and the slot of a moving kinematic body that touches the
     /// group; ascending.
@@ -79,8 +79,8 @@ impl Driven {
         drivers.take_while(move |&&(of, _)| Some(of) == root).map(|&(_, driver)| driver)
     }
 
-    /// The velocity that a body would have if it were fixed to one of the kinematic bodies that
-    /// push or carry it: the greatest of these velocities.
+    /// The greatest velocity that a body would have if it were fixed to one of the kinematic bodies
+    /// that push or carry it.
     fn velocity(&self, entities: &Entities, slot: u16) -> Option<DVec3> {
         let position = |entity: &Entity| Some(entity.placement()?.pose().position);
         let at = position(entities.get(slot)?)?;
@@ -92,7 +92,7 @@ impl Driven {
     }
 }
 
-/// The velocities that games have set for the moving kinematic bodies, kept while a tick uses the
+/// The velocities that the game has set for the moving kinematic bodies, kept while a tick uses the
 /// slowed-down ones.
 #[must_use]
 pub(crate) struct Slowed(Vec<(u16, [DVec3; 2])>);
@@ -121,7 +121,7 @@ pub(crate) fn begin_tick(entities: &mut Entities, pairs: &[Pair]) -> Slowed {
     slowed
 }
 
-/// Ends the tick: gives kinematic bodies back the velocities that their game has set.
+/// Ends the tick: gives kinematic bodies back the velocities that the game has set.
 pub(crate) fn end_tick(entities: &mut Entities, Slowed(slowed): Slowed) {
     if !entities.has_kinematic() {
         return;
@@ -135,9 +135,8 @@ pub(crate) fn end_tick(entities: &mut Entities, Slowed(slowed): Slowed) {
 }
 
 /// Adjusts the speed of a kinematic body for the next tick by `made`, the share of its motion that
-/// it completed in this one. `gives_way` says whether it was stopped by a body that the solver
-/// moves. Any other obstacle would not give way to a slower body either, so the speed then stays as
-/// it is.
+/// it completed in this one. `gives_way` says whether a body that the solver moves stopped it. Any
+/// other obstacle would not give way to a slower body either, so the speed stays as it is.
 pub(crate) fn adjust_speed(entity: &mut Entity, made: f64, gives_way: bool) {
     entity.sleep.held = made < HELD_SHARE;
     if let Role::Kinematic(Kinematic { slowdowns, .. }) = &mut entity.role {

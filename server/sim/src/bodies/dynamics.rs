@@ -1,9 +1,9 @@
 //! A tick of the rigid bodies: contacts, velocities, guarded motion, sleep.
 //!
-//! The solver proposes a target for every body, and all bodies then move together under guard. The
-//! impact changes the velocity of a body that is stopped. Once its neighbours have moved, the body
-//! may spend the rest of its tick: with its whole motion, if it is in flight or a kinematic body
-//! drives it. A body that hardly moved tries the translation alone, else the rotation alone.
+//! The solver proposes a target for every body, and all bodies then move together under guard. An
+//! impact changes the velocity of a stopped body. Once its neighbours have moved, a body in flight,
+//! or one that a kinematic body drives, may spend the rest of its tick. A body that hardly moved
+//! tries the translation alone, else the rotation alone.
 
 mod carry;
 
@@ -29,19 +29,19 @@ use crate::context::StepContext;
 use crate::conventions::GRAVITY;
 use crate::threads::Threads;
 
-/// Most rounds of waking in one tick: an impact propagates that far through a heap of sleeping
-/// bodies before the next tick.
+/// Maximum number of rounds of waking per tick: an impact propagates that far through a heap of
+/// sleeping bodies before the next tick.
 const MAX_WAKE_ROUNDS: usize = 3;
 
-/// A body whose remaining motion is shorter than this, in units, gets no further
-/// attempt: heaps that settle are full of such jitter.
+/// A body whose remaining motion is shorter than this, in units, gets no further attempt: settling
+/// heaps are full of such jitter.
 const MIN_RETRY_DISTANCE: f64 = 1.0 / 64.0;
 
-/// Most attempts that a body in flight gets in one tick to spend the rest of its motion.
+/// Maximum number of attempts per tick in which a body in flight spends the rest of its motion.
 const MAX_FLIGHT_ATTEMPTS: usize = 6;
 
-/// Least cost ([`crate::Counters::bodies_cost`]) of a tick whose work is shared out over threads.
-/// Gathering the threads takes as long as simulating some dozens of bodies.
+/// Minimum cost ([`crate::Counters::bodies_cost`]) of a tick for its work to be shared out over
+/// threads. Gathering the threads takes as long as simulating dozens of bodies.
 const MIN_GATHERED: u64 = 100;
 
 /// The rest of the motion of a body that was stopped.
@@ -76,7 +76,7 @@ pub(crate) fn step(
     overlapping
 }
 
-/// Does the work of [`step`] once each body has its pace.
+/// The work of [`step`] once each body has its pace.
 fn step_with_paces(
     map: &obsp::World,
     shapes: &Shapes,
@@ -185,9 +185,8 @@ struct BodyStep<'a> {
 }
 
 impl BodyStep<'_> {
-    /// Moves bodies towards the proposals of the solver, or of their own velocity,
-    /// and applies the impacts that stop them. Returns the bodies that were
-    /// stopped.
+    /// Moves bodies towards the targets of `proposals`, and applies the impacts that stop them.
+    /// Returns the bodies that were stopped.
     fn advance(&mut self, proposals: &[Proposal]) -> Vec<Remainder> {
         let space = Space { map: self.map, shapes: self.shapes, entities: self.entities };
         let planes = |slot, other| self.pairs.known(slot, other);
@@ -272,13 +271,13 @@ impl BodyStep<'_> {
     ///
     /// A body gets a further attempt if it or its blocker has moved or taken an impulse since, so
     /// that the attempt may end otherwise. In addition it must be in flight, where it would visibly
-    /// lose the rest of its tick, or a kinematic body must drive it or its blocker. To any other
-    /// body with contacts the solver has proposed a motion that keeps these contacts: most of a
-    /// heap that is stopped would be stopped again.
+    /// lose the rest of its tick, or a kinematic body must drive it or its blocker. For any other
+    /// body with contacts, the solver has proposed a motion that keeps these contacts: in a heap,
+    /// most stopped bodies would be stopped again.
     fn split_by_retry(&self, stopped: Vec<Remainder>) -> (Vec<Remainder>, Vec<Remainder>) {
         let changed = |slot: u16| self.changed.binary_search(&slot).is_ok();
-        // A body that was driven in the last tick may have left its driver by a hair. A body that a
-        // driver touches only in this tick is driven from now on.
+        // A body that was driven in the last tick still counts as driven: it may be a hair away
+        // from its driver. So does a body that a driver touches only in this tick.
         let moves_with_driver = |slot: u16| {
             let driven = |e: &Entity| e.is_driven() || e.driven_velocity != DVec3::ZERO;
             self.driven.contains(slot) || self.entities.get(slot).is_some_and(driven)
@@ -303,7 +302,7 @@ impl BodyStep<'_> {
             let entity = self.entities.get(slot)?;
             let way = sleep::surface_speed(entity, self.shapes) * seconds;
             // A kinematic body gets its attempt however short the motion is: if it were left out
-            // here, it would count as not stopped.
+            // here, it would count as free.
             if way < MIN_RETRY_DISTANCE && !entity.is_kinematic() {
                 return None;
             }
@@ -370,8 +369,7 @@ impl BodyStep<'_> {
     }
 
     /// Removes the gravity of the unspent part of the tick from the velocity of supported bodies
-    /// that fall. Otherwise bodies that stop each other in the fall would land faster than they
-    /// fell.
+    /// that fall. Otherwise bodies that stop each other while falling would land too fast.
     fn take_back_gravity(&mut self, stopped: &[Remainder]) {
         for Remainder { slot, seconds: left, .. } in stopped {
             if !self.is_supported(*slot) {

@@ -1,5 +1,4 @@
-//! All bodies of a match, by slot, and the grid that tells which are near each
-//! other.
+//! All bodies of a match, by slot, and the grid that finds those near each other.
 
 mod entity;
 
@@ -16,7 +15,7 @@ use crate::collision::grid::Grid;
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
 
-/// Most entities of a match. Encodings of entities must provide for this many slots.
+/// Maximum number of entities per match. Encodings of entities must provide for this many slots.
 pub const MAX_ENTITIES: usize = 4096;
 
 /// All bodies, by slot, and the grid.
@@ -86,7 +85,7 @@ impl Entities {
     }
 
     /// Adds an entity in the lowest free slot. It is in limbo until a placement is committed.
-    /// Returns `None` if no slot is free: of the [`MAX_ENTITIES`], one is reserved for each player
+    /// Returns `None` if no slot is free: one of the [`MAX_ENTITIES`] is reserved for each player
     /// who may still join.
     pub(crate) fn insert(&mut self, role: Role, shape: ShapeId) -> Option<EntityId> {
         let is_player = matches!(role, Role::Player(_));

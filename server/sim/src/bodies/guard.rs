@@ -28,7 +28,7 @@ pub(crate) use advance::{Advance, NEGLIGIBLE_SHARE, Proposal};
 pub(crate) use flight::{Flight, Stop};
 pub(crate) use placement::Placement;
 
-/// The map, the shapes and the entities as they are now: every check is made against these.
+/// The map, the shapes and the entities as they are now, against which every check is made.
 #[derive(Clone, Copy)]
 pub(crate) struct Space<'a> {
     pub(crate) map: &'a obsp::World,
@@ -86,7 +86,7 @@ impl<'a> Space<'a> {
     }
 
     /// Checks a saved pose, which the guard had found free before it was saved. `None` if the body
-    /// overlaps anything there. The margin is not required, because rounding may have eaten some of
+    /// overlaps anything there. The margin is not required, because rounding may have taken some of
     /// it.
     pub(crate) fn restore(&self, shape: ShapeId, pose: Pose) -> Option<Placement> {
         let placement = self.placement(shape, pose.of_unit_length()?);

@@ -53,7 +53,7 @@ impl ImpulseBody {
         self.inverse_mass + turned.dot(self.inverse_inertia * turned)
     }
 
-    /// Applies an impulse, in kilogram units per second.
+    /// Applies an impulse, in kg·units/s.
     pub(crate) fn apply(&mut self, impulse: DVec3) {
         self.linear += impulse * self.inverse_mass;
         self.angular += self.inverse_inertia * self.arm.cross(impulse);

@@ -9,18 +9,18 @@ use obsp::geometry::Aabb;
 use super::entities::Entities;
 use super::slots::flags_by_slot;
 
-/// Most bodies that are compared one by one: about as many as the grid cells around a body in a
-/// heap hold.
+/// Maximum number of bodies that are compared one by one: about as many as the grid cells around a
+/// body in a heap hold.
 const FEW: usize = 32;
 
 /// Placed bodies, each with its reach: how far it may move within the tick.
 pub(crate) struct Nearby {
     /// The bodies that are compared one by one: slot, box, and reach in units. The copies save
-    /// looking up the entities, which lie elsewhere in memory.
+    /// looking up the entities elsewhere in memory.
     one_by_one: Vec<(u16, Aabb, f64)>,
     /// For each slot: whether its body is found through the grid instead.
     in_grid: Vec<bool>,
-    /// Greatest reach of the bodies that are found through the grid, in units; `None` if there are
+    /// Largest reach of the bodies that are found through the grid, in units; `None` if there are
     /// none.
     reach_in_grid: Option<f64>,
 }

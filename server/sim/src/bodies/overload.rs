@@ -2,7 +2,7 @@
 //!
 //! The cost is estimated before the tick from the bodies that are awake and the pairs that touch,
 //! never from a clock. So a match is degraded in the same way on every machine, by any number of
-//! threads, and when it is played again.
+//! threads, and in every replay.
 //!
 //! Islands are degraded one after another until the estimate is within the budget. The islands
 //! farthest from all players come first, and no island near a player is degraded. They first get
@@ -28,10 +28,11 @@ const COST_OF_FEWER_SUB_STEPS: f64 = 0.9;
 /// The share of its cost that an island keeps at half rate, on average.
 const COST_OF_HALF_RATE: f64 = 0.6;
 
-/// Most bodies that are simulated at half rate: half as many as a match may have entities.
+/// Maximum number of bodies that are simulated at half rate: half as many as a match may have
+/// entities.
 const MAX_HALF_RATE: usize = 2048;
 
-/// Greatest average distance that the bodies of an island may move within a tick, in units, if half
+/// Maximum average distance that the bodies of an island may move within a tick, in units, if half
 /// rate is to save time. Bodies that move by two ticks at once search for contacts twice as far:
 /// for a heap of 2,000 that falls at five units a tick, one such tick costs more than two ordinary
 /// ones. The limit does not apply to a body that touches no other, because its search finds few
@@ -40,7 +41,7 @@ const MAX_WAY_AT_HALF_RATE: f64 = 1.0;
 
 /// An island with a body nearer than this to a player, in units, is never degraded: a player who
 /// runs gets that far in a fifth of a second. An island that a moving kinematic body touches is not
-/// degraded either, because the kinematic body cannot wait for it.
+/// degraded either, because the kinematic body cannot wait for the island.
 const NEAR_PLAYER: f64 = 64.0;
 
 /// How a tick simulates a body.
@@ -99,8 +100,8 @@ pub(crate) fn set_paces(
     }
     let islands = islands(entities, shapes, pairs, context.seconds);
     for island in &islands {
-        // A skipped tick is made up for, even if the overload is over. A player may have come near
-        // such a body. Then it is in none of these islands, and goes on from where it is.
+        // A skipped tick is made up for, even if the overload is over, except by a body that a
+        // player has come near: it is in none of these islands, and goes on from where it is.
         island.set(entities, |entity| if entity.skipped { Pace::Double } else { Pace::Full });
     }
     for island in &islands {
@@ -152,7 +153,7 @@ pub(crate) fn reset_paces(entities: &mut Entities) {
 }
 
 /// Adds to the found `pairs` those of `before` that the search left out, because one body skips the
-/// tick and the other one stands still: the next tick begins with them.
+/// tick and the other stands still. The next tick begins with these pairs.
 pub(crate) fn keep_pairs(entities: &Entities, before: &[Pair], pairs: &mut Vec<Pair>) {
     if !entities.iter().any(|entity| entity.pace == Pace::Skips) {
         return;

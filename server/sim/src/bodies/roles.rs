@@ -38,16 +38,16 @@ impl Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Kinematic {
     pub(crate) model: ModelId,
-    /// Number of times that its velocity is halved now. It grows by one after each tick in which
+    /// How many times its velocity is halved at present. It grows by one after each tick in which
     /// something stopped the body, and shrinks by one after each free tick (see
     /// [`driven`](crate::bodies::driven)). At most [`Kinematic::MAX_SLOWDOWNS`].
     pub(crate) slowdowns: u8,
 }
 
 impl Kinematic {
-    /// Most slowdowns: a body moves at 1/256 of its set velocity or faster. Up to 700 units per
-    /// second, the slowest motion of a tick is then shorter than the distance by which the solver
-    /// pushes bodies apart in a tick.
+    /// Maximum number of slowdowns: a body moves at 1/256 of its set velocity or faster. Up to 700
+    /// units per second, the slowest motion of a tick is then shorter than the distance by which
+    /// the solver pushes bodies apart in a tick.
     pub(crate) const MAX_SLOWDOWNS: u8 = 8;
 
     /// The share of its set velocity with which it moves.

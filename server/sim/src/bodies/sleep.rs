@@ -1,6 +1,6 @@
-//! Sleep and waking. A prop falls asleep once it has hardly moved for a while, and so have all
-//! props that it touches. Asleep it costs nothing, until something that moves touches it or takes
-//! its support away. Props that touch each other and fall asleep in the same tick are an island.
+//! Sleep and waking. A prop falls asleep once it, and all props that it touches, have hardly moved
+//! for a while. A sleeping prop costs nothing, until something that moves touches it or takes its
+//! support away. Props that touch each other and fall asleep in the same tick are an island.
 
 mod reason;
 
@@ -35,7 +35,7 @@ const WAKING_SPEED: f64 = 2.0;
 const WAKE_ISLAND_SPEED: f64 = 20.0;
 
 /// How long a body must have been still before it sleeps, in seconds. Friction stops a body that
-/// slides so slowly within a tick. A rocking body is so slow where it turns round, but only for a
+/// slides so slowly within a tick. A rocking body is as slow where it turns round, but only for a
 /// tenth of this time. A body that starts from rest on ground a degree too steep is faster by then.
 pub(crate) const STILL_SECONDS: f64 = 0.15;
 
@@ -45,15 +45,15 @@ pub(crate) const STILL_SECONDS: f64 = 0.15;
 const JITTER_SECONDS: f64 = 0.5;
 
 /// A body that touches no other and is faster than this, in units per second, does not jitter but
-/// rocks. If it fell asleep, it would sleep aslant.
+/// rocks. It would fall asleep aslant.
 const ROCKING_SPEED: f64 = 6.0;
 
 /// How long a body must have been held by the solver or the guard before it sleeps, in seconds.
 /// This is short, because only a push from outside moves it again.
 const HELD_SECONDS: f64 = 0.03;
 
-/// Fewest ticks that a body must have been held before it sleeps: a rocking body stands for one
-/// tick where it turns round.
+/// Minimum number of ticks for which a body must have been held before it sleeps: a rocking body
+/// stands for one tick where it turns round.
 const HELD_TICKS: u16 = 2;
 
 /// Bodies nearer than this, in units, touch. The solver aims for the rest gap, but may push bodies
@@ -224,7 +224,7 @@ fn jitters(entity: &Entity, shapes: &Shapes) -> bool {
     pose.position.distance(anchor.position) + turned < JITTER_DISTANCE
 }
 
-/// Tells whether the body in a slot touches another.
+/// Returns whether the body in a slot touches another.
 fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     let slots = pairs
         .iter()
@@ -235,8 +235,8 @@ fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     move |slot| among[usize::from(slot)]
 }
 
-/// Tells whether something touches the body in a slot from below. A body that the guard stops
-/// beside another one is not carried: it would hang in the air once it sleeps.
+/// Returns whether something touches the body in a slot from below. A body that the guard stops
+/// beside another one is not carried: it would sleep hanging in the air.
 fn carried(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     let touching = pairs.iter().filter(|pair| touches(pair));
     let slots = touching.filter_map(|pair| {
@@ -252,8 +252,8 @@ fn carried(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
 }
 
 /// Counts the ticks of rest, and puts bodies to sleep that have rested for long enough and touch
-/// only such bodies. A body that touches a moving one stays awake with it, but bodies beyond it may
-/// sleep.
+/// only such bodies. A resting body that touches a moving one stays awake with it, but bodies that
+/// touch only the resting one may sleep.
 pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) {
     let ticks = |least| ticks(least, seconds);
     let (enough, jitter_ticks) = (ticks(STILL_SECONDS), ticks(JITTER_SECONDS));

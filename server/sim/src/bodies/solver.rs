@@ -12,7 +12,7 @@
 //! several ([`divided`]). Threads solve one block each. The contacts of a block are colored, and
 //! contacts of one color are solved four at once ([`lanes`]). The solver computes in single
 //! precision, and the guard then checks the displacements in `f64`. No island depends on another,
-//! however they share blocks and lanes.
+//! even if they share blocks and lanes.
 
 mod arms;
 mod block;
@@ -52,14 +52,14 @@ use division::{Division, Place};
 use flight::fly;
 use island::Islands;
 
-/// Most sub-steps of a tick. With four, a stack of six mixed bodies sways for ever. With eight, it
-/// stands and sleeps. With ten, heaps come to rest in a tenth less time, which saves more than the
-/// two added sub-steps cost. With twelve, they come to rest no sooner. A small island gets two
-/// sub-steps more than it has bodies.
+/// Maximum number of sub-steps per tick. With four, a stack of six mixed bodies sways for ever.
+/// With eight, it stands and sleeps. With ten, heaps come to rest in a tenth less time, which saves
+/// more than the two added sub-steps cost. With twelve, they come to rest no sooner. A small island
+/// gets two sub-steps more than it has bodies.
 const SUB_STEPS: u32 = 10;
 
-/// Fewest sub-steps of a tick. A body that touches no other moving body gets this many, because
-/// there is no stack to carry.
+/// Minimum number of sub-steps per tick. A body that touches no other moving body gets this many,
+/// because there is no stack to carry.
 const SUB_STEPS_ALONE: u32 = 3;
 
 /// Islands with no more sub-steps than this in a tick of 1/60 s solve their impacts repeatedly. At
@@ -67,16 +67,16 @@ const SUB_STEPS_ALONE: u32 = 3;
 const REPEATED_SUB_STEPS: u32 = 7;
 
 /// The numbers of sub-steps above are for a tick of this length, in seconds, or a shorter one. A
-/// longer tick gets more in proportion: otherwise, at 20 Hz, bodies would stand aslant, and slopes
-/// would carry them askew.
+/// longer tick gets more in proportion: otherwise, at 20 Hz, bodies would stand aslant on the
+/// ground and on slopes.
 const SUB_STEPPED_SECONDS: f64 = 1.0 / 60.0;
 
-/// Fewest bodies that are shared out over threads: waking a thread takes as long as solving some
+/// Fewer bodies than this are not shared out over threads: waking a thread takes as long as solving
 /// dozens of them.
 const MIN_SHARED: usize = 128;
 
 /// A body that would move less than this within a tick, in units, stays where it is. Nobody can see
-/// the difference, and its motion need not be checked. Most bodies that are about to sleep are so
+/// the difference, and its motion need not be checked. Most bodies that are about to sleep are this
 /// slow.
 const MIN_DISPLACEMENT: f64 = 1.0 / 4096.0;
 
@@ -85,7 +85,7 @@ const MIN_DISPLACEMENT: f64 = 1.0 / 4096.0;
 /// 27th part of a tick.
 const HELD_SPEED: f64 = 0.5;
 
-/// A body that is held moves no farther than this within a tick, in units, nor farther than
+/// A held body moves no farther than this within a tick, in units, nor farther than a turn by
 /// [`HELD_TURN`] would move its surface.
 const HELD_DISTANCE: f64 = 1.0 / 64.0;
 
@@ -96,7 +96,7 @@ const HELD_TURN: f64 = 1.0 / 4096.0;
 /// Highest speed of a prop in units per second.
 const MAX_SPEED: f64 = 4000.0;
 
-/// Greatest rotation within a tick, in radians, before the projection: less than the angle up to
+/// Largest rotation within a tick, in radians, before the projection: less than the angle up to
 /// which [`crate::collision::pose::arc`] is tight. The guard is safe beyond that angle as well.
 const MAX_TURN: f64 = 0.98;
 
@@ -184,7 +184,7 @@ fn driven(entity: &mut Entity, seconds: f64) -> Option<Proposal> {
 }
 
 /// Clears the impulses of the last tick in islands in which a kinematic body was stopped. Otherwise
-/// a body that is squeezed between it and a wall would gain impulses without end, and jump off once
+/// a body squeezed between it and a wall would accumulate impulses without end, and jump off once
 /// it is free.
 fn forget_squeezed(entities: &Entities, pairs: &mut [Pair], islands: &Islands) {
     let is_held = |slot| {
@@ -254,7 +254,7 @@ fn repeats(seconds: f64) -> u32 {
 }
 
 /// The pace of an island: two ticks at once only if all of its bodies have skipped one, and all
-/// sub-steps if any of its bodies is to have them.
+/// sub-steps if any of its bodies needs them.
 fn island_pace(mut paces: impl Iterator<Item = Pace> + Clone) -> Pace {
     if paces.clone().all(|pace| pace == Pace::Double) {
         Pace::Double
@@ -280,7 +280,7 @@ impl BodyIndices {
     fn new(entities: &Entities, pairs: &[Pair]) -> Self {
         let mut slots = vec![0];
         slots.extend(entities.slots_where(Entity::is_solved));
-        // Balls are moved elsewhere: here they only take impulses.
+        // Other code moves balls: here they only take impulses.
         let mut balls = entities.slots_where(|entity| entity.is_ball() && entity.yields());
         if !balls.is_empty() {
             let others = pairs.iter().filter_map(|pair| pair.key.other.entity());
@@ -360,7 +360,7 @@ fn store(
     proposal(entity.id.slot, [&start, &target], radius, seconds)
 }
 
-/// The proposal of a body, if its motion is long enough for anyone to see.
+/// The proposal of a body, if its motion is long enough to be seen.
 fn proposal(slot: u16, poses: [&Pose; 2], radius: f64, seconds: f64) -> Option<Proposal> {
     let moves = distance(poses, radius) > MIN_DISPLACEMENT;
     moves.then_some(Proposal { slot, target: *poses[1], seconds })

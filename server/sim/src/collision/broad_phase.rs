@@ -59,7 +59,7 @@ impl Overlaps {
     }
 }
 
-/// Fewest boxes of a thread's share.
+/// Minimum number of boxes per thread's share.
 const MIN_SHARE: usize = 256;
 
 /// A box in one of the strips that it covers, as one number that sorts by strip, then by
@@ -96,7 +96,7 @@ fn sweep(boxes: &[Aabb], threads: &Threads) -> Vec<Vec<[u32; 2]>> {
     let all = boxes.iter().fold(Aabb::EMPTY, |all, bounds| all.union(*bounds));
     let (least, frame) = (all.min[along], Frame::around(&all));
     let scale = Entry::STEPS / (all.max[along] - least).max(f64::MIN_POSITIVE);
-    // Rounds down, so that boxes that overlap do so after rounding as well. A float cast saturates.
+    // Rounds down, so that overlapping boxes still overlap after rounding. A float cast saturates.
     let step = |place: f64| ((place - least) * scale) as u32;
     let mut entries = Vec::with_capacity(2 * boxes.len());
     let mut ranges = Vec::with_capacity(boxes.len());
@@ -107,8 +107,8 @@ fn sweep(boxes: &[Aabb], threads: &Threads) -> Vec<Vec<[u32; 2]>> {
         ranges.push((first, end));
     }
     entries.sort_unstable();
-    // The rounded boxes lie in the order in which the sweep reads them. The tag of each is the
-    // first strip that the box covers.
+    // The rounded boxes, in the order in which the sweep reads them. Each box's tag is the first
+    // strip that it covers.
     let rounded = |entry: &Entry| {
         let index = entry.index();
         RoundedBox::of(&boxes[index], &frame, ranges[index].0 as u16)
@@ -124,7 +124,7 @@ fn sweep(boxes: &[Aabb], threads: &Threads) -> Vec<Vec<[u32; 2]>> {
             let beyond = Entry::new(strip, end, (1 << Entry::INDEX_BITS) - 1);
             let later = entries[at + 1..].iter().zip(&rounded[at + 1..]);
             for (other, other_rounded) in later.take_while(|(other, _)| **other <= beyond) {
-                // Two boxes that share several strips meet in the first of them.
+                // Two boxes that share several strips are reported in the first of them.
                 if other_rounded.overlaps(&own_rounded)
                     && first.max(u32::from(other_rounded.tag())) == strip
                 {
@@ -145,7 +145,7 @@ struct Strips {
     width: f64,
 }
 
-/// Greatest index of a strip, so that a box lies in 65 strips at most.
+/// Maximum index of a strip, so that a box lies in 65 strips at most.
 const MAX_STRIPS: f64 = 64.0;
 
 /// Width of a strip, as a multiple of the mean width of the boxes. Wider strips compare more

@@ -3,16 +3,15 @@
 //!
 //! Both bodies may move. A body at rest has a motion of no length, and a solid of the world is one
 //! more polyhedron. Every stage answers one question: do the two keep more than a margin apart for
-//! the whole tick? After the grid, which looks at no pair, the stages are asked in this order: the
-//! bounding spheres; the plane that divided the pair last time, where one is known; the six face
-//! directions of the two oriented boxes; the BSP of each body with the other's box in its place;
-//! the polygons of the smaller body down the BSP of the larger (the hard case, deferred by default:
-//! see [`Stages`]); and at last the convex parts themselves ([`time_of_impact`]).
+//! the whole tick? The grid comes first and looks at no pair. Then the stages are asked in this
+//! order: the bounding spheres; the plane that divided the pair last time, where one is known; the
+//! six face directions of the two oriented boxes; the BSP of each body, with a box in place of the
+//! other; the polygons of the smaller body down the BSP of the larger (the hard case, deferred by
+//! default: see [`Stages`]); and at last the convex parts themselves ([`time_of_impact`]).
 //!
-//! The answer of one stage does not influence the next one's, except for the
-//! parts that it proves apart. A body is stopped only if *no* stage, switched on
-//! or off, proves it free, and the exact test alone decides where it stops. So
-//! results do not depend on which stages are on.
+//! A stage's answer does not influence the next one, except for the parts that it proves apart. A
+//! body is stopped only if *no* stage proves it free, whether switched on or off, and the exact
+//! test alone decides where it stops. So results do not depend on which stages are on.
 
 mod body;
 mod bounds;
@@ -46,8 +45,8 @@ pub(crate) enum Verdict {
 }
 
 /// For two bodies of up to this many parts each, comparing the boxes of all parts costs less than
-/// sending the box of one body down the tree of the other: heaps of bodies of two to six parts
-/// take a thirtieth less time.
+/// sending the box of one body down the tree of the other. Heaps of such bodies take a thirtieth
+/// less time.
 const FEW_PARTS: usize = 6;
 
 /// Asks the stages that are switched on whether `a` and `b` keep more than
@@ -63,8 +62,8 @@ pub(crate) fn filter(
     ask(context.stages, a, b, margin, axis, context)
 }
 
-/// [`filter`] for a caller that compares the boxes of parts itself. The trees of bodies of few
-/// parts are not asked then.
+/// [`filter`] for a caller that compares the boxes of parts itself. It does not use the trees of
+/// bodies with few parts.
 pub(crate) fn filter_before_parts(
     a: &Body,
     b: &Body,
@@ -155,9 +154,9 @@ pub(crate) fn first_impact(
 }
 
 /// [`first_impact`] for two bodies that the search for contacts has just tested, and that
-/// move no farther than its reach. Only the parts that the search found near each other can
-/// meet, so no filter is asked. `approach` is an upper bound of how far their gap along
-/// a direction from `a` to `b` has shrunk since the search, at any time of the motion.
+/// move no farther than its reach. Only the parts that the search found near each other can meet,
+/// so no filter is used. `approach` is an upper bound of how far their gap along a direction from
+/// `a` to `b` has shrunk since the search, at any time of the motion.
 pub(crate) fn first_impact_of_near_parts(
     a: &Body,
     b: &Body,
@@ -191,7 +190,7 @@ pub(crate) fn first_impact_of_near_parts(
 }
 
 /// [`first_impact_of_near_parts`] for two bodies that move farther than the reach of the search, so
-/// that all of their parts may meet. They were near each other, so no filter is asked here, either.
+/// that all of their parts may meet. They were near each other, so no filter is used here either.
 pub(crate) fn first_impact_of_all_parts(
     a: &Body,
     b: &Body,
@@ -233,8 +232,8 @@ fn exact_first_impact(
             if known.is_some_and(|near| near.gap - approach(near.axis) > margin + ROUNDING) {
                 continue;
             }
-            // Parts with a known plane are near each other: comparing their boxes would be in
-            // vain.
+            // Parts with a known plane are near each other, so comparing their boxes would be
+            // useless.
             if known.is_none() && boxes_of_parts_apart(&ours, &theirs, beyond) {
                 continue;
             }
@@ -277,8 +276,7 @@ pub(crate) fn are_apart(a: &Body, b: &Body, margin: f64, context: &mut StepConte
         }
 }
 
-/// Least gap between two bodies at the beginning of the tick, or `None` if they
-/// overlap.
+/// Minimum gap between two bodies at the beginning of the tick, or `None` if they overlap.
 pub(crate) fn least_gap(a: &Body, b: &Body, open: Candidates) -> Option<f64> {
     let mut least = f64::INFINITY;
     for (j, other) in b.parts_at_start().enumerate() {

@@ -1,12 +1,12 @@
-//! The few distances that all of the simulation agrees on, in units.
+//! The few distances that the whole simulation shares, in units.
 
 /// No committed pose brings two bodies, or a body and the world, nearer to
 /// each other than this. It is far too thin to see, and leaves room for rounding:
 /// positions cross the wire and are audited in `f32`, whose steps are 1/2048 at 4,096 units.
 pub(crate) const MARGIN: f64 = 1.0 / 128.0;
 
-/// The gap at which the solver lets bodies come to rest: a tenth of a unit
-/// (some 2 mm) is too thin to see and a dozen guard margins thick.
+/// The gap at which the solver lets bodies come to rest: a tenth of a unit (about 2 mm) is too thin
+/// to see and a dozen times the guard's margin.
 pub(crate) const REST_GAP: f64 = 0.1;
 
 /// No player ends a tick nearer to the world than this: the onion is traced in `f32`, and on the
@@ -14,5 +14,5 @@ pub(crate) const REST_GAP: f64 = 0.1;
 pub(crate) const LEAST_CLEARANCE: f32 = 1.0 / 256.0;
 
 /// All bounds are enlarged by this. The rounding of a rotated coordinate is below 1e-11 of a
-/// unit on any map: this is far more, and far less than the size of anything in a map.
+/// unit on any map: this is far more than that, and far less than the size of anything in a map.
 pub(crate) const ROUNDING: f64 = 1e-6;

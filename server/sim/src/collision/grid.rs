@@ -1,6 +1,6 @@
 //! Blow's uniform two-dimensional grid finds which bodies are near each other, seen
-//! from above. Each entry holds the body's box: in a heap a cell is a tall column, and looking
-//! a body up takes longer than comparing its box.
+//! from above. Each entry holds the body's box, because a cell may be a tall column of a heap, and
+//! looking up a body takes longer than comparing its box.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -11,7 +11,8 @@ use super::rounded_box::{Frame, RoundedBox};
 /// one to four cells and most cells hold a handful of bodies.
 const CELL: f64 = 64.0;
 
-/// A map of more than 16,384 units gets larger cells: more of them would take megabytes.
+/// Maximum number of cells along a side. A map of more than 16,384 units gets larger cells, because
+/// more of them would take megabytes.
 const MAX_CELLS_A_SIDE: f64 = 256.0;
 
 /// The cells that a box covers, as inclusive ranges.

@@ -1,5 +1,5 @@
-//! Boxes that turn with their bodies, and a test of the six face directions of two of them: it
-//! is most of the separating-axis test for little of its cost.
+//! Boxes that turn with their bodies, and a test of the six face directions of two of them, which
+//! does most of the work of the separating-axis test for little of its cost.
 
 use glam::{DMat3, DVec3};
 
@@ -26,7 +26,7 @@ impl OrientedBox {
     pub(crate) fn direction_to(&self, other: &Self) -> DVec3 {
         let on_own = self.nearest_to(other.nearest_to(self.centre));
         let between = other.nearest_to(on_own) - on_own;
-        // For boxes that overlap, `between` would be nothing but rounding.
+        // For overlapping boxes, `between` may be rounding alone.
         let overlap = between.length_squared() < ROUNDING * ROUNDING;
         let between = if overlap { other.centre - self.centre } else { between };
         between.normalize_or(DVec3::Z)

@@ -15,8 +15,8 @@ pub(crate) struct Pose {
 }
 
 /// The rotation that a quaternion of any length stands for; `None` if it has no length, or is
-/// not finite. The squares of its parts may overflow or underflow, so a quaternion whose length
-/// is far from one is scaled first.
+/// not finite. A quaternion whose length is far from one is scaled first, because the squares of
+/// its parts may overflow or underflow.
 pub(crate) fn unit(quaternion: DQuat) -> Option<DQuat> {
     let greatest = DVec4::from(quaternion).abs().max_element();
     if !quaternion.is_finite() || greatest == 0.0 {
@@ -62,8 +62,8 @@ pub(crate) fn share_of_way([start, end]: [DVec3; 2], reached: DVec3) -> f64 {
 /// was rounded to `f32` on its way.
 const ROUNDED: f64 = 1e-6;
 
-/// Most by which the square of an orientation's length may differ from 1, for an orientation that
-/// was normalised in `f64`.
+/// Maximum difference of the square of an orientation's length from 1, for an orientation that was
+/// normalised in `f64`.
 const UNIT: f64 = 1e-12;
 
 /// The squares of numbers from this to its inverse neither overflow nor underflow.
@@ -87,8 +87,8 @@ impl Pose {
         position.abs().cmple(extent).all().then_some(known)
     }
 
-    /// The pose with its orientation normalised as exactly as audits require; unchanged if the
-    /// orientation is that exact already. `None` if the pose is not sound.
+    /// The pose with its orientation normalised as exactly as audits require; unchanged if it
+    /// already is. `None` if the pose is not sound.
     pub(crate) fn of_unit_length(self) -> Option<Self> {
         let square = self.orientation.length_squared();
         if !self.is_sound() {
@@ -128,8 +128,8 @@ impl Pose {
 /// a match is a tenth of a second.
 const LONGEST_TICK: f64 = 1.0;
 
-/// Limit of the speed and the spin of a body, in units and radians per second. No body of a match
-/// is a thousandth as fast.
+/// Limit of the speed and the spin of a body, in units and radians per second. Bodies in a match
+/// stay below a thousandth of it.
 const FASTEST: f64 = 1e7;
 
 /// Whether a tick may last this many seconds.
@@ -253,9 +253,9 @@ const TURN_OVER_CHORD: f64 = 2.03;
 const UNEVEN_TURN: f64 = 1.3;
 
 /// How far a point within `radius` of the centre can leave its chord between two poses: an eighth
-/// of its greatest second derivative, which is the angle squared times the radius. The derivative
-/// is no greater at any time between the two. So over a part of the time the bound is this one
-/// times the square of that part. `None` if the body turns by more than a radian.
+/// of its greatest second derivative, which is the angle squared times the radius. That derivative
+/// bounds all times between the two, so over a part of the time the bound is this one times the
+/// square of that part. `None` if the body turns by more than a radian.
 pub(crate) fn sagitta([start, end]: [&Pose; 2], radius: f64) -> Option<f64> {
     if start.orientation == end.orientation {
         return Some(0.0);
@@ -282,12 +282,11 @@ pub(crate) fn least_between(first: f64, last: f64, sagitta: f64) -> f64 {
 /// a radian.
 ///
 /// In the frame's axes the path of a point is a curve, for both bodies may turn.
-/// With second derivative at most `k` the path leaves its chord by at most
-/// `k / 8`, and so any halfspace that contains both its ends. The terms of `k`
-/// are the frame's angle squared times the distance (centripetal), twice that
-/// angle times the speed (Coriolis), and the body's own angle squared times its
-/// radius: each at its greatest at any time between the poses, so over a part of the time the
-/// bound is this one times the square of that part.
+/// With second derivative at most `k`, the path leaves its chord, and any halfspace that contains
+/// both its ends, by at most `k / 8`. The terms of `k` are the frame's angle squared times the
+/// distance (centripetal), twice that angle times the speed (Coriolis), and the body's own angle
+/// squared times its radius: each at its greatest at any time between the poses, so over a part of
+/// the time the bound is this one times the square of that part.
 pub(crate) fn relative_sagitta(
     (seen, radius): ([&Pose; 2], f64),
     (frame, size): ([&Pose; 2], f64),
@@ -364,7 +363,7 @@ mod tests {
                     let angle = f64::from(k) * 0.1;
                     let up = DVec3::new(angle.cos(), angle.sin(), (angle * 3.0).sin()).normalize();
                     let height = |t: f64| up.dot(place(from + (to - from) * t));
-                    // The bound of the whole motion holds on a part of it, too.
+                    // The bound of the whole motion also holds on a part of it.
                     for sagitta in [sagitta, whole * (to - from) * (to - from)] {
                         let least = least_between(height(0.0), height(1.0), sagitta) - 1e-12;
                         for i in 0..=32 {

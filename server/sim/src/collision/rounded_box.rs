@@ -5,15 +5,14 @@ use glam::DVec3;
 use obsp::geometry::Aabb;
 use wide::i16x8;
 
-/// Steps of a frame along its longest side: as many as a number of 16 bits can tell apart, less
-/// some room for rounding.
+/// Steps of a frame along its longest side: as many as a 16-bit number has values, less some room
+/// for rounding.
 const STEPS: f64 = 65_000.0;
 
 /// Half of the steps: the middle of a frame has the number zero.
 const HALF_STEPS: i32 = 32_500;
 
-/// The space in which boxes are rounded. Boxes that reach out of it count as if they reached
-/// to infinity there.
+/// The space in which boxes are rounded. A box that reaches out of it counts as infinite there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     origin: DVec3,

@@ -2,9 +2,9 @@
 //!
 //! Most parts are closest between a vertex of one and a face of the other, which needs no
 //! search ([`FacePlane`]). The search (GJK) only *proposes* a direction; the reported gap is always
-//! measured along it from all vertices of both parts. Whatever rounding does to
-//! the search, a reported gap is a plane that does divide the pair: the proof
-//! does not depend on how the plane was found.
+//! measured along it from all vertices of both parts. So a reported gap always belongs to a plane
+//! that divides the pair, however rounding affected the search: the proof does not depend on how
+//! the plane was found.
 
 mod face;
 mod features;

@@ -1,13 +1,13 @@
 //! Finds when two moving parts first come within a margin of each other: bisection
 //! over time (Blow 1997), made complete.
 //!
-//! Testing poses alone proves nothing about the motion between them. So an interval of time is
-//! passed only when one plane divides the pair *throughout* it: the plane clears both parts at both
-//! ends by more than rotation can add in between ([`sagitta`], [`relative_sagitta`]). The plane may
-//! be fixed in the world or in the frame of either part: the face of a turning body divides it
-//! during the whole motion from a surface that it slides over. Where a plane does not clear all of
-//! the remaining interval, the interval is cut where the plane's room ends, earliest part first,
-//! down to a [`Resolution`]. There a search finds another plane.
+//! Testing poses alone proves nothing about the motion between them. So an interval of time is free
+//! only if one plane divides the pair *throughout* it: the plane clears both parts at both ends by
+//! more than rotation can add in between ([`sagitta`], [`relative_sagitta`]). The plane may be
+//! fixed in the world or in the frame of either part: the face of a turning body divides it during
+//! the whole motion from a surface that it slides over. Where a plane does not clear all of the
+//! remaining interval, the interval is cut where the plane's room ends, earliest part first, down
+//! to a [`Resolution`]. There a search finds another plane.
 
 use std::cell::OnceCell;
 
@@ -34,8 +34,8 @@ use crate::collision::separation::{
 pub struct Resolution(u32);
 
 impl Resolution {
-    /// The allowed numbers of parts. With fewer, bodies would stop visibly early; with
-    /// more, rounding would decide.
+    /// The allowed numbers of parts. With fewer parts, bodies would stop visibly early; with more,
+    /// rounding would decide.
     pub const PARTS: std::ops::RangeInclusive<u32> = 16..=1 << 20;
 
     /// A resolution of this many parts to a tick; `None` outside
@@ -58,15 +58,15 @@ impl Default for Resolution {
     }
 }
 
-/// Greatest number of intervals that are examined. After them a motion counts as blocked where
-/// its proof ends. A grazing rotation needs some dozens, and giving up early is always safe.
+/// Maximum number of intervals that are examined. After them a motion counts as blocked where its
+/// proof ends. A grazing rotation needs dozens, and giving up early is always safe.
 const MAX_INTERVALS: u32 = 64;
 
-/// Greatest number of steps of the shortest interval before a motion counts as blocked: a body
-/// that advances only by such steps is pressed against something.
+/// Maximum number of steps of the shortest interval before a motion counts as blocked: a body that
+/// advances only by such steps is pressed against something.
 const MAX_MINIMUM_STEPS: u32 = 6;
 
-/// Greatest number of times that are probed with one plane: testing a plane costs a fifth of a
+/// Maximum number of times that are probed with one plane: testing a plane costs a fifth of a
 /// search for a better one.
 const MAX_PROBES: u32 = 8;
 
@@ -77,8 +77,8 @@ const PROBE_SHARE: f64 = 0.999;
 /// A plane with less than this share of its room left counts as used up.
 const EXHAUSTED_SHARE: f64 = 0.3;
 
-/// A pair that is farther apart than this many margins is not pressed together. For such a pair
-/// it is worth while to test how far the proposed plane divides it.
+/// A pair that is farther apart than this many margins is not pressed together. Only for such a
+/// pair is it worth testing how far the proposed plane divides it.
 const UNPRESSED: f64 = 2.0;
 
 /// The impact that stops a motion.
@@ -172,8 +172,8 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// Both parts at one time. It is made once for each time that is examined, because
-/// turning a quaternion into a matrix costs as much as measuring a gap.
+/// Both parts at one time. Made once for each time that is examined, because turning a quaternion
+/// into a matrix costs as much as measuring a gap.
 #[derive(Clone, Copy)]
 struct Moment<'a> {
     time: f64,
@@ -191,8 +191,8 @@ impl Moment<'_> {
     }
 
     /// The separation, by a search that starts from the `features` that were closest at another
-    /// time. They may be a bad start at this time, so only a search without them can say that the
-    /// parts overlap.
+    /// time. They may be a bad start at this time, so an overlap is confirmed by a search without
+    /// them.
     fn separate(&self, guess: DVec3, features: Features) -> Proximity {
         let (a, b) = (&self.a, &self.b);
         match separate_from(a, b, guess, features, f64::INFINITY) {
@@ -230,8 +230,7 @@ struct SweepPair<'a> {
     margin: f64,
     shortest: f64,
     /// How far points can leave their chords over the whole tick, for [`least_between`]: in the
-    /// frame of the first part, and in the frame of the second. It is computed when it is first
-    /// needed.
+    /// frame of the first part, and in the frame of the second. Computed when first needed.
     relative: OnceCell<[f64; 2]>,
 }
 
@@ -278,8 +277,8 @@ impl<'a> SweepPair<'a> {
         if whole < f64::INFINITY {
             return whole * (to - from) * (to - from);
         }
-        // In the whole tick a body turns farther than the bound is proven for. Between these two
-        // times it may not.
+        // In the whole tick a body turns by more than the bound is proven for, but perhaps not
+        // between these two times.
         let [ours, theirs] = [self.a, self.b].map(|of| [from, to].map(|at| of.motion.at(at)));
         self.astray_between(frame, ours.each_ref(), theirs.each_ref())
     }
@@ -401,8 +400,8 @@ pub(crate) fn time_of_impact(
     if way.is_some_and(|(_, room)| room > 0.0) {
         return TimeOfImpact::Free;
     }
-    // A body that has turned since the plane was proposed took its faces along. Where two edges
-    // were closest, a face is seldom a better plane.
+    // If a body has turned since the plane was proposed, its faces have turned with it. Where two
+    // edges were closest, a face is seldom a better plane.
     let plane = near.features.may_be_at_face().then(|| passed.face_plane(axis));
     if let Some(plane) = plane.as_ref().filter(|plane| plane.gap > gap + ROUNDING) {
         (axis, gap) = (plane.axis, plane.gap);
@@ -439,9 +438,9 @@ pub(crate) fn time_of_impact(
         if room > 0.0 {
             return TimeOfImpact::Free;
         }
-        // Two points that come too near within the shortest interval leave no plane any
-        // room: the common case of a body that is pressed against another.
-        // They are measured only where the plane's room seems to end that soon.
+        // If two points come too near within the shortest interval, no plane has room: the common
+        // case of a body pressed against another. The points are measured only where the plane's
+        // room seems to end that soon.
         let mut soon = None;
         let shortly_after = |passed: &Moment| pair.at((passed.time + pair.shortest).min(to));
         let all = gap - pair.margin;

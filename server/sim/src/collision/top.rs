@@ -5,10 +5,10 @@ use glam::{DMat3, DQuat, DVec3};
 
 use crate::collision::pose::turned;
 
-/// Greatest turn of a step of the integration, in radians.
+/// Largest turn of a step of the integration, in radians.
 const STEP: f64 = 1.0 / 16.0;
 
-/// Greatest number of steps of one integration: the solver limits the turn of a tick to a radian.
+/// Maximum number of steps of one integration: the solver limits the turn of a tick to a radian.
 const MAX_STEPS: f64 = 16.0;
 
 /// Moments of inertia that differ by no more than this share of them count as equal. The body

@@ -116,8 +116,8 @@ impl Default for Stages {
 }
 
 /// A clock in nanoseconds from any origin. The simulation has no clock of its own: a caller
-/// who wants the stages timed provides one. The clock is read some twenty times for each pair
-/// that comes near, and the cost of reading it is part of the result.
+/// who wants the stages timed provides one. The clock is read about twenty times for each pair that
+/// comes near, and the cost of reading it is part of the result.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(fn() -> u64);
 

@@ -1,5 +1,5 @@
-//! The motion of a missile that bounces. It is a ball that no impulse turns. It rotates as if
-//! it rolled over the last surface that it met, which is visible but has no effect.
+//! The motion of a missile that bounces. It is a ball that no impulse turns. Its rotation, as if it
+//! rolled over the last surface that it met, is for the eye only.
 
 use glam::DVec3;
 use obsp::model::Material;
@@ -14,7 +14,7 @@ use crate::bodies::solver::{RESTITUTION_THRESHOLD, max_spin};
 use crate::conventions::GRAVITY;
 use crate::players::movement::WALKABLE;
 
-/// Greatest number of bounces of a ball in one tick: in a corner it meets three surfaces.
+/// Maximum number of bounces of a ball in one tick: in a corner it meets three surfaces.
 const MAX_BOUNCES: usize = 4;
 
 /// Moves a ball by a tick, from bounce to bounce. Returns whether it is still in the world.
@@ -39,8 +39,8 @@ pub(super) fn bounce(missiles: &mut Missiles, slot: u16) -> bool {
         };
         left *= 1.0 - flight.time;
         lies |= stop.entity.is_none() && stop.normal.z >= WALKABLE;
-        // A ball that leaves a surface may have no room to rotate there, only to move: without
-        // another attempt it would hang there at full speed.
+        // A ball that leaves a surface may have room to move but not to rotate: without another
+        // attempt it would hang there at full speed.
         if !apply_impact(missiles, slot, &stop) && spin == DVec3::ZERO {
             break;
         }
@@ -86,7 +86,7 @@ fn apply_impact(missiles: &mut Missiles, slot: u16, stop: &Stop) -> bool {
         other.apply(-impulse);
         other
     });
-    // A sleeping body that would hardly move sleeps on and acts as a wall.
+    // A sleeping body that would hardly move goes on sleeping and acts as a wall.
     let sleeps_on = |(hit, pushed): &(&Entity, ImpulseBody)| {
         hit.sleep.asleep && pushed.surface_speed(shapes[hit.shape].radius) < STILL_SPEED
     };
@@ -120,8 +120,8 @@ struct BallImpact {
     normal: DVec3,
     /// Velocity of the ball relative to the obstacle, in units per second.
     relative: DVec3,
-    /// Speed that gravity added in this tick, in units per second. A ball that lies on the
-    /// ground is no faster, and does not bounce.
+    /// Speed that gravity added in this tick, in units per second. A ball that lies on the ground
+    /// meets it no faster, and does not bounce.
     gravity_speed: f64,
     restitution: f64,
     friction: f64,

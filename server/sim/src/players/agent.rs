@@ -20,13 +20,13 @@ use crate::players::driver::{Driver, Load, add_loads};
 /// player's feet and the floor.
 const AGENT_GAP: f64 = 1.25 * REST_GAP;
 
-/// A player who approaches a body by no more than this share of the motion passes
-/// along it, and may come nearer to it. A crate that rests on a player's head is never
-/// quite level: without this the player would be wedged between it and the floor.
+/// A player who approaches a body by no more than this share of the motion passes along it, and may
+/// come nearer than usual. Without this, a player with a crate on the head would be wedged between
+/// it and the floor, because the crate is never quite level.
 const GRAZING: f64 = 1.0 / 16.0;
 
-/// The distance in units that a player keeps from a body while passing along it: twice the
-/// guard's margin, so that the end of the motion is free, too.
+/// The distance in units that a player keeps from a body while passing along it: twice the guard's
+/// margin, so that [`Agent::is_free`] holds at the end of the motion.
 pub(crate) const GRAZING_GAP: f64 = 2.0 * MARGIN;
 
 /// The bodies that a player may run into.
@@ -41,12 +41,12 @@ pub(crate) trait NearbyBodies<'a> {
     fn drivers(&self) -> &[Driver<'a>];
 }
 
-/// Sweeps of one tick hardly reach farther than this, in units: a step up and down,
-/// and three times the running speed.
+/// Sweeps of one tick seldom reach farther than this, in units: a step up and down, and three times
+/// the running speed.
 const IN_REACH: f64 = 36.0;
 
 /// Reach of the sweeps of one tick where there are kinematic bodies, in units: one of them may
-/// carry a crate on which the player stands. A player who can get farther has a longer reach.
+/// carry the player's crate. A player who can get farther has a longer reach.
 const IN_REACH_OF_DRIVERS: f64 = 96.0;
 
 /// All bodies but the player in a slot, where they are now.
@@ -54,7 +54,7 @@ pub(crate) struct LiveBodies<'a> {
     space: Space<'a>,
     slot: u16,
     /// All bodies that touch this box are in `near`. They are collected once, because a player
-    /// sweeps some ten times a tick.
+    /// sweeps about ten times a tick.
     reach: Aabb,
     near: Vec<(u16, Aabb, Body<'a>)>,
     drivers: Vec<Driver<'a>>,
@@ -182,8 +182,8 @@ impl<'a> PlaneCache<'a> {
             time_of_impact =
                 first_impact(body, obstacle, (0.0, 1.0), GRAZING_GAP, axis, self.context);
         }
-        // A plane is kept only where the two meet: it must not matter which stage proved a
-        // motion free.
+        // A plane is kept only if the two meet, because the stage that proved a motion free must
+        // not matter.
         if let TimeOfImpact::Blocked(impact) = time_of_impact {
             match known {
                 Some(index) => self.planes[index].1 = impact.axis,
@@ -252,8 +252,8 @@ impl Agent<'_> {
                 (hit.end, share_of_way(way, hit.end.as_dvec3()), Some(found))
             }
         };
-        // The end is rounded to `f32`, which changes the direction: the rounded motion
-        // is checked again, a few times at most, each time shorter.
+        // The end is rounded to `f32`, which changes the direction: the rounded motion is checked
+        // again, at most a few times, and each time shorter.
         for shorter in [1.0, 0.99, 0.9, 0.5] {
             let Some((impact, other)) = self.first_impact(start, reach, crowd, memory) else {
                 return SweepResult { end: reach, time, hit };

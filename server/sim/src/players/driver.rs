@@ -1,5 +1,5 @@
 //! Kinematic bodies as players meet them. A kinematic body carries the players who stand on it, and
-//! pushes the players in its way. The bodies that stand on it carry and push players, too.
+//! pushes the players in its way. The bodies that stand on it carry and push players as well.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -21,8 +21,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) is_held: bool,
 }
 
-/// Greatest number of levels of a load. Crates on a lift are one level, and the bodies on them
-/// are the next.
+/// Maximum number of levels of a load. Crates on a lift are one level, and the bodies on them are
+/// the next.
 const LEVELS: usize = 4;
 
 /// A body may stand on another if its lowest point is no farther than this above or below the
@@ -37,9 +37,9 @@ pub(crate) struct Load<'a> {
     pub(crate) bounds: Aabb,
 }
 
-/// Adds the loads that stand on the kinematic bodies, and the loads that stand on those. To a
-/// player each load moves as the body below it. Otherwise a player who stands on a crate would stop
-/// the lift under the crate.
+/// Adds the loads that stand on the kinematic bodies, and the loads on top of these. For a player,
+/// each load moves like the body below it. Otherwise a player who stands on a crate would stop the
+/// lift under the crate.
 pub(crate) fn add_loads<'a>(drivers: &mut Vec<Driver<'a>>, mut loads: Vec<Load<'a>>, seconds: f64) {
     let mut below: Vec<(Driver, Aabb)> =
         drivers.iter().map(|driver| (*driver, driver.bounds())).collect();
@@ -105,8 +105,8 @@ impl<'a> Driver<'a> {
     }
 
     /// The velocity, over a tick of `seconds`, of the body's point that is at `point` now. It is
-    /// along the chord of the point's way: along the tangent, a turning body would carry the
-    /// players on it outward.
+    /// along the chord of the point's way, because along the tangent a turning body would carry its
+    /// players outward.
     pub(crate) fn velocity_at(&self, point: DVec3, seconds: f64) -> DVec3 {
         if self.angular == DVec3::ZERO {
             return self.velocity;

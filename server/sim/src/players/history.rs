@@ -14,8 +14,8 @@ use crate::collision::pose::{Motion, Pose};
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
 
-/// Number of ticks that are kept: half a second at a server's highest tick rate, well above
-/// the longest compensation that it allows.
+/// Number of ticks that are kept: half a second at a server's highest tick rate, well above the
+/// longest allowed compensation.
 const KEPT: usize = 64;
 
 /// Units of [`Command::view_age`](crate::Command::view_age) in a tick.
@@ -25,9 +25,9 @@ const PARTS: u64 = 16;
 /// position in between is used.
 const RELOCATED: f64 = 128.0;
 
-/// The poses of the players at the end of the latest ticks. With them a ray can be judged
-/// by what the shooter saw: a client shows a moving opponent where it was a round
-/// trip and an interpolation delay ago.
+/// The poses of the players at the end of the latest ticks. They let a ray be judged by the
+/// shooter's picture, in which a moving opponent is where it was a round trip and an interpolation
+/// delay ago.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PositionHistory {
     /// The poses by tick, the latest tick first; within a tick in ascending order of slot.

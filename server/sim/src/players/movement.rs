@@ -1,11 +1,11 @@
 //! The motion of a player on foot: walking, jumping, crouching, stepping up, sliding.
 //!
-//! [`step`] is a pure function of a player's state, one [`Command`] and the
-//! answers to its sweeps ([`Surroundings`]): the server passes the whole moving
-//! world, a predicting client the part that it knows. The rules are Quake's:
-//! friction and acceleration on the ground, a little control in the air, steps of
-//! 18 units. Unlike in Quake, surfaces that are each too steep to stand on carry a player
-//! together where they leave no way down ([`wedge`]). A wedged player can jump.
+//! [`step`] is a pure function of a player's state, one [`Command`] and the results of its sweeps
+//! ([`Surroundings`]). The server passes the whole moving world, and a predicting client the part
+//! that it knows. The rules are Quake's: friction and acceleration on the ground, a little control
+//! in the air, steps of 18 units. Unlike in Quake, several surfaces that are each too steep to
+//! stand on carry a player where together they leave no way down ([`wedge`]). A wedged player can
+//! jump.
 
 mod parameters;
 mod slide;
@@ -27,8 +27,7 @@ pub use parameters::{MovementError, MovementParameters};
 use slide::slide_and_step;
 use wedge::find_wedge;
 
-/// Least height of the normal of ground that carries: the cosine of about 45.6
-/// degrees.
+/// Minimum height of the normal of ground that carries: the cosine of about 45.6 degrees.
 pub(crate) const WALKABLE: f64 = 0.7;
 /// Ground nearer than this, in units, carries.
 const GROUND_REACH: f32 = 0.25;
@@ -37,23 +36,23 @@ const GROUND_REACH: f32 = 0.25;
 const LEAVING: f64 = 10.0;
 /// Speed of a player who leaves a teleporter, as in Quake.
 const TELEPORT_SPEED: f64 = 300.0;
-/// Greatest number of surfaces that a player is moved away from in one tick: more than meet in
-/// any corner.
+/// Maximum number of surfaces that a player is moved away from in one tick: more than any corner
+/// has.
 const MAX_SURFACES: usize = 6;
-/// Greatest number of times within a tick that a player gives way to kinematic bodies. There may
-/// be a few at once, and the player gives way once more to a body that turns.
+/// Maximum number of times within a tick that a player gives way to kinematic bodies. There may be
+/// a few at once, and the player gives way once more to a body that turns.
 const MAX_PUSHES: usize = 4;
 /// Extra speed with which a player gives way to a kinematic body, in units per second: positions
 /// are rounded to `f32`.
 const EXTRA_PUSH: f64 = 0.25;
-/// A kinematic body that turns comes nearer than its velocity at one point says. The player gives
-/// way faster by this share of that speed.
+/// A turning kinematic body comes nearer than its velocity at one point suggests, so the player
+/// gives way faster by this share of that speed.
 const EXTRA_SHARE: f64 = 0.1;
 /// Highest speed of a player, in units per second.
 const MAX_SPEED: f64 = 2000.0;
 
-/// The whole motion state of a player on foot: with the same surroundings and
-/// commands it leads to the same states, bit for bit, wherever it is computed.
+/// The whole motion state of a player on foot. With the same surroundings and commands, it leads to
+/// the same later states on every machine, bit for bit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlayerMotion {
     /// Centre of the player's box, in units.
@@ -115,8 +114,8 @@ struct Ground {
     drift: DVec3,
     /// Whether it is a kinematic body that moves.
     is_carrier: bool,
-    /// Whether it consists of several surfaces that are each too steep to stand on. They are
-    /// walls to a player who walks there.
+    /// Whether it consists of several surfaces that are each too steep to stand on. They act as
+    /// walls on a player who walks there.
     is_wedge: bool,
 }
 
@@ -168,9 +167,9 @@ pub(crate) fn step(
 }
 
 /// Moves the player away from surfaces that are nearer than the distance at which a trace
-/// stops. A sweep that meets nothing may end at any distance from a wall beside it, and a
-/// test in `f32` is not reliable very near a wall. A player who cannot get clear stays at
-/// `checked`, the position before.
+/// stops. A free sweep may end at any distance from a wall beside it, and a test in `f32` is not
+/// reliable very near a wall. A player who cannot get clear stays at `checked`, the position
+/// before.
 fn keep_off(motion: &mut Motion, checked: Vec3, surroundings: &mut impl Surroundings) {
     let posture = motion.walker.posture;
     for _ in 0..MAX_SURFACES {

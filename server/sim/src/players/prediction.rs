@@ -79,8 +79,8 @@ pub struct Predicted {
     /// Indices in `others` of the props that the player ran into. They have the velocity of
     /// the shove now.
     pub shoved: Vec<usize>,
-    /// Whether a body that the player has not set in motion was in the way while it moved, or
-    /// carried the player: only the server knows the motion of such a body.
+    /// Whether a moving body was in the way or carried the player, and the player had not set it in
+    /// motion: only the server knows the motion of such a body.
     pub pushed: bool,
 }
 
@@ -98,9 +98,9 @@ impl Predictor {
     /// (without the player) as they are when the tick begins. `own` names the bodies among them
     /// that the player has set in motion. `parameters` are the server's.
     ///
-    /// The motion stays as it was if the tick is not longer than 0 and at most 1 second, if a
-    /// parameter is out of its range, or if the motion is not valid
-    /// ([`PlayerMotion::is_sound`]). Other bodies whose state is not valid are left out.
+    /// The motion stays unchanged if the tick is not above 0 seconds or is longer than 1 second, if
+    /// a parameter is out of its range, or if the motion is not valid ([`PlayerMotion::is_sound`]).
+    /// Other bodies whose state is not valid are left out.
     pub fn step(
         &self,
         motion: PlayerMotion,
@@ -301,7 +301,7 @@ impl<'a> KnownBodies<'a> {
             }
             let body = predictor.body(other)?;
             let around = body.speedbox();
-            // A body that seems to overlap the player must be elsewhere by now: it is left out.
+            // A body that seems to overlap the player must have moved since, and is left out.
             let inside =
                 around.overlaps(&here) && least_gap(&player, &body, Candidates::ALL).is_none();
             (!inside).then_some((other.id.slot, body, around))

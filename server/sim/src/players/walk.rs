@@ -41,8 +41,8 @@ pub(crate) struct PlayerSurroundings<'a, C> {
     pub(crate) arena: &'a Arena,
     pub(crate) crowd: C,
     pub(crate) memory: PlaneCache<'a>,
-    /// Whether a body that the player has not set in motion was in the way while it moved, or
-    /// carried the player.
+    /// Whether a moving body was in the way or carried the player, and the player had not set it in
+    /// motion.
     pub(crate) pushed: bool,
 }
 
@@ -189,8 +189,8 @@ pub(crate) fn step(
     let overlaps = placement.is_none() && space.overlaps(entity);
     if let Some(entity) = entities.get_mut(slot) {
         entity.velocity = moved.velocity.as_dvec3();
-        // A motion whose end is not free is not made: the view turns, and the velocity
-        // is kept for the next tick.
+        // The end of the motion is not free: the player stays, the view turns, and the velocity is
+        // kept for the next tick.
         let unmoved = Walker { yaw: command.yaw, ..motion.walker };
         if let Some(walker) = entity.walker_mut() {
             *walker = if placement.is_some() { moved.walker } else { unmoved };
@@ -211,7 +211,7 @@ fn shove(entities: &mut Entities, shapes: &Shapes, player: u16, touched: &[(Swee
     for (hit, speed) in touched {
         let Some(slot) = hit.entity else { continue };
         let Some(entity) = entities.get(slot) else { continue };
-        // The model decides, because clients know no more of the body.
+        // Decided by the model, because clients know nothing else about the body.
         if shapes[entity.shape].kind != BodyKind::Dynamic || !entity.is_rigid() {
             continue;
         }
@@ -228,7 +228,7 @@ fn shove(entities: &mut Entities, shapes: &Shapes, player: u16, touched: &[(Swee
 }
 
 /// The velocity that a body gains if a player runs into it; `None` if the player
-/// stands on it, or it moves away as fast already.
+/// stands on it, or it already moves away as fast.
 pub(crate) fn shove_speed(
     hit: &SweepHit,
     speed: f64,

@@ -91,9 +91,9 @@ impl ContactSearch {
     /// after a tick that found `before`.
     ///
     /// `None` if there is no room for all of them: in a match no two bodies, nor a body and the
-    /// map, are as near as [`super::MARGIN`]. `None` also if the tick is not longer than 0 and at
-    /// most 1 second, if a number is not finite, or if a thing is beyond the extent of worlds or
-    /// faster than 10 million units per second.
+    /// map, are as near as [`super::MARGIN`]. `None` also if the tick is not above 0 seconds or is
+    /// longer than 1 second, if a number is not finite, or if a thing is beyond the extent of
+    /// worlds or faster than 10 million units per second.
     pub fn find(
         &self,
         things: &[Thing],

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Number of points along the longer side of a cut: one every 8 units of a map of 2048 units.
 const POINTS: f64 = 256.0;
 
-/// Least distance between the points, in units.
+/// Minimum distance between the points, in units.
 const SPACING: f64 = 4.0;
 
 /// For each point at a height, how many player sizes have no room there.
@@ -68,7 +68,7 @@ mod tests {
         }
         assert!(cut.rows.iter().all(|row| row.len() == cut.rows[0].len()));
         assert!(cut.rows.len() <= 256 && cut.rows[0].len() <= 256);
-        // In the void around the map there is no room for anybody.
+        // In the void around the map no size has room.
         assert!(cut.rows[0].chars().all(|digit| digit == '4'), "{}", cut.rows[0]);
     }
 }

@@ -30,8 +30,8 @@ pub struct Heat {
 pub struct Met {
     /// Slots of both, the lower one first.
     pub slots: [u16; 2],
-    /// The stage that decides the pair when it meets for the first time. In a match, last
-    /// tick's dividing plane often saves the later stages.
+    /// The stage that decides the pair at its first meeting. In a match, last tick's dividing plane
+    /// often saves the later stages.
     pub stage: Stage,
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct Stages<'a> {
 
 impl Threads {
     /// Lets `lead` run stages ([`Stages::run`]), in which `work` is called with the stage's
-    /// task and the index of an item. `most` is the greatest number of items.
+    /// task and the index of an item. `most` is the maximum number of items.
     pub(crate) fn in_stages(
         &self,
         most: usize,

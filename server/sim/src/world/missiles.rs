@@ -18,7 +18,7 @@ impl World {
     }
 
     /// Adds a missile at `position`, with a velocity in units per second. A speed of more than
-    /// 4,500 is shortened. The missile begins to move in the same tick. The guard keeps 1/128
+    /// 4,500 is reduced to that. The missile begins to move in the same tick. The guard keeps 1/128
     /// unit to everything else.
     ///
     /// ```

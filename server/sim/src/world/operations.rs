@@ -1,6 +1,6 @@
 //! The operations of a game on the world. None of them can break the promise. An operation that
 //! places something asks the guard, and returns an error if there is no room. Velocities and
-//! impulses are only proposals, and the guard stops the motion that they lead to.
+//! impulses only propose a motion, and the guard stops it where it must.
 
 use glam::{DQuat, DVec3};
 use thiserror::Error;
@@ -23,11 +23,11 @@ use crate::state::{EntityId, ModelId, PlayerKind, Posture};
 /// a tick of 1/60 s such a body moves 75 units.
 const MAX_SPEED: f64 = 4_500.0;
 
-/// Greatest part of an impulse along an axis, in kilogram units per second. It gives a body more
-/// speed than any limit allows, and no product of it with [`MAX_ARM`] is infinite.
+/// Maximum component of an impulse along an axis, in kg·units/s. It gives a body more speed than
+/// any limit allows, and no product of it with [`MAX_ARM`] is infinite.
 const MAX_IMPULSE: f64 = 1e9;
 
-/// Greatest coordinate of the point at which an impulse acts, in units.
+/// Maximum coordinate of the point at which an impulse acts, in units.
 const MAX_ARM: f64 = 1e6;
 
 /// Distance beyond the bounds of the map, in units, up to which something may be placed.
@@ -147,7 +147,7 @@ impl World {
     }
 
     /// Makes a player on foot stand or crouch. The feet stay where they are. The player's next
-    /// command decides anew.
+    /// command changes the posture again.
     ///
     /// # Errors
     /// [`PlaceError::NoRoom`] if there is no room to stand up, and [`PlaceError::NoSuchEntity`]
@@ -173,11 +173,11 @@ impl World {
     }
 
     /// Sets the velocities of an entity: units per second, and radians per second about the
-    /// world's axes. A speed of more than 4,500 units per second is shortened. Players on
+    /// world's axes. A speed of more than 4,500 units per second is reduced to that. Players on
     /// foot do not turn.
     ///
     /// A kinematic body keeps its velocities until they are set again. It pushes and carries the
-    /// bodies that it meets. It stands still for as long as a body in its way cannot give way.
+    /// bodies that it meets. While a body in its way cannot give way, it stands still.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -210,8 +210,8 @@ impl World {
         Ok(())
     }
 
-    /// Applies an impulse, in kilogram units per second, at a point of the world. A player
-    /// on foot weighs 80 kg and does not turn. Impulses do nothing to a kinematic body.
+    /// Applies an impulse, in kg·units/s, at a point of the world. A player on foot weighs 80 kg
+    /// and does not turn. Impulses do nothing to a kinematic body.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing changes then.
@@ -246,8 +246,8 @@ impl World {
     }
 
     /// Adds `gained` to the velocity of an entity, in units per second. Its spin stays as it is.
-    /// A speed of more than 4,500 units per second is shortened. This does nothing to a kinematic
-    /// body, because it is meant for explosions and other impulses.
+    /// A speed of more than 4,500 units per second is reduced to that. This does nothing to a
+    /// kinematic body, because it is meant for explosions and other impulses.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing changes then.
@@ -268,8 +268,7 @@ impl World {
     }
 
     /// Drops a box from under a hovertank. Where the box touches the ground it becomes a
-    /// repair pad. A tank has one piece of cargo: the box or pad that it dropped before is
-    /// removed.
+    /// repair pad. A tank has one piece of cargo, so its previous box or pad is removed.
     ///
     /// # Errors
     /// [`PlaceError`]; nothing changes then. [`PlaceError::NoSuchEntity`] if `tank` is not a
@@ -449,7 +448,7 @@ impl World {
         }
         if let Role::Kinematic(kinematic) = &mut entity.role {
             if entity.velocity.dot(before[0]) + entity.angular.dot(before[1]) <= 0.0 {
-                // It does not go on as before: the bodies that slowed it are no longer in its way.
+                // Its slowdowns end: the bodies that slowed it are no longer in its way.
                 kinematic.slowdowns = 0;
             }
             return self.set_going(id);

@@ -19,7 +19,7 @@ use crate::random::Random;
 use crate::setup::SetupWarning;
 use crate::state::{ModelId, Posture};
 
-/// Greatest game time that placed props get to come to rest, in seconds.
+/// Longest game time for placed props to come to rest, in seconds.
 const SETTLING_SECONDS: u32 = 10;
 
 impl World {
@@ -67,7 +67,7 @@ impl World {
         let standing = self.arena.shapes.boxes.of(Posture::Standing);
         let (points, places) = (self.arena.spawn_points.clone(), self.arena.places().clone());
         let mut placed = 0;
-        // Places are looked for only for as many props as a match can have.
+        // Places are looked for only for as many props as a match can hold.
         for _ in 0..asked.min(MAX_ENTITIES as u32) {
             let model = models[random.below(models.len() as u64) as usize];
             placed += u32::from(self.insert_prop(model, |space, shape, context| {

@@ -23,9 +23,9 @@ pub struct RayHit {
     pub fraction: f64,
     /// The entity that the ray meets; `None` if it meets the map, or nothing.
     pub entity: Option<EntityId>,
-    /// Whether the ray starts inside of `entity`, or in the map's solid, and so sees nothing. It
-    /// is `true` as well for a ray that starts beyond the extent of worlds, ±[`obsp::UNIVERSE`],
-    /// where everything is solid, and for a ray with a number that is not finite.
+    /// Whether the ray starts inside `entity`, or in a solid of the map, and so sees nothing. Also
+    /// `true` for a ray that starts beyond the extent of worlds, ±[`obsp::UNIVERSE`], where
+    /// everything is solid, and for a ray with a number that is not finite.
     pub start_solid: bool,
 }
 
@@ -273,10 +273,10 @@ impl World {
         slots.into_iter().filter_map(|slot| self.id_in(Some(slot))).collect()
     }
 
-    /// Whether two entities that have touched count as touching still, although
-    /// [`World::touching`] no longer lists them. There are two such cases. Both sleep, so the
-    /// search for contacts leaves them out. Or one is a player who has run into the other within
-    /// the last quarter of a second: a player who shoves a body runs into it in every other tick.
+    /// Whether two entities that have touched still count as touching, although [`World::touching`]
+    /// no longer lists them. There are two such cases. Both may sleep, so that the search for
+    /// contacts leaves them out. Or one is a player who has run into the other within the last
+    /// quarter of a second: a player who shoves a body runs into it only in every other tick.
     pub fn keeps_touching(&self, one: EntityId, other: EntityId) -> bool {
         let here = |id| self.entities.find(id).filter(|entity| entity.placement().is_some());
         let (Some(first), Some(second)) = (here(one), here(other)) else { return false };

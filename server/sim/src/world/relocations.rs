@@ -1,6 +1,6 @@
-//! Relocations: a match announces each entity that it puts elsewhere than the entity's motion
-//! leads, so that an audit can compare the states with the announcements. The causes are falls out
-//! of the map, teleporters, the emergency routine, and a game's own operations.
+//! Relocations: a match announces each entity that it puts somewhere the entity's own motion does
+//! not lead, so that an audit can compare the states with the announcements. The causes are falls
+//! out of the map, teleporters, the emergency routine, and a game's own operations.
 
 use glam::DVec3;
 

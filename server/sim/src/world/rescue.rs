@@ -22,8 +22,8 @@ impl World {
     }
 
     /// The emergency routine: takes a body out of the world and puts it back at the
-    /// nearest free place, else at a spawn point, else into limbo. A body stays where it is if it
-    /// is free again because others were taken out before it.
+    /// nearest free place, else at a spawn point, else into limbo. A body stays if others that were
+    /// taken out before have left it free.
     pub(super) fn rescue(&mut self, slot: u16) {
         let Some(entity) = self.entities.get(slot) else { return };
         let Some(placement) = entity.placement().copied() else { return };
@@ -87,8 +87,8 @@ impl World {
         self.settle_player_in(slot, placement, yaw);
     }
 
-    /// Puts an entity from limbo at a place. A player looks along `yaw`, and an event tells that
-    /// the player spawned.
+    /// Puts an entity from limbo at a place. A player looks along `yaw`, and an event says that the
+    /// player spawned.
     pub(super) fn settle_player_in(&mut self, slot: u16, placement: Placement, yaw: u16) {
         self.settle_in(slot, placement);
         self.announce(slot, None);

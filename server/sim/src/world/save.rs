@@ -2,8 +2,8 @@
 //!
 //! The bytes contain everything that ticks change: bodies, contacts, sleep, the entities that
 //! wait outside of the world, the events of the last tick. The parts that never change (map,
-//! shapes, spawn points) are identified by the map's hash and the names of the models. Caches
-//! that no result depends on are built anew.
+//! shapes, spawn points) are identified by the map's hash and the names of the models. Caches, on
+//! which no result depends, are rebuilt.
 //!
 //! Saved bytes may come from anyone. Each number is checked, and each pose goes through the guard
 //! before it is committed, so no two bodies overlap in a world that was loaded.
@@ -41,32 +41,32 @@ use crate::state::{EntityId, Posture};
 /// Version of the format. Any change of the saved data raises it.
 const VERSION: u16 = 4;
 
-/// Greatest number of bytes that are read.
+/// Maximum number of bytes that are read.
 const MAX_BYTES: usize = 1 << 26;
 
-/// Greatest distance of a saved position from the map, in units. Entities that have left the map
-/// are taken out after the bodies have moved, but missiles move after that.
+/// Maximum distance of a saved position from the map, in units. Entities that have left the map are
+/// taken out after the bodies have moved, but missiles move after that.
 const AROUND: f64 = LEFT + 1024.0;
 
-/// Greatest saved speed, in units or radians per second.
+/// Maximum saved speed, in units or radians per second.
 const MAX_SPEED: f64 = 1e9;
 
-/// Greatest saved speed of a kinematic body, in units per second.
+/// Maximum saved speed of a kinematic body, in units per second.
 const MAX_DRIVEN: f64 = 5_000.0;
 
-/// Rounding may let a kinematic body spin faster by this share than the greatest spin.
+/// Share by which rounding may let a kinematic body spin faster than the greatest spin.
 const SPIN_ROUNDING: f64 = 1e-9;
 
-/// Greatest absolute value of any other saved number.
+/// Maximum absolute value of any other saved number.
 const MAX_NUMBER: f64 = 1e12;
 
-/// Most by which the length of a saved orientation or direction may differ from 1.
+/// Maximum difference of the length of a saved orientation or direction from 1.
 const UNIT: f64 = 1e-6;
 
-/// Greatest number of ticks of a match: at 60 a second, 148,000 years.
+/// Maximum number of ticks of a match: at 60 a second, 148,000 years.
 const MAX_TICK: u64 = 1 << 48;
 
-/// Greatest number of ticks in the saved history of positions.
+/// Maximum number of ticks in the saved history of positions.
 const MAX_HISTORY: usize = 64;
 
 /// Why a saved match cannot be loaded.
@@ -110,7 +110,7 @@ struct Saved<'a> {
     tick: u64,
     /// The numbers of [`MovementParameters`].
     movement: [f64; 9],
-    /// Greatest cost of the bodies in a tick; `None` for no limit.
+    /// Maximum cost of the bodies in a tick; `None` for no limit.
     budget: Option<f64>,
     generations: Cow<'a, [u16]>,
     entities: Vec<SavedEntity<'a>>,
@@ -139,7 +139,7 @@ fn wire() -> Wire {
 impl World {
     /// The whole match as bytes. A match from [`World::load`] goes on as this one does, digest by
     /// digest. The bytes do not contain the settings of the computation (threads, stages,
-    /// resolution, clock) and the counters.
+    /// resolution, clock) or the counters.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -182,7 +182,7 @@ impl World {
             pushed: Cow::Borrowed(&self.pushed),
             touches: Cow::Borrowed(&self.touches),
         };
-        // Plain data always has an encoding. If it had none, loading would refuse the empty bytes.
+        // Plain data always has an encoding; loading would refuse empty bytes.
         encode_to_vec((header, saved), wire()).unwrap_or_default()
     }
 
@@ -443,8 +443,7 @@ fn damaged(what: String) -> LoadError {
     LoadError::Damaged(what)
 }
 
-/// The pose as a player on foot would have it: without rotation, and with a position rounded to
-/// `f32`.
+/// The pose of a player on foot there: without rotation, and with a position rounded to `f32`.
 fn on_foot(pose: &Pose) -> Pose {
     Pose { position: pose.position.as_vec3().as_dvec3(), orientation: DQuat::IDENTITY }
 }

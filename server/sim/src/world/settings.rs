@@ -5,8 +5,8 @@ use crate::players::movement::{MovementError, MovementParameters};
 use crate::threads::Threads;
 
 impl World {
-    /// Default budget of a second; each tick has its share. At 60 Hz the share is 3,000, which is
-    /// the cost of some 800 bodies of a heap while it collapses.
+    /// Default budget per second; each tick has its share. At 60 Hz the share is 3,000: the cost of
+    /// about 800 bodies in a collapsing heap.
     pub const DEFAULT_BUDGET_PER_SECOND: u32 = 180_000;
 
     /// Switches stages of the filter cascade on and off. Results stay the same, only
@@ -23,9 +23,9 @@ impl World {
 
     /// Sets the budget: how much the bodies of a tick may cost. The cost is the number of awake
     /// bodies plus the number of pairs of parts that touch
-    /// ([`Counters::bodies_cost`](crate::Counters::bodies_cost)). If they would cost more, islands
-    /// far from all players are simulated with fewer sub-steps, then at half rate
-    /// ([`Counters::degraded_islands`](crate::Counters::degraded_islands)). `None` is no limit.
+    /// ([`Counters::bodies_cost`](crate::Counters::bodies_cost)). If the bodies would cost more,
+    /// islands far from all players are simulated with fewer sub-steps, then at half rate
+    /// ([`Counters::degraded_islands`](crate::Counters::degraded_islands)). `None` means no limit.
     ///
     /// Initially the budget is a tick's share of [`World::DEFAULT_BUDGET_PER_SECOND`]. Results
     /// depend on it, so it is saved with the match.
@@ -38,12 +38,12 @@ impl World {
         self.context.budget.map(|cost| cost as u32)
     }
 
-    /// Sets the budget of a second. A tick has its share, rounded down: see [`World::set_budget`].
+    /// Sets the budget per second. A tick has its share, rounded down: see [`World::set_budget`].
     pub fn set_budget_per_second(&mut self, budget: Option<u32>) {
         self.set_budget(budget.map(|cost| cost / self.config.tick_rate));
     }
 
-    /// Sets the greatest number of threads that share the search for contacts and the work of the
+    /// Sets the maximum number of threads that share the search for contacts and the work of the
     /// solver and the guard. It is 256 at most, and zero counts as one. Results do not depend on
     /// it.
     pub fn set_threads(&mut self, threads: u16) {

@@ -42,12 +42,12 @@ pub enum SweptShape {
     Model(ModelId),
 }
 
-/// Longest motion, in units, that one search covers. Times of impact are parts of a motion, so on a
+/// Longest motion, in units, that one search covers. Times of impact are parts of a motion, so in a
 /// longer one the shape would stop farther from the obstacle.
 const LONGEST: f64 = 512.0;
 
-/// Greatest number of searches of a sweep. Each blocked search leads to another one, nearer to the
-/// obstacle. A shape that grazes a body's edge may need some dozens.
+/// Maximum number of searches of a sweep. Each blocked search leads to another one, nearer to the
+/// obstacle. A shape that grazes a body's edge may need dozens.
 const MAX_SEARCHES: u32 = 64;
 
 /// The obstacle of a motion.

@@ -13,7 +13,8 @@ use crate::state::EntityId;
 /// A tick under way. The players move one by one ([`World::move_player`]), then the bodies
 /// ([`World::move_bodies`]) and the missiles ([`World::move_missile`]). Entities that wait outside
 /// of the world are brought back ([`World::bring_back`]). [`World::end_tick`] completes the tick.
-/// A player who is left out, or the bodies of a phase that is left out, stand still in this tick.
+/// A player who is left out stands still in this tick, and so do the bodies of a phase that is left
+/// out.
 ///
 /// ```
 /// # use std::sync::Arc;

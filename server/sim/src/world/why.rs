@@ -1,6 +1,6 @@
 //! Why a body is as it is: what it touches and along which plane, which stage of the cascade
 //! decides each pair, the impulses, the obstacle that the guard stopped it at, and why it is
-//! awake or asleep. People ask this of one body at a time, so it is computed on request. Only the
+//! awake or asleep. It is asked for one body at a time, so it is computed on request. Only the
 //! obstacle is recorded, because it is known only while the body moves.
 
 use glam::DVec3;
@@ -58,7 +58,7 @@ pub struct Why {
     pub surface_speed: f64,
     /// Three counts of ticks in a row: those in which its surface was slow, those in which it
     /// stayed where it was, and those in which the solver or the guard held it. The greatest of
-    /// them lets it sleep, if it sleeps at rest.
+    /// them decides when it sleeps, if it sleeps at rest.
     pub rests: [u16; 3],
     /// The condition on which it falls asleep.
     pub falls_asleep: FallsAsleep,
@@ -87,9 +87,9 @@ pub struct Touching {
     pub normal: DVec3,
     /// Their distance along the normal, in units; zero if they overlap.
     pub gap: f64,
-    /// The normal impulse of the solver in the last tick, in kilogram units per second.
+    /// The normal impulse of the solver in the last tick, in kg·units/s.
     pub impulse: f64,
-    /// The stage of the cascade that decides the pair when it meets for the first time.
+    /// The stage of the cascade that decides the pair at its first meeting.
     pub stage: Stage,
 }
 

@@ -16,7 +16,7 @@ use crate::address_key::AddressKey;
 use crate::telemetry::Limit;
 use crate::token_bucket::TokenBucket;
 
-/// A connection's place in the table of addresses; dropping it gives the place up.
+/// A connection's place in the table of addresses, which dropping it gives up.
 pub(crate) struct Permit {
     admission: Arc<Admission>,
     number: u64,
@@ -182,7 +182,7 @@ impl Permit {
         may.then_some(()).ok_or(Limit::Control)
     }
 
-    /// Charges bytes of chat. Every client of the match is sent them.
+    /// Charges bytes of chat, which every client of the match is sent.
     ///
     /// # Errors
     /// The address or the match has used up its budget of chat.
@@ -199,8 +199,8 @@ impl Permit {
     }
 }
 
-/// A player's place that is kept while the player's connection is lost. Dropping it gives the place
-/// up.
+/// A player's place that is kept while the player's connection is lost. Dropping it gives up the
+/// place.
 pub(crate) struct KeptPlace {
     admission: Arc<Admission>,
     address: AddressKey,

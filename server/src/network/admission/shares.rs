@@ -13,15 +13,15 @@ pub(crate) const UNFINISHED: usize = 64;
 /// back at once.
 pub(super) const UNFINISHED_PER_ADDRESS: usize = 16;
 
-/// If at least so many connections are unfinished, newcomers must prove their address.
+/// If at least this many connections are unfinished, newcomers must prove their address.
 pub(super) const UNPROVEN: usize = 16;
 
-/// If at least so many connections of one address are unfinished, its newcomers must prove the
+/// If at least this many connections of one address are unfinished, its newcomers must prove the
 /// address.
 pub(super) const UNPROVEN_PER_ADDRESS: usize = 4;
 
 /// Handshakes, of all addresses, that begin without a proof of the address. One that is broken off
-/// at once stays a connection for the 15 s of the idle time-out. So there are some 200 of them at
+/// at once stays a connection for the 15 s of the idle time-out. So there are about 200 of them at
 /// most: fewer than half of the connections that a server for a few players holds.
 pub(super) const UNPROVEN_HANDSHAKES: Rate = Rate { per_second: 10.0, burst: 64.0 };
 
@@ -42,7 +42,7 @@ pub(super) const JOINS: Rate = Rate { per_second: 0.2, burst: 12.0 };
 /// a goodbye.
 pub(super) const CONTROL: Rate = Rate { per_second: 2048.0, burst: 16384.0 };
 
-/// The part of [`CONTROL`] that each connection has for itself, whatever others of its address
+/// The part of [`CONTROL`] that each connection has for itself, however much others of its address
 /// send.
 pub(super) const CONTROL_PART: Rate = Rate { per_second: 512.0, burst: 4096.0 };
 
@@ -56,8 +56,8 @@ pub(super) const MATCH_CHAT: Rate = Rate { per_second: 1000.0, burst: 4000.0 };
 /// Addresses that are remembered, some 250 bytes each.
 pub(super) const REMEMBERED: usize = 8192;
 
-/// Time after a player has left until another one of the same address is let in. Without it,
-/// players would leave and join again to be healed.
+/// Time after a player has left until another one of the same address is let in. Otherwise players
+/// would leave and join again to be healed.
 pub(super) const REJOIN_DELAY: Duration = Duration::from_secs(3);
 
 /// The share that an operator grants each address. Clones are the same: all see what

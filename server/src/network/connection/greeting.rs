@@ -24,13 +24,13 @@ use crate::tickets::Presented;
 /// How long the tick thread may take to answer a request to join: many ticks.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long the older of two connections of one player has to hand its body over to the newer one.
+/// How long the older of two connections of one player has to hand over its body to the newer one.
 const HANDOVER: Duration = Duration::from_secs(1);
 
-/// Time between two checks whether the older connection has handed its body over.
+/// Time between two checks whether the older connection has handed over its body.
 const HANDOVER_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The things that a player who comes back keeps besides the body.
+/// Everything besides the body that a player who comes back keeps.
 struct Returned {
     ticket: Ticket,
     steered: Arc<SteeredEntity>,
@@ -106,8 +106,8 @@ impl<P: Path> PlayerConnection<'_, P> {
         outcome
     }
 
-    /// Returns the body that a player left if the player may have it back. A banned player is
-    /// refused. A player who was removed meanwhile gets `None`, and may join as a newcomer does.
+    /// Returns the body that a player left, if the player may have it back. A banned player is
+    /// refused. A player who was removed meanwhile gets `None`, and may join as a newcomer.
     fn unless_unwanted(&mut self, away: AwayPlayer) -> Result<Option<AwayPlayer>, End> {
         let address = self.feed.path.connection().remote_address().ip();
         let access = &self.lobby.game.access;
@@ -221,7 +221,7 @@ impl<P: Path> PlayerConnection<'_, P> {
             None => lobby.tickets.draw(&registration),
         };
         registration.hold(self.ticket);
-        // In seconds. A time that is longer than the wire format can hold is cut.
+        // In seconds. A time too long for the wire format is cut.
         let keep = u16::try_from(lobby.tickets.keep().as_secs()).unwrap_or(u16::MAX);
         // A ticket that only keeps bodies in fights is not the client's to use.
         let shown = if keep == 0 { Ticket::NONE } else { self.ticket };
@@ -279,8 +279,8 @@ impl<P: Path> PlayerConnection<'_, P> {
         let again = self.connected.is(ConnectionState::Playing);
         self.feed.enter(&seat.level);
         self.feed.session.accept(seat.player, seat.tick);
-        // There must be no `await` between this and the introductions in `begin`. Without one, a
-        // player who is not in the roster yet is announced later, and nobody is announced twice.
+        // There must be no `await` between this and the introductions in `begin`, so that a player
+        // who is not in the roster yet is announced later, and nobody is announced twice.
         let player = seat.player;
         if let Some(name) = self.name.clone() {
             let joined = MatchEvent::Joined { player, name: name.clone() };
@@ -324,8 +324,8 @@ impl<P: Path> PlayerConnection<'_, P> {
     }
 }
 
-/// The body that the holder of a ticket left. If the older connection still seems to be open, it is
-/// closed first.
+/// The body that the holder of a ticket left. An older connection that still seems open is closed
+/// first.
 async fn recognise(lobby: &Arc<Lobby>, ticket: Ticket) -> Option<AwayPlayer> {
     if ticket == Ticket::NONE {
         return None;

@@ -24,8 +24,8 @@ pub(super) enum Opened {
     Browser(quinn::Connection),
 }
 
-/// Closes a connection when its task ends, for whatever reason. Dropping the task's clone alone
-/// does not close it: `web_transport_quinn` starts tasks that hold clones, too.
+/// Closes a connection when its task ends, for any reason. Dropping the task's clone alone does not
+/// close it: `web_transport_quinn` starts tasks that also hold clones.
 pub(super) struct ClosesWhenDropped(pub(super) quinn::Connection);
 
 impl Drop for ClosesWhenDropped {

@@ -151,7 +151,7 @@ fn an_excerpt_has_the_names_and_the_chat_of_its_ticks() {
     }
 }
 
-/// If a name did not come in, the roster gives it, for a player who is there from the first tick
+/// If a name did not arrive, the roster supplies it, for a player who is there from the first tick
 /// on.
 #[test]
 fn an_excerpt_names_those_whose_names_were_not_heard() {

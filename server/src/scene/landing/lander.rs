@@ -78,8 +78,8 @@ impl Lander {
         }
     }
 
-    /// The command for `tank`. Its pilot sees the pad and all `tanks` as every client does. The
-    /// tank comes down once all are `gathered` over their pads.
+    /// The command for `tank`. Its pilot sees the pad and all `tanks` as any client does. The tank
+    /// comes down once all are `gathered` over their pads.
     pub(super) fn direct(
         &mut self,
         tank: &EntityState,
@@ -149,8 +149,8 @@ impl Lander {
     }
 }
 
-/// The heading with which a tank fits into `pad`. The pad is alike at both ends, so the heading
-/// that is nearer to the tank's own is taken.
+/// The heading with which a tank fits into `pad`. Both ends of the pad are alike, so the heading
+/// nearer to the tank's own is taken.
 fn heading_in(tank: &EntityState, pad: &EntityState) -> f64 {
     let ahead = (tank.orientation * DVec3::X).truncate();
     let along = (pad.orientation * DVec3::X).truncate();

@@ -39,7 +39,7 @@ pub struct Tally {
     pub down: usize,
 }
 
-/// A lander that did not do all that it should.
+/// A lander that did not do everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Unfinished {
     /// The lander's number, from 0.
@@ -91,7 +91,7 @@ impl Landers {
         }
     }
 
-    /// The landers that have not done all that they should.
+    /// The landers that have not done everything.
     pub fn unfinished(&self) -> Vec<Unfinished> {
         let all = self.0.iter().enumerate().filter(|(_, one)| !is_done(one));
         all.map(|(lander, one)| Unfinished {
@@ -125,7 +125,7 @@ pub struct MassLanding {
     pub ticks: u64,
     /// How long a tick takes, in microseconds; pilots and audit are not counted.
     pub tick_us: TickTimes,
-    /// How long a tick takes in which tanks come down or stand in their pads, in microseconds.
+    /// Duration in microseconds of a tick in which tanks come down or stand in their pads.
     pub down_tick_us: TickTimes,
     /// Time of all ticks together, in milliseconds.
     pub total_ms: f64,
@@ -137,7 +137,7 @@ pub struct MassLanding {
     pub left: usize,
     /// Times that a lander rose from its pad to try once more.
     pub go_arounds: u32,
-    /// Most landers on their way down, or in their pads, at a time.
+    /// Maximum number of landers on their way down, or in their pads, at a time.
     pub down_at_once: usize,
     /// Guarded moves that were cut short.
     pub stops: u64,
@@ -153,7 +153,7 @@ pub struct MassLanding {
     pub fallen: u64,
     /// Digest of the match at the end.
     pub digest: String,
-    /// Landers that did not do all that they should.
+    /// Landers that did not do everything.
     pub unfinished: Vec<Unfinished>,
     /// The counts of the filters, with their times only if they were asked for.
     #[serde(flatten)]

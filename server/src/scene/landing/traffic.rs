@@ -1,4 +1,4 @@
-//! Right of way: how a pilot keeps clear of the other tanks, by what every client sees of them.
+//! Right of way: how a pilot keeps clear of the other tanks, as far as a client sees them.
 
 use glam::DVec2;
 use obsp_sim::EntityState;
@@ -8,7 +8,7 @@ use obsp_sim::EntityState;
 const CLEAR: f64 = 130.0;
 
 /// Difference in height at which two tanks pass each other, in units. A hull is 32 units high, and
-/// a pilot keeps a height to within some 10.
+/// a pilot keeps a height to within about 10.
 const CLEAR_HEIGHT: f64 = 64.0;
 
 /// How far ahead the heights of tanks that climb or sink are predicted, in seconds.
@@ -77,7 +77,7 @@ fn is_level(tank: &EntityState, other: &EntityState) -> bool {
     lowest - high < CLEAR_HEIGHT && low - highest < CLEAR_HEIGHT
 }
 
-/// The least and the greatest height of a tank within the next [`AHEAD`] seconds.
+/// The smallest and the largest height of a tank within the next [`AHEAD`] seconds.
 fn heights(tank: &EntityState) -> (f64, f64) {
     let (now, soon) = (tank.position.z, tank.position.z + tank.velocity.z * AHEAD);
     (now.min(soon), now.max(soon))

@@ -5,8 +5,8 @@ use obsp_sim::Random;
 
 use crate::scene::pen::block;
 
-/// Distance of two pads, in units. However two of them are turned, at most half a tank's width is
-/// between them, so the path to a pad leads over others.
+/// Distance of two pads, in units. In any rotation, at most half a tank's width is between two of
+/// them, so the path to a pad leads over others.
 const SPACING: f64 = 216.0;
 
 /// A pad is at most this far from its place in the grid, in units.

@@ -13,8 +13,8 @@ const INTERVAL: u64 = 30;
 /// Number of ticks before a shown tick in which states are kept on the way to it.
 pub(crate) const NEAR: u64 = 2 * INTERVAL;
 
-/// Ticks between two states of a match that is verified, and most bytes of all of them. A seek
-/// anywhere in ten minutes has to take less than 200 ms, and a tick may take more than one.
+/// Ticks between two states of a match that is verified, and the limit in bytes of all of them. A
+/// seek anywhere in ten minutes must take less than 200 ms, and one tick may take more than 1 ms.
 const VERIFIED_INTERVAL: u64 = 100;
 const MAX_BYTES: usize = 96 << 20;
 

@@ -119,7 +119,7 @@ impl Page {
     /// Outputs why the entity in a slot moves or rests after a tick.
     pub fn why(&mut self, slot: u32, tick: u32) {
         let Some(replay) = &mut self.replay else { return self.output.clear() };
-        // No entity has the greatest slot.
+        // No entity has the largest slot number.
         let slot = u16::try_from(slot).unwrap_or(u16::MAX);
         self.output = replay.why(slot, tick).into_bytes();
     }
@@ -237,15 +237,15 @@ impl Page {
         true
     }
 
-    /// Outputs the match as it is to be drawn. Returns whether the own player is the first entity,
-    /// and the moment in ticks.
+    /// Outputs the match as it is to be drawn. Returns whether the page's own player is the first
+    /// entity, and the moment in ticks.
     pub fn view(&mut self, now: f64) -> (bool, f64) {
         self.output.clear();
         let output = &mut self.output;
         self.player.as_ref().map_or((false, -1.0), |player| player.view(now, output))
     }
 
-    /// The slot of the own player; a negative number before it has one.
+    /// The slot of the page's own player; a negative number before it has one.
     pub fn slot(&self) -> i32 {
         self.player.as_ref().and_then(Player::slot).map_or(-1, i32::from)
     }

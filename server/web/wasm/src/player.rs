@@ -142,9 +142,9 @@ impl Player {
         Some(format!(r#"{{"tick":{},{}}}"#, tick.0, event_json(&event, schema)))
     }
 
-    /// Appends the match as it is to be drawn: the own player or its vehicle first, if it is in the
-    /// world, then everything else. Returns whether it is in the world, and the moment that is
-    /// shown, in ticks.
+    /// Appends the match as it is to be drawn: the page's own player or its vehicle first, if it is
+    /// in the world, then everything else. Returns whether it is in the world, and the moment that
+    /// is shown, in ticks.
     pub fn view(&self, now: f64, out: &mut Vec<u8>) -> (bool, f64) {
         let view = self.client.view(time(now));
         let tick = view.render_tick().unwrap_or(-1.0);

@@ -50,7 +50,7 @@ impl Halfspace {
         self.unit
     }
 
-    /// The distance of a point in front of the plane, in units, rounded.
+    /// Signed distance of a point in front of the plane, in units, inexact.
     pub fn distance(&self, point: [f64; 3]) -> f64 {
         let [x, y, z] = self.unit;
         x * point[0] + y * point[1] + z * point[2] - self.offset

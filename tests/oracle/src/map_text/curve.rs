@@ -11,13 +11,13 @@ use super::{Brush, Decimal, FaceText};
 
 type Point = [f64; 3];
 
-/// Greatest distance of the surface from its triangles: two units, less the rounding to eighths.
+/// Maximum distance of the surface from its triangles: two units, less the rounding to eighths.
 const OFF: f64 = 2.0 - 0.109;
 
 /// Depth of the prisms, in units.
 const DEPTH: f64 = 4.0;
 
-/// Most halvings in one direction.
+/// Maximum number of halvings in one direction.
 const MOST: usize = 6;
 
 /// The prisms of a curve, given by columns of control points; `None` if it needs too

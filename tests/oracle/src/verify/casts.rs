@@ -1,5 +1,5 @@
 //! Casts of bodies that are not boxes along the axes, across brushes and elsewhere. The map must
-//! stop these bodies, too.
+//! also stop these bodies.
 //!
 //! [`sweep`] has the right answer, from the corners of each single brush. A subject may stop a body
 //! too early beside edges and corners, but never late and never in solid.

@@ -154,8 +154,8 @@ fn without_wall(entities: &[Entity]) -> Vec<Entity> {
 }
 
 /// A wall 0.001 units thick was once solid for boxes and absent for rays, and the judge did not
-/// find it. A wall that the judge leaves out must be absent for boxes too, and one that it counts
-/// must be solid for rays too.
+/// find it. A wall that the judge leaves out must also be absent for boxes, and one that it counts
+/// must also be solid for rays.
 #[test]
 fn a_wall_with_two_truths_is_found() {
     let wrong = |thickness: f64, half: [f64; 3], has_wall: bool| {

@@ -5,7 +5,7 @@ use crate::Random;
 use crate::brushes::{Entry, Judgement};
 use crate::flood::Reach;
 
-/// Greatest lengths of segments along each axis, in units: steps and rays.
+/// Largest lengths of segments along each axis, in units: steps and rays.
 const REACHES: [f64; 4] = [8.0, 8.0, 64.0, 512.0];
 
 /// Number of consecutive segments that start at the end of the previous one.

@@ -6,7 +6,7 @@ use crate::brushes::Judgement;
 /// Number of consecutive moves before the walk continues at another place.
 const IN_A_ROW: usize = 200;
 
-/// Most traces of one move.
+/// Maximum number of traces per move.
 const BUMPS: usize = 4;
 
 /// Results of a walk.

@@ -38,7 +38,7 @@ pub enum Overlap {
     Bodies(u64, u64),
     /// A body, and the brush that begins on this line of the map.
     Brush(u64, usize),
-    /// A body that cannot be judged: its position is not finite, or its rotation is no unit
+    /// A body that cannot be judged: its position is not finite, or its rotation is not a unit
     /// quaternion.
     Nowhere(u64),
 }

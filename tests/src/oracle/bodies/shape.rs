@@ -26,7 +26,7 @@ pub struct Body {
     bounds: [DVec3; 2],
 }
 
-/// Normals closer than this are taken for normals of one plane.
+/// Normals closer than this count as normals of one plane.
 const SAME_PLANE: f64 = 1e-9;
 
 impl Shape {

@@ -61,7 +61,8 @@ fn round_face() {
     );
 }
 
-/// None of 24 wheels that roll over slabs of 16 units rises higher than the highest on one slab.
+/// None of 24 wheels that roll over slabs of 16 units rises higher than the highest wheel on a
+/// single slab.
 #[test]
 fn wheel_on_seams() {
     let highest = |floor: Floor| {

@@ -10,7 +10,7 @@ use super::trial::{TICK_RATE, Trial};
 /// Time of the attempts to climb, in seconds.
 const TRIES: u32 = 40;
 
-/// Greatest height above a player's first place, in units: the height to which a slope may turn the
+/// Maximum height above a player's first place, in units: the height to which a slope may turn the
 /// speeds of a run and a jump ((320² + 270²) / (2 · 800)), and a step.
 const HIGHEST: f64 = 110.0 + 18.0;
 

@@ -53,7 +53,7 @@ pub(crate) fn command((yaw, jump): Ask) -> Command {
 pub(crate) struct Fared {
     pub(crate) rest: DVec3,
     pub(crate) out: bool,
-    /// Greatest distance from the rest position within [`HELD_TICKS`].
+    /// Maximum distance from the rest position within [`HELD_TICKS`].
     pub(crate) moved: f64,
 }
 

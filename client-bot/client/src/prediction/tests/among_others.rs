@@ -126,9 +126,9 @@ fn near(
     observed.iter().filter(near).copied().collect()
 }
 
-/// Every player keeps running into whatever is there, twice as often as bots do. The remaining
-/// errors come from bodies that are touched for the first time: clients know their poses only to
-/// a sixty-fourth of a unit and a few thousandths of a radian.
+/// Every player keeps running into the bodies there, twice as often as bots do. The remaining
+/// errors come from bodies that are touched for the first time: clients know their poses only to a
+/// sixty-fourth of a unit and a few thousandths of a radian.
 #[test]
 fn undisturbed_players_are_where_they_were_predicted() {
     for (objects, players, share) in [(60, PLAYERS, 0.99), (400, 2 * PLAYERS, 0.98)] {

@@ -28,7 +28,7 @@ fn hall() -> obsp::World {
     compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ()).unwrap().world
 }
 
-/// The sorted prediction errors, in units, of a player on a slab that goes to and fro with
+/// The sorted prediction errors, in units, of a player on a slab that goes back and forth with
 /// this velocity; they walk in circles if `walks`.
 fn ride(velocity: DVec3, walks: bool) -> Vec<f64> {
     let slab = Model::from_obj("slab", SLAB).unwrap().as_kinematic();

@@ -43,7 +43,7 @@ fn a_vehicle_of_any_model_has_a_place_that_is_a_number() {
     assert!(predicted > 0);
 }
 
-/// A client may be late for lack of processor time, and must not need more of it the later it is.
+/// A client that is late for lack of CPU time must not need more of it the later it is.
 #[test]
 fn far_ahead_of_the_server_a_tank_is_alone() {
     let map = arena();

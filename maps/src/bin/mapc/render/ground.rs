@@ -18,7 +18,7 @@ const TINTS: [Colour; 5] =
 /// A fall of more than this, in units, is drawn as an edge; a smaller one is a step.
 const STEP: f64 = 18.0;
 
-/// Least distance between grid lines, in pixels.
+/// Minimum distance between grid lines, in pixels.
 pub(super) const GRID: f64 = 64.0;
 
 pub(super) fn paint(canvas: &mut Canvas, view: &View, survey: &Survey) {

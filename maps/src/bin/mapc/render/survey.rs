@@ -6,7 +6,7 @@ use obsp::{Size, SizeId, World};
 
 use super::view::View;
 
-/// A gap between solids is a room if it is at least this high, in units.
+/// Lowest gap between solids that counts as a room, in units.
 const ROOM: f64 = 32.0;
 
 /// A box has room on a floor if it is free at most this far above the floor, in units: Quake's
@@ -49,7 +49,7 @@ pub(super) struct Survey {
     pub(super) highest: f64,
 }
 
-/// The part of a vertical line within a solid. `normal` is the normal of the solid's top.
+/// The part of a vertical line within a solid, with the `normal` of the solid's top.
 struct Span {
     low: f64,
     high: f64,
@@ -87,8 +87,8 @@ impl Survey {
         Self { width: view.width, pixels, lowest, highest }
     }
 
-    /// The part of the world in which there are floors, and some space around it; all
-    /// of it if there are none. A brush far out is not part of the picture.
+    /// The part of the world that has floors, with some space around it, or the whole world if it
+    /// has none. So a brush far out is not part of the picture.
     pub(super) fn frame(world: &World, cut: Option<f64>) -> Aabb {
         let all = world.bounds();
         let coarse = View::new(&all, COARSE);

@@ -1,15 +1,14 @@
 use glam::{DVec2, DVec3};
 use obsp::geometry::Aabb;
 
-/// Margin around the map for coordinates, and beside it for the legend, in
-/// pixels.
+/// Margin in pixels around the map, for coordinates, and beside it, for the legend.
 const MARGIN: u32 = 44;
 const LEGEND: u32 = 270;
 
-/// Least height of the picture, in pixels, so that the legend fits.
+/// Minimum height of the picture, in pixels, so that the legend fits.
 const LEAST_HEIGHT: u32 = 600;
 
-/// Space around the map that is shown too, as a fraction of its size.
+/// Space around the map that is also shown, as a fraction of its size.
 const AROUND: f64 = 0.02;
 
 /// The part of the world that is shown, and its position in the picture. North, +y, is

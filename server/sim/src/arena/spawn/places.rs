@@ -9,14 +9,14 @@ use obsp::{SizeId, Trace};
 /// find room.
 const ASIDE: f32 = 4.0;
 
-/// A cell is this much less high than a player, in units. Cells tell floors apart that lie above
-/// each other.
+/// A cell is this much lower than a player, in units, so that floors above each other are in
+/// different cells.
 const LOWER: f32 = 8.0;
 
 /// A walk shorter than this share of the distance between places has met a wall.
 const SHORT: f32 = 0.25;
 
-/// Greatest number of places of a map. A floor of 4,600 by 4,600 units has this many.
+/// Maximum number of places of a map. A floor of 4,600 by 4,600 units has this many.
 const MOST: usize = 16_384;
 
 /// Places of a map where a player can stand, in the order in which a flood fill from
@@ -63,7 +63,7 @@ struct Flood<'a> {
     size: SizeId,
     /// Distance between places, in units.
     stride: f32,
-    /// Height of the cells that tell floors apart, in units.
+    /// Height of a cell, in units: floors above each other are in different cells.
     storey: f32,
     /// Highest ledge that a player walks up, in units.
     step: f32,

@@ -72,9 +72,9 @@ fn a_body_inside_another_is_found_though_no_faces_meet() {
     assert_eq!(judge(vec![small, player_at(0, at)]).len(), 1);
 }
 
-/// Every number of a body that is not finite is a fault of its own, and overlaps of other bodies
-/// are still found. In an earlier version a body with such an orientation overlapped nothing, and
-/// the audit found no fault.
+/// Each number of a body that is not finite is a separate fault, and overlaps of other bodies are
+/// still found. In an earlier version a body with such an orientation overlapped nothing, and the
+/// audit found no fault.
 #[test]
 fn a_body_with_a_number_that_is_none_is_a_fault_of_its_own() {
     let sound = crate_at(1, DVec3::new(-200.0, 0.0, 100.0));

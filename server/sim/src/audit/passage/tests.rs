@@ -63,8 +63,8 @@ fn put(from: DVec3, to: Option<DVec3>, relocations: &[(Option<DVec3>, Option<DVe
 }
 
 /// Symptom: the audit reported players who had fallen out of an open map as having come through
-/// solids, because they came back 99 units from the spawn point and only 96 were excused. A body
-/// that was put near a spawn point by mistake was not reported. Cause: the audit excused arrivals
+/// solids, because they came back 99 units from the spawn point and only 96 were allowed. A body
+/// that was put near a spawn point by mistake was not reported. Cause: the audit allowed arrivals
 /// within a radius. Cure: the match announces what it puts elsewhere, and the audit compares the
 /// bodies with the announcements.
 #[test]

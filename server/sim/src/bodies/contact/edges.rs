@@ -1,6 +1,6 @@
 //! The contact points of two parts that meet along an edge of each, like two cards that lean on
-//! each other. The points are the ends of the stretch along which both edges run. With a single
-//! point the parts could turn about it.
+//! each other. The points are the ends of the stretch along which both edges run. About a single
+//! point the parts could turn.
 
 use glam::DVec3;
 
@@ -12,8 +12,8 @@ use crate::collision::separation::Part;
 /// this (the sine of 8 degrees). A face has the same tolerance.
 const EDGE_LEAN: f64 = 0.14;
 
-/// Two edges are parallel if the sine of the angle between them is below this, which is a good
-/// degree. Edges at a greater angle cross at one point, and their ends are aside of each other.
+/// Two edges are parallel if the sine of the angle between them is below this: a little more than a
+/// degree. Edges at a greater angle cross at one point, and their ends lie beside each other.
 const PARALLEL: f64 = 0.02;
 
 /// Edges that run along each other for less than this, in units, meet at a point.
@@ -30,7 +30,8 @@ pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
     if own.cross(other).length_squared() > PARALLEL * PARALLEL {
         return points;
     }
-    // Between both, and on one side of `SKEW`: so the order of the two parts changes nothing.
+    // The mean of both directions, on a fixed side of `SKEW`, so that the order of the parts does
+    // not matter.
     let along = (own + other * own.dot(other).signum()).normalize();
     let along = along * along.dot(SKEW).signum();
     let common = [[from, to], [begin, end]].map(|ends| {
@@ -48,7 +49,8 @@ pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
         let [on_a, on_b] = [on(from, own, place), on(begin, other, place)];
         let gap = (on_b - on_a).dot(axis);
         if gap <= reach {
-            // Edges that are not quite parallel are aside of each other: they meet half way.
+            // Edges that are not quite parallel lie beside each other: the contact is half way
+            // between them.
             let on_body = (on_a + on_b - axis * gap) * 0.5;
             let local = a.point_to_local(on_body).as_vec3();
             points.push(ContactPoint { local, gap: gap as f32, impulse: [0.0; 3] });
@@ -57,8 +59,8 @@ pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
     points
 }
 
-/// The edge that leans least towards a direction, of those at the part's farthest corner along that
-/// direction. `None` if none of them lies along the contact.
+/// Of the edges at the part's farthest corner along a direction, the one that leans least towards
+/// it. `None` if none of them lies along the contact.
 fn edge(part: &Part, direction: DVec3) -> Option<[DVec3; 2]> {
     let (corner, at) = part.support(direction);
     let mut best = (EDGE_LEAN, None);

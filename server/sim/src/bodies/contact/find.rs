@@ -1,5 +1,5 @@
 //! The search for contacts: it finds the bodies that may come near each other in this tick. It can
-//! be shared out over threads. Bodies that are as they were at the last search keep its results.
+//! be shared out over threads. Bodies that have not changed since the last search keep its results.
 
 use std::ops::Range;
 
@@ -18,12 +18,12 @@ use crate::context::StepContext;
 use crate::counters::Stage;
 use crate::threads::joined;
 
-/// The free distance of a body that does not move, in units. Two bodies that are no pair are
+/// The free distance of a body that does not move, in units. Two bodies that are not a pair are
 /// farther apart than the speculative distance: each may use half of that, less half the guard's
 /// margin.
 pub(crate) const FREE_AT_REST: f64 = 0.5 * (SPECULATIVE_DISTANCE - MARGIN);
 
-/// Fewest bodies of a thread's share.
+/// Minimum number of bodies per thread's share.
 const MIN_SHARE: usize = 24;
 
 /// The result of a search.
@@ -60,7 +60,7 @@ pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) ->
 }
 
 /// Updates `pairs`, the result of the last search, after bodies have woken. Only the woken bodies
-/// are searched anew. No body has moved since the last search.
+/// are searched again. No body may have moved since the last search.
 pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepContext) -> Found {
     let search = Search::new(space, &pairs, context.seconds);
     let woken = search.searchers(Entity::has_woken, &context.threads);
@@ -176,7 +176,7 @@ impl<'a> Finder<'a, '_> {
     }
 }
 
-/// Lists that are filled anew for each body.
+/// Lists that are refilled for each body.
 #[derive(Default)]
 struct Lists<'a> {
     /// Slots of nearby bodies that do not search for contacts.

@@ -34,7 +34,7 @@ const TIE: f64 = 1e-6;
 /// rounding nor the order of the two bodies decides. No drawn face is perpendicular to it.
 pub(super) const SKEW: DVec3 = DVec3::new(0.516_397_8, 0.690_065_6, 0.507_093_3);
 
-/// Lists that are filled anew for each pair: faces may have any number of corners.
+/// Lists that are refilled for each pair, because faces may have any number of corners.
 #[derive(Default)]
 pub(super) struct Buffers {
     polygon: Vec<DVec3>,
@@ -52,7 +52,7 @@ struct Corner {
 }
 
 impl Corner {
-    /// Whether the two corners are the same but for rounding.
+    /// Whether the two corners are the same except for rounding.
     fn is(&self, other: &Self) -> bool {
         other.middle.distance_squared(self.middle) < SAME_CORNER * SAME_CORNER
     }

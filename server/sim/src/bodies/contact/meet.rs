@@ -31,15 +31,15 @@ pub(super) const SPECULATIVE_DISTANCE: f64 = 2.0 * REST_GAP;
 /// units, within the tick.
 const CONTACT_TRIGGER_GAP: f64 = 0.5 * REST_GAP;
 
-/// Least distance, in units, that a search assumes every body to move. A body that moves no
-/// farther, and is as it was at the last search, needs no new search.
+/// Minimum distance, in units, that a search assumes every body to move. A body that moves no
+/// farther, and has not changed since the last search, needs no new search.
 pub(super) const MIN_SEARCH_REACH: f64 = 0.5 * REST_GAP;
 
-/// Last tick's plane is good enough if the gap along it is more than this share of last tick's gap.
+/// Last tick's plane is used again if the gap along it is more than this share of last tick's gap.
 /// Otherwise a search finds a better plane.
 const STILL_FAR: f64 = 0.75;
 
-/// Fewest bodies of a thread's share when searchers are prepared.
+/// Minimum number of bodies of a thread's share when searchers are prepared.
 const MIN_SHARE: usize = 128;
 
 /// A body that searches for contacts.
@@ -49,7 +49,7 @@ pub(super) struct Searcher<'a> {
     pub(super) bounds: Aabb,
     /// How far its surface can move within the tick, in units.
     pub(super) reach: f64,
-    /// Whether a search would find the same pairs as last time, as far as they depend on this body.
+    /// Whether a search would find the pairs of last time, as far as they depend on this body.
     unchanged: bool,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Search<'a> {
         reach_of(entity, self.space.shape(entity.shape).radius, self.seconds)
     }
 
-    /// Whether this body is as it was at the last search, and hardly moves.
+    /// Whether this body has not changed since the last search, and hardly moves.
     fn is_unchanged(&self, entity: &Entity) -> bool {
         entity.searched_as.is_some()
             && entity.searched_as == entity.search_state()
@@ -153,10 +153,10 @@ impl<'a> BoundedPart<'a> {
 }
 
 impl<'a, 'c> Finder<'a, 'c> {
-    /// Makes a finder for a share of about this many of the bodies.
+    /// Makes a finder for a share of about `bodies` bodies.
     pub(super) fn new(search: &'a Search<'a>, context: &'c mut StepContext, bodies: usize) -> Self {
-        // The list gets room for about as many pairs as last time, and some more: if it outgrew its
-        // room, it would be moved as a whole.
+        // The list gets room for a few more pairs than last time: if it outgrew its room, it would
+        // be moved as a whole.
         let share = search.before.len() * bodies / search.before.bodies().max(1);
         Self {
             search,
@@ -422,9 +422,9 @@ impl<'a, 'c> Finder<'a, 'c> {
 
     /// The pairs of velocities that two bodies may have at the end of the tick. Without a partner,
     /// the second velocity is zero. The first pair is the present velocities with what gravity
-    /// adds. For each of the two bodies that a kinematic body drives, a further pair holds the
-    /// velocity that this body may get from it. In a heap that is pushed, a body that was stopped
-    /// has lost its velocity, and gets it back within the tick.
+    /// adds. For each of the two that a kinematic body drives, a further pair holds the velocity
+    /// that it may get from the kinematic body. In a heap that is pushed, a stopped body has lost
+    /// its velocity, and gets it back within the tick.
     fn possible_velocities(
         &self,
         entity: &Entity,
@@ -449,16 +449,16 @@ impl<'a, 'c> Finder<'a, 'c> {
 enum Seam {
     /// No effect.
     None,
-    /// The edge at the seam is no edge of the world's surface. The contact is with the open face
-    /// beside it, and covers the area of that face alone. A part of the body beyond the edge
+    /// The edge at the seam is not an edge of the world's surface. The contact is with the open
+    /// face beside it, and covers the area of that face alone. A part of the body beyond the edge
     /// touches the solid beyond it.
     Inner,
     /// No face there is open.
     Covered,
 }
 
-/// Corrects the direction of a contact with the world where brushes meet. A contact so near
-/// that the guard may decide stays unchanged: solver and guard must agree.
+/// Corrects the direction of a contact with the world where brushes meet. A contact so near that
+/// the guard may stop the body stays unchanged: solver and guard must agree.
 fn seam(
     space: &Space,
     entity: &Entity,

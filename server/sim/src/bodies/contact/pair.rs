@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::bodies::blocker::Blocker;
 use crate::collision::separation::Features;
 
-/// Most points of one pair of parts: four carry any load that a plane can carry.
+/// Maximum number of points per pair of parts: four carry any load that a plane can carry.
 pub(crate) const MAX_POINTS: usize = 4;
 
 /// The points of a manifold.
@@ -23,8 +23,8 @@ pub(crate) struct ContactPoint {
     /// Distance along the normal, in units.
     #[serde(with = "saved_gap")]
     pub(crate) gap: f32,
-    /// Last impulse of the solver in kilogram units per second, along the normal and the two
-    /// [`tangents`]. The solver computes no more digits than an `f32` has.
+    /// Last impulse of the solver in kg·units/s, along the normal and the two [`tangents`]. The
+    /// solver computes no more digits than an `f32` has.
     pub(crate) impulse: [f32; 3],
 }
 
@@ -35,7 +35,7 @@ impl ContactPoint {
     }
 }
 
-/// Saves a gap as the `f64` of the same value, because recordings have always held an `f64`.
+/// Saves a gap as the `f64` of the same value, because recordings contain an `f64`.
 mod saved_gap {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

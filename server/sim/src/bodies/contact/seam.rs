@@ -1,4 +1,4 @@
-//! Seams of the world: where two brushes meet, their edges are drawn but are no edges of the
+//! Seams of the world: where two brushes meet, their edges are drawn but are not edges of the
 //! world's surface.
 //!
 //! A box that slides over two floor brushes meets the second one's edge, and the shortest direction
@@ -12,8 +12,8 @@ use obsp::geometry::{Aabb, Face};
 use crate::bodies::near_solids::NearSolids;
 use crate::collision::separation::Part;
 
-/// How far in front of a face to test whether another solid covers it, in units:
-/// more than any rounding, less than anything drawn.
+/// Distance in front of a face, in units, at which another solid is looked for that covers it: more
+/// than any rounding, less than any detail of a map.
 const PROBE: f64 = 1.0 / 16.0;
 
 /// A point this near to a face's plane, in units, lies on the face.
@@ -99,8 +99,8 @@ mod tests {
 
     /// Symptom: a contact over the foot of a ramp had another plane once the whole scene was
     /// shifted. Cause: an edge of the body ran along the edge of the foot, and rounding decided
-    /// whether the foot's corner was the nearest point: there the ramp's side counted, too. Cure:
-    /// only the faces count between which the direction lies.
+    /// whether the foot's corner was the nearest point: there the ramp's side counted as well.
+    /// Cure: only the faces count between which the direction lies.
     #[test]
     fn the_end_of_an_edge_is_like_its_middle() {
         let slope = DVec3::new(-0.4, 0.0, 1.0).normalize();

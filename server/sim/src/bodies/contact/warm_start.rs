@@ -45,7 +45,7 @@ mod tests {
     use crate::collision::separation::Features;
 
     /// Symptom: crates that lean against each other crept for seconds. Cause: the normal of a wall
-    /// is level but for rounding, and where its z component changes its sign, the tangents turn
+    /// is level except for rounding, and where its z component changes its sign, the tangents turn
     /// round. Last tick's friction then pushed the other way. Cure: friction is converted to the
     /// new tangents.
     #[test]
@@ -55,7 +55,7 @@ mod tests {
         }
     }
 
-    /// Tests a normal that is level but for a tiny height that changes its sign.
+    /// Tests a normal that is level except for a tiny height that changes its sign.
     fn turns_round(height: f64) {
         let [before, now] = [height, -height].map(|z| DVec3::new(1.0, 0.0, z));
         assert!(tangents(before)[0].dot(tangents(now)[0]) < -0.9);

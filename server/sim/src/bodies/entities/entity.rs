@@ -39,7 +39,7 @@ pub(crate) struct Entity {
     /// Upper bound of how far its surface has moved since that search, in units.
     pub(crate) moved: f64,
     /// The slot of the player whose shove moves it, if nothing else has moved it since. The
-    /// simulation does not depend on this slot. It only tells which players were pushed by others.
+    /// simulation does not depend on this slot. It only shows which players others have pushed.
     pub(crate) shoved_by: Option<u16>,
     /// Whether a game keeps it out of the world. Such an entity stays in limbo, and does not wait
     /// for a free place.
@@ -55,8 +55,8 @@ pub(crate) struct Entity {
     /// The solids around it: a cache.
     #[serde(skip)]
     pub(crate) near_solids: NearSolids,
-    /// Its placement, and the cells of the grid that it covers. It is not deserialised, because
-    /// only the guard makes a placement.
+    /// Its placement, and the cells of the grid that it covers. Not saved, because only the guard
+    /// makes a placement.
     #[serde(skip)]
     pub(super) placed: Option<(Placement, CellRange)>,
 }
@@ -132,7 +132,7 @@ impl Entity {
     }
 
     /// Where a point, given in the body's own axes, was in the world at the last search for
-    /// contacts. If that search found the body overlapping something, it is where the point is now.
+    /// contacts. If that search found the body overlapping something: where the point is now.
     /// `None` in limbo.
     pub(crate) fn searched_point(&self, local: Vec3) -> Option<DVec3> {
         let state = self.searched_as.or_else(|| self.search_state())?;

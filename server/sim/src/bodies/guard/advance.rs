@@ -2,7 +2,7 @@
 //!
 //! Each pair is followed through the tick with both bodies moving. So two bodies that travel
 //! together do not block each other, and two whose paths cross meet. Where a pair can no longer be
-//! proven apart, both bodies stop, the earliest of all pairs first. Bodies that go on are then
+//! proven apart, both bodies stop; the earliest pair comes first. Bodies that go on are then
 //! followed past those that have stopped ([`stops`](super::stops)).
 
 use glam::DVec3;
@@ -23,21 +23,21 @@ use crate::context::StepContext;
 use crate::threads::{Threads, joined};
 
 /// A body that gets no farther than this share of its motion, or of its tick, is stuck: it was
-/// pressed against another body, and only moved up to it.
+/// pressed against another body, and moved only up to it.
 pub(crate) const NEGLIGIBLE_SHARE: f64 = 1.0 / 128.0;
 
-/// Extra distance, in units, at which a kinematic body stops before a body that stands. Otherwise a
-/// player between the kinematic body and a wall could not walk out.
+/// Extra distance, in units, that a kinematic body keeps from a standing body. Otherwise a player
+/// between the kinematic body and a wall could not walk out.
 const EXTRA_MARGIN: f64 = 3.0 * MARGIN;
 
 /// Extra distance, in units, that a kinematic body, and each body that it pushes or carries, keeps
-/// off a body that moves. Two bodies that are pressed together at the margin have no room to turn.
+/// from a moving body. Two bodies that are pressed together at the margin have no room to turn.
 const EXTRA_MARGIN_MOVING: f64 = REST_GAP;
 
-/// Fewest pairs of a thread's share.
+/// Minimum number of pairs of a thread's share.
 const MIN_PAIRS: usize = 48;
 
-/// Fewest moving bodies of a thread's share.
+/// Minimum number of moving bodies of a thread's share.
 const MIN_MOVERS: usize = 128;
 
 /// The motion that a body is to make.
@@ -83,8 +83,7 @@ pub(super) struct MovingBody<'a> {
     pub(super) stop: Option<(Blocker, Impact)>,
     /// Upper bound of how far its surface moves in this motion, in units.
     pub(super) way: f64,
-    /// Extra distances, in units, at which it stops before a body that stands, and before one that
-    /// moves.
+    /// Extra distances, in units, that it keeps from a standing body, and from a moving one.
     extra_margins: [f64; 2],
     pub(super) overlapping: bool,
 }
@@ -94,7 +93,7 @@ pub(super) struct MovingPair<P> {
     pub(super) movers: [usize; 2],
     pub(super) planes: P,
     pub(super) test: PairTest,
-    /// How far the two get past each other, with the axis from the first to the second.
+    /// How far the two get before they meet, with the axis from the first to the second.
     pub(super) time_of_impact: TimeOfImpact,
 }
 
@@ -137,7 +136,7 @@ impl SinceSearch {
 pub(super) enum PairTest {
     /// Tests only the parts that the search for contacts has just found near each other.
     NearParts,
-    /// Tests all parts, without filters: these bodies were near each other.
+    /// Tests all parts, without filters, because the search found the bodies near each other.
     AllParts,
     /// Tests the bodies by the whole cascade.
     Cascade,
@@ -145,7 +144,7 @@ pub(super) enum PairTest {
 
 impl PairTest {
     /// The test of two bodies that may be beyond the reach of the search. If both are convex and
-    /// the search found them near each other, they have no parts but those that it found.
+    /// the search found them near each other, it found their only pair of parts.
     pub(super) fn beyond_search(bodies: [&Body; 2], planes: impl LastPlane) -> Self {
         let convex = bodies.iter().all(|body| body.parts.len() == 1);
         match planes.whole() {
@@ -155,8 +154,7 @@ impl PairTest {
         }
     }
 
-    /// Runs the test: how far the two bodies get past each other within `span`, a part of their
-    /// motion.
+    /// Runs the test: how far the two bodies get within `span`, a part of their motion.
     pub(super) fn first_impact(
         self,
         bodies: [&Body; 2],
@@ -182,8 +180,8 @@ impl Space<'_> {
     /// Moves the bodies of `proposals` (ascending slots, placed props) as far as each is free; all
     /// other bodies stand. `planes` gives the planes that divided a body from a blocker last time.
     /// `neighbours` are the pairs that the search for contacts found, with their planes. A body
-    /// that moves no farther than its free distance from the place where the search found it meets
-    /// nothing but its neighbours.
+    /// that stays within its free distance of the place where the search found it meets only its
+    /// neighbours.
     pub(crate) fn advance<P: LastPlane + Send + Sync>(
         &self,
         proposals: &[Proposal],
@@ -225,7 +223,7 @@ impl Space<'_> {
             let undirected = entity.moved + swing;
             let since_search = SinceSearch { undirected, shift };
             let travel = undirected + shift.length();
-            // It is not computed as `travel` less `entity.moved`, because both may be infinite.
+            // Not computed as `travel` less `entity.moved`, because both may be infinite.
             let way = swing + shift.length();
             let extra_margins = if entity.is_kinematic() {
                 [EXTRA_MARGIN, EXTRA_MARGIN_MOVING]
@@ -307,9 +305,9 @@ impl Space<'_> {
         pairs
     }
 
-    /// How far two neighbours get past each other in their whole motions, with the axis from the
-    /// first to the second. `None` if they cannot meet, or if they leave the reach of the search
-    /// and are tested elsewhere.
+    /// How far two neighbours get in their whole motions, with the axis from the first to the
+    /// second. `None` if they cannot meet, or if they leave the reach of the search and are tested
+    /// elsewhere.
     fn test_neighbours(
         &self,
         [first, second]: [Option<&MovingBody>; 2],
@@ -373,8 +371,7 @@ impl Space<'_> {
 }
 
 impl MovingBody<'_> {
-    /// Stops the body at a `blocker` that stands, at the `time_of_impact`, unless it stops
-    /// earlier.
+    /// Stops the body at a standing `blocker`, at the `time_of_impact`, unless it stops earlier.
     pub(super) fn meet(&mut self, blocker: Blocker, time_of_impact: TimeOfImpact) {
         match time_of_impact {
             TimeOfImpact::Free => {}
@@ -397,8 +394,7 @@ impl MovingBody<'_> {
 }
 
 impl<P> MovingPair<P> {
-    /// The time by which the two stop earlier than they must where they meet, as a share of their
-    /// motion.
+    /// How much earlier the two stop than where they meet, as a share of their motion.
     pub(super) fn extra_margin_time(&self, movers: &[MovingBody]) -> f64 {
         let [a, b] = self.movers.map(|mover| &movers[mover]);
         let extra_margin = a.extra_margins[1].max(b.extra_margins[1]);

@@ -1,9 +1,9 @@
 //! Bodies that move beyond the reach of the search for contacts. They may meet bodies that are not
 //! among their neighbours, or parts of neighbours that were far away.
 //!
-//! The search left out what was farther apart than the sum of both free distances. A body may have
-//! used up its free distance in an earlier round of this tick, and stand now. Other bodies may meet
-//! it then, even if they hardly move.
+//! The search left out pairs farther apart than the sum of both free distances. A body may have
+//! used up its free distance in an earlier round of this tick, and stand now. Other bodies may then
+//! meet it, even if they hardly move.
 
 use obsp::geometry::Aabb;
 
@@ -18,14 +18,14 @@ use crate::collision::time_of_impact::TimeOfImpact;
 use crate::context::StepContext;
 use crate::threads::joined;
 
-/// Fewest pairs of a thread's share.
+/// Minimum number of pairs of a thread's share.
 const MIN_PAIRS: usize = 16;
 
-/// Fewest moving bodies of a thread's share.
+/// Minimum number of moving bodies of a thread's share.
 const MIN_BODIES: usize = 32;
 
-/// Fewest bodies of a thread's share, where the bodies beyond the reach of the search are shared
-/// out.
+/// Minimum number of bodies of a thread's share, where the bodies beyond the reach of the search
+/// are shared out.
 const MIN_BEYOND: usize = 16;
 
 /// Whether two bodies may have come near each other where the search for contacts found
@@ -86,8 +86,8 @@ impl Space<'_> {
     }
 
     /// The pairs of movers that may come near each other beyond the reach of the search, in order.
-    /// If two bodies exceed the reach together, at least one of them does so alone. So only such
-    /// bodies look for others.
+    /// If two bodies exceed the reach together, at least one of them does so alone, so only these
+    /// look for others.
     fn pairs_beyond(
         &self,
         movers: &[MovingBody],
@@ -129,7 +129,7 @@ fn speedbox(mover: &MovingBody) -> Aabb {
     mover.body.speedbox().inflated(MARGIN)
 }
 
-/// The obstacles that moving bodies meet, and lists that are filled anew for each body.
+/// The obstacles that moving bodies meet, and lists that are refilled for each body.
 #[derive(Default)]
 struct Near {
     met: Vec<(usize, Blocker, TimeOfImpact)>,
@@ -196,8 +196,8 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
         }
     }
 
-    /// How far a moving body gets past an obstacle that stands; `None` if the obstacle is not
-    /// there.
+    /// How far a moving body gets before it meets a standing obstacle; `None` if the obstacle is
+    /// not there.
     fn first_impact(
         &self,
         mover: &MovingBody,
@@ -218,7 +218,7 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
     }
 }
 
-/// Two moving bodies, and how far they get past each other.
+/// Two moving bodies, and how far they get before they meet.
 fn moving_pair<P: LastPlane>(
     movers: &[MovingBody],
     [i, j]: [usize; 2],
@@ -301,8 +301,8 @@ mod tests {
         assert!(reached < 0.02, "{reached}");
     }
 
-    /// Bodies that turn by more than a radian may have moved any distance. Of two such bodies, each
-    /// has to be found by the other one's motion alone.
+    /// Bodies that turn by more than a radian may have moved any distance. Each of two such bodies
+    /// must be found by the other one's motion alone.
     #[test]
     fn bodies_that_have_moved_any_distance_meet() {
         let mut scene = Scene::new([(0.0, f64::INFINITY), (40.0, f64::INFINITY)]);

@@ -38,8 +38,7 @@ pub(crate) struct Stop {
 }
 
 impl Space<'_> {
-    /// Follows the missile in `slot` towards `target`. `None` if nothing placed is
-    /// there.
+    /// Follows the missile in `slot` towards `target`. `None` if the slot holds no placed entity.
     pub(crate) fn fly(&self, slot: u16, target: Pose, context: &mut StepContext) -> Option<Flight> {
         let placement = self.entities.get(slot)?.placement()?;
         let (id, start) = (placement.shape(), *placement.pose());

@@ -1,9 +1,9 @@
 //! Moving bodies stop one after the other, in order of time.
 //!
-//! Of all pairs that meet, the earliest is decided first: nothing else stops its bodies before.
-//! Both bodies stop where they meet. Bodies that come near them are followed from that time on,
-//! past bodies that stand now. So each body stops once, and none is stopped by a motion that
-//! another body does not complete.
+//! The earliest pair that meets is decided first, because nothing stops its bodies before. Both
+//! bodies stop where they meet. From that time on, bodies near them are followed past bodies that
+//! stand. So each body stops once, and no body is stopped by a motion that another body does not
+//! complete.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +15,7 @@ use crate::collision::time_of_impact::{Impact, TimeOfImpact};
 use crate::context::StepContext;
 use crate::counters::Counters;
 
-/// Fewest moving bodies of a thread's share.
+/// Minimum number of moving bodies of a thread's share.
 const MIN_BODIES: usize = 32;
 
 /// Stops the bodies of `pairs` where they meet each other. Their stops at bodies that stand are
@@ -110,7 +110,7 @@ struct AllAhead {
 const NONE: u32 = u32::MAX;
 
 impl AllAhead {
-    /// The test of the pair with an index within `span`, with `stopped` standing, if it was run
+    /// The test of the pair with this index within `span`, with `stopped` standing, if it was run
     /// ahead of time.
     fn get(&self, pair: u32, stopped: usize, span: (f64, f64)) -> Option<&Ahead> {
         let index = *self.of_pair.get(pair as usize)?;
@@ -119,9 +119,9 @@ impl AllAhead {
     }
 }
 
-/// Tests for each body that will probably stop how far its neighbours get past it then. All threads
-/// run these tests ahead of time, because only one thread decides which bodies stop. The result is
-/// empty if there are no other threads.
+/// Tests, for each body that will probably stop, how far its neighbours get before they meet it.
+/// All threads run these tests ahead of time, because a single thread decides which bodies stop.
+/// The result is empty if there are no other threads.
 fn run_ahead<P: LastPlane + Sync>(
     movers: &[MovingBody],
     pairs: &[MovingPair<P>],
@@ -177,7 +177,7 @@ struct Meeting {
 
 impl Meeting {
     /// The meeting of a pair whose test from the time `from` on gave `time_of_impact`. `None` if
-    /// the two get past each other.
+    /// the two do not meet.
     fn of<P>(
         pair: &MovingPair<P>,
         time_of_impact: TimeOfImpact,
@@ -209,8 +209,8 @@ impl MovingBody<'_> {
 }
 
 impl<P: LastPlane> MovingPair<P> {
-    /// How far the other body gets within `span` past `stopped`, which stands where it is when the
-    /// span begins. The axis is from the first body to the second.
+    /// How far the other body gets within `span` before it meets `stopped`, which stands from the
+    /// beginning of the span. The axis is from the first body to the second.
     fn first_impact_with_stopped(
         &self,
         movers: &[MovingBody],
@@ -274,7 +274,7 @@ enum Event {
 /// Events, the earliest first.
 #[derive(Default)]
 struct Queue {
-    /// Ordered by the bits of their times. These are in the order of the times, because no time is
+    /// Ordered by the bits of their times, which is the order of the times, because no time is
     /// below zero.
     events: BinaryHeap<Reverse<(u64, Event)>>,
 }

@@ -8,7 +8,7 @@ pub enum AwakeReason {
     /// It moves, or it has just been created.
     #[default]
     Moves,
-    /// It hardly moves, but has not been so slow for long enough to sleep.
+    /// It hardly moves, but not yet for long enough to sleep.
     Settles,
     /// It rests, but nothing carries it.
     InAir,

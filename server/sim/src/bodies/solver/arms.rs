@@ -1,9 +1,9 @@
-//! The place at which the impulses act on two bodies that meet fast within a tick.
+//! The place at which impulses act on two bodies that meet fast.
 //!
-//! The two points of a contact are apart until the bodies meet, and slip past each other while the
-//! bodies touch: at a thousand units per second by many units. If the impulses on the two bodies
-//! acted at different places, they would turn the pair of bodies as a whole. So both act at the
-//! middle of the two points, wherever the points are at each sub-step.
+//! The two points of a contact are apart until the bodies meet, and slip past each other while they
+//! touch: by many units at a thousand units per second. If the impulses on the two bodies acted at
+//! different places, they would turn the pair of bodies as a whole. So both act at the middle of
+//! the two points, wherever the points are at each sub-step.
 
 use arrayvec::ArrayVec;
 
@@ -18,8 +18,8 @@ use crate::collision::distances::REST_GAP;
 /// the point on that body, when the tick began.
 pub(super) type Anchors = ArrayVec<[Vec3Lanes; 2], MAX_POINTS>;
 
-/// The lanes whose two bodies both move, and meet at any of their points. Lanes may belong to
-/// different islands, so each is decided by its own points.
+/// The lanes whose bodies both move and meet at any of their points. Lanes may belong to different
+/// islands, so each is decided by its own points.
 fn lanes_that_meet(constraint: &ContactConstraint, points: &[ConstraintPoint]) -> Lanes {
     let points = &points[constraint.points.clone()];
     let meet = points.iter().fold(Lanes::ZERO, |any, point| any | meets(point));
@@ -35,8 +35,8 @@ pub(super) fn anchors(constraint: &ContactConstraint, points: &[ConstraintPoint]
 }
 
 /// Makes the impulses of a constraint act at the middle of its points, where these are now, and
-/// updates its separations. The next sub-step begins with the impulses of this one. They act at
-/// that place as well.
+/// updates its separations. The impulses of this sub-step, with which the next one begins, act
+/// there as well.
 pub(super) fn act_between(
     constraint: &ContactConstraint,
     points: &mut [ConstraintPoint],

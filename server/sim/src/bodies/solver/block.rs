@@ -18,7 +18,7 @@ pub(super) struct Block {
     /// unused.
     islands: Vec<u32>,
     island_count: u32,
-    /// Whether the block holds whole islands: they have no bodies in other blocks.
+    /// Whether the block holds whole islands, which have no bodies in other blocks.
     pub(super) is_whole: bool,
     pub(super) steps: SubSteps,
     /// The members, after the fixed body, and copies of the kinematic bodies that they touch.

@@ -1,5 +1,5 @@
-//! The bodies while the solver works on them. Their numbers are in single precision, because a tick
-//! displaces bodies little, and in rows of four, from which lanes are read.
+//! The bodies as the solver works on them. Their numbers are in single precision, which is enough
+//! for a tick's small displacements, and in rows of four, from which lanes are read.
 
 use glam::{DMat3, DQuat, DVec3, Vec3};
 use obsp::model::Material;
@@ -13,8 +13,8 @@ use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
 use crate::conventions::GRAVITY;
 
-/// A body in contact that spins slower than this, in radians per second, spins as if its moments
-/// of inertia were equal: the difference is less than a tenth of that speed per second.
+/// A body in contact that spins slower than this, in radians per second, is solved as if its
+/// moments of inertia were equal: that changes its spin by less than a tenth of it per second.
 const PRECESSING_SPIN: f64 = 0.1;
 
 /// A body in contact that spins faster than this, in radians per second, precesses in each
@@ -42,8 +42,8 @@ pub(super) struct Twist {
     pub(super) angular: PaddedVec3,
 }
 
-/// A body may be this many times as fast in a sub-step as when the tick ends. Numbers beyond that
-/// would grow from sub-step to sub-step, until they are infinite.
+/// A body may be this many times as fast in a sub-step as at the end of the tick. Numbers beyond
+/// that would grow from sub-step to sub-step, until they are infinite.
 const OVERSHOOT: f32 = 16.0;
 
 /// The displacement of a body since the tick began, for all of its points.
@@ -264,8 +264,7 @@ impl Bodies {
         };
     }
 
-    /// Changes the angular velocity that the impulses of this sub-step will give again in the next
-    /// one.
+    /// Changes the angular velocity that this sub-step's impulses give again in the next sub-step.
     pub(super) fn change_impulses(&mut self, body: usize, angular: PaddedVec3) {
         self.list[body].base.angular -= angular;
     }
@@ -278,7 +277,7 @@ impl Bodies {
         let before = *velocity;
         velocity.linear = limited(before.linear, OVERSHOOT * MAX_SPEED as f32);
         velocity.angular = limited(before.angular, OVERSHOOT * max_spin);
-        // The limits are no impulses.
+        // The limits are not impulses.
         known.base.linear += velocity.linear - before.linear;
         known.base.angular += velocity.angular - before.angular;
         let Twist { linear, angular } = *velocity;
@@ -301,7 +300,7 @@ impl Bodies {
         let momentum = then * (known.inertia * (then.transpose() * before));
         let after = now * (known.inertia.inverse() * (now.transpose() * momentum));
         velocity.angular = padded(after.as_vec3());
-        // This change is no impulse: `base` changes as well, so that the next sub-step does not
+        // This change is not an impulse: `base` changes as well, so that the next sub-step does not
         // repeat it.
         known.base.angular += padded((after - before).as_vec3());
     }
@@ -318,8 +317,8 @@ impl Bodies {
             [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|axis| padded(axis.as_vec3()));
     }
 
-    /// The kinetic energy of a body by its velocities, in kilogram units² per second². The spin of
-    /// a body that nothing turns has no energy.
+    /// The kinetic energy of a body by its velocities, in kg·units²/s². The spin of a body that
+    /// nothing turns has no energy.
     pub(super) fn kinetic_energy(&self, body: usize) -> impl Fn(&Twist) -> f64 {
         let SolverBody { inverse_mass, inertia, .. } = self.list[body];
         let mass = if inverse_mass > 0.0 { 1.0 / f64::from(inverse_mass) } else { 0.0 };
@@ -332,7 +331,7 @@ impl Bodies {
         }
     }
 
-    /// The work of the forces on a body within the tick, in kilogram units² per second².
+    /// The work of the forces on a body within the tick, in kg·units²/s².
     pub(super) fn work(&self, body: usize) -> f64 {
         let known = &self.list[body];
         let mass = if known.is_fixed() { 0.0 } else { 1.0 / f64::from(known.inverse_mass) };

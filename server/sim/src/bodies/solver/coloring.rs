@@ -5,13 +5,13 @@ use arrayvec::ArrayVec;
 use super::lanes::LANES;
 use crate::bodies::contact::MAX_POINTS;
 
-/// Most colors: the bits of a mask. If a body has more contacts than that, the rest of them are
-/// solved one at a time.
+/// Maximum number of colors: the bits of a mask. If a body has more contacts than that, the rest of
+/// them are solved one at a time.
 const MAX_COLORS: u32 = u64::BITS;
 
-/// A contact's sort key is one number, because that compares fastest. From this bit on it holds the
-/// contact's color, and whether both bodies move. Below are the number of the contact's points and,
-/// in the last 32 bits, its index.
+/// A contact's sort key is one number, which compares fastest. From this bit on it holds the
+/// contact's color and whether both bodies move; below, the number of the contact's points and, in
+/// the last 32 bits, its index.
 const ALIKE_SHIFT: u32 = u32::BITS + 6;
 
 const _: () = assert!(MAX_POINTS < 1 << 6);

@@ -30,8 +30,7 @@ pub(super) struct ContactConstraint {
     friction: Lanes,
     /// Acceleration by which forces make the bodies approach, in units per second squared.
     approach: Lanes,
-    /// The range of its points in the list of all points. It has as many points as its pair with
-    /// most points.
+    /// The range of its points in the list of all points: as many as its pair with most points has.
     pub(super) points: Range<usize>,
 }
 
@@ -53,7 +52,7 @@ pub(super) struct ConstraintPoint {
     /// Relative speed along the normal with which the bodies reach the rest gap if nothing stops
     /// them, positive if approaching.
     pub(super) impact_speed: Lanes,
-    /// Greatest normal impulse of any sub-step: zero if the bodies did not touch.
+    /// Maximum normal impulse of any sub-step: zero if the bodies did not touch.
     pub(super) max_normal_impulse: Lanes,
 }
 
@@ -197,8 +196,8 @@ impl ContactConstraint {
     }
 
     /// Makes the impulses at a point act at the ends of `arms`, which begin at the centres of the
-    /// bodies. Returns by how much the angular velocities of both bodies would differ if the
-    /// accumulated impulses had acted there.
+    /// bodies. Returns the change of both angular velocities if the accumulated impulses had acted
+    /// there.
     pub(super) fn set_arms(
         &self,
         point: &mut ConstraintPoint,

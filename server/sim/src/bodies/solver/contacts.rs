@@ -100,9 +100,9 @@ impl Contacts {
         }
     }
 
-    /// Repeats a pass over the points that may take an impact until they agree. Otherwise a box
-    /// that falls flat would be turned by the order of its corners, and friction would take that
-    /// turn for a slip. Larger islands have more sub-steps instead.
+    /// Repeats a pass over the points that may take an impact until they agree. Otherwise the order
+    /// of the corners would turn a box that falls flat, and friction would act on that turn as on a
+    /// slip. Larger islands have more sub-steps instead.
     fn meet(&mut self, bodies: &mut Bodies, steps: SubSteps, pass: &Pass) {
         if !steps.repeats_impacts {
             return;

@@ -71,8 +71,8 @@ struct Boundary {
     projection: Projection,
 }
 
-/// Rounds of restitution. In each round the points within every block come to agree first, then the
-/// points of the contacts between blocks.
+/// Rounds of restitution. In each round, passes are repeated first over the points within every
+/// block until they agree, then over the points between blocks.
 const BOUNCES: u32 = 4;
 
 /// An island that is being solved.
@@ -234,8 +234,8 @@ impl Boundary {
     }
 
     /// Makes passes over the contacts of the island until none is left to solve. A contact is
-    /// solved if it lacks distance at first, and whenever another contact has moved one of its
-    /// bodies.
+    /// solved if it lacks distance at first, and again whenever another contact has moved one of
+    /// its bodies.
     fn passes(&mut self, staged: &Staged, stages: &Stages) {
         let Self { places, contacts, projection, .. } = self;
         for block in &staged.blocks {

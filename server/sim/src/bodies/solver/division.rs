@@ -1,5 +1,5 @@
-//! Islands divided into blocks, so that threads have something to share out: many small
-//! islands are a block, and a heap is cut into several.
+//! Islands divided into blocks for the threads: many small islands make up a block, and a heap is
+//! cut into several.
 
 use glam::DVec3;
 
@@ -10,9 +10,9 @@ use super::contacts::{Contacts, SubSteps};
 /// lanes empty.
 const BLOCK: usize = 128;
 
-/// Most bodies of an island in one block: a larger island is cut in halves until they are no
-/// larger. With smaller blocks, more contacts would be between blocks, and a single thread solves
-/// all contacts between blocks.
+/// Maximum number of bodies of one island per block: a larger island is cut in halves until they
+/// are no larger. With smaller blocks, more contacts would be between blocks, and a single thread
+/// solves all contacts between blocks.
 pub(super) const MAX_BLOCK: usize = 256;
 
 /// The block that holds a body, and where in the block it is.
@@ -38,8 +38,8 @@ pub(super) struct Division {
     pub(super) divided: Vec<DividedIsland>,
     /// The place of each body; the first is the fixed body.
     pub(super) places: Vec<Place>,
-    /// The numbers of ticks and of sub-steps, and the index of the last block of whole islands that
-    /// have these numbers.
+    /// For each pair of tick and sub-step counts: the index of the last block of whole islands with
+    /// these counts.
     open: Vec<([u32; 2], usize)>,
 }
 

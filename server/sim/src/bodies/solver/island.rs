@@ -13,8 +13,8 @@ pub(super) struct Islands {
 
 impl Islands {
     /// Groups `count` bodies, of which the first is the fixed one, by the pairs that touch.
-    /// `indices` gives the bodies of a pair. Bodies from `count` on are kinematic, and tie nothing
-    /// together.
+    /// `indices` gives the bodies of a pair. Bodies from `count` on are kinematic, and do not join
+    /// islands.
     pub(super) fn new(count: usize, pairs: &[Pair], indices: impl Fn(&Pair) -> [usize; 2]) -> Self {
         // Bodies that skip the tick have index 0: their pairs are only kept for the next tick.
         let is_movable = |body: usize| (1..count).contains(&body);

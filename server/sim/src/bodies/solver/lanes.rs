@@ -15,7 +15,7 @@ pub(super) const LANES: usize = 4;
 pub(super) type Lanes = f32x4;
 
 /// `value` where it is positive, else zero. The sign of a zero is the same on every machine, unlike
-/// the sign of the zero that a maximum gives.
+/// that of a maximum.
 #[inline(always)]
 pub(super) fn positive_part(value: Lanes) -> Lanes {
     value & value.simd_gt(Lanes::ZERO)

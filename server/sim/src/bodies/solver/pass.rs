@@ -9,7 +9,7 @@ pub(super) enum Pass {
     Push(Softness),
     /// Like [`Push`](Self::Push), but repeated over the points that may take an impact.
     PushOn(Softness),
-    /// Lets no bodies come nearer than the rest gap, repeated over the points that may take an
+    /// Keeps bodies from coming nearer than the rest gap, repeated over the points that may take an
     /// impact.
     Meet,
     /// Relaxes the push and applies friction. One such pass in each sub-step is enough, because

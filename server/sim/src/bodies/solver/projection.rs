@@ -1,10 +1,10 @@
 //! Projection: changes the displacements of a tick so that bodies keep their gap. A few velocity
 //! passes leave some approach, which is removed here.
 //!
-//! The guard stops a body where it stands if its motion would go below the guard's margin. A heap
-//! whose every contact lacks a hundredth of a unit would not move at all. So the displacements of a
-//! tick are projected onto displacements that keep the gap (a position-based solve, Müller et al.
-//! 2007, with impulses accumulated as in a velocity solve).
+//! The guard stops a body at once if its motion would go below the guard's margin. A heap in which
+//! every contact lacks a hundredth of a unit would not move at all. So the displacements of a tick
+//! are projected onto displacements that keep the gap (a position-based solve, Müller et al. 2007,
+//! with impulses accumulated as in a velocity solve).
 
 use super::body::{Bodies, Twist, unpadded};
 use super::constraint::{ConstraintPoint, ContactConstraint};
@@ -12,15 +12,15 @@ use super::contacts::Contacts;
 use super::lanes::{LANES, Lanes, Vec3Lanes, inverse_or_zero, positive_part};
 use crate::collision::distances::REST_GAP;
 
-/// Most passes over an island's points, in either of the two solves.
+/// Limit of passes over an island's points, in either of the two solves.
 pub(super) const PASSES: u32 = 15;
 
 /// The gap that is kept, in units: nine times the guard's margin, and less than the rest gap. If it
-/// were nearly the rest gap, twice as many points would lack a little, and passes would cost
-/// another twentieth of a heap's time for nothing.
+/// were nearly the rest gap, twice as many points would lack a little, and passes would take
+/// another twentieth of a heap's time without any benefit.
 const TARGET_GAP: f32 = 0.7 * REST_GAP as f32;
 
-/// Greatest distance by which two bodies are pushed apart within a tick, in units.
+/// Maximum distance by which two bodies are pushed apart within a tick, in units.
 const MAX_PUSH: f32 = 0.5 * REST_GAP as f32;
 
 /// Points that lack less than this, in units, are not corrected.
@@ -87,8 +87,8 @@ struct ProjectedPoint {
     impulse: Lanes,
 }
 
-/// The shortfall of an island: by how much its points miss their targets, in units. The fields are
-/// the greatest values of all its points.
+/// The shortfall of an island: by how much its points miss their targets, in units. Each field is
+/// the greatest value of all its points.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shortfall {
     missing: f32,
@@ -119,7 +119,7 @@ impl Shortfall {
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     shortfall: Shortfall,
-    /// Whether it gets another pass: islands end one by one, so that none depends on another.
+    /// Whether it gets another pass. Each island ends by itself, so that none depends on another.
     goes_on: bool,
 }
 
@@ -129,7 +129,7 @@ pub(super) struct Projection {
     /// The constraints, one for each constraint of the contacts.
     constraints: Vec<ProjectedConstraint>,
     /// For each constraint: the bits of the lanes that are to be solved. A lane that was solved
-    /// waits until another contact changes one of its bodies, whatever the other lanes do.
+    /// waits until another contact changes one of its bodies, even if other lanes go on.
     awake: Vec<u8>,
     /// The points, one for each point of the contacts.
     points: Vec<ProjectedPoint>,
@@ -205,9 +205,9 @@ impl Projection {
         }
     }
 
-    /// Makes passes over the islands for whose shortfall `needs` is true: over each until none of
-    /// its points lacks more than [`TOLERANCE`], and at most [`PASSES`]. Returns whether there was
-    /// such an island.
+    /// Makes passes over each island for whose shortfall `needs` is true, until none of its points
+    /// lacks more than [`TOLERANCE`], and at most [`PASSES`]. Returns whether there was such an
+    /// island.
     fn passes(&mut self, contacts: &Contacts, needs: impl Fn(Shortfall) -> bool) -> bool {
         self.progress.iter_mut().for_each(|progress| progress.goes_on = needs(progress.shortfall));
         let any = self.goes_on();
@@ -220,9 +220,9 @@ impl Projection {
         any
     }
 
-    /// Makes one pass over all islands that go on. An island goes on no further once none of its
-    /// points lacks more than the tolerance. A contact is solved again only when another contact
-    /// has moved one of its bodies.
+    /// Makes one pass over all islands that go on. An island ends once none of its points lacks
+    /// more than the tolerance. A contact is solved again only when another contact has moved one
+    /// of its bodies.
     pub(super) fn pass(&mut self, contacts: &Contacts) {
         let mut falls_short = vec![false; self.progress.len()];
         let all_go_on = self.progress.iter().all(|progress| progress.goes_on);

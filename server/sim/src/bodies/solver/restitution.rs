@@ -17,22 +17,22 @@ use super::lanes::Lanes;
 use super::pass::SpeedTarget;
 use crate::bodies::contact::MAX_POINTS;
 
-/// Impacts slower than this, in units per second, do not bounce. It is the speed that several ticks
-/// of gravity give, so that bodies at rest do not jitter.
+/// Impacts slower than this, in units per second, do not bounce. Several ticks of gravity give this
+/// speed, so bodies at rest do not jitter.
 pub(crate) const RESTITUTION_THRESHOLD: f64 = 60.0;
 
-/// Most passes over the points of an impact: those of one box agree after about ten.
+/// Limit of passes over the points of an impact: those of one box agree after about ten.
 const PASSES: u32 = 60;
 
 /// The points of an impact agree if their speeds miss their targets by no more than this, in units
 /// per second.
 const AGREED: f32 = 1e-3;
 
-/// Most additional passes over the points of an impact in a sub-step.
+/// Limit of additional passes per sub-step over the points of an impact.
 const MEETING_PASSES: u32 = 20;
 
-/// Like [`AGREED`], but while bodies are pressed together. So small a speed turns a body of half a
-/// unit by less than a thousandth of a radian within a sub-step.
+/// Like [`AGREED`], but while bodies are pressed together. This speed turns a body of half a unit
+/// by less than a thousandth of a radian within a sub-step.
 const MEETING_AGREED: f32 = 0.02;
 
 /// The constraints that may take an impact in this tick. In a heap at rest there are none.
@@ -168,14 +168,14 @@ impl Impacts {
 }
 
 /// The lanes in which the bodies part at a point. The point's impulses are not kept for the next
-/// tick. That tick would only take them back, one point after the other.
+/// tick, which would only take them back, one point after the other.
 pub(super) fn parts(point: &ConstraintPoint, restitution: Lanes) -> Lanes {
     meets(point) & restitution.simd_gt(Lanes::ZERO)
 }
 
-/// The least change of a speed by a pass that is repeated over the points of a constraint, in units
-/// per second. It is infinite in lanes that take no impact. So islands that agree, and those
-/// without an impact, stay as they are while others go on: no island depends on another.
+/// Minimum change of a speed by a pass that is repeated over the points of a constraint, in units
+/// per second. It is infinite in lanes that take no impact. So islands that agree, or have no
+/// impact, stay unchanged while others go on: no island depends on another.
 pub(super) fn least_change(points: &[ConstraintPoint]) -> Lanes {
     let meet = points.iter().fold(Lanes::ZERO, |any, point| any | meets(point));
     meet.select(Lanes::splat(MEETING_AGREED), Lanes::splat(f32::INFINITY))
@@ -186,7 +186,7 @@ pub(super) fn meets(point: &ConstraintPoint) -> Lanes {
     point.impact_speed.simd_gt(RESTITUTION_THRESHOLD as f32)
 }
 
-/// Energies of an island, summed over its bodies, in kilogram units² per second².
+/// Energies of an island, summed over its bodies, in kg·units²/s².
 #[derive(Clone, Copy, Default)]
 struct Energies {
     /// Kinetic energy when the tick began, and the work of forces within the tick.

@@ -1,8 +1,8 @@
 //! The soft constraint that pushes bodies apart.
 
 /// Frequency in hertz of the soft constraint that pushes bodies apart. It is as stiff as ten
-/// sub-steps of a tick of 1/60 s allow: beyond a quarter of the sub-steps' rate the constraint
-/// rings. Half as stiff, it lets heaps creep for longer before they sleep.
+/// sub-steps per tick of 1/60 s allow: beyond a quarter of the sub-steps' rate the constraint
+/// rings. At half the stiffness, heaps creep for longer before they sleep.
 const CONTACT_HERTZ: f64 = 150.0;
 
 /// Damping ratio of that constraint: far above critical, so that bodies do not

@@ -116,8 +116,8 @@ impl<'a> Body<'a> {
         OrientedBox { axes: self.rotations[0], centre: self.box_centre(), half_extents }
     }
 
-    /// Whether some face is aligned with none of the body's axes. If every face is aligned with an
-    /// axis, the box has the same planes as the body.
+    /// Whether some face is aligned with none of the body's axes. Otherwise the box has the same
+    /// planes as the body.
     pub(super) fn is_angled(&self) -> bool {
         self.mesh.map_or_else(|| self.parts[0].faces().iter().any(is_angled), |s| s.is_angled)
     }

@@ -22,8 +22,9 @@ pub(super) fn spheres_apart(a: &Body, b: &Body, margin: f64) -> bool {
     (from + along * time).length_squared() > reach * reach
 }
 
-/// Whether one of the six face directions of the two boxes keeps them apart. These are most of the
-/// separating-axis test for little of its cost. The nine edge pairs are left to later stages.
+/// Whether one of the six face directions of the two boxes keeps them apart. These do most of the
+/// work of the separating-axis test for little of its cost; the nine edge pairs are left to later
+/// stages.
 pub(super) fn boxes_apart(a: &Body, b: &Body, margin: f64) -> bool {
     // Most pairs come from the search for contacts, in which nothing moves.
     if a.motion.is_still() && b.motion.is_still() {

@@ -1,6 +1,5 @@
-//! The BSP of one body with the other's box in its place (Blow's "Aha!"). It
-//! proves many near misses of concave bodies, and where it does not, it tells
-//! which of their parts need the exact test.
+//! The BSP of one body, with a box in place of the other (Blow's "Aha!"). It proves many near
+//! misses of concave bodies. Otherwise it finds which of their parts need the exact test.
 
 use obsp::geometry::{Child, PolygonBsp};
 
@@ -9,8 +8,8 @@ use super::mesh::is_angled;
 use super::relative::{Relative, Side};
 use super::{Body, Verdict};
 
-/// Whether the stage is worth asking after the boxes: for two convex bodies the exact test takes
-/// half its time.
+/// Whether the stage is worth its time after the boxes: for two convex bodies the exact test takes
+/// half as long.
 pub(super) fn applies(a: &Body, b: &Body) -> bool {
     a.parts.len() > 1 || b.parts.len() > 1
 }

@@ -13,8 +13,7 @@ use super::Body;
 use super::relative::{Relative, Side};
 use crate::collision::separation::Part;
 
-/// Whether the stage is worth asking: two convex bodies are left to the exact
-/// test.
+/// Whether the stage is worth its time: two convex bodies are left to the exact test.
 pub(super) fn applies(a: &Body, b: &Body) -> bool {
     a.parts.len() > 1 || b.parts.len() > 1
 }
@@ -63,8 +62,8 @@ fn descend(bsp: &PolygonBsp, at: Child, relative: &Relative, polygons: &[&Polygo
     }
 }
 
-/// The side of a plane on which a polygon stays. The polygon's sphere decides or, where it
-/// cannot, the polygon's corners.
+/// The side of a plane on which a polygon stays, decided by its sphere or, if that is not enough,
+/// by its corners.
 fn side(relative: &Relative, planes: &[Plane; 2], polygon: &Polygon) -> Side {
     let of_sphere = relative.side(planes, |plane| {
         let distance = plane.signed_distance(polygon.centre);

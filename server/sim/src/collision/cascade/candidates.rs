@@ -34,7 +34,7 @@ impl Candidates {
         self.ours.holds(ours) && self.theirs.holds(theirs)
     }
 
-    /// The pairs that both leave open.
+    /// The pairs that are open in both.
     #[must_use]
     pub(super) fn and(self, other: Self) -> Self {
         Self {

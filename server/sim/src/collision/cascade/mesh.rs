@@ -8,8 +8,8 @@ use obsp::model::{Model, Polygon};
 pub(crate) struct Mesh {
     /// Every face with its own centre and radius.
     pub(super) polygons: Vec<Polygon>,
-    /// The tree of a body of several parts: a convex body's tree is the list of its
-    /// faces.
+    /// The tree of a body of several parts. A convex body needs none, because its tree is the list
+    /// of its faces.
     pub(super) bsp: Option<PolygonBsp>,
     /// Whether some face is not aligned with the body's axes.
     pub(super) is_angled: bool,

@@ -15,8 +15,8 @@ pub(super) struct Relative {
     rotations: [DMat3; 2],
     translations: [DVec3; 2],
     still: bool,
-    /// A feature that is not proven to be farther from a plane than this may be on
-    /// its other side.
+    /// A feature counts as on one side of a plane only if it is proven to be farther from it than
+    /// this.
     slack: f64,
 }
 
@@ -29,8 +29,7 @@ pub(super) enum Side {
 }
 
 impl Relative {
-    /// `a` as seen from `b`; `None` if either turns farther than the bound is
-    /// proven for.
+    /// `a` as seen from `b`; `None` if either turns by more than the bound is proven for.
     pub(super) fn new(a: &Body, b: &Body, margin: f64) -> Option<Self> {
         let still = a.motion.is_still() && b.motion.is_still();
         let at = |end: usize| {
@@ -52,8 +51,8 @@ impl Relative {
         })
     }
 
-    /// `plane`, given in the axes of the other body, in the axes of the moving one,
-    /// at the beginning and at the end of the tick.
+    /// Converts `plane` from the axes of the other body to those of the moving one, at the
+    /// beginning and at the end of the tick.
     pub(super) fn seen_from_body(&self, plane: &Plane) -> [Plane; 2] {
         let at = |end: usize| Plane {
             normal: self.rotations[end].transpose() * plane.normal,

@@ -61,7 +61,7 @@ fn scene() -> impl Strategy<Value = Scene> {
             let apart = direction.try_normalize().unwrap_or(DVec3::X) * (reach * share);
             let way = |at: DVec3, (orientation, velocity, spin, kind)| {
                 let start = Pose { position: at, orientation };
-                // A body is at rest, or as fast as in play, or far faster.
+                // At rest, as fast as in play, or far faster.
                 let speed = [0.0, 4.0, 60.0][usize::from(kind)];
                 let spin = if kind == 0 { DVec3::ZERO } else { spin };
                 [start, start.advanced(velocity * speed, spin, 1.0)]
@@ -207,10 +207,10 @@ fn more_parts_than_bits_are_always_candidates() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Tests the bound that the BSP stages rest on, at its edge: a plane that is
-    /// just far enough from both ends of a turning body's way stays clear of
-    /// every point that comes near the other body at all. A point that stays out
-    /// of the other's sphere may swing past the plane, because nothing is there.
+    /// Tests the bound that the BSP stages rest on, at its limit: a plane just far enough from both
+    /// ends of a turning body's way stays clear of every point that comes near the other body. A
+    /// point that stays out of the other's sphere may swing past the plane, because nothing is
+    /// there.
     #[test]
     fn nothing_bends_its_way_past_a_plane(scene in scene(), normal in vector(1.0)) {
         let [a, b] = scene.pair();
@@ -243,7 +243,7 @@ proptest! {
                 (least.min(distance), greatest.max(distance))
             })
         };
-        // The farthest plane that is still said to be clear.
+        // The farthest plane that still counts as clear.
         while far - near > 1e-9 {
             let middle = 0.5 * (near + far);
             match relative.side(&planes(middle), extent) {

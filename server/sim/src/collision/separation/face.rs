@@ -37,7 +37,7 @@ impl FacePlane {
         };
         let is_first = ours.height >= theirs.height;
         let (mut axis, mut closest) = if is_first { of_first() } else { of_second() };
-        // The two faces are parallel but for rounding. The vertex of one may lie beside the
+        // The two faces are parallel except for rounding. The vertex of one may lie beside the
         // other face, so the reverse is tried.
         if closest.is_none() && (ours.height - theirs.height).abs() < ROUNDING {
             let (other_axis, found) = if is_first { of_second() } else { of_first() };
@@ -87,8 +87,8 @@ impl<'a, 'p> InFront<'a, 'p> {
     }
 
     /// The point of the face below the vertex; `None` if the vertex lies beside the face. This
-    /// point and the vertex are closest: no part reaches across the slab between the plane of
-    /// the face and the vertex.
+    /// point and the vertex are the parts' closest points: neither part enters the slab between the
+    /// face's plane and the vertex.
     fn foot(&self) -> Option<DVec3> {
         let foot = self.seen - self.face.plane.normal * self.height;
         let faces = self.part.solid.faces().iter();

@@ -6,15 +6,14 @@ use glam::DVec3;
 use super::simplex::{Simplex, Vertex};
 use super::{Features, Part, Proximity, Separation, gap_along};
 
-/// Greatest number of steps. GJK on polyhedra ends after a few dozen steps; the limit is for
+/// Maximum number of steps. GJK on polyhedra ends after a few dozen steps; the limit is for
 /// degenerate ones. The best plane found so far is reported for them.
 const MAX_STEPS: usize = 64;
 
-/// Square of the least distance, a millionth of a unit, that is distinguished
-/// from touching.
+/// Square of the smallest distance that is distinguished from touching: a millionth of a unit.
 const LEAST_SQUARED: f64 = 1e-12;
 
-/// Relative progress below which a step is rounding, not descent.
+/// A step with less relative progress than this is rounding, not descent.
 const PROGRESS: f64 = 1e-10;
 
 /// The closest points of two convex parts. The search starts from the vertices between
@@ -46,8 +45,8 @@ pub(super) fn search(
         if gap > best.as_ref().map_or(0.0, |found| found.gap) || (closest && best.is_some()) {
             let (on_a, on_b) = simplex.closest_points();
             let features = Features::new(simplex.vertices().iter().map(|vertex| vertex.indices));
-            // The last points are the closest, though an earlier axis may have
-            // given a gap that is greater by rounding.
+            // The last points are the closest, although by rounding an earlier axis may have had a
+            // greater gap.
             best = Some(match best {
                 Some(found) if found.gap >= gap => Separation { on_a, on_b, features, ..found },
                 _ => Separation { axis: -nearest / length, gap, on_a, on_b, features },

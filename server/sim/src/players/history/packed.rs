@@ -1,11 +1,11 @@
-//! Past positions as bytes, a few for each position: by far most numbers of a saved match are past
-//! positions.
+//! Past positions as bytes, a few for each position, because nearly all numbers of a saved match
+//! are past positions.
 //!
 //! A *run* is a row of ticks in which a player was in the world. The coordinates of a player on
 //! foot are values of `f32`, and the player mostly moves on as before. So each coordinate is
 //! extrapolated from the last three ticks, and only the difference is stored, in steps of `f32`.
-//! The widths of all differences of a run, in bits, come first. The differences follow, without
-//! their highest bits. Other poses are stored as they are.
+//! The widths of a run's differences, in bits, come first; the differences follow, without their
+//! highest bits. Other poses are stored unchanged.
 
 use std::collections::VecDeque;
 

@@ -21,19 +21,19 @@ use crate::world::PlaceError;
 /// Gap between the hull and the box under it, in units.
 const DROP_GAP: f64 = 1.0;
 
-/// Least height of the normal of ground for a pad: cosine of 60 degrees. A box that
-/// touches a wall is still falling.
+/// Minimum height of the normal of ground for a pad: cosine of 60 degrees. A box that touches a
+/// wall is still falling.
 const GROUND: f64 = 0.5;
 
-/// Heights above the ground at which a pad is tried, in units: a slope is higher
+/// Heights above the ground at which a place for the pad is tried, in units: a slope is higher
 /// under the pad's rim than under its middle.
 const LIFTS: [f64; 4] = [1.0, 8.0, 20.0, 40.0];
 
 /// Seconds until a box that found no room for a pad tries again.
 const PATIENCE: f64 = 0.5;
 
-/// Drops a box from under the tank in `slot`, if there is room for it. A tank has
-/// one piece of cargo: the one that it dropped before is removed.
+/// Drops a box from under the tank in `slot`, if there is room for it. A tank has one piece of
+/// cargo, so the previous one is removed.
 ///
 /// # Errors
 /// [`PlaceError`]; nothing changes then.
@@ -70,7 +70,7 @@ pub(crate) fn drop_cargo(
 }
 
 /// Turns boxes that touch the ground into repair pads, each at the nearest free
-/// place for a pad. A box without such a place stays a box for the time being.
+/// place for a pad. A box without such a place stays a box for now.
 pub(crate) fn deploy(
     arena: &Arena,
     entities: &mut Entities,

@@ -10,16 +10,16 @@ use crate::collision::pose::Pose;
 use crate::collision::shape::Shape;
 use crate::conventions::GRAVITY;
 
-/// Length of the cushions without a load, in units. The tank's weight compresses
-/// them to some 32: more than the rim of a repair pad (24).
+/// Length of the cushions without a load, in units. The tank's weight compresses them to about 32,
+/// which is higher than the rim of a repair pad (24).
 const LENGTH: f64 = 38.0;
 
 /// Reach of the probes below the underside, in units: enough to brake a fall of 500
 /// units per second.
 const REACH: f64 = 96.0;
 
-/// Probes start this far inside the hull, in units. The surface of the hull may lie on the
-/// ground: rounding would decide on which side of the ground a probe starts there.
+/// Probes start this far inside the hull, in units. The hull may lie on the ground: rounding would
+/// decide on which side of the ground a probe from its surface starts.
 const INSIDE: f64 = 4.0;
 
 /// Positions of the probes, as a share of the distance from the middle of the
@@ -33,10 +33,9 @@ const FREQUENCY: f64 = 2.0;
 /// Damping ratio of the cushions: critical, so that the tank does not bob.
 const DAMPING: f64 = 1.0;
 
-/// Greatest force of one cushion, as a share of the tank's weight. All four together
-/// brake the fastest glide well within reach, and do not press the tank against a
-/// low ceiling so hard that friction holds it there: 0.6 times the remaining 0.8
-/// gravities is less than the engine's push.
+/// Maximum force of one cushion, as a share of the tank's weight. All four together brake the
+/// fastest glide well within reach, and do not press the tank against a low ceiling so hard that
+/// friction holds it there: 0.6 times the remaining 0.8 gravities is less than the engine's push.
 const STRENGTH: f64 = 0.45;
 
 /// Rounds over the four cushions: each takes the forces of the others into account.

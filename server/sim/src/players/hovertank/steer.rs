@@ -28,7 +28,7 @@ const LANDING: f64 = 60.0;
 /// While landing, the engine stops once the ground is this near under a corner, in units.
 const TOUCHDOWN: f64 = 1.0;
 
-/// Greatest lift, in units per second squared.
+/// Maximum lift, in units per second squared.
 const LIFT: f64 = 3.0 * GRAVITY;
 
 /// Highest angular speed of the hull, in radians per second.
@@ -37,16 +37,15 @@ const TURN: f64 = 2.5;
 /// Share of a missing rotation that is made up per second.
 const TURN_RATE: f64 = 6.0;
 
-/// Greatest angular acceleration by engine and gyroscope, in radians per second
-/// squared.
+/// Maximum angular acceleration by engine and gyroscope, in radians per second squared.
 const TORQUE: f64 = 15.0;
 
-/// Cosine of the tilt, some 45 degrees, beyond which cushions cannot carry and the
-/// gyroscope rights the hull.
+/// Cosine of the tilt, about 45 degrees, beyond which cushions cannot carry and the gyroscope
+/// rights the hull.
 const TILTED: f64 = 0.7;
 
-/// Cosine of the tilt beyond which the tank lies on its side: it is lifted while it
-/// is righted, otherwise its own weight would hold it down.
+/// Cosine of the tilt beyond which the tank lies on its side: it is lifted while it is righted,
+/// because its own weight would hold it down.
 const FALLEN: f64 = 0.3;
 
 /// Speed of the lift of a tank that lies on its side, in units per second.
@@ -127,7 +126,7 @@ fn lift(craft: &mut Craft, least: f64, seconds: f64) {
 /// Turns the tank's upward direction towards the world's.
 fn right(craft: &mut Craft, seconds: f64) {
     let up = craft.up();
-    // For a tank on its back all directions are equal: it rolls over its side, which is shorter.
+    // On its back a tank could turn in any direction: it rolls over its side, the shorter way.
     let axis = up.cross(DVec3::Z).try_normalize().unwrap_or(craft.ahead());
     let tilt = libm::acos(up.z.clamp(-1.0, 1.0));
     let wanted = axis * (tilt * TURN_RATE).min(TURN);

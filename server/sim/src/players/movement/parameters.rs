@@ -22,8 +22,8 @@ pub struct MovementParameters {
     pub slow_share: f64,
     /// Share of the speed that friction removes per second on the ground.
     pub friction: f64,
-    /// Ground friction assumes at least this speed, in units per second, so that a slow
-    /// player stops within a short time.
+    /// Lowest speed that ground friction assumes, in units per second, so that a slow player soon
+    /// stops.
     pub stop_speed: f64,
     /// Share of the wished speed that is gained per second on the ground.
     pub ground_acceleration: f64,
@@ -34,7 +34,7 @@ pub struct MovementParameters {
     pub jump_speed: f64,
     /// Downward acceleration of players, in units per second squared.
     pub gravity: f64,
-    /// Highest ledge that a player walks up without a jump, in units.
+    /// Highest ledge that a player walks up without jumping, in units.
     pub step_height: f64,
 }
 
@@ -56,20 +56,20 @@ impl Default for MovementParameters {
 
 /// A movement parameter that is out of its range.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
-#[error("{name} is {value}, not within {least} and {most}")]
+#[error("{name} is {value}, not between {least} and {most}")]
 pub struct MovementError {
     /// Name of the parameter.
     pub name: &'static str,
     /// Its value.
     pub value: f64,
-    /// The least value that is allowed.
+    /// The smallest value that is allowed.
     pub least: f64,
-    /// The greatest value that is allowed.
+    /// The largest value that is allowed.
     pub most: f64,
 }
 
-/// Greatest gain of speed within a tick beyond running and jumping, in units per second: the
-/// gain by gravity.
+/// Largest gain of speed within a tick beyond running and jumping, in units per second: the gain by
+/// gravity.
 const FASTER: f64 = 10.0;
 
 /// Allowance for the gaps that players keep, and for the moves that keep them, in units.
@@ -89,9 +89,9 @@ impl MovementParameters {
         if self.jump_speed == 0.0 { 0.0 } else { self.jump_speed.powi(2) / (2.0 * self.gravity) }
     }
 
-    /// The names of the parameters, with the least and the greatest value of each, in the order
-    /// of [`MovementParameters::to_array`]. The greatest speeds are half of the greatest speed
-    /// that a player may have.
+    /// The names of the parameters, with the smallest and the largest value of each, in the order
+    /// of [`MovementParameters::to_array`]. The greatest speeds are half of the greatest speed that
+    /// a player may have.
     pub const RANGES: [(&str, f64, f64); 9] = [
         ("run_speed", 1.0, 1000.0),
         ("slow_share", 0.0, 1.0),

@@ -5,10 +5,10 @@ use glam::{DVec3, Vec3};
 use super::{GROUND_REACH, Ground, Motion, MovementParameters, Surroundings, WALKABLE};
 use crate::players::agent::SweepHit;
 
-/// Greatest number of straight pieces in the motion of one tick.
+/// Maximum number of straight pieces in the motion of one tick.
 const MAX_BENDS: usize = 4;
 
-/// Greatest number of surfaces met within a tick. With more the player is in a pocket and stops.
+/// Maximum number of surfaces met within a tick. With more the player is in a pocket and stops.
 const MAX_PLANES: usize = 5;
 
 /// A velocity that leaves a surface slower than this, in units per second, counts as
@@ -57,7 +57,7 @@ fn slide(
         touched.push((hit, into));
         left *= 1.0 - sweep.time;
         if planes.iter().any(|plane| plane.dot(hit.normal) > SAME_PLANE) {
-            // This surface is met again by rounding: move away from it a little.
+            // Rounding made this surface block again: move away from it a little.
             motion.velocity += hit.normal;
             continue;
         }
@@ -67,7 +67,7 @@ fn slide(
             return true;
         }
         motion.velocity = along_all(motion.velocity, &planes);
-        // The player stands, because turning back would jitter in corners.
+        // The player stops, because turning back would jitter in corners.
         if motion.velocity.dot(wanted) <= 0.0 {
             motion.velocity = DVec3::ZERO;
             return true;
@@ -139,8 +139,8 @@ fn descend(
     }
 }
 
-/// The normal of a slope too steep to walk on, made level as if the slope were a wall; other
-/// normals stay as they are. So a player who walks in a wedge does not run up its sides.
+/// The normal of a slope too steep to walk on, made level as if the slope were a wall; any other
+/// normal unchanged. So a player who walks in a wedge does not run up its sides.
 fn upright(normal: DVec3) -> DVec3 {
     let is_slope = normal.z > 0.0 && normal.z < WALKABLE;
     if is_slope { normal.with_z(0.0).normalize_or(normal) } else { normal }

@@ -8,14 +8,13 @@ use crate::players::agent::SweepHit;
 use crate::state::Posture;
 
 /// A way that leads down by less than this share of its length, about half a degree, counts as
-/// level. Along a gully that falls that little, steering in the air leads upward as well.
+/// level. Along a gully that falls so little, steering in the air leads upward as well.
 const LEVEL: f64 = 0.01;
 
 /// Two normals whose cosine is greater than this belong to one surface.
 const SAME_SURFACE: f64 = 0.9999;
 
-/// A way that enters a surface by no more than rounding, which is less than this, counts as free of
-/// the surface.
+/// A way that enters a surface by less than this counts as free of it: rounding is smaller.
 const ROUNDING: f64 = 1e-6;
 
 /// The share by which a way that leads along surfaces is turned away from them, so that it
@@ -25,8 +24,8 @@ const TURNED_AWAY: f64 = 0.002;
 /// The factor by which [`TURNED_AWAY`] grows for a way that still meets them.
 const TURNED_FURTHER: f64 = 8.0;
 
-/// Greatest number of ways that are tested. Each one meets a surface that the ways before did
-/// not, or is turned farther away from a surface. If this many ways are closed, all ways count as
+/// Maximum number of ways that are tested. Each one meets a surface that the earlier ways did not,
+/// or is turned farther away from a surface. If this many ways are closed, all ways count as
 /// closed.
 const MAX_WAYS: usize = 12;
 

@@ -19,8 +19,8 @@ use crate::state::{EntityId, EntityState, Kind};
 /// until the server's next snapshot.
 const REACH: f64 = 16.0;
 
-/// Greatest number of predicted bodies; the nearest ones are taken. Snapshots of a heap of
-/// hundreds are not exact enough to predict it anyway.
+/// Maximum number of predicted bodies; the nearest ones are taken. Snapshots are not exact enough
+/// to predict a heap of hundreds anyway.
 const MOST: usize = 8;
 
 /// A pose that was rounded for the wire may be nearer to the ground than the guard
@@ -179,8 +179,8 @@ impl PredictedBodies {
         !gone.is_empty()
     }
 
-    /// Whether the body is among the predicted ones in exactly this state. For a player on foot
-    /// any state will do, because players are put where they go in each tick.
+    /// Whether the body is among the predicted ones in exactly this state. A player on foot matches
+    /// in any state, because players are moved to their places in each tick.
     pub(super) fn has(&self, body: &Moving) -> bool {
         match body.state.kind {
             Kind::Player { .. } => self.members.iter().any(|(id, ..)| *id == body.state.id),

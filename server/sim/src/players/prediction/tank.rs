@@ -14,12 +14,12 @@ use crate::players::hovertank;
 use crate::state::{EntityId, EntityState, Kind};
 
 /// Bodies farther than this from the tank, in units, are left out until the server's next
-/// snapshot. A tank at full speed moves less than this in a tenth of a second and a round trip of
+/// snapshot. A tank at full speed moves less than this in a tenth of a second plus a round trip of
 /// a quarter of a second.
 const REACH: f64 = 160.0;
 
 /// A pose that was rounded for the wire may be nearer to something than the guard allows.
-/// So it is tried again at these distances up, then aside, in units.
+/// So it is tried again at these distances, in units: first upward, then sideways.
 const SHIFTS: [f64; 3] = [1.0 / 64.0, 1.0 / 16.0, 1.0 / 4.0];
 
 /// The tank that the player drives, and the bodies near it: a small match of its own, moved by

@@ -1,5 +1,5 @@
 //! Saved poses. A pose is saved as its difference from another pose near by, in steps of `f64`:
-//! these are small numbers. Every pose comes back to the bit.
+//! these are small numbers. Every pose is restored to the bit.
 
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ fn words(pose: &Pose) -> [u64; 7] {
     [x, y, z, i, j, k, w].map(f64::to_bits)
 }
 
-/// The bits of the fourth number of a unit quaternion, given the other three. They are exact but
+/// The bits of the fourth number of a unit quaternion, given the other three. They are exact except
 /// for rounding, unless that number is negative.
 fn last_of_unit(i: f64, j: f64, k: f64) -> u64 {
     (1.0 - (i * i + j * j + k * k)).max(0.0).sqrt().to_bits()
@@ -84,7 +84,7 @@ impl NearPose {
 #[derive(Serialize, Deserialize)]
 pub(super) enum SavedSearch {
     None,
-    /// The body is as it was at the search.
+    /// The body has not changed since the search.
     Same,
     Other(ShapeId, bool, SavedPose),
 }
@@ -133,7 +133,7 @@ mod tests {
             for base in [None, Some(&base), Some(&pose)] {
                 let saved = SavedPose::from_base(&pose, base);
                 assert_eq!(words(&saved.pose(base)), words(&pose), "round {round}");
-                // The fourth number of an orientation follows from the others, but for rounding.
+                // The fourth number of an orientation follows from the others, except for rounding.
                 // The rounding is greatest where that number is small.
                 let last = pose.orientation.w;
                 assert!(last < 0.1 || saved.0[6] < 1 << 12, "{last}: {}", saved.0[6]);

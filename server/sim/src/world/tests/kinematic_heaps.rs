@@ -47,7 +47,7 @@ struct Scene {
 struct Progress {
     /// Its way, as a share of its way without the heap.
     share: f64,
-    /// Greatest number of ticks in a row in which it made less than a hundredth of its way.
+    /// Maximum number of ticks in a row in which it made less than a hundredth of its way.
     longest_stop: usize,
     /// The highest speed of any body.
     fastest: f64,

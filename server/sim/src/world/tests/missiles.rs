@@ -265,7 +265,7 @@ fn a_missile_bounces_by_the_greater_restitution() {
         }
         fastest
     };
-    // It falls some 80 units, to 360 units per second.
+    // It falls about 80 units, to 360 units per second.
     let (dead, lively) = (bounce(0.0), bounce(0.8));
     assert!(lively > 220.0 && dead < lively / 3.0, "{dead} and {lively}");
 }

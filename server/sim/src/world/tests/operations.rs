@@ -34,8 +34,8 @@ fn a_place_that_is_taken_is_an_answer_and_changes_nothing() {
 
 #[test]
 fn an_impulse_of_any_size_leaves_finite_velocities() {
-    // In an earlier version 1e300 kilogram units per second became an infinite velocity, then a
-    // NaN, and the guard let such a body pass.
+    // In an earlier version 1e300 kg·units/s became an infinite velocity, then a NaN, and the guard
+    // let such a body pass.
     let (mut world, id) = with_crate();
     let huge = DVec3::new(1e300, -1e300, 1e308);
     for (impulse, point) in [(huge, DVec3::ZERO), (DVec3::Z, huge), (huge, huge)] {

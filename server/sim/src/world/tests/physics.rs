@@ -186,7 +186,7 @@ fn a_body_put_on_a_slope_slides_where_it_is_too_steep() {
 }
 
 impl World {
-    /// Kinetic and potential energy, in kilogram units² per second².
+    /// Kinetic and potential energy, in kg·units²/s².
     fn energy(&self) -> f64 {
         let of = |entity: &Entity| {
             let shape = &self.arena.shapes[entity.shape];

@@ -136,8 +136,8 @@ fn push_gravity() {
     }
 }
 
-/// Symptom: bodies that fell out came back only to places that steps of 18 units lead to,
-/// whatever steps a game has. Cause: a constant was used in place of the parameter.
+/// Symptom: fallen bodies came back only to places reachable by steps of 18 units, whatever the
+/// game's step height. Cause: a constant was used in place of the parameter.
 #[test]
 fn places_are_those_that_the_games_own_steps_lead_to() {
     let ledge = block([-300, -200, 0], [-100, 200, 30]);

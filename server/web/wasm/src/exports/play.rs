@@ -50,7 +50,8 @@ pub extern "C" fn next_tick() -> f64 {
 }
 
 /// Outputs the next message to send and returns its kind: 1 is sent on the control stream, 2 as a
-/// datagram, 3 ends the stream, 4 closes the connection with the output as reason, 0 is no message.
+/// datagram, 3 ends the stream, 4 closes the connection with the output as reason, 0 is not a
+/// message.
 #[unsafe(no_mangle)]
 pub extern "C" fn transmit() -> u32 {
     with(Page::transmit)
@@ -68,7 +69,7 @@ pub extern "C" fn match_event(now: f64) -> bool {
     with(|page| page.match_event(now))
 }
 
-/// Outputs the entities to draw, as numbers. Returns whether the own player is the first.
+/// Outputs the entities to draw, as numbers. Returns whether the page's own player is the first.
 #[unsafe(no_mangle)]
 pub extern "C" fn view(now: f64) -> bool {
     with(|page| page.view(now).0)
@@ -80,7 +81,7 @@ pub extern "C" fn render_tick(now: f64) -> f64 {
     with(|page| page.view(now).1)
 }
 
-/// The slot of the own player; negative before it has one.
+/// The slot of the page's own player; negative before it has one.
 #[unsafe(no_mangle)]
 pub extern "C" fn slot() -> i32 {
     with(|page| page.slot())

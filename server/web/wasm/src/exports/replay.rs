@@ -4,7 +4,7 @@ use super::with;
 use crate::Page;
 
 /// Opens the recording that is the input, and outputs its header as JSON. Returns false, with the
-/// reason as output, if the input is no recording.
+/// reason as output, if the input is not a recording.
 #[unsafe(no_mangle)]
 pub extern "C" fn open_recording() -> bool {
     with(Page::open_recording)
