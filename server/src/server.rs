@@ -229,7 +229,7 @@ impl Server {
         self.stop.drain(self.drain);
     }
 
-    /// What may be read again while the server runs.
+    /// The parts that may be read again while the server runs.
     pub(crate) fn reloads(&self) -> Arc<Reload> {
         Arc::clone(&self.reload)
     }
