@@ -295,9 +295,6 @@ pub enum RunError {
 impl RunError {
     /// Whether the error leaves threads behind for which nobody can wait.
     pub(crate) fn leaves_threads(&self) -> bool {
-        matches!(
-            self,
-            Self::Hangs { .. } | Self::NetworkHangs { .. } | Self::DoesNotEnd { .. }
-        )
+        matches!(self, Self::Hangs { .. } | Self::NetworkHangs { .. } | Self::DoesNotEnd { .. })
     }
 }

@@ -23,8 +23,8 @@ use crate::match_handle::MatchHandle;
 use crate::published::PublishedStates;
 use crate::telemetry::EventLoop;
 
-use gatekeeper::Gatekeeper;
 pub(crate) use gatekeeper::Audience;
+use gatekeeper::Gatekeeper;
 pub(crate) use page_state::{AllPages, PageState};
 #[doc(hidden)]
 pub use routes::{operators_routes, public_routes};

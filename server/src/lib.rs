@@ -82,15 +82,15 @@ mod unix_time;
 mod view_limit;
 mod watchdog;
 
-pub use admin::command::{AdminAction, AdminCommand, AdminError, admin};
 pub use address_prefix::{AddressPrefix, AddressPrefixSyntax};
+pub use admin::command::{AdminAction, AdminCommand, AdminError, admin};
 pub use bans::BanError;
-pub use door::admittance::DoorError;
 pub use command_line::run_command_line;
+pub use door::admittance::DoorError;
 pub use error::{RunError, StartError};
+pub use health::{HealthError, HealthOptions, health};
 #[doc(hidden)]
 pub use http::{operators_routes, public_routes};
-pub use health::{HealthError, HealthOptions, health};
 pub use log::{FilterError, Log};
 pub use map_file::load as load_map;
 pub use models::{ModelsOptions, write_models};

@@ -114,7 +114,8 @@ fn introduce(running: &Server, options: &Options) {
         }
     }
     for address in running.local_addrs() {
-        let families = if address.ip() == Ipv6Addr::UNSPECIFIED { ", of IPv4 and IPv6" } else { "" };
+        let families =
+            if address.ip() == Ipv6Addr::UNSPECIFIED { ", of IPv4 and IPv6" } else { "" };
         info!("players join on UDP {address}{families}");
     }
     if let Some(address) = &options.advertise {

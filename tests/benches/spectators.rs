@@ -72,7 +72,8 @@ fn main() {
 async fn compare() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = own_map("arena.obsp").to_string_lossy().into_owned();
-    let options = Options { listen: vec![any_port], http: any_port, objects: 200, ..Options::new(map) };
+    let options =
+        Options { listen: vec![any_port], http: any_port, objects: 200, ..Options::new(map) };
     let running = Server::start(&options).unwrap();
     let swarm = Swarm {
         duration: Some(TURN * (2 * TURNS as u32 + 2)),

@@ -31,7 +31,12 @@ const VERSION_BYTE: usize = 3;
 fn options(max_players: u16) -> Options {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.map");
-    Options { listen: vec![any_port], http: any_port, max_players, ..Options::new(map.to_string_lossy()) }
+    Options {
+        listen: vec![any_port],
+        http: any_port,
+        max_players,
+        ..Options::new(map.to_string_lossy())
+    }
 }
 
 fn serve(max_players: u16) -> Server {

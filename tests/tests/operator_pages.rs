@@ -433,7 +433,8 @@ async fn a_server_behind_a_mapped_port_tells_where_it_is_reached() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
     let advertise = Some("game.example.org:7777".parse().unwrap());
-    let options = Options { listen: vec![any_port], http: any_port, advertise, ..Options::new(map) };
+    let options =
+        Options { listen: vec![any_port], http: any_port, advertise, ..Options::new(map) };
     let running = Server::start(&options).unwrap();
     let info = get(running.http_addr(), "/info").await.body;
     let info: serde_json::Value = serde_json::from_str(&info).unwrap();

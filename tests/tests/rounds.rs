@@ -167,8 +167,12 @@ fn a_rotation_with_a_map_that_cannot_be_played_does_not_start() {
         rotation.push(path.to_string_lossy().into_owned());
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
         let rounds = RoundOptions { maps: rotation, ..RoundOptions::default() };
-        let options =
-            Options { listen: vec![any_port], http: any_port, rounds, ..Options::new(String::new()) };
+        let options = Options {
+            listen: vec![any_port],
+            http: any_port,
+            rounds,
+            ..Options::new(String::new())
+        };
         let error = Server::start(&options).expect_err(file).to_string();
         assert!(error.contains(file), "{error}");
     }

@@ -224,7 +224,9 @@ pub enum RefusalReason {
     #[error("the server requires a connect token or a password")]
     TokenRequired,
     /// The server does not accept the connect token, or the password.
-    #[error("the connect token or password is not valid here; tokens also expire, and are good once")]
+    #[error(
+        "the connect token or password is not valid here; tokens also expire, and are good once"
+    )]
     BadToken,
     /// The client's address has reached its limit of players, of joins a minute, or of wrong
     /// passwords.

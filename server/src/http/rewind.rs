@@ -7,8 +7,8 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use tokio::sync::Mutex;
 
-use super::level_view::in_turn;
 use super::Pages;
+use super::level_view::in_turn;
 
 /// The recording that was written last. A request holds the lock while it writes one, and the
 /// replay buffer grows only once a second. So at most one recording a second is written, however

@@ -108,10 +108,7 @@ fn every_option_is_read() {
             address_exempt: vec!["10.0.0.2".parse().unwrap(), "::1".parse().unwrap()],
             proxy_from: vec!["10.0.0.3".parse().unwrap(), "2001:db8::/48".parse().unwrap()],
         },
-        outgoing: OutgoingOptions {
-            outgoing_budget: 2_000_000,
-            address_outgoing_budget: 100_000,
-        },
+        outgoing: OutgoingOptions { outgoing_budget: 2_000_000, address_outgoing_budget: 100_000 },
         pages: PageOptions { replay_running: true },
         agones: AgonesOptions {
             agones: true,

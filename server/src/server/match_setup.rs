@@ -19,9 +19,11 @@ use crate::error::{RunError, StartError};
 use crate::http::PageState;
 use crate::level::{Level, LevelMaker};
 use crate::match_handle::MatchHandle;
-use crate::network::{self, Admission, Cadence, LeavingRules, Limits, Lobby, SendGroups, Spectators};
-use crate::operate::outgoing::Outgoing;
+use crate::network::{
+    self, Admission, Cadence, LeavingRules, Limits, Lobby, SendGroups, Spectators,
+};
 use crate::operate::introduction::Introduction;
+use crate::operate::outgoing::Outgoing;
 use crate::operate::webhook::Webhook;
 use crate::options::Options;
 use crate::public_endpoint::PublicEndpoint;
@@ -315,8 +317,7 @@ fn lobby(
         game,
         joins,
         send_groups: Arc::new(SendGroups::new(options.max_players, options.tick_rate)),
-        tickets: Tickets::new(options.joining.rejoin)
-            .with_combat_time(options.joining.combat_time),
+        tickets: Tickets::new(options.joining.rejoin).with_combat_time(options.joining.combat_time),
         leaving: LeavingRules {
             protects: options.joining.rejoin_protect,
             combat_time: options.joining.combat_time,

@@ -26,7 +26,8 @@ fn poor_line(server: SocketAddr, seed: u64) -> Proxy {
 fn serve(max_players: u16) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    let options = Options { listen: vec![any_port], http: any_port, max_players, ..Options::new(map) };
+    let options =
+        Options { listen: vec![any_port], http: any_port, max_players, ..Options::new(map) };
     Server::start(&options).unwrap()
 }
 

@@ -78,8 +78,13 @@ fn serve(collector: SocketAddr) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
     let otlp = Some(format!("http://{collector}"));
-    let options =
-        Options { listen: vec![any_port], http: any_port, otlp, max_players: 1, ..Options::new(map) };
+    let options = Options {
+        listen: vec![any_port],
+        http: any_port,
+        otlp,
+        max_players: 1,
+        ..Options::new(map)
+    };
     Server::start(&options).unwrap()
 }
 

@@ -30,7 +30,12 @@ const HANG: Duration = Duration::from_secs(30);
 fn options(max_players: u16) -> Options {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = own_map("arena.obsp");
-    Options { listen: vec![any_port], http: any_port, max_players, ..Options::new(map.to_string_lossy()) }
+    Options {
+        listen: vec![any_port],
+        http: any_port,
+        max_players,
+        ..Options::new(map.to_string_lossy())
+    }
 }
 
 fn name(text: &str) -> PlayerName {
