@@ -111,7 +111,7 @@ fn play(line: &BadLine, map: &Map, options: &Options) -> Report {
     let server = ServerProcess::start(&["--map", &path, "--objects", map.objects]);
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let setup = Setup {
-        listen: vec![any_port],
+        listen: any_port,
         to: server.udp,
         line: line.line.clone(),
         seed: options.seed,
