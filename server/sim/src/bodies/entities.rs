@@ -130,10 +130,13 @@ impl Entities {
         Some(id)
     }
 
-    /// Removes an entity and returns it; `None` if no entity has this id any more.
+    /// Removes an entity and returns it, with the place that it has left; `None` if no entity has
+    /// this id any more.
     pub(crate) fn remove(&mut self, id: EntityId) -> Option<Entity> {
-        self.find(id)?;
-        self.withdraw(id.slot);
+        let range = self.find(id)?.placed.as_ref().map(|(_, range)| *range);
+        if let Some(range) = range {
+            self.grid.remove(id.slot, range);
+        }
         let slot = usize::from(id.slot);
         self.generations[slot] = self.generations[slot].wrapping_add(1);
         self.first_free = self.first_free.min(slot);

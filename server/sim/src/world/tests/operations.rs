@@ -156,3 +156,29 @@ fn any_number_of_objects_may_be_asked_for() {
     };
     assert!(world.warnings().iter().any(fewer), "{:?}", world.warnings());
 }
+
+/// Symptom: a sleeping body hung in the air once the body below it was removed. Cause: the place was
+/// taken from the removed body before it was asked for, so nobody was woken. Cure: a removed body
+/// keeps its place.
+#[test]
+fn what_lay_on_a_removed_body_falls() {
+    let mut world = World::new(room(), shipped().into(), CONFIG).expect("a match");
+    let model = world.shipped_model("crate");
+    let crates = [0.0, 1.0, 2.0].map(|level| {
+        let at = DVec3::new(200.0, 0.0, 16.3 + 32.3 * level);
+        world.spawn_body(model, at, DQuat::IDENTITY).expect("there is room")
+    });
+    world.run(3.0, &[]);
+    let [below, above @ ..] = crates;
+    let asleep = |world: &World, id: EntityId| world.entity(id).expect("there").asleep;
+    let height = |world: &World, id: EntityId| world.entity(id).expect("there").position.z;
+    assert!(above.iter().all(|id| asleep(&world, *id)));
+    let before = above.map(|id| height(&world, id));
+    world.remove(below).expect("it is there");
+    world.run(2.0, &[]);
+    for (id, before) in above.into_iter().zip(before) {
+        let fell = before - height(&world, id);
+        assert!((fell - 32.0).abs() < 1.0, "it fell by {fell}");
+        assert!(asleep(&world, id));
+    }
+}
