@@ -66,7 +66,7 @@ pub(super) struct Feed<'a, P: Path> {
 /// Why a feed can no longer serve its client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// The path carries no datagrams.
+    /// The path carries no datagrams that a snapshot fits.
     NoDatagrams,
     /// The client sent nothing for too long.
     Silent,
@@ -260,26 +260,20 @@ impl<'a, P: Path> Feed<'a, P> {
         if update.published.level.number != self.level.number {
             return Ok(());
         }
-        if self.path.room() < self.empty {
-            network.snapshots_skipped.increment(1);
-            return Ok(());
-        }
         let tick = update.published.state.tick;
-        let path = GameCongestion::path(self.path.connection());
-        let Some(allowed) = self.pace.allows(tick, Instant::now(), &path) else { return Ok(()) };
-        let largest = self.path.largest_datagram().ok_or(Broken::NoDatagrams)?.min(allowed);
-        let affordable = self.budget.available(self.lobby.game.now());
-        if affordable < MIN_SNAPSHOT {
-            network.snapshots_unaffordable.increment(1);
+        let Some(most) = self.most_bytes(tick)? else {
+            // The watchdog judges this thread. A client that takes nothing is no fault of it.
+            network.answers.attended(Instant::now());
             return Ok(());
-        }
+        };
         let records = self.session.stats().records;
         let begin = Instant::now();
         self.session.prioritize(&update.state);
         let begin = network.round.spent(Part::Interest, begin);
-        let snapshot = self.session.encode_snapshot(&update.state, own, largest.min(affordable));
+        let snapshot = self.session.encode_snapshot(&update.state, own, most);
         let begin = network.round.spent(Part::Encode, begin);
         let Some(snapshot) = snapshot else { return Ok(()) };
+        network.answers.attended(begin);
         let length = snapshot.len();
         self.budget.spend(length);
         self.pace.sent(tick, length);
@@ -292,6 +286,51 @@ impl<'a, P: Path> Feed<'a, P> {
         }
         network.round.spent(Part::Send, begin);
         Ok(())
+    }
+
+    /// Bytes that the snapshot of `tick` may have. `None` if none is to be sent, because of the
+    /// path, its pace or the client's budget.
+    ///
+    /// # Errors
+    /// [`Broken::NoDatagrams`].
+    fn most_bytes(&mut self, tick: u64) -> Result<Option<usize>, Broken> {
+        let network = &self.lobby.game.telemetry.network;
+        if self.path.room() < self.empty {
+            network.snapshots_skipped.increment(1);
+            return Ok(None);
+        }
+        let path = GameCongestion::path(self.path.connection());
+        let Some(allowed) = self.pace.allows(tick, Instant::now(), &path) else { return Ok(None) };
+        let largest = self.largest_snapshot().ok_or(Broken::NoDatagrams)?.min(allowed);
+        let affordable = self.budget.available(self.lobby.game.now());
+        if affordable < MIN_SNAPSHOT {
+            network.snapshots_unaffordable.increment(1);
+            return Ok(None);
+        }
+        Ok(Some(largest.min(affordable)))
+    }
+
+    /// Bytes of the largest snapshot that a datagram of the path takes. `None` if it takes no
+    /// datagrams, or only such that no snapshot fits.
+    fn largest_snapshot(&self) -> Option<usize> {
+        self.path.largest_datagram().filter(|largest| *largest >= MIN_SNAPSHOT)
+    }
+
+    /// Refuses a client that cannot be sent snapshots: it would see nothing. The handshake has
+    /// shown which datagrams its path carries.
+    ///
+    /// # Errors
+    /// The datagrams are too small, or there are none.
+    pub(super) fn ask_datagrams(&self) -> Result<(), End> {
+        if self.largest_snapshot().is_some() {
+            return Ok(());
+        }
+        let largest = self.path.largest_datagram().unwrap_or(0);
+        let why = format!(
+            "the largest datagram that the client takes has room for {largest} bytes, and a \
+             snapshot needs {MIN_SNAPSHOT}"
+        );
+        Err(End::with_detail(Reason::NoDatagrams, why))
     }
 
     /// Moves the session's output for the control stream to the outbox.

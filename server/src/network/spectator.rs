@@ -212,6 +212,7 @@ impl Show<'_> {
         if self.feed.is_banned() {
             return Err(self.refuse(RefusalReason::Banned));
         }
+        self.feed.ask_datagrams()?;
         if !self.feed.lobby.game.takes_spectators() {
             return Err(self.refuse(RefusalReason::Full { limit: 0 }));
         }

@@ -1,29 +1,32 @@
-//! Whether players who are heard are also sent something. An event loop may turn, and ticks may
-//! come, while nothing leaves the server.
+//! Whether players who are heard are also attended to. An event loop may turn, and ticks may come,
+//! while nobody decides on snapshots.
+//!
+//! What a client takes is not judged here. A client that acknowledges nothing, or has used up its
+//! budget, is sent nothing, and that is no fault of the server.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::heartbeat::{Heartbeat, Stall};
 
-/// A match that has sent no snapshot for so long, though it hears players, sends none at all. It is
-/// far longer than the time between two probes of a line that carries nothing.
+/// A match that has decided on no snapshot for so long, though it hears players, sends none at all.
+/// It is many ticks.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Datagrams of players that must have come since the last snapshot. A second and a half of one
-/// player's: less than that comes before a newcomer is sent a first snapshot.
+/// Datagrams of players that must have come since the last decision. A second and a half of one
+/// player's: less than that comes before the first snapshot of a newcomer.
 const HEARD: u32 = 90;
 
 /// The datagrams of a match in both directions.
 pub(crate) struct Answers {
-    sent: Heartbeat,
-    /// Datagrams of players since the last snapshot.
+    attended: Heartbeat,
+    /// Datagrams of players since then.
     heard: AtomicU32,
 }
 
 impl Answers {
     pub(super) fn new(now: Instant) -> Self {
-        Self { sent: Heartbeat::new(now), heard: AtomicU32::new(0) }
+        Self { attended: Heartbeat::new(now), heard: AtomicU32::new(0) }
     }
 
     /// Notes a datagram of a player.
@@ -33,20 +36,20 @@ impl Answers {
         self.heard.store(heard.saturating_add(1), Ordering::Relaxed);
     }
 
-    /// Notes a snapshot that was handed to the path.
-    pub(super) fn sent(&self, now: Instant) {
+    /// Notes that a client's snapshot was handed to the path, or withheld for the client's sake.
+    pub(crate) fn attended(&self, now: Instant) {
         self.heard.store(0, Ordering::Relaxed);
-        self.sent.beat(now);
+        self.attended.beat(now);
     }
 
-    /// The last time without snapshots that is over, whether or not players were there.
+    /// The last time without such a decision that is over, whether or not players were there.
     pub(crate) fn last_stall(&self) -> Option<Stall> {
-        self.sent.last_stall()
+        self.attended.last_stall()
     }
 
-    /// Time since the last snapshot, if players are heard and none is sent any.
+    /// Time since the last decision, if players are heard and nobody attends to them.
     pub(crate) fn silence(&self, now: Instant) -> Option<Duration> {
-        let (age, heard) = (self.sent.age(now), self.heard.load(Ordering::Relaxed));
+        let (age, heard) = (self.attended.age(now), self.heard.load(Ordering::Relaxed));
         (age >= SILENCE && heard >= HEARD).then_some(age)
     }
 }
@@ -64,13 +67,13 @@ mod tests {
         // A newcomer is heard first, and is sent a snapshot soon after.
         (0..HEARD - 1).for_each(|_| answers.heard());
         assert_eq!(answers.silence(at(61_000)), None);
-        answers.sent(at(61_000));
+        answers.attended(at(61_000));
         // A player whose line carries nothing is not heard either.
         assert_eq!(answers.silence(at(75_000)), None);
         (0..HEARD).for_each(|_| answers.heard());
         assert_eq!(answers.silence(at(65_999)), None);
         assert_eq!(answers.silence(at(66_000)), Some(SILENCE));
-        answers.sent(at(66_001));
+        answers.attended(at(66_001));
         assert_eq!(answers.silence(at(66_001)), None);
     }
 }

@@ -111,7 +111,6 @@ impl NetworkMetrics {
 
     /// Counts a snapshot of so many entities handed to the network.
     pub(crate) fn sent_snapshot(&self, bytes: usize, entities: u64) {
-        self.answers.sent(Instant::now());
         self.snapshots.increment(1);
         self.snapshot_entities.increment(entities);
         self.snapshot_bytes.increment(bytes as u64);

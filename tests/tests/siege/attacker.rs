@@ -33,6 +33,8 @@ pub(crate) const HTTP3: &[u8] = b"h3";
 pub(crate) struct Attacker {
     endpoint: Endpoint,
     server: SocketAddr,
+    /// Bytes of the largest datagram that it says it takes.
+    largest_datagram: usize,
 }
 
 /// A player that an attacker has in the match.
@@ -47,19 +49,25 @@ pub(crate) struct Intruder {
 impl Attacker {
     /// An attacker at `source` against `server`. This must be called within a tokio runtime.
     pub(crate) fn new(source: Ipv4Addr, server: SocketAddr) -> Self {
-        Self { endpoint: Endpoint::client((source, 0).into()).unwrap(), server }
+        let endpoint = Endpoint::client((source, 0).into()).unwrap();
+        Self { endpoint, server, largest_datagram: 65_535 }
+    }
+
+    /// The same attacker, who says that it takes no datagram of more than so many bytes.
+    pub(crate) fn with_largest_datagram(self, largest_datagram: usize) -> Self {
+        Self { largest_datagram, ..self }
     }
 
     /// Opens a connection, and sends nothing on it.
     pub(crate) async fn connect(&self, protocol: &[u8]) -> Option<Connection> {
-        let config = client_config(protocol);
+        let config = client_config(protocol, self.largest_datagram);
         let connecting = self.endpoint.connect_with(config, self.server, "localhost").unwrap();
         timeout(ANSWER, connecting).await.ok()?.ok()
     }
 
     /// Begins a handshake and breaks it off at once.
     pub(crate) async fn abort(&self) {
-        let config = client_config(GAME);
+        let config = client_config(GAME, self.largest_datagram);
         let connecting = self.endpoint.connect_with(config, self.server, "localhost").unwrap();
         // The first packet leaves meanwhile.
         tokio::task::yield_now().await;
@@ -218,7 +226,7 @@ pub(crate) fn unknown_capsule() -> Vec<u8> {
     vec![0x00, 0x07, 0x52, 0x34, 0x04, 1, 2, 3, 4]
 }
 
-fn client_config(protocol: &[u8]) -> ClientConfig {
+fn client_config(protocol: &[u8], largest_datagram: usize) -> ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut tls = rustls::ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -228,7 +236,9 @@ fn client_config(protocol: &[u8]) -> ClientConfig {
         .with_no_client_auth();
     tls.alpn_protocols = vec![protocol.to_vec()];
     let mut transport = TransportConfig::default();
-    transport.keep_alive_interval(Some(Duration::from_secs(1)));
+    transport
+        .keep_alive_interval(Some(Duration::from_secs(1)))
+        .datagram_receive_buffer_size(Some(largest_datagram));
     let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).unwrap()));
     config.transport_config(Arc::new(transport));
     config

@@ -11,12 +11,13 @@ mod attacker;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use attacker::{Attacker, GAME, HTTP3, command, hello, unknown_capsule};
+use attacker::{ANSWER, Attacker, GAME, HTTP3, command, hello, unknown_capsule};
 use obsp_client::quic::{Connector, Trust};
 use obsp_proto::IDLE_TIMEOUT;
 use obsp_proto::control::{
     Framer, MAX_SERVER_FRAME, MapHash, MatchEvent, PlayerName, RefusalReason, ServerMessage,
 };
+use obsp_proto::snapshot::MIN_SNAPSHOT;
 use server::{Options, RoundOptions, Server};
 use tests::harness::own_map;
 use tests::harness::pages::{get, metric};
@@ -399,5 +400,53 @@ async fn a_wrong_hello_in_the_next_world_is_refused_and_counted() {
     };
     timeout(HANG, counted).await.expect("the refusal is counted");
     assert!(honest_join(&running).await);
+    end(running).await;
+}
+
+/// Symptom: a client that takes datagrams of 100 bytes joined, and no snapshot fits those. It was
+/// sent none, so the watchdog ended the server after 31 s.
+#[tokio::test]
+async fn a_client_whose_datagrams_hold_no_snapshot_is_not_let_in() {
+    let running = serve(options());
+    // A frame of a datagram begins with up to three bytes of its own.
+    for (largest, refusals) in [(100, 1.0), (MIN_SNAPSHOT - 1, 2.0)] {
+        let attacker = stranger(&running).with_largest_datagram(largest);
+        assert!(attacker.join().await.is_none(), "{largest}");
+        assert_eq!(refused(&running, "no_datagrams").await, refusals, "{largest}");
+    }
+    let narrow = stranger(&running).with_largest_datagram(MIN_SNAPSHOT + 3);
+    let player = narrow.join().await.unwrap().ok().unwrap();
+    timeout(ANSWER, player.connection.read_datagram()).await.unwrap().unwrap();
+    player.leave().await;
+    // A browser that looks on needs a few bytes more for the session's number.
+    let browser = stranger(&running).with_largest_datagram(MIN_SNAPSHOT);
+    let _ = browser.spectate().await;
+    assert_eq!(refused(&running, "no_datagrams").await, 3.0);
+    end(running).await;
+}
+
+/// Symptom: the only player sent commands and could be sent nothing. The watchdog blamed the server
+/// for it: `/healthz` failed, and the server ended. A full line withholds snapshots as a spent
+/// budget does.
+#[tokio::test]
+async fn a_player_who_can_be_sent_nothing_is_no_fault_of_the_server() {
+    let running = serve(Options { client_budget: 4000, ..options() });
+    let player = stranger(&running).join().await.unwrap().ok().unwrap();
+    timeout(ANSWER, player.connection.read_datagram()).await.unwrap().unwrap();
+    // Messages are charged to the budget first: these use up that of the next ten seconds.
+    let line = "x".repeat(160);
+    (0..300).for_each(|_| running.handle().say(&line).unwrap());
+    let before = read(&running, "game_snapshots_total").await;
+    let (begin, mut tick) = (Instant::now(), player.tick);
+    while begin.elapsed() < Duration::from_secs(7) {
+        tick = tick.after(1);
+        player.connection.send_datagram(command(tick).into()).unwrap();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let sent = read(&running, "game_snapshots_total").await - before;
+    assert!(sent < 5.0, "the budget was not used up: {sent} snapshots");
+    let health = get(running.http_addr(), "/healthz").await;
+    assert_eq!(health.status, 200, "{}", health.body);
+    player.leave().await;
     end(running).await;
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use obsp_proto::control::{MatchEvent, MatchName, PlayerName, Reason, RefusalReason, Ticket};
+use obsp_proto::control::{MatchEvent, MatchName, PlayerName, RefusalReason, Ticket};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 use tracing::info;
@@ -77,11 +77,7 @@ impl<P: Path> PlayerConnection<'_, P> {
         if self.feed.is_banned() {
             return Err(self.refuse(RefusalReason::Banned));
         }
-        // The handshake has shown whether the path carries datagrams. Without them, a player would
-        // see nothing.
-        if self.feed.path.largest_datagram().is_none() {
-            return Err(Reason::NoDatagrams.into());
-        }
+        self.feed.ask_datagrams()?;
         if let Some(away) = recognise(self.lobby, ticket).await
             && let Some(away) = self.unless_unwanted(away)?
         {
