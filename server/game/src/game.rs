@@ -147,7 +147,9 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         }
     }
 
-    /// An entity has entered a volume.
+    /// An entity has entered a volume. If it only came through within the tick,
+    /// [`Game::left_volume`] is called next, [`WorldMut::inside`] does not list it, and it may have
+    /// left the match since, as a missile that burst behind the volume.
     fn entered(
         &self,
         state: &mut Self::State,

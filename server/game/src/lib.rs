@@ -16,6 +16,7 @@
 //! [`WorldMut::random`].
 
 pub mod arena;
+mod contacts;
 mod event;
 mod game;
 mod game_file;

@@ -301,45 +301,12 @@ impl<G: Game> Match<G> {
     }
 
     /// Calls the game with the world.
-    fn act<R>(&mut self, act: impl FnOnce(&G, &mut G::State, &mut WorldMut<'_>) -> R) -> R {
+    pub(crate) fn act<R>(
+        &mut self,
+        act: impl FnOnce(&G, &mut G::State, &mut WorldMut<'_>) -> R,
+    ) -> R {
         let mut world = WorldMut { world: &mut self.world, shared: &mut self.shared };
         act(&self.game, &mut self.state, &mut world)
-    }
-
-    /// Reports to the game which entities have entered or left its volumes, and which touches of
-    /// its watched entities have begun or ended.
-    fn tell_contacts(&mut self) {
-        for crossing in self.shared.volumes.update(&self.world) {
-            let (volume, entity) = (crossing.volume, crossing.entity);
-            self.act(|game, state, world| match crossing.inside {
-                true => game.entered(state, world, volume, entity),
-                false => game.left_volume(state, world, volume, entity),
-            });
-        }
-        let (world, waiting) = (&self.world, self.world.waiting());
-        let is_there = |id: EntityId| {
-            world.entity(id).is_some() || world.player_kind(id).is_some() || waiting.contains(&id)
-        };
-        self.shared.watched.retain(|(id, _)| is_there(*id));
-        let mut changes = Vec::new();
-        for (entity, before) in &mut self.shared.watched {
-            let mut now = world.touching(*entity);
-            let left = before.iter().copied().filter(|by| !now.contains(by));
-            let (kept, ended): (Vec<EntityId>, Vec<EntityId>) =
-                left.partition(|by| world.keeps_touching(*entity, *by));
-            let begun = now.iter().filter(|by| !before.contains(by));
-            changes.extend(ended.iter().map(|by| (*entity, *by, false)));
-            changes.extend(begun.map(|by| (*entity, *by, true)));
-            now.extend(kept);
-            now.sort_unstable();
-            *before = now;
-        }
-        for (entity, by, touches) in changes {
-            self.act(|game, state, world| match touches {
-                true => game.touched(state, world, entity, by),
-                false => game.parted(state, world, entity, by),
-            });
-        }
     }
 
     /// Brings back the players and bodies that wait outside of the world: players where the game
@@ -405,14 +372,20 @@ impl<G: Game> RunningMatch for Match<G> {
             moves.push((player, command));
         }
         for (player, command) in moves {
+            let before = self.shared.volumes.place(&self.world, player);
             self.world.move_player(&mut tick, player, command);
+            self.shared.volumes.follow(&self.world, before);
             self.collect_events();
             self.act(|game, state, world| game.moved(state, world, player, &command));
         }
+        let before = self.shared.volumes.places_of_bodies(&self.world);
         self.world.move_bodies(&mut tick);
+        self.shared.volumes.follow(&self.world, before);
         self.collect_events();
         for missile in self.world.missiles() {
+            let before = self.shared.volumes.place(&self.world, missile);
             let Some(flies) = self.world.move_missile(&mut tick, missile) else { continue };
+            self.shared.volumes.follow(&self.world, before);
             self.act(|game, state, world| game.missile_moved(state, world, missile, flies));
         }
         self.tell_contacts();

@@ -1,7 +1,9 @@
-//! Volumes of a game: when entities enter or leave one, the game is notified.
+//! Volumes of a game: when entities enter or leave one, the game is notified. That goes for what
+//! comes through one within a tick, too.
 
 use std::collections::BTreeSet;
 
+use glam::DVec3;
 use obsp::geometry::{Aabb, ConvexSolid};
 use obsp::{MapEntity, clip_box_to_extent};
 use obsp_sim::{EntityId, World};
@@ -14,7 +16,12 @@ pub struct VolumeId(pub u16);
 
 /// The volumes of a match, and the entities inside them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Volumes(Vec<Volume>);
+pub(crate) struct Volumes {
+    list: Vec<Volume>,
+    /// The entities that have reached into each volume on their ways since the last update. Empty
+    /// between ticks.
+    met: BTreeSet<(VolumeId, EntityId)>,
+}
 
 #[derive(Clone, Debug)]
 struct Volume {
@@ -55,6 +62,14 @@ pub(crate) struct SavedVolume {
     inside: Vec<EntityId>,
 }
 
+/// The places of entities before a part of a tick.
+#[derive(Debug)]
+pub(crate) struct Places {
+    list: Vec<(EntityId, DVec3)>,
+    /// How many relocations there were by then.
+    relocations: usize,
+}
+
 /// An entity that has crossed the surface of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Crossing {
@@ -90,8 +105,8 @@ impl Volumes {
         source: Source,
         inside: Vec<EntityId>,
     ) -> Option<VolumeId> {
-        let id = u16::try_from(self.0.len()).ok().map(VolumeId)?;
-        self.0.push(Volume { solids: source.solids(map)?, source, inside });
+        let id = u16::try_from(self.list.len()).ok().map(VolumeId)?;
+        self.list.push(Volume { solids: source.solids(map)?, source, inside });
         Some(id)
     }
 
@@ -101,7 +116,7 @@ impl Volumes {
             source: *source,
             inside: inside.clone(),
         };
-        self.0.iter().map(saved).collect()
+        self.list.iter().map(saved).collect()
     }
 
     /// The volumes that were saved; `None` if one of them has no solids on `map`.
@@ -115,14 +130,62 @@ impl Volumes {
 
     /// The entities that are inside a volume, in ascending order of slot.
     pub(crate) fn inside(&self, id: VolumeId) -> &[EntityId] {
-        self.0.get(usize::from(id.0)).map_or(&[], |volume| &volume.inside)
+        self.list.get(usize::from(id.0)).map_or(&[], |volume| &volume.inside)
+    }
+
+    /// The place of an entity before it moves, for [`Volumes::follow`].
+    pub(crate) fn place(&self, world: &World, id: EntityId) -> Places {
+        self.places(world, || vec![id])
+    }
+
+    /// The places of all bodies before they move, for [`Volumes::follow`].
+    pub(crate) fn places_of_bodies(&self, world: &World) -> Places {
+        self.places(world, || world.bodies())
+    }
+
+    /// Without volumes nothing is noted.
+    fn places(&self, world: &World, entities: impl FnOnce() -> Vec<EntityId>) -> Places {
+        let entities = if self.list.is_empty() { Vec::new() } else { entities() };
+        let place = |id| Some((id, world.entity(id)?.position));
+        let list = entities.into_iter().filter_map(place).collect();
+        Places { list, relocations: world.relocations().len() }
+    }
+
+    /// Notes the volumes that entities have met on their ways since they were at `before`. What
+    /// was put elsewhere has not moved in between: its ways end where it was taken away, and begin
+    /// where it was put.
+    pub(crate) fn follow(&mut self, world: &World, before: Places) {
+        for (id, start) in before.list {
+            let mut from = Some(start);
+            let put = world.relocations().get(before.relocations..).unwrap_or_default();
+            for relocation in put.iter().filter(|relocation| relocation.entity == id) {
+                self.note_way(world, id, [from, relocation.from]);
+                from = relocation.to;
+            }
+            let now = world.entity(id).map(|entity| entity.position);
+            self.note_way(world, id, [from, now]);
+        }
+    }
+
+    fn note_way(&mut self, world: &World, id: EntityId, way: [Option<DVec3>; 2]) {
+        let [Some(from), Some(to)] = way else { return };
+        if from == to {
+            return;
+        }
+        for (index, volume) in self.list.iter().enumerate() {
+            if volume.solids.iter().any(|solid| world.passes_through(id, [from, to], solid)) {
+                self.met.insert((VolumeId(index as u16), id));
+            }
+        }
     }
 
     /// Finds the entities inside each volume. Returns what has changed since the last call: for
-    /// each volume first the entities that have left it, then those that have entered it.
+    /// each volume first the entities that have left it, then those that have entered it, then
+    /// those that have entered it and left it again.
     pub(crate) fn update(&mut self, world: &World) -> Vec<Crossing> {
         let mut crossings = Vec::new();
-        for (index, volume) in self.0.iter_mut().enumerate() {
+        let met = std::mem::take(&mut self.met);
+        for (index, volume) in self.list.iter_mut().enumerate() {
             let found = volume.solids.iter().flat_map(|solid| world.overlapping(solid));
             let now: BTreeSet<EntityId> = found.collect();
             let id = VolumeId(index as u16);
@@ -131,6 +194,12 @@ impl Volumes {
             let crossing = |inside| move |&entity| Crossing { volume: id, entity, inside };
             crossings.extend(left.map(crossing(false)));
             crossings.extend(entered.map(crossing(true)));
+            let met = met.iter().filter(|(volume, _)| *volume == id).map(|(_, entity)| entity);
+            for entity in met.filter(|&entity| !now.contains(entity)) {
+                if !volume.inside.contains(entity) {
+                    crossings.extend([true, false].map(|inside| crossing(inside)(entity)));
+                }
+            }
             volume.inside = now.into_iter().collect();
         }
         crossings
@@ -138,6 +207,6 @@ impl Volumes {
 
     /// The entities inside each volume, for the digest.
     pub(crate) fn occupants(&self) -> impl Iterator<Item = &[EntityId]> {
-        self.0.iter().map(|volume| volume.inside.as_slice())
+        self.list.iter().map(|volume| volume.inside.as_slice())
     }
 }

@@ -3,6 +3,7 @@
 mod digest;
 mod missiles;
 mod operations;
+mod passing;
 mod props;
 mod queries;
 mod relocations;

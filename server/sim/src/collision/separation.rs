@@ -38,6 +38,11 @@ impl<'a> Part<'a> {
         Self { solid, rotation, translation }
     }
 
+    /// The part, moved by `shift`.
+    pub(crate) fn shifted(&self, shift: DVec3) -> Self {
+        Self { translation: self.translation + shift, ..*self }
+    }
+
     /// Greatest `direction · x` over the part.
     #[inline]
     pub(crate) fn extent(&self, direction: DVec3) -> f64 {

@@ -60,6 +60,16 @@ impl World {
         players.map(|entity| entity.id).collect()
     }
 
+    /// The bodies in the world that [`World::move_bodies`] moves, in ascending order of slot: all
+    /// but missiles and players on foot.
+    pub fn bodies(&self) -> Vec<EntityId> {
+        let is_body = |entity: &&Entity| {
+            let moves_alone = entity.walker().is_some() || entity.missile().is_some();
+            !moves_alone && entity.placement().is_some()
+        };
+        self.entities.iter().filter(is_body).map(|entity| entity.id).collect()
+    }
+
     /// The entities that wait outside of the world, in ascending order of slot.
     pub fn waiting(&self) -> Vec<EntityId> {
         let waiting = self.entities.iter().filter(|entity| entity.placement().is_none());

@@ -294,6 +294,15 @@ fn ask(name: &str, scene: &Scene, n: &mut Numbers) -> bool {
             let solid = obsp::geometry::ConvexSolid::from_box(&bounds);
             solid.into_iter().for_each(|solid| _ = world.overlapping(&solid));
         }
+        "World::passes_through" => {
+            let min = DVec3::new(90.0, -200.0, 0.0);
+            let bounds = Aabb { min, max: DVec3::new(98.0, 200.0, 200.0) };
+            let gate = obsp::geometry::ConvexSolid::from_box(&bounds).expect("a box");
+            let way = [vector(n, [0.0, -90.0, 17.0]), vector(n, [200.0, -90.0, 17.0])];
+            let passed = world.passes_through(scene.body, way, &gate);
+            assert!(passed || !n.are_usual());
+            assert!(!passed || way.iter().all(|place| place.is_finite()));
+        }
         _ => return false,
     }
     true

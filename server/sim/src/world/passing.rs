@@ -1,0 +1,78 @@
+//! Whether an entity comes through a volume within a tick: one that is inside neither before the
+//! tick nor after it may have been in between.
+
+use glam::{DQuat, DVec3};
+use obsp::geometry::ConvexSolid;
+
+use super::World;
+use crate::collision::cascade::Body;
+use crate::collision::distances::ROUNDING;
+use crate::collision::pose::Pose;
+use crate::collision::separation::{Part, Proximity, separate};
+use crate::state::EntityId;
+
+/// Maximum number of places on a way that are examined. A way that grazes a corner needs the most;
+/// one that is not decided then does not reach in.
+const MAX_PLACES: u32 = 64;
+
+impl World {
+    /// Whether an entity reaches into a solid volume somewhere on its straight way from one
+    /// position to another. It is taken in its present shape and orientation. A way along which it
+    /// only touches the volume does not count, and neither does one that is not within the extent of
+    /// worlds, ±[`obsp::UNIVERSE`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use glam::DVec3;
+    /// # use obsp::geometry::{Aabb, ConvexSolid};
+    /// # use obsp_sim::{Config, World};
+    /// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+    /// # let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
+    /// let player = world.join()?;
+    /// let min = DVec3::new(100.0, 0.0, 0.0);
+    /// let thin = ConvexSolid::from_box(&Aabb { min, max: min + DVec3::new(1.0, 64.0, 64.0) })?;
+    /// let [from, to] = [DVec3::new(0.0, 32.0, 32.0), DVec3::new(200.0, 32.0, 32.0)];
+    /// assert!(world.passes_through(player, [from, to], &thin));
+    /// assert!(!world.passes_through(player, [from, from], &thin));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn passes_through(
+        &self,
+        id: EntityId,
+        [from, to]: [DVec3; 2],
+        volume: &ConvexSolid,
+    ) -> bool {
+        let Some(entity) = self.entities.find(id) else { return false };
+        let placement = entity.placement();
+        let shape = placement.map_or(entity.shape, |placement| placement.shape());
+        let turn = placement.map_or(DQuat::IDENTITY, |placement| placement.pose().orientation);
+        let [Some(start), Some(end)] = [from, to].map(|place| Pose::known(place, turn)) else {
+            return false;
+        };
+        let body = Body::moving(&self.arena.shapes[shape], start, end);
+        if !body.speedbox().overlaps(volume.bounds()) {
+            return false;
+        }
+        let volume = Part::new(volume, &Pose::at(DVec3::ZERO));
+        body.parts_at_start().any(|part| reaches_in(&part, to - from, &volume))
+    }
+}
+
+/// Whether a convex part that is moved by `shift` reaches into another on the way. A plane that
+/// divides the two also divides them until the part has come as far as the plane is away, so all of
+/// the way up to there is free.
+fn reaches_in(part: &Part, shift: DVec3, volume: &Part) -> bool {
+    let mut time = 0.0;
+    for _ in 0..MAX_PLACES {
+        let moved = part.shifted(shift * time);
+        let guess = volume.centre() - moved.centre();
+        let Proximity::Apart(plane) = separate(&moved, volume, guess) else { return true };
+        let approach = plane.axis.dot(shift);
+        if approach * (1.0 - time) <= plane.gap + ROUNDING {
+            return false;
+        }
+        // At the surface itself it only touches.
+        time += plane.gap.max(ROUNDING) / approach;
+    }
+    false
+}
