@@ -173,12 +173,25 @@ impl Renewal {
     /// Reads the files again, or others if the options name others now.
     ///
     /// # Errors
-    /// They cannot be used. The old certificate stays.
+    /// They cannot be used, or only after a restart. The old certificate stays.
     pub(crate) fn reload(&self, credentials: Credentials) -> Result<Vec<String>, String> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
-        if credentials == Credentials::SelfSigned && state.credentials == Credentials::SelfSigned {
-            return Ok(Vec::new());
+        match (&state.credentials, &credentials) {
+            (Credentials::SelfSigned, Credentials::SelfSigned) => return Ok(Vec::new()),
+            // Clients are told at `/info` whether they have to pin the certificate, and the key of
+            // stateless resets depends on it, too. Neither changes while the server runs.
+            (Credentials::SelfSigned, Credentials::Files { .. }) => {
+                return Err(
+                    "a server that makes its own certificate needs a restart to read one".into()
+                );
+            }
+            (Credentials::Files { .. }, Credentials::SelfSigned) => {
+                return Err(
+                    "a server with --cert makes no certificate of its own; restart it".into()
+                );
+            }
+            (Credentials::Files { .. }, Credentials::Files { .. }) => {}
         }
         let changed = self.take(&credentials, now.wall)?;
         if let Some(warning) = credentials.warning(*self.public.validity.borrow(), now.wall) {
@@ -303,6 +316,34 @@ mod tests {
             clock.pass(Duration::from_secs(1));
             renewal.look();
             assert_ne!(shown(&renewal), first);
+        });
+    }
+
+    /// A server said "needs a restart" at the first reload, and took the files at the second.
+    #[test]
+    fn what_the_first_reload_refuses_the_second_refuses_too() {
+        within(|| {
+            let folder = std::env::temp_dir().join(format!("refused-{}", std::process::id()));
+            std::fs::create_dir_all(&folder).unwrap();
+            let clock = Clock::by_hand(1_800_000_000);
+            let [certificate, key] = ["cert.pem", "key.pem"].map(|name| folder.join(name));
+            let new = Certificate::self_signed(clock.now().wall).unwrap();
+            std::fs::write(&certificate, new.pem()[0].as_bytes()).unwrap();
+            std::fs::write(&key, new.pem()[1].as_bytes()).unwrap();
+            let files = Credentials::new(Some(&certificate), Some(&key));
+            for (used, other) in
+                [(Credentials::SelfSigned, files.clone()), (files, Credentials::SelfSigned)]
+            {
+                let renewal = renewal(used.clone(), &clock);
+                let first = shown(&renewal);
+                for _ in 0..2 {
+                    let error = renewal.reload(other.clone()).unwrap_err();
+                    assert!(error.contains("restart"), "{error}");
+                    assert_eq!(shown(&renewal), first);
+                    assert_eq!(renewal.reload(used.clone()), Ok(Vec::new()));
+                }
+            }
+            std::fs::remove_dir_all(folder).unwrap();
         });
     }
 

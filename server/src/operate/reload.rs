@@ -40,8 +40,9 @@ impl Reading {
 /// Reads the options again, or says why they are wrong.
 pub(crate) type Source = Box<dyn Fn() -> Result<Reading, String> + Send + Sync>;
 
-/// Takes over the options of now, where those of before differ. Returns a sentence for each change.
-type Take = Box<dyn Fn(&Options, &Options) -> Result<Vec<String>, String> + Send + Sync>;
+/// Takes over these options, where what is in use differs from them. Returns a sentence for each
+/// change.
+type Take = Box<dyn Fn(&Options) -> Result<Vec<String>, String> + Send + Sync>;
 
 /// A thing that may change while the match goes on.
 pub(crate) struct Part {
@@ -53,12 +54,13 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// A part that reads these options, and takes them over by `take(now, before)`: it returns a
-    /// sentence for each change, without secrets, or says why the new value cannot be used.
+    /// A part that reads these options, and takes them over by `take`: it returns a sentence for
+    /// each change, without secrets, or says why the new value cannot be used. It compares them with
+    /// what is in use, because the options that were read last may have been refused.
     pub(crate) fn new(
         name: &'static str,
         options: &'static [&'static str],
-        take: impl Fn(&Options, &Options) -> Result<Vec<String>, String> + Send + Sync + 'static,
+        take: impl Fn(&Options) -> Result<Vec<String>, String> + Send + Sync + 'static,
     ) -> Self {
         Self { name, options, take: Box::new(take) }
     }
@@ -85,7 +87,7 @@ impl std::fmt::Display for Report {
     }
 }
 
-/// All parts, and the options that they were read from last.
+/// All parts.
 pub(crate) struct Reload {
     parts: Vec<Part>,
     source: OnceLock<Source>,
@@ -102,6 +104,7 @@ impl std::fmt::Debug for Reload {
 }
 
 struct State {
+    /// The options that were read last, whether or not each part could take them over.
     options: Options,
     /// The values at the start. `None` where nobody can read the options again.
     first: Option<BTreeMap<String, Vec<OsString>>>,
@@ -163,7 +166,7 @@ impl Reload {
             None => {}
         }
         for part in &self.parts {
-            match (part.take)(&options, &state.options) {
+            match (part.take)(&options) {
                 Ok(changes) => report.changed.extend(changes),
                 Err(error) => {
                     report.refused.push(format!("{}: the old value stays: {error}", part.name));
@@ -205,12 +208,11 @@ mod tests {
     fn what_changed_what_cannot_and_what_is_wrong_are_told_apart() {
         let players = Arc::new(AtomicU16::new(8));
         let seen = Arc::clone(&players);
-        let part = Part::new("players", &["max-players"], move |now, before| {
+        let part = Part::new("players", &["max-players"], move |now| {
             if now.max_players > 100 {
                 return Err("too many".to_owned());
             }
-            seen.store(now.max_players, Ordering::Relaxed);
-            let is_new = now.max_players != before.max_players;
+            let is_new = seen.swap(now.max_players, Ordering::Relaxed) != now.max_players;
             Ok(is_new.then(|| format!("players: now {}", now.max_players)).into_iter().collect())
         });
         let reload = Reload::new(&reading(8, "1").options, vec![part], Notifier::default());
@@ -229,9 +231,12 @@ mod tests {
         assert_eq!((report.changed.len(), report.needs_restart.len()), (0, 1));
 
         *next.lock().unwrap() = Ok(reading(101, "1"));
-        let report = reload.run("a test");
-        assert_eq!(report.refused, ["players: the old value stays: too many"]);
-        assert!(report.needs_restart.is_empty() && players.load(Ordering::Relaxed) == 9);
+        // A refusal is a refusal again the next time.
+        for _ in 0..2 {
+            let report = reload.run("a test");
+            assert_eq!(report.refused, ["players: the old value stays: too many"]);
+            assert!(report.needs_restart.is_empty() && players.load(Ordering::Relaxed) == 9);
+        }
 
         *next.lock().unwrap() = Err("c.toml: no such option".to_owned());
         let report = reload.run("a test");

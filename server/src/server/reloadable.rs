@@ -1,7 +1,7 @@
 //! The parts of a server that are read again while it runs, each with the options that it reads.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::match_setup::Shared;
 use crate::access_rules::AccessRules;
@@ -12,7 +12,6 @@ use crate::match_handle::MatchHandle;
 use crate::matches::Matches;
 use crate::network::{Credentials, Renewal, Shares};
 use crate::operate::reload::Part;
-use crate::options::{JoiningOptions, Options};
 use obsp_proto::control::Reason;
 
 /// All parts that may change.
@@ -34,7 +33,7 @@ pub(super) fn parts(
         addresses(shares.clone()),
     ];
     let introduction = Arc::clone(&shared.introduction);
-    parts.push(Part::new("motd", &["motd"], move |now, _| {
+    parts.push(Part::new("motd", &["motd"], move |now| {
         let is_new = introduction.set_motd(now.introduction.motd.clone());
         Ok(is_new.then(|| "the message of the day is another".to_owned()).into_iter().collect())
     }));
@@ -43,23 +42,13 @@ pub(super) fn parts(
 }
 
 fn certificate(renewal: Arc<Renewal>) -> Part {
-    Part::new("certificate", &["cert", "key"], move |now, before| {
-        let of =
-            |options: &Options| Credentials::new(options.cert.as_deref(), options.key.as_deref());
-        if of(now) == Credentials::SelfSigned && of(before) != Credentials::SelfSigned {
-            return Err("a server with --cert makes no certificate of its own; restart it".into());
-        }
-        if of(before) == Credentials::SelfSigned && of(now) != Credentials::SelfSigned {
-            return Err(
-                "a server that makes its own certificate needs a restart to read one".into()
-            );
-        }
-        renewal.reload(of(now))
+    Part::new("certificate", &["cert", "key"], move |now| {
+        renewal.reload(Credentials::new(now.cert.as_deref(), now.key.as_deref()))
     })
 }
 
 fn bans(access: Arc<AccessRules>, games: Matches<Arc<MatchHandle>>) -> Part {
-    Part::new("bans", &["ban"], move |now, _| {
+    Part::new("bans", &["ban"], move |now| {
         let changes = access.bans.reload(now.ban.clone()).map_err(|error| error.to_string())?;
         if !changes.is_empty() {
             let unix = access.clock.unix();
@@ -74,53 +63,54 @@ fn bans(access: Arc<AccessRules>, games: Matches<Arc<MatchHandle>>) -> Part {
 }
 
 fn mutes(access: Arc<AccessRules>) -> Part {
-    Part::new("mutes", &[], move |_, _| {
+    Part::new("mutes", &[], move |_| {
         let changes = access.mutes.list().reload(Vec::new()).map_err(|error| error.to_string())?;
         Ok(named("mutes", changes))
     })
 }
 
 fn join_key(access: Arc<AccessRules>) -> Part {
-    Part::new("join key", &["join-key"], move |now, _| {
-        match (&access.gate, &now.joining.join_key) {
-            (Some(gate), Some(path)) => {
-                let key = read_join_key(path).map_err(|error| error.to_string())?;
-                let changes = gate.change_key(key);
-                let told = "tokens have to be sealed with another join key from now on";
-                Ok(changes.then(|| told.to_owned()).into_iter().collect())
-            }
-            (None, None) => Ok(Vec::new()),
-            (Some(_), None) => Err("a server with --join-key needs a restart to do without".into()),
-            (None, Some(_)) => {
-                Err("a server without --join-key needs a restart to ask for tokens".into())
-            }
+    Part::new("join key", &["join-key"], move |now| match (&access.gate, &now.joining.join_key) {
+        (Some(gate), Some(path)) => {
+            let key = read_join_key(path).map_err(|error| error.to_string())?;
+            let changes = gate.change_key(key);
+            let told = "tokens have to be sealed with another join key from now on";
+            Ok(changes.then(|| told.to_owned()).into_iter().collect())
+        }
+        (None, None) => Ok(Vec::new()),
+        (Some(_), None) => Err("a server with --join-key needs a restart to do without".into()),
+        (None, Some(_)) => {
+            Err("a server without --join-key needs a restart to ask for tokens".into())
         }
     })
 }
 
 fn admittance(access: Arc<AccessRules>) -> Part {
-    Part::new("password and list of players", &["password", "allow"], move |now, _| {
+    Part::new("password and list of players", &["password", "allow"], move |now| {
         access.admittance.reload(&now.joining).map_err(|error| error.to_string())
     })
 }
 
 fn idle(access: Arc<AccessRules>) -> Part {
-    Part::new("idle time", &["idle"], move |now, before| {
-        let of = |joining: &JoiningOptions| joining.idle.as_secs();
-        let (new, old) = (of(&now.joining), of(&before.joining));
+    let taken = AtomicU64::new(access.idle_seconds.load(Ordering::Relaxed));
+    Part::new("idle time", &["idle"], move |now| {
+        let new = now.joining.idle.as_secs();
         // A time that an administrator has set meanwhile stays, unless the options have changed.
-        if new == old {
+        if taken.swap(new, Ordering::Relaxed) == new {
             return Ok(Vec::new());
         }
-        access.idle_seconds.store(new, Ordering::Relaxed);
-        Ok(vec![format!("idle players are removed after {new} s (0 for never), not after {old} s")])
+        let old = access.idle_seconds.swap(new, Ordering::Relaxed);
+        let told =
+            || format!("idle players are removed after {new} s (0 for never), not after {old} s");
+        Ok((new != old).then(told).into_iter().collect())
     })
 }
 
 fn addresses(shares: Shares) -> Part {
     let names = &["address-players", "address-spectators", "address-exempt"];
-    Part::new("limits of an address", names, move |now, before| {
-        let (new, old) = (&now.addresses, &before.addresses);
+    Part::new("limits of an address", names, move |now| {
+        let new = &now.addresses;
+        let old = shares.change(new);
         let mut changes = Vec::new();
         for (name, new, old) in [
             ("players", new.address_players, old.address_players),
@@ -134,15 +124,12 @@ fn addresses(shares: Shares) -> Part {
             let exempt = new.address_exempt.iter().map(ToString::to_string).collect::<Vec<_>>();
             changes.push(format!("exempt from the limits of an address: {}", exempt.join(", ")));
         }
-        if !changes.is_empty() {
-            shares.change(new);
-        }
         Ok(changes)
     })
 }
 
 fn admins(access: Arc<Access>) -> Part {
-    Part::new("admin tokens", &["admin-tokens"], move |now, _| {
+    Part::new("admin tokens", &["admin-tokens"], move |now| {
         let Some(path) = &now.admin.admin_tokens else {
             return Err("a server with --admin needs --admin-tokens".into());
         };

@@ -159,6 +159,42 @@ async fn hang_up_as_reload_reads_all_files_again_and_the_match_goes_on() {
     assert_eq!(process.wait(), Some(0));
 }
 
+/// The second reload did what the first one had refused, and `/info` went on to say `self_signed`.
+#[tokio::test]
+async fn a_reload_that_was_refused_is_refused_the_second_time_too() {
+    let folder = Folder::new("refused-twice");
+    let [certificate_file, key] = folder.write_certificate();
+    let config = |more: &str| format!("map = {:?}\n{more}", text(&own_map("arena.obsp")));
+    let [certificate_file, key] = [certificate_file, key].map(|path| text(&path));
+    let files = config(&format!("cert = {certificate_file:?}\nkey = {key:?}\n"));
+    let admins = folder.write("admins", "ann 0123456789abcdef01234567\n");
+    for (before, after, is_own) in [(config(""), &files, true), (files.clone(), &config(""), false)]
+    {
+        let file = folder.write("server.toml", &before);
+        let mut process = ServerProcess::start(&[
+            "--config",
+            &text(&file),
+            "--admin",
+            "127.0.0.1:0",
+            "--admin-tokens",
+            &text(&admins),
+        ]);
+        let first = certificate(&process).await;
+        folder.write("server.toml", after);
+        for _ in 0..2 {
+            let refused = reload(&process, &admins).await.unwrap_err();
+            assert!(refused.contains("certificate: the old value stays"), "{refused}");
+            assert!(refused.contains("restart"), "{refused}");
+            assert_eq!(certificate(&process).await, first);
+        }
+        let info = get(process.http, "/info").await.body;
+        let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+        assert_eq!(info["self_signed"], is_own, "{info}");
+        process.signal("TERM");
+        assert_eq!(process.wait(), Some(0));
+    }
+}
+
 /// Files whose certificate is not valid now: no browser can enter, and a matchmaker is told.
 #[tokio::test]
 async fn a_certificate_that_is_not_valid_now_is_told_at_readyz_and_info() {

@@ -83,9 +83,10 @@ impl Shares {
         (granted.address_players, granted.address_spectators)
     }
 
-    /// Grants other shares from now on. Who is there already, stays.
-    pub(crate) fn change(&self, options: &AddressOptions) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = options.clone();
+    /// Grants other shares from now on, and returns the old ones. Who is there already, stays.
+    pub(crate) fn change(&self, options: &AddressOptions) -> AddressOptions {
+        let mut granted = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut granted, options.clone())
     }
 
     fn read(&self) -> RwLockReadGuard<'_, AddressOptions> {
