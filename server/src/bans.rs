@@ -2,7 +2,7 @@
 //! time or for good. Bans that are made while the server runs are kept in a TOML file (`--bans
 //! FILE`), which is written whole at each change, and read again on request.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::address_prefix::AddressPrefix;
+use crate::clock::{Reading, Steps};
 use crate::regular_file;
 use crate::state_file::{self, Readers};
 
@@ -195,8 +196,8 @@ struct Lists {
     fixed: Vec<AddressPrefix>,
     bans: Vec<Ban>,
     /// Subjects that this run of the server has banned. Their bans move with the clock when that
-    /// is set.
-    own: HashSet<Subject>,
+    /// is set: each looks for steps since it was made, because a later ban goes by the new date.
+    own: HashMap<Subject, Steps>,
 }
 
 /// Whether the bans are newer than the file.
@@ -210,7 +211,7 @@ impl Bans {
         let bans = file.map(in_file).transpose()?.flatten().unwrap_or_default();
         Ok(Self {
             file: file.map(Path::to_owned),
-            lists: Mutex::new(Lists { fixed, bans, own: HashSet::new() }),
+            lists: Mutex::new(Lists { fixed, bans, own: HashMap::new() }),
             writing: Mutex::default(),
         })
     }
@@ -254,21 +255,15 @@ impl Bans {
         Ok(changes)
     }
 
-    /// Lets the bans of this run last as long as they were meant to, although the wall clock was
-    /// set by so many seconds. Returns how many end at another date now.
+    /// Lets the bans of this run last as long as they were meant to, if the wall clock was set
+    /// since they were made. Returns how many end at another date now. It is called every minute.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(crate) fn clock_was_set(&self, seconds: i64) -> Result<usize, BanError> {
+    pub(crate) fn follow_clock(&self, now: Reading) -> Result<usize, BanError> {
         let mut moved = 0;
         self.change(|lists| {
-            let Lists { bans, own, .. } = lists;
-            let meant = |ban: &&mut Ban| ban.expires.is_some() && own.contains(&ban.subject);
-            for ban in bans.iter_mut().filter(meant) {
-                ban.since = ban.since.saturating_add_signed(seconds);
-                ban.expires = ban.expires.map(|end| end.saturating_add_signed(seconds));
-                moved += 1;
-            }
+            moved = lists.follow_clock(now);
             Ok(moved > 0)
         })?;
         Ok(moved)
@@ -298,14 +293,14 @@ impl Bans {
     /// # Errors
     /// The list is full; or the file cannot be written, and the ban holds only until the server
     /// ends.
-    pub(crate) fn add(&self, ban: Ban, now: u64) -> Result<(), BanError> {
+    pub(crate) fn add(&self, ban: Ban, now: Reading) -> Result<(), BanError> {
         self.change(|lists| {
             lists.forget_ended(now);
             lists.bans.retain(|other| other.subject != ban.subject);
             if lists.bans.len() >= MOST {
                 return Err(BanError::TooMany);
             }
-            lists.own.insert(ban.subject.clone());
+            lists.own.insert(ban.subject.clone(), Steps::since(now));
             lists.bans.push(ban);
             Ok(true)
         })
@@ -315,7 +310,7 @@ impl Bans {
     ///
     /// # Errors
     /// The file cannot be written. The ban is lifted, but only until the server ends.
-    pub(crate) fn lift(&self, subject: &Subject, now: u64) -> Result<bool, BanError> {
+    pub(crate) fn lift(&self, subject: &Subject, now: Reading) -> Result<bool, BanError> {
         let mut found = false;
         self.change(|lists| {
             lists.forget_ended(now);
@@ -350,10 +345,26 @@ impl Bans {
 }
 
 impl Lists {
-    fn forget_ended(&mut self, now: u64) {
-        self.bans.retain(|ban| ban.expires.is_none_or(|expires| now < expires));
+    fn follow_clock(&mut self, now: Reading) -> usize {
+        let mut moved = 0;
+        for ban in &mut self.bans {
+            let Some(end) = &mut ban.expires else { continue };
+            let step = self.own.get_mut(&ban.subject).and_then(|steps| steps.next(now));
+            let Some(seconds) = step else { continue };
+            ban.since = ban.since.saturating_add_signed(seconds);
+            *end = end.saturating_add_signed(seconds);
+            moved += 1;
+        }
+        moved
+    }
+
+    /// Forgets bans that have ended, but none that only seems to because the clock was set.
+    fn forget_ended(&mut self, now: Reading) {
+        self.follow_clock(now);
+        let unix = now.unix();
+        self.bans.retain(|ban| ban.expires.is_none_or(|expires| unix < expires));
         let Self { bans, own, .. } = self;
-        own.retain(|subject| bans.iter().any(|ban| ban.subject == *subject));
+        own.retain(|subject, _| bans.iter().any(|ban| ban.subject == *subject));
     }
 }
 
@@ -392,7 +403,13 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::clock::{Clock, Steps};
+    use crate::clock::Clock;
+
+    /// Clocks that show so many seconds since 1970, and since the machine's start.
+    fn at(unix: u64) -> Reading {
+        let elapsed = Duration::from_secs(unix);
+        Reading { wall: std::time::UNIX_EPOCH + elapsed, elapsed }
+    }
 
     fn ban(subject: &str, expires: Option<u64>) -> Ban {
         let subject = subject.parse().unwrap();
@@ -439,7 +456,7 @@ mod tests {
         let [first, next, other]: [IpAddr; 3] =
             ["fd00:9::aaaa:1", "fd00:9::aaaa:2", "fd00:9:0:1::1"].map(|ip| ip.parse().unwrap());
         let bans = Bans::read(Vec::new(), None).unwrap();
-        bans.add(ban("fd00:9::aaaa:1", None), 5).unwrap();
+        bans.add(ban("fd00:9::aaaa:1", None), at(5)).unwrap();
         for (address, is_banned) in [(first, true), (next, true), (other, false)] {
             assert_eq!(bans.is_banned(address, None, 6), is_banned, "{address}");
         }
@@ -450,7 +467,7 @@ mod tests {
             assert_eq!(exact.parse::<Subject>().unwrap().remark(exact), None, "{exact}");
         }
         let one = Bans::read(Vec::new(), None).unwrap();
-        one.add(ban("fd00:9::aaaa:1/128", None), 5).unwrap();
+        one.add(ban("fd00:9::aaaa:1/128", None), at(5)).unwrap();
         assert!(one.is_banned(first, None, 6) && !one.is_banned(next, None, 6));
         let fixed = Bans::read(vec!["fd00:9::/48".parse().unwrap()], None).unwrap();
         assert!(fixed.is_banned(other, None, 6));
@@ -464,17 +481,17 @@ mod tests {
         let bans = Bans::read(vec![AddressPrefix::address(fixed)], Some(&path)).unwrap();
         let stranger: IpAddr = "192.0.2.9".parse().unwrap();
         assert!(bans.is_banned(fixed, None, 5) && !bans.is_banned(stranger, None, 5));
-        bans.add(ban("192.0.2.0/24", Some(100)), 5).unwrap();
-        bans.add(ban("player:7", None), 5).unwrap();
-        bans.add(ban("player:7", None), 6).unwrap();
+        bans.add(ban("192.0.2.0/24", Some(100)), at(5)).unwrap();
+        bans.add(ban("player:7", None), at(5)).unwrap();
+        bans.add(ban("player:7", None), at(6)).unwrap();
         assert_eq!(bans.list(6).len(), 2);
 
         let again = Bans::read(Vec::new(), Some(&path)).unwrap();
         assert_eq!(again.list(6), bans.list(6));
         assert!(again.is_banned(stranger, None, 99) && !again.is_banned(stranger, None, 100));
         assert!(again.is_banned(fixed, Some(7), 1000) && !again.is_banned(fixed, None, 1000));
-        assert!(again.lift(&"player:7".parse().unwrap(), 1000).unwrap());
-        assert!(!again.lift(&"player:7".parse().unwrap(), 1000).unwrap());
+        assert!(again.lift(&"player:7".parse().unwrap(), at(1000)).unwrap());
+        assert!(!again.lift(&"player:7".parse().unwrap(), at(1000)).unwrap());
         assert_eq!(Bans::read(Vec::new(), Some(&path)).unwrap().list(1000), []);
         fs::write(&path, "[[ban]]\nsubject = \"everybody\"").unwrap();
         let error = Bans::read(Vec::new(), Some(&path)).unwrap_err().to_string();
@@ -512,15 +529,14 @@ mod tests {
         for (start, set) in [(946_684_800, 1_800_000_000), (1_800_000_000, 1_765_000_000)] {
             let path = std::env::temp_dir().join(format!("step-{start}-{}", std::process::id()));
             let clock = Clock::by_hand(start);
-            let mut steps = Steps::since(clock.now());
             let bans = Bans::read(Vec::new(), Some(&path)).unwrap();
             let ends = clock.unix() + 7200;
-            bans.add(ban("192.0.2.1", Some(ends)), clock.unix()).unwrap();
-            bans.add(ban("player:7", None), clock.unix()).unwrap();
+            bans.add(ban("192.0.2.1", Some(ends)), clock.now()).unwrap();
+            bans.add(ban("player:7", None), clock.now()).unwrap();
             clock.pass(hours(1));
             clock.set(set);
-            let step = steps.next(clock.now()).unwrap();
-            assert_eq!(bans.clock_was_set(step).unwrap(), 1);
+            assert_eq!(bans.follow_clock(clock.now()).unwrap(), 1);
+            assert_eq!(bans.follow_clock(clock.now()).unwrap(), 0, "once");
             let again = Bans::read(Vec::new(), Some(&path)).unwrap();
             for bans in [&bans, &again] {
                 assert!(bans.is_banned(stranger, None, clock.unix()));
@@ -528,7 +544,8 @@ mod tests {
                 assert!(!bans.is_banned(stranger, None, clock.unix() + 3600));
             }
             // The bans of an earlier run end at the date that the file says.
-            assert_eq!(again.clock_was_set(step).unwrap(), 0);
+            clock.set(start);
+            assert_eq!(again.follow_clock(clock.now()).unwrap(), 0);
             fs::remove_file(path).unwrap();
         }
     }
@@ -537,8 +554,32 @@ mod tests {
     fn a_file_that_was_edited_is_read_again_and_a_wrong_one_lifts_nobody() {
         let path = std::env::temp_dir().join(format!("again-{}.toml", std::process::id()));
         let bans = Bans::read(Vec::new(), Some(&path)).unwrap();
-        bans.add(ban("192.0.2.1", None), 5).unwrap();
+        bans.add(ban("192.0.2.1", None), at(5)).unwrap();
         assert_eq!(bans.reload(Vec::new()).unwrap(), Vec::<String>::new());
+    /// The clock is set, and only then looked at: a ban that was made in between goes by the new
+    /// date already, and making it ends none of those before.
+    #[test]
+    fn a_ban_between_the_step_and_the_minute_s_look_is_not_moved() {
+        for (start, set) in [(946_684_800, 1_800_000_000), (1_800_000_000, 1_765_000_000)] {
+            let clock = Clock::by_hand(start);
+            let bans = Bans::read(Vec::new(), None).unwrap();
+            let banned = |subject| {
+                bans.add(ban(subject, Some(clock.unix() + 7200)), clock.now()).unwrap();
+            };
+            banned("192.0.2.1");
+            clock.pass(Duration::from_secs(3600));
+            clock.set(set);
+            banned("192.0.2.2");
+            assert!(!bans.lift(&"192.0.2.3".parse().unwrap(), clock.now()).unwrap());
+            bans.follow_clock(clock.now()).unwrap();
+            for (address, left) in [("192.0.2.1", 3600), ("192.0.2.2", 7200)] {
+                let is_banned = |unix| bans.is_banned(address.parse().unwrap(), None, unix);
+                assert!(is_banned(set) && is_banned(set + left - 1), "{address}");
+                assert!(!is_banned(set + left), "{address}");
+            }
+        }
+    }
+
         let fixed: AddressPrefix = "198.51.100.0/24".parse().unwrap();
         fs::write(&path, "[[ban]]\nsubject = \"player:8\"").unwrap();
         assert_eq!(bans.reload(vec![fixed]).unwrap().len(), 2);
@@ -566,7 +607,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("unwritten-{}", std::process::id()));
         let path = folder.join("bans.toml");
         let bans = Bans::read(Vec::new(), Some(&path)).unwrap();
-        assert!(bans.add(ban("192.0.2.1", None), 5).is_err());
+        assert!(bans.add(ban("192.0.2.1", None), at(5)).is_err());
         fs::create_dir(&folder).unwrap();
         fs::write(&path, "[[ban]]\nsubject = \"player:8\"").unwrap();
         bans.reload(Vec::new()).unwrap();
@@ -588,7 +629,7 @@ mod tests {
     fn a_ban_that_cannot_be_kept_holds_nevertheless() {
         let nowhere = Path::new("/nonexistent/bans.toml");
         let bans = Bans::read(Vec::new(), Some(nowhere)).unwrap();
-        let error = bans.add(ban("192.0.2.1", None), 5).unwrap_err();
+        let error = bans.add(ban("192.0.2.1", None), at(5)).unwrap_err();
         assert!(error.to_string().contains("until the server ends"), "{error}");
         assert!(bans.is_banned("192.0.2.1".parse().unwrap(), None, 6));
     }
@@ -610,13 +651,13 @@ mod tests {
             match random.below(4) {
                 0 => {
                     let expires = (random.below(3) > 0).then(|| now + random.below(20));
-                    bans.add(ban(subject, expires), now).unwrap();
+                    bans.add(ban(subject, expires), at(now)).unwrap();
                     model.insert(subject, expires);
                 }
                 1 => {
                     let held =
                         model.remove(subject).is_some_and(|end| end.is_none_or(|end| now < end));
-                    let lifted = bans.lift(&subject.parse().unwrap(), now).unwrap();
+                    let lifted = bans.lift(&subject.parse().unwrap(), at(now)).unwrap();
                     assert_eq!(lifted, held, "seed {seed}, {operation}");
                 }
                 2 => now += random.below(3),

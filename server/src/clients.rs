@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use obsp_proto::control::{ChatLine, ClosingReason, PlayerName, Reason, Ticket};
 use serde::Serialize;
@@ -31,8 +31,9 @@ pub(crate) struct Client {
     /// The entity that the client steers.
     pub(crate) steered: Arc<SteeredEntity>,
     since: Instant,
-    /// The time until which the connection is muted, in seconds since 1970; 0 if it is not.
-    muted_until: AtomicU64,
+    /// The elapsed time of the machine at which the connection's mute ends. `None` if it is not
+    /// muted.
+    muted_until: Mutex<Option<Duration>>,
     away: AtomicBool,
     address: Mutex<SocketAddr>,
     figures: Mutex<ConnectionStats>,
@@ -163,7 +164,7 @@ impl Client {
             spectates,
             steered: Arc::default(),
             since: Instant::now(),
-            muted_until: AtomicU64::new(0),
+            muted_until: Mutex::default(),
             away: AtomicBool::new(false),
             address: Mutex::new(address),
             figures: Mutex::default(),
@@ -229,21 +230,22 @@ impl Client {
         *self.ticket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the connection is muted at `now`, in seconds since 1970: its chat does not reach
+    /// Whether the connection is muted at this elapsed time of the machine: its chat does not reach
     /// other clients. Its player or address may be muted, too
     /// ([`Mutes`](crate::door::mutes::Mutes)).
-    pub(crate) fn is_muted(&self, now: u64) -> bool {
-        now < self.muted_until.load(Ordering::Relaxed)
+    pub(crate) fn is_muted(&self, elapsed: Duration) -> bool {
+        self.muted_until().is_some_and(|end| elapsed < end)
     }
 
-    /// The time until which the connection is muted.
-    pub(crate) fn muted_until(&self) -> Option<u64> {
-        Some(self.muted_until.load(Ordering::Relaxed)).filter(|until| *until > 0)
+    /// The elapsed time of the machine until which the connection is muted.
+    pub(crate) fn muted_until(&self) -> Option<Duration> {
+        *self.muted_until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Mutes the connection until this time, in seconds since 1970, or unmutes it.
-    pub(crate) fn mute_until(&self, until: Option<u64>) {
-        self.muted_until.store(until.unwrap_or(0), Ordering::Relaxed);
+    /// Mutes the connection until this elapsed time of the machine, or unmutes it. It does not go by
+    /// the date, which may be set meanwhile.
+    pub(crate) fn mute_until(&self, until: Option<Duration>) {
+        *self.muted_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
     }
 
     /// The client's address. It may change while the client is connected.

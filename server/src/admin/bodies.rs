@@ -90,6 +90,12 @@ pub(crate) struct Settings {
     pub(crate) idle_seconds: Option<u64>,
 }
 
+/// The date at which something ends that lasts from `now` for the seconds of a request, but at most
+/// [`LONGEST`]. Dates are in seconds since 1970. `None` if it does not end.
+pub(super) fn expires(seconds: Option<u64>, now: u64) -> Option<u64> {
+    seconds.map(|seconds| now.saturating_add(seconds.min(LONGEST)))
+}
+
 /// The longest time that a request may set, in seconds: a year.
 pub(crate) const LONGEST: u64 = 366 * 24 * 3600;
 

@@ -6,11 +6,12 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json, body::Bytes};
 
-use super::bodies::{self, LONGEST, read};
+use super::bodies::{self, expires, read};
 use super::routes::{Here, Outcome, Refusal, Who, done, find, wrong};
 use super::views;
 use crate::bans::{Ban, BanError, Subject};
 use crate::clients::Client;
+use crate::clock::Reading;
 use crate::door::mutes::{Mute, Mutes};
 
 fn unwritten(error: BanError) -> Refusal {
@@ -21,13 +22,8 @@ fn mutes(context: &super::Context) -> &Mutes {
     &context.games.first().access.mutes
 }
 
-/// Seconds since 1970.
-fn unix(context: &super::Context) -> u64 {
-    context.games.first().access.clock.unix()
-}
-
-fn expires(seconds: Option<u64>, now: u64) -> Option<u64> {
-    seconds.map(|seconds| now.saturating_add(seconds.min(LONGEST)))
+fn now(context: &super::Context) -> Reading {
+    context.games.first().access.clock.now()
 }
 
 /// Mutes or unmutes the client of a connection, and whoever it comes back as.
@@ -38,7 +34,7 @@ pub(super) async fn mute_client(
     body: Bytes,
 ) -> Outcome<views::Done> {
     let bodies::Mute { muted, reason, seconds } = read(&body).map_err(wrong)?;
-    let (client, now) = (find(&context, number)?, unix(&context));
+    let (client, now) = (find(&context, number)?, now(&context));
     let name = &client.name;
     if !muted {
         return match mutes(&context).unmute(&client, now).map_err(unwritten)? {
@@ -46,7 +42,7 @@ pub(super) async fn mute_client(
             Some(subject) => done(format!("{name} is still muted by the mute of {subject}")),
         };
     }
-    let mute = Mute { reason, by, expires: expires(seconds, now) };
+    let mute = Mute { reason, by, expires: expires(seconds, now.unix()) };
     match mutes(&context).mute(&client, mute, now).map_err(unwritten)? {
         Some(subject) => done(format!("{name} is muted, and so is {subject}")),
         None => done(format!(
@@ -58,7 +54,7 @@ pub(super) async fn mute_client(
 }
 
 pub(super) async fn list(State(context): Here) -> Json<Vec<Ban>> {
-    Json(mutes(&context).list().list(unix(&context)))
+    Json(mutes(&context).list().list(now(&context).unix()))
 }
 
 /// Mutes a player or addresses.
@@ -68,9 +64,9 @@ pub(super) async fn add(
     body: Bytes,
 ) -> Outcome<views::Done> {
     let bodies::NewBan { subject: written, reason, seconds } = read(&body).map_err(wrong)?;
-    let (subject, now) = (written.parse::<Subject>().map_err(wrong)?, unix(&context));
-    let mute = Mute { reason, by, expires: expires(seconds, now) };
-    mutes(&context).list().add(mute.of(subject.clone(), now), now).map_err(unwritten)?;
+    let (subject, now) = (written.parse::<Subject>().map_err(wrong)?, now(&context));
+    let mute = Mute { reason, by, expires: expires(seconds, now.unix()) };
+    mutes(&context).list().add(mute.of(subject.clone(), now.unix()), now).map_err(unwritten)?;
     let remark = subject.remark(&written).map(|remark| format!(" ({remark})")).unwrap_or_default();
     done(format!("{subject} is muted{remark}"))
 }
@@ -78,7 +74,7 @@ pub(super) async fn add(
 /// Lifts the mute of a player or of addresses.
 pub(super) async fn lift(State(context): Here, body: Bytes) -> Outcome<views::Done> {
     let bodies::Unban { subject } = read(&body).map_err(wrong)?;
-    let (subject, now) = (subject.parse::<Subject>().map_err(wrong)?, unix(&context));
+    let (subject, now) = (subject.parse::<Subject>().map_err(wrong)?, now(&context));
     let lifted = mutes(&context).list().lift(&subject, now).map_err(unwritten)?;
     if !lifted {
         return Err(Refusal(StatusCode::NOT_FOUND, format!("{subject} is not muted")));

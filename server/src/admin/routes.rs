@@ -243,10 +243,10 @@ async fn ban(
     let bodies::NewBan { subject, reason, seconds } = read(&body).map_err(wrong)?;
     let written = subject;
     let subject: Subject = written.parse().map_err(wrong)?;
-    let now = context.games.first().access.clock.unix();
-    let expires = seconds.map(|seconds| now.saturating_add(seconds.min(LONGEST)));
+    let now = context.games.first().access.clock.now();
+    let expires = bodies::expires(seconds, now.unix());
     let (name, why) = (subject.to_string(), reason.clone());
-    let ban = Ban { subject: subject.clone(), reason, by, since: now, expires };
+    let ban = Ban { subject: subject.clone(), reason, by, since: now.unix(), expires };
     let told = Happening::Ban {
         subject: ban.subject.to_string(),
         reason: ban.reason.clone(),
@@ -275,7 +275,7 @@ async fn unban(State(context): Here, body: Bytes) -> Outcome<views::Done> {
     let bodies::Unban { subject } = read(&body).map_err(wrong)?;
     let subject: Subject = subject.parse().map_err(wrong)?;
     let access = &context.games.first().access;
-    match access.bans.lift(&subject, access.clock.unix()) {
+    match access.bans.lift(&subject, access.clock.now()) {
         Ok(true) => done(format!("{subject} may join again")),
         Ok(false) => Err(Refusal(StatusCode::NOT_FOUND, format!("{subject} is not banned"))),
         Err(error) => Err(Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())),

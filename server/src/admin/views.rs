@@ -133,7 +133,7 @@ pub(super) fn clients(game: &MatchHandle) -> Vec<Client> {
         player: client.player_id,
         address: client.address().to_string(),
         seconds: client.seconds(),
-        muted: game.access.mutes.holds_for(client, game.access.clock.unix()),
+        muted: game.access.mutes.holds_for(client, game.access.clock.now()),
         away: client.is_away(),
         figures: client.figures(),
     };

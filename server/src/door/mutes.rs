@@ -6,10 +6,12 @@
 
 use std::net::IpAddr;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::address_prefix::AddressPrefix;
 use crate::bans::{Ban, BanError, Bans, Subject};
 use crate::clients::Client;
+use crate::clock::Reading;
 use crate::network::Shares;
 
 /// All mutes.
@@ -34,9 +36,10 @@ impl Mutes {
         &self.list
     }
 
-    /// Whether nobody receives this client's chat. `now` is in seconds since 1970.
-    pub(crate) fn holds_for(&self, client: &Client, now: u64) -> bool {
-        client.is_muted(now) || self.covers(client.address().ip(), client.player_id, now)
+    /// Whether nobody receives this client's chat.
+    pub(crate) fn holds_for(&self, client: &Client, now: Reading) -> bool {
+        client.is_muted(now.elapsed)
+            || self.covers(client.address().ip(), client.player_id, now.unix())
     }
 
     fn covers(&self, address: IpAddr, player: Option<u64>, now: u64) -> bool {
@@ -62,11 +65,14 @@ impl Mutes {
         &self,
         client: &Client,
         mute: Mute,
-        now: u64,
+        now: Reading,
     ) -> Result<Option<Subject>, BanError> {
-        client.mute_until(Some(mute.expires.unwrap_or(u64::MAX)));
+        let lasts = mute.expires.map_or(Duration::MAX, |expires| {
+            Duration::from_secs(expires.saturating_sub(now.unix()))
+        });
+        client.mute_until(Some(now.elapsed.saturating_add(lasts)));
         let Some(subject) = self.subject_of(client) else { return Ok(None) };
-        self.list.add(mute.of(subject.clone(), now), now)?;
+        self.list.add(mute.of(subject.clone(), now.unix()), now)?;
         Ok(Some(subject))
     }
 
@@ -75,14 +81,18 @@ impl Mutes {
     ///
     /// # Errors
     /// As [`Bans::lift`].
-    pub(crate) fn unmute(&self, client: &Client, now: u64) -> Result<Option<Subject>, BanError> {
+    pub(crate) fn unmute(
+        &self,
+        client: &Client,
+        now: Reading,
+    ) -> Result<Option<Subject>, BanError> {
         client.mute_until(None);
         if let Some(subject) = self.subject_of(client) {
             self.list.lift(&subject, now)?;
         }
         let (address, player) = (client.address().ip(), client.player_id);
         let covers = |mute: &Ban| mute.subject.is_about(address, player);
-        Ok(self.list.list(now).into_iter().find(covers).map(|mute| mute.subject))
+        Ok(self.list.list(now.unix()).into_iter().find(covers).map(|mute| mute.subject))
     }
 }
 
@@ -109,7 +119,14 @@ mod tests {
     use obsp_proto::control::PlayerName;
 
     use super::*;
+    use crate::clock::Clock;
     use crate::options::AddressOptions;
+
+    /// Clocks that show so many seconds since 1970, and since the machine's start.
+    fn at(unix: u64) -> Reading {
+        let elapsed = Duration::from_secs(unix);
+        Reading { wall: std::time::UNIX_EPOCH + elapsed, elapsed }
+    }
 
     fn client(number: u64, address: &str, player: Option<u64>) -> Client {
         let name = PlayerName::new("Ann").unwrap();
@@ -134,9 +151,9 @@ mod tests {
         let with_token = client(1, "192.0.2.1", Some(7));
         let without = client(2, "192.0.2.2", None);
         let ipv6 = client(3, "2001:db8::1", None);
-        mutes.mute(&with_token, mute(Some(100)), 5).unwrap();
-        mutes.mute(&without, mute(None), 5).unwrap();
-        mutes.mute(&ipv6, mute(None), 5).unwrap();
+        mutes.mute(&with_token, mute(Some(100)), at(5)).unwrap();
+        mutes.mute(&without, mute(None), at(5)).unwrap();
+        mutes.mute(&ipv6, mute(None), at(5)).unwrap();
         // The same after a restart of the server.
         for mutes in [&mutes, &self::mutes(Some(&path))] {
             for (back, is_muted) in [
@@ -149,32 +166,54 @@ mod tests {
                 (client(10, "2001:db8::ffff:2", None), true),
                 (client(11, "2001:db8:0:1::1", None), false),
             ] {
-                assert_eq!(mutes.holds_for(&back, 99), is_muted, "{back:?}");
+                assert_eq!(mutes.holds_for(&back, at(99)), is_muted, "{back:?}");
             }
         }
-        assert!(!mutes.holds_for(&client(4, "198.51.100.9", Some(7)), 100), "its time is over");
-        assert!(!mutes.holds_for(&with_token, 100) && mutes.holds_for(&without, 100));
-        assert_eq!(mutes.unmute(&without, 101).unwrap(), None);
-        assert!(!mutes.holds_for(&without, 101));
-        assert!(!mutes.holds_for(&client(7, "192.0.2.2", None), 101));
+        assert!(!mutes.holds_for(&client(4, "198.51.100.9", Some(7)), at(100)), "its time is over");
+        assert!(!mutes.holds_for(&with_token, at(100)) && mutes.holds_for(&without, at(100)));
+        assert_eq!(mutes.unmute(&without, at(101)).unwrap(), None);
+        assert!(!mutes.holds_for(&without, at(101)));
+        assert!(!mutes.holds_for(&client(7, "192.0.2.2", None), at(101)));
         std::fs::remove_file(path).unwrap();
+    }
+
+    /// A machine boots in 2000, a player is muted for two hours, and the clock is set.
+    #[test]
+    fn a_stepped_clock_neither_ends_nor_prolongs_the_mute_of_a_connection() {
+        // At an exempt address only the connection is muted, at another one the address, too.
+        for address in ["127.0.0.1", "192.0.2.1"] {
+            for (start, set) in [(946_684_800, 1_800_000_000), (1_800_000_000, 1_765_000_000)] {
+                let clock = Clock::by_hand(start);
+                let mutes = self::mutes(None);
+                let noisy = client(1, address, None);
+                mutes.mute(&noisy, mute(Some(start + 7200)), clock.now()).unwrap();
+                clock.pass(Duration::from_secs(3600));
+                clock.set(set);
+                mutes.list().follow_clock(clock.now()).unwrap();
+                assert!(mutes.holds_for(&noisy, clock.now()), "{address}");
+                clock.pass(Duration::from_secs(3599));
+                assert!(mutes.holds_for(&noisy, clock.now()), "{address}");
+                clock.pass(Duration::from_secs(1));
+                assert!(!mutes.holds_for(&noisy, clock.now()), "{address}");
+            }
+        }
     }
 
     #[test]
     fn one_player_behind_a_shared_address_is_muted_alone() {
         let mutes = self::mutes(None);
         let [noisy, neighbour] = [1, 2].map(|number| client(number, "127.0.0.1", None));
-        assert_eq!(mutes.mute(&noisy, mute(None), 5).unwrap(), None);
-        assert!(mutes.holds_for(&noisy, 6) && !mutes.holds_for(&neighbour, 6));
+        assert_eq!(mutes.mute(&noisy, mute(None), at(5)).unwrap(), None);
+        assert!(mutes.holds_for(&noisy, at(6)) && !mutes.holds_for(&neighbour, at(6)));
     }
 
     #[test]
     fn a_mute_of_a_prefix_outlives_the_unmuting_of_one_client() {
         let mutes = self::mutes(None);
         let subject: Subject = "192.0.2.0/24".parse().unwrap();
-        mutes.list().add(mute(None).of(subject.clone(), 5), 5).unwrap();
+        mutes.list().add(mute(None).of(subject.clone(), 5), at(5)).unwrap();
         let one = client(1, "192.0.2.77", None);
-        assert_eq!(mutes.unmute(&one, 6).unwrap(), Some(subject));
-        assert!(mutes.holds_for(&one, 6));
+        assert_eq!(mutes.unmute(&one, at(6)).unwrap(), Some(subject));
+        assert!(mutes.holds_for(&one, at(6)));
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tracing::warn;
 
 use crate::access_rules::AccessRules;
-use crate::clock::{Clock, Steps};
+use crate::clock::{Clock, Reading, Steps};
 use crate::network::Renewal;
 
 /// Time between two looks. After a sleep of the machine the rest of it passes first.
@@ -15,28 +15,78 @@ const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Looks every minute, for as long as it is polled.
 pub(crate) async fn watch(clock: Clock, access: Arc<AccessRules>, renewal: Arc<Renewal>) {
+    every_minute(clock, move |now| {
+        follow(now, &access);
+        renewal.look();
+    })
+    .await;
+}
+
+/// Calls `look` every minute on a thread of its own, because it may wait for the disk, and players
+/// must not.
+async fn every_minute(clock: Clock, look: impl Fn(Reading) + Send + Sync + 'static) {
+    let look = Arc::new(look);
     let mut steps = Steps::since(clock.now());
     loop {
         tokio::time::sleep(INTERVAL).await;
-        look(&mut steps, &clock, &access);
-        renewal.look();
+        let now = clock.now();
+        if let Some(seconds) = steps.next(now) {
+            let direction = if seconds > 0 { "forward" } else { "back" };
+            warn!("this machine's clock was set {direction} by {} s", seconds.unsigned_abs());
+        }
+        let look = Arc::clone(&look);
+        let looked = tokio::task::spawn_blocking(move || look(now)).await;
+        if let Err(Ok(panic)) = looked.map_err(tokio::task::JoinError::try_into_panic) {
+            std::panic::resume_unwind(panic);
+        }
     }
 }
 
-/// Notices that the clock was set, and lets bans last for the time that they were meant to.
-fn look(steps: &mut Steps, clock: &Clock, access: &AccessRules) {
-    let Some(seconds) = steps.next(clock.now()) else { return };
-    let direction = if seconds > 0 { "forward" } else { "back" };
-    warn!("this machine's clock was set {direction} by {} s", seconds.unsigned_abs());
+/// Lets bans and mutes last for the time that they were meant to, if the clock was set.
+fn follow(now: Reading, access: &AccessRules) {
     for (list, what) in [(&access.bans, "bans"), (access.mutes.list(), "mutes")] {
-        match list.clock_was_set(seconds) {
+        match list.follow_clock(now) {
             Ok(0) => {}
             Ok(moved) => {
                 warn!(
-                    "{moved} {what} of this run were moved with it, to last as long as was meant"
+                    "{moved} {what} of this run were moved with the clock, to last as long as was \
+                     meant"
                 );
             }
-            Err(error) => warn!("{what} of this run were moved with it: {error}"),
+            Err(error) => warn!("{what} of this run were moved with the clock: {error}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    /// A disk that hangs while the certificate is read.
+    #[tokio::test(start_paused = true)]
+    async fn a_look_that_waits_for_the_disk_holds_up_nobody() {
+        let ((began, begins), (go, gone)) = (channel(), channel::<()>());
+        let gone = Mutex::new(gone);
+        let watching = tokio::spawn(every_minute(Clock::by_hand(5), move |now| {
+            began.send(now.unix()).unwrap();
+            // It goes on only when this thread's loop has turned meanwhile.
+            gone.lock().unwrap().recv_timeout(Duration::from_secs(20)).unwrap();
+        }));
+        tokio::time::sleep(INTERVAL - Duration::from_millis(1)).await;
+        assert!(begins.try_recv().is_err(), "no look before its time");
+        tokio::time::advance(Duration::from_millis(1)).await;
+        let looked = loop {
+            tokio::task::yield_now().await;
+            if let Ok(looked) = begins.try_recv() {
+                break looked;
+            }
+        };
+        assert_eq!(looked, 5);
+        go.send(()).unwrap();
+        assert!(!watching.is_finished());
+        watching.abort();
     }
 }

@@ -13,7 +13,7 @@ impl<P: Path> PlayerConnection<'_, P> {
     /// or of the match is used up.
     pub(super) fn say(&mut self, line: ChatLine) {
         let access = &self.lobby.game.access;
-        let is_muted = |client: &Registration| access.mutes.holds_for(client, access.clock.unix());
+        let is_muted = |client: &Registration| access.mutes.holds_for(client, access.clock.now());
         if self.registration.as_ref().is_some_and(is_muted) {
             return;
         }
