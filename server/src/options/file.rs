@@ -28,14 +28,14 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
         return Ok(arguments);
     }
     environment::check()?;
-    let Some((path, place)) = named(&arguments) else { return Ok(arguments) };
+    let Some((path, place)) = named(&arguments)? else { return Ok(arguments) };
     let wrong = |what: String| {
         // A raw error shows no usage of the command line, because the fault is in the file.
         let message = format!("{place} {}: {what}\n", Path::new(&path).display());
         Error::raw(ErrorKind::ValueValidation, message)
     };
     let text = obsp::text::read(&path).map_err(|error| wrong(error.to_string()))?;
-    let table: Table = text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+    let table: Table = text.parse().map_err(|error| wrong(fault(&text, &error)))?;
     let typed = names(&arguments);
     let mut arguments = arguments.into_iter();
     let mut all: Vec<OsString> = arguments.next().into_iter().collect();
@@ -68,26 +68,50 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
         let value = written(value).ok_or_else(|| {
             wrong(format!("{key} must be a number, a text in quotes, or a list of these"))
         })?;
+        if value.is_empty() {
+            return Err(wrong(format!("{key} is empty: leave the line out, or give it a value")));
+        }
         all.push(format!("--{key}={value}").into());
     }
     all.extend(arguments);
     Ok(all)
 }
 
+/// Where a fault of the file is, and what. The line is not quoted, because it may hold a secret and
+/// this goes to the log.
+fn fault(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let line = before.map(|before| 1 + before.matches('\n').count());
+    let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
+    format!("{place}{}", error.message())
+}
+
 /// The file that the command line or the environment names, and which of them does. The path may be
 /// no UTF-8.
-fn named(arguments: &[OsString]) -> Option<(OsString, &'static str)> {
+///
+/// # Errors
+/// The command line names two: only one would be read.
+fn named(arguments: &[OsString]) -> Result<Option<(OsString, &'static str)>, Error> {
     let words = clap_lex::RawArgs::new(arguments.iter().skip(1).cloned());
     let mut cursor = words.cursor();
+    let mut paths = Vec::new();
     while let Some(word) = words.next(&mut cursor) {
         if let Some((Ok(name), value)) = word.to_long()
             && OPTION.strip_prefix("--") == Some(name)
         {
-            let path = value.or_else(|| words.next_os(&mut cursor))?;
-            return Some((path.to_owned(), OPTION));
+            paths.extend(value.or_else(|| words.next_os(&mut cursor)).map(OsString::from));
         }
     }
-    Some((variable(VARIABLE)?, VARIABLE))
+    if let [first, second, ..] = paths.as_slice() {
+        let [first, second] = [first, second].map(|path| Path::new(path).display());
+        let message = format!(
+            "{OPTION} names two files, {first} and {second}, and only one is read: put all options \
+             into one of them\n"
+        );
+        return Err(Error::raw(ErrorKind::ArgumentConflict, message));
+    }
+    let typed = paths.pop().map(|path| (path, OPTION));
+    Ok(typed.or_else(|| Some((variable(VARIABLE)?, VARIABLE))))
 }
 
 /// The long options on the command line, without their dashes.

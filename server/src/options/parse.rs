@@ -43,12 +43,14 @@ pub(super) fn truth(text: &str) -> Option<bool> {
     BoolishValueParser::new().parse_ref(&command, None, OsStr::new(text)).ok()
 }
 
-/// The command, which takes empty variables for unset and understands switches.
-fn heed(command: Command) -> Command {
+/// The command, which takes empty variables for unset, understands switches, and whose help shows
+/// the value of no variable: one may hold a secret, such as the address of a webhook.
+pub(super) fn heed(command: Command) -> Command {
     command.mut_args(heed_argument).mut_subcommands(heed)
 }
 
 fn heed_argument(argument: Arg) -> Arg {
+    let argument = argument.hide_env_values(true);
     let argument = match argument.get_env() {
         Some(name) if std::env::var_os(name).is_some_and(|value| value.is_empty()) => {
             argument.env(Resettable::<clap::builder::OsStr>::Reset)

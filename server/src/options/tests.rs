@@ -209,6 +209,44 @@ fn a_file_that_says_nonsense_is_named() {
     assert!(error.contains("no option tickrate; did you mean tick-rate?"), "{error}");
 }
 
+/// The first one was silently not read.
+#[test]
+fn a_second_file_is_an_error_that_names_both() {
+    for more in ["--config second.toml", "--config=second.toml"] {
+        let error = with_file("first", "map = 'a'", more).unwrap_err().to_string();
+        assert!(error.contains("first-") && error.contains("second.toml"), "{error}");
+        assert!(error.contains("only one is read"), "{error}");
+    }
+}
+
+#[test]
+fn an_empty_value_in_the_file_is_named_with_the_file() {
+    for empty in ["bans = ''", "ban = []", "motd = ''"] {
+        let text = format!("map = 'a'\n{empty}");
+        let error = with_file("empty", &text, "").unwrap_err().to_string();
+        let option = empty.split(' ').next().unwrap();
+        assert!(error.contains("empty-") && error.contains(option), "{error}");
+        assert!(error.contains("is empty: leave the line out"), "{error}");
+    }
+}
+
+/// The log of a reload gets the error.
+#[test]
+fn a_fault_of_the_file_is_told_by_its_line_and_quotes_no_secret() {
+    let text = "map = 'a'\nwebhook = 'https://example.com/SECRET";
+    let error = with_file("fault", text, "").unwrap_err().to_string();
+    assert!(error.contains("fault-") && error.contains("line 2: "), "{error}");
+    assert!(!error.contains("SECRET"), "{error}");
+}
+
+#[test]
+fn help_shows_the_value_of_no_variable() {
+    let hides = |option: &clap::Arg| option.get_env().is_none() || option.is_hide_env_values_set();
+    let command = parse::heed(Options::command());
+    let shown: Vec<_> = command.get_arguments().filter(|option| !hides(option)).collect();
+    assert!(shown.is_empty(), "{shown:?}");
+}
+
 #[test]
 fn a_job_is_spared_the_file() {
     let arguments =
