@@ -3,7 +3,10 @@
  * until a server refuses it.
  */
 
-const KEY = "arena-password";
+import { onServer } from "./match.js";
+
+/** Names the server, because several below one origin have passwords of their own. */
+const KEY = `arena-password ${onServer("/")}`;
 
 /** Whether the visitor was asked and gave none. Only reloading the page asks again. */
 let isDeclined = false;

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeEach, test } from "node:test";
+import { pathToFileURL } from "node:url";
 
 import { forgetPassword, password } from "./password.js";
 
@@ -30,6 +34,22 @@ test("a password that was refused is asked for again", () => {
   read({ password: true });
   forgetPassword();
   assert.equal(read({ password: true }), "mellon");
+});
+
+test("two servers below one origin have a password each", async () => {
+  const origin = await mkdtemp(join(tmpdir(), "password-"));
+  await writeFile(join(origin, "package.json"), '{"type": "module"}');
+  const pages = [];
+  for (const path of ["a", "b"]) {
+    const folder = join(origin, path, "web", "link");
+    for (const name of ["password.js", "match.js"]) {
+      await cp(new URL(name, import.meta.url), join(folder, name), { recursive: true });
+    }
+    pages.push(await import(pathToFileURL(join(folder, "password.js")).href));
+  }
+  const given = pages.map((page) => new TextDecoder().decode(page.password({ password: true })));
+  assert.deepEqual(given, ["open sesame", "mellon"]);
+  await rm(origin, { recursive: true });
 });
 
 test("a page that may store nothing asks each time", () => {
