@@ -1,19 +1,15 @@
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
+
+use crate::address_prefix::AddressPrefix;
 
 /// The key by which limits count clients whose identity is not known yet: an IPv4 address, or the
 /// /64 prefix of an IPv6 address, because one host may use every address inside its /64 prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct AddressKey(IpAddr);
+pub(crate) struct AddressKey(AddressPrefix);
 
 impl From<IpAddr> for AddressKey {
     fn from(address: IpAddr) -> Self {
-        Self(match address.to_canonical() {
-            IpAddr::V4(address) => address.into(),
-            IpAddr::V6(address) => {
-                let [a, b, c, d, ..] = address.segments();
-                Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-            }
-        })
+        Self(AddressPrefix::host(address))
     }
 }
 

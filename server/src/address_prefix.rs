@@ -11,7 +11,7 @@ const IPV6_HOST_BITS: u8 = 64;
 
 /// Addresses that begin with the same bits, such as `192.0.2.0/24`. A single address is one, too.
 /// IPv4 addresses that are written as IPv6 ones (`::ffff:192.0.2.1`) are the same as IPv4 ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct AddressPrefix {
     /// The first address. All bits after the first `length` are zero.

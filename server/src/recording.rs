@@ -3,6 +3,7 @@
 //! A server records through a `LiveRecorder`, which never makes a tick wait and never replaces a
 //! file. If the disk fails, the match goes on, and `Status` shows the failure to operators.
 
+mod file;
 mod keeper;
 mod latest;
 mod level_recordings;
@@ -13,6 +14,7 @@ mod status;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use file::{Lock, is_recording};
 pub(crate) use keeper::Keeper;
 pub(crate) use latest::Latest;
 pub(crate) use level_recordings::LevelRecordings;

@@ -3,27 +3,24 @@
 //! A folder that other programs write to may hold anything. So files are opened without blocking,
 //! must be regular files and recordings, and no link leads out of the folder.
 
-use std::fs::{File, TryLockError};
-use std::io::{Read, Seek};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::{All, Pages};
 use crate::door::who_may_see::Viewer;
+use crate::recording::{Lock, is_recording};
 use crate::regular_file;
-
-/// The first bytes of every recording.
-const RECORDING: [u8; 4] = *b"OBSR";
 
 /// Most recordings that are listed, the newest first.
 const LISTED: usize = 200;
 
-/// Bytes of the largest recording that is served. Ten minutes with 32 players take some 6 MB.
-const LARGEST: u64 = 64 << 20;
+/// Bytes of the largest recording or map that is served. Ten minutes with 32 players take some 6 MB.
+pub(super) const LARGEST: u64 = 64 << 20;
 
-/// Most files of the folder that are looked at.
-const LOOKED_AT: usize = 4096;
+/// Most files of the folders that a search looks at.
+pub(super) const LOOKED_AT: usize = 4096;
 
 /// A recording in the list.
 #[derive(Debug, Serialize)]
@@ -75,31 +72,14 @@ impl Offered {
     pub(super) fn find(&self, name: &Path) -> Option<(File, u64)> {
         let mut file = regular_file::open_regular_in(&self.folder, name).ok()?;
         let bytes = file.metadata().ok()?.len();
-        let mut magic = RECORDING;
-        file.read_exact(&mut magic).ok()?;
-        file.rewind().ok()?;
-        let fits = bytes <= LARGEST && magic == RECORDING;
+        let fits = bytes <= LARGEST && is_recording(&mut file).ok()?;
         (fits && (self.running || !self.is_written(name, &file))).then_some((file, bytes))
     }
 
     /// Whether this server or another one still writes the recording.
     fn is_written(&self, name: &Path, file: &File) -> bool {
         let own = self.folder.join(name).canonicalize();
-        own.is_ok_and(|own| self.written.contains(&own)) || is_locked(file)
-    }
-}
-
-/// Whether a server holds the lock of a recording, which it does while it writes.
-fn is_locked(file: &File) -> bool {
-    // On Windows, a lock would keep other programs from reading, so servers take none there.
-    if !cfg!(unix) {
-        return false;
-    }
-    match file.try_lock_shared() {
-        Ok(()) => file.unlock().is_err(),
-        Err(TryLockError::WouldBlock) => true,
-        // The file system has no locks.
-        Err(TryLockError::Error(_)) => false,
+        own.is_ok_and(|own| self.written.contains(&own)) || Lock::of(file) == Lock::Held
     }
 }
 

@@ -18,16 +18,14 @@ use tokio::sync::Mutex;
 
 use super::content::{Content, Kept};
 use super::level_view::{self, LevelView, in_turn};
-use super::offered::Offered;
+use super::offered::{LARGEST, LOOKED_AT, Offered};
 use super::{All, Pages};
 use crate::door::who_may_see::Viewer;
 use crate::{map_file, regular_file};
 
-/// Bytes of the largest map that is served.
-const LARGEST: u64 = 64 << 20;
-
-/// Most files of a folder that a search for a map looks at.
-const LOOKED_AT: usize = 4096;
+/// Most maps that are kept, beside the one that is played, and most of their bytes together. The
+/// last one is kept however large it is.
+const KEPT: (usize, usize) = (8, 64 << 20);
 
 /// Bytes of a recording that are read at once.
 const CHUNK: usize = 16 << 10;

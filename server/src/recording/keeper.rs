@@ -5,7 +5,7 @@
 //! writer holds a lock on the file.
 
 use std::fs::{File, remove_file};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tracing::{info, warn};
 
 use super::Latest;
+use super::file::{Lock, is_recording};
 use super::new_file::MOST_NUMBERED;
 use crate::options::RetentionOptions;
 use crate::regular_file::open_regular_in;
@@ -23,9 +24,6 @@ const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Time between two checks whether a recording was finished, or the server ends.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-
-/// The first bytes of every recording.
-const RECORDING: [u8; 4] = *b"OBSR";
 
 /// Keeps the limits for the recordings of one match.
 #[derive(Debug)]
@@ -167,9 +165,8 @@ fn number_of(ending: &[u8]) -> Option<u32> {
 fn finished_one(folder: &Path, name: &Path) -> io::Result<Option<(u64, SystemTime)>> {
     // A file that others may not read, or that is gone meanwhile, is not a recording to delete.
     let Ok(mut file) = open_regular_in(folder, name) else { return Ok(None) };
-    let mut magic = [0; RECORDING.len()];
-    let is_recording = file.read_exact(&mut magic).is_ok() && magic == RECORDING;
-    if !is_recording || (cfg!(unix) && file.try_lock().is_err()) {
+    // Where there are no locks, nobody knows whether the file is still written, so it stays.
+    if !is_recording(&mut file).unwrap_or(false) || Lock::of(&file) != Lock::Free {
         return Ok(None);
     }
     let about = file.metadata()?;
@@ -195,7 +192,7 @@ mod tests {
 
         /// A recording of so many bytes, written so many seconds before `now`.
         fn recording(&self, name: &str, bytes: usize, age: u64, now: SystemTime) {
-            let mut content = RECORDING.to_vec();
+            let mut content = super::super::file::RECORDING.to_vec();
             content.resize(bytes, 0);
             fs::write(self.0.join(name), content).unwrap();
             let file = File::options().write(true).open(self.0.join(name)).unwrap();
