@@ -108,10 +108,11 @@ pub(super) async fn scene_of(
     }
 }
 
-/// The last map that was asked for, other than the map that is played. A request holds the lock
-/// while it works, so maps are read, and scenes computed, one at a time.
+/// The maps that were asked for last, other than the map that is played; the latest is the last. So
+/// requests for some maps in turn do not make the server read and pack them each time. A request
+/// holds the lock while it works, so maps are read, and scenes computed, one at a time.
 #[derive(Default)]
-pub(super) struct OtherMaps(Arc<Mutex<Option<OtherMap>>>);
+pub(super) struct OtherMaps(Arc<Mutex<Vec<OtherMap>>>);
 
 /// A map that is not played.
 struct OtherMap {
@@ -128,15 +129,29 @@ impl OtherMaps {
         hash: String,
         work: impl FnOnce(&mut OtherMap) -> Option<Content> + Send + 'static,
     ) -> Option<Content> {
-        let looked_up = in_turn(&self.0, move |last: &mut Option<OtherMap>| {
-            if last.as_ref().is_none_or(|known| known.hash != hash) {
-                let bytes = Bytes::from(map_bytes(&hash)?);
-                let file = level_view::binary(bytes.clone());
-                *last = Some(OtherMap { hash, file, bytes, scene: None });
-            }
-            last.as_mut().and_then(work)
+        let looked_up = in_turn(&self.0, move |known: &mut Vec<OtherMap>| {
+            let map = match known.iter().position(|map| map.hash == hash) {
+                Some(place) => known.remove(place),
+                None => {
+                    let bytes = Bytes::from(map_bytes(&hash)?);
+                    let file = level_view::binary(bytes.clone());
+                    OtherMap { hash, file, bytes, scene: None }
+                }
+            };
+            keep(known, map);
+            known.last_mut().and_then(work)
         });
         looked_up.await.ok().flatten()
+    }
+}
+
+/// Adds a map, and forgets those that were asked for longest ago.
+fn keep(known: &mut Vec<OtherMap>, map: OtherMap) {
+    known.push(map);
+    let (most, most_bytes) = KEPT;
+    let bytes = |known: &[OtherMap]| known.iter().map(|map| map.bytes.len()).sum::<usize>();
+    while known.len() > most || known.len() > 1 && bytes(known) > most_bytes {
+        known.remove(0);
     }
 }
 
@@ -214,6 +229,51 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    /// Two hashes in turn made the server read and pack up to 64 MB each time.
+    #[tokio::test]
+    async fn maps_that_are_asked_for_in_turn_are_read_once() {
+        let hash = |name| {
+            let path = map_file::find(name, &map_file::folders()).unwrap();
+            MapHash(map_file::load(&path).unwrap().hash()).to_string()
+        };
+        let maps = OtherMaps::default();
+        let (warren, terrain) = (hash("warren.obsp"), hash("terrain.obsp"));
+        let read = Arc::new(std::sync::Mutex::new(Vec::new()));
+        for hash in [&warren, &terrain, &warren, &terrain] {
+            let read = Arc::clone(&read);
+            let note = move |map: &mut OtherMap| {
+                // A clone that stays keeps the memory from being used again.
+                read.lock().unwrap().push(map.bytes.clone());
+                Some(map.file.clone())
+            };
+            assert!(maps.look_up(hash.clone(), note).await.is_some());
+        }
+        let places: Vec<_> = read.lock().unwrap().iter().map(|bytes| bytes.as_ptr()).collect();
+        assert_eq!((places[0], places[1]), (places[2], places[3]));
+    }
+
+    #[test]
+    fn so_many_maps_are_kept_and_no_more() {
+        let map = |number: usize, length: usize| {
+            let bytes = Bytes::from(vec![0; length]);
+            let file = level_view::binary(Bytes::new());
+            OtherMap { hash: number.to_string(), file, bytes, scene: None }
+        };
+        let kept = |known: &[OtherMap]| {
+            known.iter().map(|map| map.hash.clone()).collect::<Vec<_>>().join(" ")
+        };
+        let mut known = Vec::new();
+        (0..9).for_each(|number| keep(&mut known, map(number, 1)));
+        assert_eq!(kept(&known), "1 2 3 4 5 6 7 8");
+        // With these bytes and the one of the last map, there are just as many as may be.
+        keep(&mut known, map(9, KEPT.1 - 7));
+        assert_eq!(kept(&known), "2 3 4 5 6 7 8 9");
+        keep(&mut known, map(10, 2));
+        assert_eq!(kept(&known), "4 5 6 7 8 9 10");
+        keep(&mut known, map(11, KEPT.1 + 1));
+        assert_eq!(kept(&known), "11");
+    }
 
     #[test]
     fn a_map_is_found_by_its_hash() {
