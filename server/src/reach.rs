@@ -51,12 +51,7 @@ impl FromStr for Reached {
     fn from_str(text: &str) -> Result<Self, String> {
         let example = "write an address and a port, such as 127.0.0.1:8080 or localhost:8080";
         let found = text.to_socket_addrs().map_err(|error| format!("{error}; {example}"))?;
-        let mut addresses: Vec<SocketAddr> = Vec::new();
-        for address in found.flat_map(reachable) {
-            if !addresses.contains(&address) {
-                addresses.push(address);
-            }
-        }
+        let addresses = in_turn(found.flat_map(reachable));
         if addresses.is_empty() {
             return Err(format!("the name has no address; {example}"));
         }
@@ -106,6 +101,24 @@ impl Reached {
             }
         }
     }
+}
+
+/// Each address once, the families by turns (RFC 8305, section 4): if one of them leads nowhere, the
+/// second attempt takes the other. The first address, which the system prefers, stays the first.
+fn in_turn(found: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
+    let mut left: Vec<SocketAddr> = Vec::new();
+    for address in found {
+        if !left.contains(&address) {
+            left.push(address);
+        }
+    }
+    let mut ordered: Vec<SocketAddr> = Vec::new();
+    while !left.is_empty() {
+        let last = ordered.last().map(SocketAddr::is_ipv4);
+        let other = left.iter().position(|address| last != Some(address.is_ipv4()));
+        ordered.push(left.remove(other.unwrap_or(0)));
+    }
+    ordered
 }
 
 /// The addresses by which this machine reaches a server that listens at `address`.
@@ -159,6 +172,19 @@ mod tests {
         assert_eq!(failed.0.iter().map(|(address, _)| *address).collect::<Vec<_>>(), gone);
         let text = failed.to_string();
         assert!(gone.iter().all(|address| text.contains(&address.to_string())), "{text}");
+    }
+
+    #[test]
+    fn the_families_take_turns() {
+        let all = |text: &str| {
+            text.split(' ').map(|text| text.parse().unwrap()).collect::<Vec<SocketAddr>>()
+        };
+        for (found, expected) in [
+            ("[::1]:1 [::2]:1 [::3]:1 1.1.1.1:1", "[::1]:1 1.1.1.1:1 [::2]:1 [::3]:1"),
+            ("1.1.1.1:1 2.2.2.2:1 [::1]:1 [::1]:1", "1.1.1.1:1 [::1]:1 2.2.2.2:1"),
+        ] {
+            assert_eq!(in_turn(all(found).into_iter()), all(expected), "{found}");
+        }
     }
 
     #[test]
