@@ -242,28 +242,32 @@ pub enum RunError {
         /// The thread.
         part: &'static str,
     },
-    /// The tick thread hangs, which is a defect.
+    /// The tick thread hangs.
     #[error(
-        "the tick thread hangs: no tick was finished for {seconds} s; restart the server, and \
-         please report the map and the options"
+        "the tick thread hangs: no tick was finished for {seconds} s; the machine may have been \
+         overloaded, or the server has a defect; start the server anew, and if it happens again on \
+         a machine with time to spare, please report the map and the options"
     )]
     Hangs {
         /// Seconds since the last tick.
         seconds: u64,
     },
-    /// The network thread hangs, which is a defect.
+    /// The network thread hangs.
     #[error(
-        "the network thread hangs: its event loop has not turned for {seconds} s; start the server \
-         anew, and please report the options and the last lines of the log"
+        "the network thread hangs: its event loop has not turned for {seconds} s; the machine may \
+         have been overloaded, or the server has a defect; start the server anew, and if it happens \
+         again on a machine with time to spare, please report the options and the last lines of \
+         the log"
     )]
     NetworkHangs {
         /// Seconds since the event loop turned.
         seconds: u64,
     },
-    /// Nothing is sent to players, which is a defect.
+    /// Nothing is sent to players.
     #[error(
-        "no snapshot was sent for {seconds} s, though players are heard; start the server anew, and \
-         please report the options and the last lines of the log"
+        "no snapshot was sent for {seconds} s, though players are heard; the machine may have been \
+         overloaded, or the server has a defect; start the server anew, and if it happens again on \
+         a machine with time to spare, please report the options and the last lines of the log"
     )]
     Silent {
         /// Seconds since the last snapshot.

@@ -212,8 +212,9 @@ pub struct Options {
     #[arg(long, value_name = "D", env = "ARENA_DRAIN", value_parser = parse_duration)]
     pub drain: Option<Duration>,
 
-    /// End a match that has finished no tick for this long, and the server if it was the last
-    /// match, so that a supervisor can restart it; 0 for never
+    /// End a match that has finished no tick for this long, or has sent no snapshot though players
+    /// are heard, and the server if it was the last match or if its network thread hangs for as
+    /// long, so that a supervisor can restart it; 0 for never
     #[arg(long, value_name = "D", env = "ARENA_HANG_LIMIT", value_parser = parse_duration,
           default_value = DEFAULT_HANG_LIMIT)]
     pub hang_limit: Duration,

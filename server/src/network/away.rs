@@ -29,7 +29,7 @@ pub(crate) struct AwayPlayer {
     pub(super) place: KeptPlace,
     /// The player's body. `None` if the connection was lost between two levels.
     pub(super) seat: Option<Seat>,
-    /// Whether the body stays only because of a fight.
+    /// Whether the player has left for good. The body then stays only until its fight is over.
     pub(super) has_left: bool,
 }
 

@@ -63,7 +63,7 @@ struct Meter {
 #[derive(Clone)]
 pub(crate) struct Payer {
     outgoing: Arc<Outgoing>,
-    /// `None` for an exempt address, which only the budget of all limits.
+    /// `None` for an exempt address: the budget of all is the only one that applies to it.
     account: Option<Arc<Account>>,
 }
 

@@ -6,7 +6,7 @@ const DEFAULT_ALL: u32 = 4 * 1024 * 1024;
 /// The default of `--address-outgoing-budget`: the page within seconds, on the 8 MiB that an
 /// address may be sent at once, and then a map every other second.
 const DEFAULT_ADDRESS: u32 = 256 * 1024;
-/// The least of both: with less, opening the page would take minutes.
+/// The smallest value of either option: with less, opening the page would take minutes.
 const LEAST: i64 = 16 * 1024;
 
 /// The budgets of what leaves the machine beside the match itself.

@@ -35,7 +35,8 @@ const DELIVERY: &str = "arena-delivery";
 /// posts.
 const SIGNATURE: &str = "arena-signature-256";
 
-/// Fewest bytes of a key. A shorter one could be guessed from a single post.
+/// Fewest bytes of a key: 128 bits. Everybody who has seen one signed post can try keys against it
+/// as fast as their machines can, and would find a short one.
 const SHORTEST_KEY: usize = 16;
 
 /// Most bytes of the file of the key.
