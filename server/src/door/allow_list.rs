@@ -59,7 +59,11 @@ impl AllowList {
         let (subject, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         // The text itself may be a secret that stands in the wrong place.
         let neither = "it does not begin with an address, a prefix or player:NUMBER";
-        let subject: Subject = subject.parse().map_err(|_| neither.to_owned())?;
+        // A ban of so many addresses would be a mistake, but everybody at `fc00::/7` may be let in.
+        let subject = match AddressPrefix::parse_host(subject) {
+            Ok(prefix) => Subject::Prefix(prefix),
+            Err(_) => subject.parse().map_err(|_| neither.to_owned())?,
+        };
         let rest = rest.trim();
         let player = match subject {
             Subject::Prefix(_) if !rest.is_empty() => {
@@ -145,11 +149,23 @@ mod tests {
         assert_eq!((list.len(), list.has_words()), (5, true));
     }
 
+    /// Symptom: a prefix that is too broad for a ban was refused here, too, as if it were none.
+    #[test]
+    fn a_list_admits_any_prefix_however_broad() {
+        let (list, _) = parse("fc00::/7\n").unwrap();
+        assert!(list.admits("fd12::1".parse().unwrap(), None));
+        assert!(!list.admits("fe80::1".parse().unwrap(), None));
+        let (list, _) = parse("0.0.0.0/0\n::/0").unwrap();
+        assert!(
+            ["192.0.2.1", "2001:db8::1"].iter().all(|at| list.admits(at.parse().unwrap(), None))
+        );
+    }
+
     #[test]
     fn a_list_that_cannot_be_used_says_why_and_shows_no_word() {
         for (text, says) in [
             ("mellon99 player:7", "line 1: it does not begin with"),
-            ("\n0.0.0.0/0", "line 2"),
+            ("\n0.0.0.0/33", "line 2"),
             ("player:0", "line 1"),
             ("192.0.2.1 mellon99", "only a player"),
             ("player:7 short", "fewer than 6"),
