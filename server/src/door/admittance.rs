@@ -126,6 +126,11 @@ impl Admittance {
         rules.password.is_some() || rules.allowed.as_ref().is_some_and(AllowList::has_words)
     }
 
+    /// Whether only those may play whom a list names.
+    pub(crate) fn has_list(&self) -> bool {
+        self.rules().allowed.is_some()
+    }
+
     /// Decides on a client at this address, with a connect token of this `player` or without one,
     /// that presents `secret`. Returns who the client is if its own word says so.
     ///

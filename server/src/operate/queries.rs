@@ -6,9 +6,11 @@
 //!
 //! A sender that has not proven its address is sent a challenge and nothing else ([`challenge`]).
 //! The challenge is never longer than the query, so nobody can turn the server on others. The
-//! number of packets a second is limited, and so are the bytes that an address is sent.
+//! number of packets a second is limited, of one address ([`askers`]) and of all, and so are the
+//! bytes that an address is sent.
 
 mod answer;
+mod askers;
 mod challenge;
 mod query;
 mod report;
@@ -29,6 +31,7 @@ use crate::network::{Asked, Queries, ReceiveBuffer, UdpPort};
 use crate::stop::Stop;
 use crate::threads::Threads;
 use crate::token_bucket::{Rate, TokenBucket};
+use askers::Askers;
 use challenge::Challenges;
 use query::{Query, Subject};
 
@@ -65,7 +68,9 @@ impl QueryPorts {
         let is_shared = |&address: &SocketAddr| is_covered(address, listens);
         let (shared, addresses): (Vec<_>, Vec<_>) = addresses.iter().copied().partition(is_shared);
         let bind = |&address: &SocketAddr| {
-            let bound = bind::udp(address, &addresses)
+            // The game's own addresses are left to it, as those of this option are to each other.
+            let others = [&addresses[..], listens].concat();
+            let bound = bind::udp(address, &others)
                 .and_then(|socket| UdpPort::new(socket.into(), READ_TIMEOUT));
             bound.map_err(|source| StartError::Query { address, source })
         };
@@ -116,7 +121,7 @@ impl QueryPorts {
             games: games.clone(),
             challenges,
             challenge_budget: TokenBucket::full(begin),
-            answer_budget: TokenBucket::full(begin),
+            askers: Askers::new(begin),
             count: 0,
         };
         threads.spawn("query thread", move || answering.run(&asked))
@@ -148,9 +153,10 @@ fn listen(port: UdpPort, queries: &Queries, stop: &Stop) {
 struct Answering {
     games: Matches<Arc<MatchHandle>>,
     challenges: Challenges,
-    /// What was used up of [`PACKETS`], by challenges and by answers.
+    /// What challenges have used up of [`PACKETS`].
     challenge_budget: TokenBucket,
-    answer_budget: TokenBucket,
+    /// What answers have used up.
+    askers: Askers,
     /// Answers so far.
     count: u16,
 }
@@ -179,17 +185,17 @@ impl Answering {
             }
             return;
         }
-        // A whole answer is sent or none: a browser can do nothing with a part.
-        if !self.answer_budget.take(PACKETS, 1.0, now) {
+        let payer = self.games.first().outgoing.payer(from.ip());
+        let address = (!payer.is_exempt()).then(|| from.ip().into());
+        // An address that has used up its share costs no more than this look.
+        if !self.askers.may_ask(address, now) {
             return;
         }
         let packets = split::split(self.describe(query.subject, from.ip()), self.count);
         self.count = self.count.wrapping_add(1);
         let bytes = packets.iter().map(Vec::len).sum();
-        let outgoing = &self.games.first().outgoing;
-        if self.answer_budget.take(PACKETS, packets.len() as f64 - 1.0, now)
-            && outgoing.payer(from.ip()).pay_at_once(bytes)
-        {
+        // A whole answer is sent or none: a browser can do nothing with a part.
+        if self.askers.take(address, packets.len() as f64, now, || payer.pay_at_once(bytes)) {
             packets.iter().for_each(|packet| send(asked, packet));
         }
     }

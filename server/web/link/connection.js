@@ -284,7 +284,7 @@ function refusal({ reason, server, limit, matches }) {
     case "token-required":
     case "bad-token":
       forgetPassword();
-      return new Ended("The server asks for a password, and this one is missing or wrong.", "Reload the page to enter it again.");
+      return new Ended("The server asks for a password or keeps a list of who may come in: the password is missing or wrong, or the list does not name you.", "Reload the page to enter it again.");
     case "address-limit":
       return new Ended(
         "This address already has as many spectators as one address may have, has connected too often, or has sent too many wrong passwords.",

@@ -38,7 +38,15 @@ fn without_rules_everybody_may_play_whatever_they_present() {
     for secret in [&b""[..], b"anything"] {
         assert_eq!(door.judge(address("192.0.2.1"), None, secret, now), Ok(None));
     }
-    assert!(!door.asks());
+    assert!(!door.asks() && !door.has_list());
+}
+
+/// Symptom: lists showed a server with a list of addresses as open to all.
+#[test]
+fn a_list_of_addresses_asks_for_no_word_and_is_a_list() {
+    let file = File::new("addresses", "192.0.2.0/24");
+    let door = Admittance::read(&options(None, Some(&file))).unwrap();
+    assert!(door.has_list() && !door.asks());
 }
 
 #[test]

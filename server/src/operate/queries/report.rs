@@ -108,7 +108,8 @@ fn phase(phase: RoundPhase) -> &'static str {
 
 /// Whether joining requires something that not everybody has.
 fn is_private(game: &MatchHandle) -> bool {
-    game.access.gate.is_some() || game.access.admittance.asks()
+    let access = &game.access;
+    access.gate.is_some() || access.admittance.asks() || access.admittance.has_list()
 }
 
 /// Words by which lists are filtered.
@@ -121,6 +122,7 @@ fn tags(games: &Games) -> String {
         (first.rounds.maps.len() > 1, "rotation"),
         (first.access.gate.is_some(), "tokens"),
         (first.access.admittance.asks(), "password"),
+        (first.access.admittance.has_list(), "allowlist"),
         (first.access.max_spectators > 0, "spectators"),
     ];
     tags.extend(optional.into_iter().filter(|(is_so, _)| *is_so).map(|(_, tag)| tag.to_owned()));

@@ -94,6 +94,20 @@ fn a_challenge_is_never_longer_than_the_query() {
     assert_eq!(Query::parse(&shortest), None);
 }
 
+/// Symptom: `--listen 0.0.0.0:P --query [::]:P` ended with the hint to stop another program, though
+/// it was the game's own port that was taken.
+#[test]
+fn queries_of_ipv6_stand_beside_a_game_of_ipv4() {
+    let game = bind::udp("0.0.0.0:0".parse().unwrap(), &[]).unwrap();
+    let game_at = game.local_addr().unwrap().as_socket().unwrap();
+    let query = SocketAddr::from((std::net::Ipv6Addr::UNSPECIFIED, game_at.port()));
+    if bind::udp("[::1]:0".parse().unwrap(), &[]).is_err() {
+        return eprintln!("skipped: no IPv6 here");
+    }
+    let ports = QueryPorts::bind(&[query], &[game_at], Vec::new()).unwrap();
+    assert_eq!(ports.addresses().unwrap(), [query]);
+}
+
 #[test]
 fn a_port_of_the_game_needs_no_second_socket() {
     let covered =
