@@ -29,7 +29,8 @@ pub enum HandedOverError {
     #[error(
         "the service manager hands over socket {number} (of LISTEN_FDS) with the name {name:?}, \
          which is neither UDP nor a TCP listener, or not what its name says: listen and query are \
-         UDP (ListenDatagram=), http and page TCP (ListenStream=)"
+         UDP (ListenDatagram=); a TCP listener (ListenStream=) needs the name http, for the pages \
+         of operators, or page, for the public page (FileDescriptorName=)"
     )]
     Useless {
         /// The number of the socket, from 0.
@@ -71,10 +72,11 @@ impl HandedOver {
                 ("query", Some(udp), _) => taken.query.push(udp),
                 ("http" | "page", Some(_), _) => return Err(useless()),
                 (_, Some(udp), _) => taken.listen.push(udp),
-                ("listen" | "query", None, Some(_)) => return Err(useless()),
                 ("page", None, Some(tcp)) => put(&mut taken.page, tcp, "the public page")?,
-                (_, None, Some(tcp)) => put(&mut taken.http, tcp, "the operator's pages")?,
-                (_, None, None) => return Err(useless()),
+                ("http", None, Some(tcp)) => put(&mut taken.http, tcp, "the operator's pages")?,
+                // The pages of operators are not for everybody, so no socket becomes theirs unless
+                // its name says so.
+                (_, None, _) => return Err(useless()),
             }
         }
         Ok(taken)

@@ -49,7 +49,7 @@ fn ready(child: &mut Child) -> String {
 
 #[tokio::test]
 async fn sockets_of_the_service_manager_take_the_place_of_the_options() {
-    for names in ["listen:http", "arena.socket:arena.socket"] {
+    for names in ["listen:http", "arena.socket:http"] {
         let (udp, tcp) = sockets();
         let (game, pages) = (udp.local_addr().unwrap(), tcp.local_addr().unwrap());
         let mut child = start(&udp, &tcp, names, "$$");
@@ -76,7 +76,8 @@ fn sockets_of_another_process_are_let_be() {
 #[test]
 fn a_socket_that_is_not_what_its_name_says_is_told() {
     let (udp, tcp) = sockets();
-    for names in ["http:listen", "listen:query"] {
+    // A TCP listener of any other name became that of the operators' pages.
+    for names in ["http:listen", "listen:query", "listen:arena.socket", "listen:", "listen:public"] {
         let mut child = start(&udp, &tcp, names, "$$");
         let mut said = String::new();
         child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
