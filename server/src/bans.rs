@@ -376,6 +376,12 @@ fn checked(fixed: Vec<AddressPrefix>) -> Result<Vec<AddressPrefix>, TooBroad> {
 /// The bans in a file. `None` if there is no file.
 fn in_file(path: &Path) -> Result<Option<Vec<Ban>>, BanError> {
     match regular_file::read_text(path, LARGEST) {
+        Ok(text) if state_file::is_cut(text.as_bytes()) => {
+            let message = "the server was killed while it wrote this file, so the file is damaged: \
+                           put a copy in its place, or remove what is wrong in it, beginning with \
+                           the control character at its start";
+            Err(BanError::Syntax { path: path.to_owned(), message: message.to_owned() })
+        }
         Ok(text) => match toml::from_str::<BansFile>(&text) {
             Ok(file) => Ok(Some(file.ban)),
             Err(error) => {
@@ -550,12 +556,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_file_that_was_edited_is_read_again_and_a_wrong_one_lifts_nobody() {
-        let path = std::env::temp_dir().join(format!("again-{}.toml", std::process::id()));
-        let bans = Bans::read(Vec::new(), Some(&path)).unwrap();
-        bans.add(ban("192.0.2.1", None), at(5)).unwrap();
-        assert_eq!(bans.reload(Vec::new()).unwrap(), Vec::<String>::new());
     /// The clock is set, and only then looked at: a ban that was made in between goes by the new
     /// date already, and making it ends none of those before.
     #[test]
@@ -580,6 +580,12 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_file_that_was_edited_is_read_again_and_a_wrong_one_lifts_nobody() {
+        let path = std::env::temp_dir().join(format!("again-{}.toml", std::process::id()));
+        let bans = Bans::read(Vec::new(), Some(&path)).unwrap();
+        bans.add(ban("192.0.2.1", None), at(5)).unwrap();
+        assert_eq!(bans.reload(Vec::new()).unwrap(), Vec::<String>::new());
         let fixed: AddressPrefix = "198.51.100.0/24".parse().unwrap();
         fs::write(&path, "[[ban]]\nsubject = \"player:8\"").unwrap();
         assert_eq!(bans.reload(vec![fixed]).unwrap().len(), 2);
@@ -613,6 +619,15 @@ mod tests {
         bans.reload(Vec::new()).unwrap();
         assert_eq!(bans.list(6).len(), 2);
         fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_was_cut_while_it_was_written_is_told() {
+        let path = std::env::temp_dir().join(format!("bans-cut-{}", std::process::id()));
+        fs::write(&path, "\x18[ban]]\nsubject = \"player:8\"").unwrap();
+        let error = Bans::read(Vec::new(), Some(&path)).unwrap_err().to_string();
+        assert!(error.contains("killed while it wrote this file"), "{error}");
+        fs::remove_file(&path).unwrap();
     }
 
     #[cfg(target_os = "linux")]

@@ -1,14 +1,20 @@
 //! Writes the files of state that must outlive the server: bans, mutes, the reset key.
 //!
-//! A state file is whole or not there at all. A new file is written beside the old one, handed to
-//! the disk, and renamed over it. Where that cannot be done, as with a single file that is mounted
-//! into a container, the file is written in place, and gets its old content back if that fails.
-//! Either way a symbolic link stays a link, and owner and mode stay what the operator made them.
+//! A new file is written beside the old one, handed to the disk, and renamed over it, so the file
+//! has its old content or the new one at any moment. Where that cannot be done, as with a single
+//! file that is mounted into a container, the file is written in place, and gets its old content
+//! back if that fails. A server that is killed meanwhile leaves a file that is neither, but then
+//! its first byte says so ([`is_cut`]).
+//!
+//! A symbolic link stays a link, and the mode stays what the operator made it. So does the owner,
+//! unless the server may neither give the new file to that owner nor write the old one.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+
+use tracing::warn;
 
 use crate::regular_file::open_to_write;
 
@@ -25,10 +31,20 @@ pub(crate) enum Readers {
     Owner,
 }
 
+/// The first byte of a file while it is written in place: the control character CAN, with which no
+/// text begins.
+const BEING_WRITTEN: u8 = 0x18;
+
+/// Whether this content was being written in place when the server was killed.
+pub(crate) fn is_cut(content: &[u8]) -> bool {
+    content.first() == Some(&BEING_WRITTEN)
+}
+
 /// Replaces the content of a file, or makes the file.
 ///
 /// # Errors
-/// The system's error. The file then has its old content, unless that could not be restored either.
+/// The system's error. The file then has its old content, unless the error says that this could not
+/// be put back.
 pub(crate) fn write(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<()> {
     write_by(path, bytes, readers, |from, to| fs::rename(from, to))
 }
@@ -46,10 +62,19 @@ fn write_by(
         Err(error) => return Err(error),
     };
     let beside = beside(&target);
-    let replaced = write_beside(&beside, bytes, old.as_ref(), readers)
-        .and_then(|()| rename(&beside, &target))
-        .and_then(|()| sync_folder(&target));
-    let Err(error) = replaced else { return Ok(()) };
+    let replaced = write_beside(&beside, bytes, old.is_some(), readers).and_then(|new| {
+        let kept = old.as_ref().map_or(Ok(Ok(())), |old| take_after(&new, old, &target))?;
+        new.sync_all()?;
+        rename(&beside, &target)?;
+        Ok(kept)
+    });
+    let error = match replaced {
+        Ok(kept) => {
+            tell(&target, kept, sync_folder(&target));
+            return Ok(());
+        }
+        Err(error) => error,
+    };
     let _ = fs::remove_file(&beside);
     match old {
         Some(_) if forbids_replacing(&error) => write_in_place(&target, bytes),
@@ -90,13 +115,8 @@ fn beside(target: &Path) -> PathBuf {
     name.into()
 }
 
-/// Writes the new file and hands it to the disk.
-fn write_beside(
-    beside: &Path,
-    bytes: &[u8],
-    old: Option<&Metadata>,
-    readers: Readers,
-) -> io::Result<()> {
+/// Writes the new file. If it replaces another, only its owner may read it at first.
+fn write_beside(beside: &Path, bytes: &[u8], replaces: bool, readers: Readers) -> io::Result<File> {
     // A server that was killed while it wrote leaves such a file behind. Nothing is written through
     // a link of this name.
     match fs::remove_file(beside) {
@@ -106,23 +126,50 @@ fn write_beside(
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    if readers == Readers::Owner || old.is_some() {
-        // The old file's mode is given below. Until then nobody else reads the new one.
+    if readers == Readers::Owner || replaces {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
     #[cfg(not(unix))]
-    let _ = readers;
+    let _ = (readers, replaces);
     let mut file = options.open(beside)?;
     file.write_all(bytes)?;
-    if let Some(old) = old {
-        keep_owner(&file, old)?;
-        // The mode comes after the owner, because a change of the owner may take bits from it.
-        file.set_permissions(old.permissions())?;
-    }
-    file.sync_all()
+    Ok(file)
 }
 
-/// Gives the new file the old one's owner and group.
+/// Gives the new file the old one's owner and mode. If the owner cannot be given, the file stays the
+/// server's, but only where the old one cannot be written in place, either. Then the cause is
+/// returned.
+fn take_after(new: &File, old: &Metadata, target: &Path) -> io::Result<io::Result<()>> {
+    let kept = keep_owner(new, old);
+    if let Err(error) = &kept
+        && (!forbids_replacing(error) || open_to_write(target).is_ok())
+    {
+        return kept.map(Ok);
+    }
+    // The mode comes after the owner, because a change of the owner may take bits from it.
+    new.set_permissions(old.permissions())?;
+    Ok(kept)
+}
+
+/// Tells of a file that was replaced, but not quite as it should have been.
+fn tell(target: &Path, kept: io::Result<()>, synced: io::Result<()>) {
+    let target = target.display();
+    if let Err(error) = kept {
+        warn!(
+            "{target} belonged to another user or group, and belongs to the user of this server \
+             from now on: the server may write its folder but not the file, and not give a new \
+             file away ({error})"
+        );
+    }
+    if let Err(error) = synced {
+        warn!(
+            "{target} is replaced, but its folder could not be handed to the disk: {error}; if the \
+             machine crashes now, the file may have its old content again"
+        );
+    }
+}
+
+/// Gives the new file the old one's owner and group. The group alone, if no more is allowed.
 #[cfg(unix)]
 fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
@@ -130,7 +177,16 @@ fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
     if (new.uid(), new.gid()) == (old.uid(), old.gid()) {
         return Ok(());
     }
-    fchown(file, Some(old.uid()), Some(old.gid()))
+    fchown(file, Some(old.uid()), Some(old.gid())).map_err(|error| {
+        // Members of a group may give it files. Who is not a member could read the old file because
+        // everybody could, and the same goes for the new one.
+        let _ = fchown(file, None, Some(old.gid()));
+        match error.kind() {
+            // A user namespace that has no number for this owner, as with `PrivateUsers=yes`.
+            ErrorKind::InvalidInput => io::Error::new(ErrorKind::PermissionDenied, error),
+            _ => error,
+        }
+    })
 }
 
 #[cfg(not(unix))]
@@ -165,18 +221,46 @@ fn write_in_place(target: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut old = Vec::new();
     file.read_to_end(&mut old)?;
     let written = overwrite(&mut file, bytes);
-    if written.is_err() {
+    written.map_err(|error| {
         // The blocks of the old content still belong to the file, so a full disk lets this pass.
-        let _ = overwrite(&mut file, &old);
-    }
-    written
+        match overwrite(&mut file, &old) {
+            Ok(()) => error,
+            Err(second) => io::Error::new(
+                error.kind(),
+                format!(
+                    "{error}; its old content could not be put back ({second}), so the file is \
+                         damaged"
+                ),
+            ),
+        }
+    })
 }
 
+/// Replaces the content of a file. Until all of it is there, the file begins with
+/// [`BEING_WRITTEN`]. It is not made shorter first, because an empty file may mean something.
 fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
-    file.seek(SeekFrom::Start(0))?;
-    file.write_all(bytes)?;
+    if let Some(first) = bytes.first() {
+        begin_overwrite(file, bytes)?;
+        write_first(file, *first)?;
+    } else {
+        file.set_len(0)?;
+    }
+    file.sync_all()
+}
+
+/// Writes all but the first byte. The disk may take writes in any order, so it gets the mark alone
+/// before, and all others before the mark goes.
+fn begin_overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+    write_first(file, BEING_WRITTEN)?;
+    file.sync_data()?;
+    file.write_all(bytes.get(1..).unwrap_or_default())?;
     file.set_len(bytes.len() as u64)?;
     file.sync_all()
+}
+
+fn write_first(file: &mut File, byte: u8) -> io::Result<()> {
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(&[byte])
 }
 
 #[cfg(test)]

@@ -139,7 +139,7 @@ fn kept_secret(directory: &Path) -> io::Result<[u8; SECRET_LENGTH]> {
     }
 }
 
-/// Writes a new secret to the file, whole or not at all.
+/// Writes a new secret to the file.
 fn made_secret(path: &Path) -> io::Result<[u8; SECRET_LENGTH]> {
     let secret = new_secret();
     state_file::write(path, &secret, Readers::Owner)?;

@@ -149,6 +149,95 @@ fn bans_file_replaced_where_the_file_alone_is_mounted() {
     assert_eq!(folder.names(), ["bans.toml", "host"]);
 }
 
+/// A file of another owner in a folder of the server's: the ban was not kept. `become` makes the
+/// server a user who may not write the file; `false` if this system cannot.
+#[cfg(target_os = "linux")]
+fn file_of_another(folder: &Folder, owner: u32, mode: u32, of_folder: u32) -> bool {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    let bans = folder.0.join("bans.toml");
+    fs::write(&bans, "old").unwrap();
+    fs::set_permissions(&bans, fs::Permissions::from_mode(mode)).unwrap();
+    let given = chown(&bans, Some(owner), Some(owner));
+    given.and_then(|()| chown(&folder.0, Some(of_folder), Some(of_folder))).is_ok()
+}
+
+#[cfg(target_os = "linux")]
+fn owner_and_mode(path: &Path) -> (u32, u32) {
+    use std::os::unix::fs::MetadataExt;
+    let found = fs::metadata(path).unwrap();
+    (found.uid(), found.mode() & 0o777)
+}
+
+/// An operator who is root has made the file, and the folder is the server's. The ban was refused.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_of_another_owner_is_written_in_place_or_becomes_the_server_s() {
+    const SERVER: u32 = 65_533;
+    // The test's program has to be in a place where the server's user finds it.
+    let folder = Folder::new("owner");
+    let program = folder.0.join("test");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    for (mode, owner) in [(0o644, SERVER), (0o666, 0)] {
+        let inside = Folder::new(&format!("owner-{mode:o}"));
+        if !file_of_another(&inside, 0, mode, SERVER) {
+            eprintln!("skipped: only root gives files to others");
+            return;
+        }
+        let id = SERVER.to_string();
+        let output = std::process::Command::new("setpriv")
+            .args(["--reuid", &id, "--regid", &id, "--clear-groups", "--"])
+            .arg(&program)
+            .args(["--exact", "state_file::tests::part_in_a_namespace", "--nocapture"])
+            .env("STATE_FILE_PATH", inside.0.join("bans.toml"))
+            .env("STATE_FILE_LENGTH", "2")
+            .output();
+        let Ok(output) = output else {
+            eprintln!("skipped: no setpriv here");
+            return;
+        };
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(fs::read(inside.0.join("bans.toml")).unwrap(), b"nn");
+        assert_eq!(owner_and_mode(&inside.0.join("bans.toml")), (owner, mode));
+        assert_eq!(inside.names(), ["bans.toml"]);
+    }
+}
+
+/// The unit has `PrivateUsers=yes`: the owner of the file has no number there.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_whose_owner_the_namespace_does_not_know_becomes_the_server_s() {
+    let folder = Folder::new("unmapped");
+    if !file_of_another(&folder, 65_533, 0o644, 0) {
+        eprintln!("skipped: only root gives files to others");
+        return;
+    }
+    let script = format!("STATE_FILE_PATH=bans.toml STATE_FILE_LENGTH=2 {PART}");
+    let Some(output) = in_namespace(&script, &folder.0) else {
+        eprintln!("skipped: no user namespaces here");
+        return;
+    };
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(fs::read(folder.0.join("bans.toml")).unwrap(), b"nn");
+    assert_eq!(owner_and_mode(&folder.0.join("bans.toml")), (0, 0o644));
+    assert_eq!(folder.names(), ["bans.toml"]);
+}
+
+/// A server that is killed while it writes in place: one byte after another, the file says so.
+#[test]
+fn a_file_that_is_cut_while_it_is_written_in_place_begins_with_the_mark() {
+    let folder = Folder::new("cut");
+    let path = folder.0.join("bans.toml");
+    fs::write(&path, "[[ban]]").unwrap();
+    let mut file = open_to_write(&path).unwrap();
+    // All steps but the last one, as `overwrite` takes them.
+    begin_overwrite(&mut file, b"# none").unwrap();
+    assert!(is_cut(&fs::read(&path).unwrap()));
+    overwrite(&mut file, b"# none").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"# none");
+    overwrite(&mut file, b"").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"");
+}
+
 /// A disk that becomes full while the file is written in place.
 #[cfg(target_os = "linux")]
 #[test]
