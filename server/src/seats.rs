@@ -129,8 +129,9 @@ struct OccupiedSeat {
     player: EntityId,
     commands: Receiver<Received>,
     footing: Arc<Footing>,
-    /// The last time that another player hurt this one, unless that fight is over.
-    hit: Option<Hit>,
+    /// The last time that each other player hurt this one, unless that fight is over. There is at
+    /// most one for each player of the match.
+    hits: Vec<Hit>,
     steered: Arc<SteeredEntity>,
     buffer: JitterBuffer,
     /// How far back the player's shots are judged at most. `None` until a command came.
@@ -231,7 +232,7 @@ impl Seats {
                 let (sender, commands) = sync_channel(WAITING_BATCHES);
                 let buffer = JitterBuffer::new(self.tick_rate, tick, self.last_time);
                 let (command_substituted, pushed, announced) = (true, None, None);
-                let (view, hit, footing) = (None, None, Arc::<Footing>::default());
+                let (view, hits, footing) = (None, Vec::new(), Arc::<Footing>::default());
                 let seat = Seat {
                     player,
                     tick,
@@ -245,7 +246,7 @@ impl Seats {
                     player,
                     commands,
                     footing,
-                    hit,
+                    hits,
                     steered,
                     buffer,
                     view,
@@ -291,7 +292,8 @@ impl Seats {
     }
 
     /// Notes from the events of `tick` who is in a fight. A fight is over once its time is up, the
-    /// player has died, or the other player has left.
+    /// player has died, or all others who hurt the player have left. One of several who leaves ends
+    /// nothing: else a friend who hits last would be a way out.
     pub(crate) fn note_fights(&mut self, events: &[Event], tick: Tick) {
         let until = tick.after(self.combat_ticks);
         for event in events {
@@ -301,19 +303,20 @@ impl Seats {
                 _ => continue,
             };
             if let Some(seat) = self.occupied.iter_mut().find(|seat| seat.player == player) {
-                seat.hit = hit;
+                seat.hits.retain(|old| hit.is_some_and(|hit| hit.by != old.by));
+                seat.hits.extend(hit);
             }
         }
         for index in 0..self.occupied.len() {
-            let Some(Hit { by, until }) = self.occupied[index].hit else {
-                self.occupied[index].footing.fights_until(None);
-                continue;
-            };
-            let is_there = |seat: &OccupiedSeat| seat.player == by && !seat.footing.is_left();
-            let goes_on = tick < until && self.occupied.iter().any(is_there);
+            let mut hits = std::mem::take(&mut self.occupied[index].hits);
+            hits.retain(|hit| {
+                let is_there =
+                    |seat: &OccupiedSeat| seat.player == hit.by && !seat.footing.is_left();
+                tick < hit.until && self.occupied.iter().any(is_there)
+            });
             let seat = &mut self.occupied[index];
-            seat.hit = seat.hit.filter(|_| goes_on);
-            seat.footing.fights_until(goes_on.then_some(until));
+            seat.footing.fights_until(hits.iter().map(|hit| hit.until).max());
+            seat.hits = hits;
         }
     }
 

@@ -82,6 +82,26 @@ pub(super) fn may_come_back(reason: Reason) -> bool {
     matches!(reason, FellBehind | Lost | Replaced | TimedOut | Unread)
 }
 
+/// Gives up what was kept for a player who plays in another match from now on. In a fight, the body
+/// stays until the fight is over: joining elsewhere is no escape.
+pub(super) fn leave(mut away: AwayPlayer, lobby: &Lobby) {
+    let left_before = std::mem::replace(&mut away.has_left, true);
+    let stay = stay(lobby, away.seat.as_ref(), Reason::Left);
+    let left = if stay.is_zero() {
+        Some(away)
+    } else {
+        if !left_before {
+            lobby.game.telemetry.network.left_fighting();
+        }
+        let ticket = away.registration.ticket();
+        lobby.tickets.renew(ticket, &away.registration);
+        lobby.tickets.lose(ticket, away, Instant::now() + stay)
+    };
+    if let Some(away) = left {
+        release(away, lobby);
+    }
+}
+
 /// Gives up everything that was kept for a player, and announces to the others that the player
 /// left.
 pub(super) fn release(away: AwayPlayer, lobby: &Lobby) {

@@ -216,6 +216,31 @@ fn a_player_who_leaves_in_a_fight_is_in_it_until_it_is_over() {
     assert_eq!(victim.fight_left(Tick(91)), 0);
 }
 
+/// Symptom: a friend hit the victim last and left, and the fight with the hunter was over.
+#[test]
+fn a_friend_who_hits_last_and_leaves_ends_no_fight() {
+    let mut play = VirtualMatch::new();
+    play.game.seats = std::mem::replace(
+        &mut play.game.seats,
+        Seats::new(NonZeroU16::new(60).unwrap(), Duration::ZERO, sync_channel(1).1),
+    )
+    .with_combat_time(Duration::from_secs(1));
+    let victim = play.join().unwrap();
+    // The match has two places, and the seat of the friend is given up at once.
+    let friend = play.join().unwrap().player;
+    play.tick();
+    let seat = play.join().unwrap();
+    let hunter = seat.player;
+    let hurt = |by| [Event::Hurt { player: victim.player, by, damage: 1 }];
+    let seats = &mut play.game.seats;
+    seats.note_fights(&hurt(hunter), Tick(10));
+    seats.note_fights(&hurt(friend), Tick(20));
+    // The hunter's hit counts for a second, and then nobody's.
+    assert_eq!(victim.fight_left(Tick(20)), 50);
+    seats.note_fights(&[], Tick(70));
+    assert_eq!(victim.fight_left(Tick(70)), 0);
+}
+
 #[test]
 fn a_flood_is_bounded_and_keeps_its_seat() {
     let mut play = VirtualMatch::new();

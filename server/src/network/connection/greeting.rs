@@ -157,7 +157,7 @@ impl<P: Path> PlayerConnection<'_, P> {
         for lobby in self.lobbies.iter() {
             let is_older = |other: &Client| other.came_before(own);
             if let Some(away) = self.take_over_from(lobby, own.player_id, is_older).await {
-                away::release(away, lobby);
+                away::leave(away, lobby);
             }
         }
     }
