@@ -43,15 +43,15 @@ impl Script {
 }
 
 /// The sorted errors of undisturbed predictions, and the number of disturbed ones.
-fn play(objects: u32, players: u64, ticks: u32, fires: bool) -> (Vec<f64>, usize) {
+fn play(seed: u64, objects: u32, players: u64, ticks: u32, fires: bool) -> (Vec<f64>, usize) {
     let map = arena();
-    let config = Config { tick_rate: 60, seed: 5, objects, max_players: 64 };
+    let config = Config { tick_rate: 60, seed, objects, max_players: 64 };
     let mut game = Match::new(Arena, Arc::clone(&map.world), config).unwrap();
     let bounds = WorldBounds::covering(map.world.bounds().min, map.world.bounds().max).unwrap();
     let mut quantiser = Quantiser::new(bounds);
     let mut clients: Vec<(EntityId, Script, Prediction, Option<Tick>)> = (0..players)
         .map(|number| {
-            let mut random = Random::new(number + 1);
+            let mut random = Random::new(seed + number - 4);
             let yaw = random.bits() as u16;
             let command = Command { forward: 127, yaw, ..Command::default() };
             let script = Script { random, command, fires };
@@ -132,7 +132,7 @@ fn near(
 #[test]
 fn undisturbed_players_are_where_they_were_predicted() {
     for (objects, players, share) in [(60, PLAYERS, 0.99), (400, 2 * PLAYERS, 0.98)] {
-        let (undisturbed, disturbed) = play(objects, players, 1_500, true);
+        let (undisturbed, disturbed) = play(5, objects, players, 1_500, true);
         let at = |share: f64| undisturbed[((undisturbed.len() - 1) as f64 * share) as usize];
         let percentiles = [0.5, 0.95, 0.98, 0.99, 1.0].map(at);
         let count = undisturbed.len();
@@ -144,7 +144,14 @@ fn undisturbed_players_are_where_they_were_predicted() {
 
 #[test]
 fn a_lone_player_who_shoves_props_is_where_they_were_predicted() {
-    let (undisturbed, disturbed) = play(60, 1, 3_000, false);
+    let (mut undisturbed, mut disturbed) = (Vec::new(), 0);
+    for seed in 5..15 {
+        let (more, others) = play(seed, 60, 1, 3_000, false);
+        println!("seed {seed}: {} undisturbed, {others} disturbed", more.len());
+        undisturbed.extend(more);
+        disturbed += others;
+    }
+    undisturbed.sort_by(f64::total_cmp);
     let at = |share: f64| undisturbed[((undisturbed.len() - 1) as f64 * share) as usize];
     let percentiles = [0.5, 0.95, 0.99].map(at);
     println!("{} undisturbed, {disturbed} disturbed: {percentiles:?}", undisturbed.len());
