@@ -154,7 +154,7 @@ fn a_teleport_across_a_volume_reports_nothing() {
     }
 }
 
-/// Whoever walks over a volume in the floor touches it at most.
+/// A player who walks over a volume in the floor touches it at most.
 #[test]
 fn what_slides_along_a_volume_does_not_enter_it() {
     for rate in RATES {

@@ -55,7 +55,7 @@ async fn an_address_is_sent_its_budget_and_others_are_served() {
     attack.abort_all();
     let most = f64::from(EACH) * (32.0 + seconds + 1.0);
     assert!(taken < most, "{taken} bytes in {seconds} s, at most {most}");
-    // What it has used up it has used up on the other listener as well.
+    // The bytes that it used up are used up on the other listener as well.
     let again = timeout(Duration::from_secs(1), get_from(STRANGER, running.http_addr(), &map));
     assert!(again.await.is_err(), "another listener has another budget");
     end(running).await;
