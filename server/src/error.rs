@@ -245,7 +245,7 @@ pub enum RunError {
     /// The tick thread hangs.
     #[error(
         "the tick thread hangs: no tick was finished for {seconds} s; the machine may have been \
-         overloaded, or the server has a defect; start the server anew, and if it happens again on \
+         overloaded, or the server has a defect; restart the server, and if it happens again on \
          a machine with time to spare, please report the map and the options"
     )]
     Hangs {
@@ -255,7 +255,7 @@ pub enum RunError {
     /// The network thread hangs.
     #[error(
         "the network thread hangs: its event loop has not turned for {seconds} s; the machine may \
-         have been overloaded, or the server has a defect; start the server anew, and if it happens \
+         have been overloaded, or the server has a defect; restart the server, and if it happens \
          again on a machine with time to spare, please report the options and the last lines of \
          the log"
     )]
@@ -266,7 +266,7 @@ pub enum RunError {
     /// Nothing is sent to players.
     #[error(
         "no snapshot was sent for {seconds} s, though players are heard; the machine may have been \
-         overloaded, or the server has a defect; start the server anew, and if it happens again on \
+         overloaded, or the server has a defect; restart the server, and if it happens again on \
          a machine with time to spare, please report the options and the last lines of the log"
     )]
     Silent {

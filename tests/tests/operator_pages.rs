@@ -336,7 +336,7 @@ async fn a_server_whose_network_thread_hangs_for_good_ends_and_says_why() {
     let error =
         tokio::time::timeout(HANG, ended).await.expect("the server ends").unwrap().unwrap_err();
     assert!(matches!(error, RunError::NetworkHangs { seconds: 2.. }), "{error}");
-    assert!(error.to_string().contains("start the server anew"), "{error}");
+    assert!(error.to_string().contains("restart the server"), "{error}");
 }
 
 #[tokio::test]

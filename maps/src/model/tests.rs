@@ -240,7 +240,7 @@ fn faults_of_an_obj_have_their_line_column_and_text() {
 
 /// Before, a polyline was read as a face, and points, curves and surfaces were read over.
 #[test]
-fn what_encloses_nothing_is_refused_by_line() {
+fn a_shape_that_encloses_nothing_is_refused_by_line() {
     for (more, place) in [
         ("l 1 2 3\n", ":9:1: \"l\" was seen: points and lines"),
         ("p 1\n", ":9:1: \"p\" was seen: points and lines"),

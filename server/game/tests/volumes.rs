@@ -124,7 +124,7 @@ fn a_fast_player_enters_and_leaves_a_thin_volume_at_every_rate() {
 
 /// A missile that bursts on the wall behind a volume in the tick in which it comes through.
 #[test]
-fn what_ends_behind_a_volume_in_the_same_tick_has_come_through() {
+fn a_missile_that_ends_behind_a_volume_has_come_through() {
     let mut game = play(10);
     let missile = throw(&mut game, (-100.0, 50.0), 4500.0);
     for _ in 0..5 {
@@ -156,7 +156,7 @@ fn a_teleport_across_a_volume_reports_nothing() {
 
 /// A player who walks over a volume in the floor touches it at most.
 #[test]
-fn what_slides_along_a_volume_does_not_enter_it() {
+fn a_body_that_slides_along_a_volume_does_not_enter_it() {
     for rate in RATES {
         let mut game = play(rate);
         let player = game.join_as(PlayerKind::Box).expect("there is a place");

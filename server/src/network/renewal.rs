@@ -321,7 +321,7 @@ mod tests {
 
     /// A server said "needs a restart" at the first reload, and took the files at the second.
     #[test]
-    fn what_the_first_reload_refuses_the_second_refuses_too() {
+    fn a_second_reload_refuses_the_same_as_the_first() {
         within(|| {
             let folder = std::env::temp_dir().join(format!("refused-{}", std::process::id()));
             std::fs::create_dir_all(&folder).unwrap();

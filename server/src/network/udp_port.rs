@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_has_joined_is_told_apart() {
+    fn datagrams_that_the_kernel_joined_are_told_apart() {
         let meta = RecvMeta { len: 7, stride: 3, ..RecvMeta::default() };
         let found: Vec<_> = datagrams(b"abcdefgxx", &meta).collect();
         assert_eq!(found, [&b"abc"[..], b"def", b"g"]);

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_what_cannot_and_what_is_wrong_are_told_apart() {
+    fn changed_unchangeable_and_wrong_parts_are_told_apart() {
         let players = Arc::new(AtomicU16::new(8));
         let seen = Arc::clone(&players);
         let part = Part::new("players", &["max-players"], move |now| {

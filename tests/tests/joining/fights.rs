@@ -148,7 +148,7 @@ async fn join_both(running: &Server) -> (Client, Client) {
 
 /// A client left each time it was hit: six escapes in 35 s, and nobody was credited with a kill.
 #[tokio::test]
-async fn who_leaves_when_hit_can_still_be_killed() {
+async fn a_player_who_leaves_when_hit_can_still_be_killed() {
     let running = serve(JoiningOptions::default()).await;
     let (mut hunter, victim) = join_both(&running).await;
     let (own, prey) = (hunter.session().player().unwrap(), victim.session().player().unwrap());
@@ -166,7 +166,7 @@ async fn who_leaves_when_hit_can_still_be_killed() {
 }
 
 #[tokio::test]
-async fn who_closes_the_connection_when_hit_can_still_be_killed_and_is_not_protected() {
+async fn a_connection_closed_when_hit_saves_nobody_and_protects_nobody() {
     for rejoin in ["0", "30"] {
         let rejoin = Duration::from_secs(rejoin.parse().unwrap());
         let joining = JoiningOptions { rejoin, rejoin_protect: true, ..JoiningOptions::default() };
@@ -185,7 +185,7 @@ async fn who_closes_the_connection_when_hit_can_still_be_killed_and_is_not_prote
 
 /// Symptom: who closed the control stream was protected within 0.6 s, whenever they wanted to be.
 #[tokio::test]
-async fn who_closes_the_control_stream_when_hit_is_not_protected() {
+async fn a_control_stream_closed_when_hit_protects_nobody() {
     let joining = JoiningOptions { rejoin_protect: true, ..JoiningOptions::default() };
     let running = serve(joining).await;
     let mut hunter = join(&running, "hunter", &Credentials::default()).await.unwrap();
@@ -255,7 +255,7 @@ async fn without_a_fight_or_without_the_option_nobody_has_to_stay() {
 
 /// Who comes back in time gets the body with its wounds, not a new one.
 #[tokio::test]
-async fn who_comes_back_into_the_fight_is_as_wounded_as_before() {
+async fn a_player_back_in_the_fight_is_as_wounded_as_before() {
     let running = serve(JoiningOptions::default()).await;
     let (mut hunter, victim) = join_both(&running).await;
     let (prey, ticket) = (victim.session().player().unwrap(), victim.ticket());

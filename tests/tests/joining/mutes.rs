@@ -52,7 +52,7 @@ fn mute(who: impl ToString) -> AdminAction {
 
 /// Symptom: a muted player left, joined again and was heard.
 #[tokio::test]
-async fn who_leaves_and_joins_again_from_the_same_address_is_still_muted() {
+async fn a_player_who_joins_again_from_the_same_address_is_still_muted() {
     let tokens = Administrators::new("mutes-address");
     let file = File::new("mutes.toml", "");
     let joining =
@@ -79,7 +79,7 @@ async fn who_leaves_and_joins_again_from_the_same_address_is_still_muted() {
 }
 
 #[tokio::test]
-async fn who_comes_back_with_another_token_is_still_muted() {
+async fn a_player_with_another_token_is_still_muted() {
     let tokens = Administrators::new("mutes-token");
     let key = JoinKey::generate().unwrap();
     let file = File::new("mutes-join-key", &key.to_hex());
@@ -117,7 +117,7 @@ async fn who_comes_back_with_another_token_is_still_muted() {
 
 /// Without a token, and from an address that many share, the ticket is all that a player is known by.
 #[tokio::test]
-async fn who_comes_back_by_a_ticket_alone_is_still_muted() {
+async fn a_player_with_a_ticket_alone_is_still_muted() {
     let tokens = Administrators::new("mutes-ticket");
     let admin = AdminOptions {
         admin: Some("127.0.0.1:0".parse().unwrap()),

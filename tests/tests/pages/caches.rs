@@ -12,7 +12,7 @@ fn edition(page: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_a_page_has_it_is_not_sent_again() {
+async fn a_page_is_sent_nothing_twice() {
     let running = Server::start(&options()).unwrap();
     let (address, map) = (running.http_addr(), running.map_hash().to_string());
     let edition = edition(&get(address, "/").await.body);

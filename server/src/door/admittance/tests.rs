@@ -86,7 +86,7 @@ fn guesses_are_limited_by_address() {
 }
 
 #[test]
-fn what_is_remembered_of_guesses_is_bounded() {
+fn the_memory_of_guesses_is_bounded() {
     let file = File::new("bounded", "open sesame");
     let door = Admittance::read(&options(Some(&file), None)).unwrap();
     let now = Instant::now();

@@ -161,7 +161,7 @@ fn any_number_of_objects_may_be_asked_for() {
 /// taken from the removed body before it was asked for, so nobody was woken. Cure: a removed body
 /// keeps its place.
 #[test]
-fn what_lay_on_a_removed_body_falls() {
+fn a_body_on_a_removed_body_falls() {
     let mut world = World::new(room(), shipped().into(), CONFIG).expect("a match");
     let model = world.shipped_model("crate");
     let crates = [0.0, 1.0, 2.0].map(|level| {
