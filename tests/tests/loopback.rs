@@ -14,7 +14,7 @@ use obsp_proto::control::{
     encode_client_message,
 };
 use server::replay::{ReplayOptions, replay};
-use server::{Options, Server};
+use server::{JoiningOptions, Options, Server};
 use tests::harness;
 use tests::harness::pages::{get, metric};
 use tokio::time::timeout;
@@ -79,7 +79,9 @@ async fn answer_to(running: &Server, beginning: &[u8]) -> Option<ServerMessage> 
 #[tokio::test]
 async fn eight_bots_play_and_see_what_the_server_means_and_it_replays() {
     let recording = std::env::temp_dir().join(format!("eight-bots-{}.obsr", std::process::id()));
-    let options = Options { record: Some(recording.clone()), objects: 40, ..options(8) };
+    // Nobody's body stays when they leave: the last metrics are of an empty match.
+    let joining = JoiningOptions { combat_time: Duration::ZERO, ..JoiningOptions::default() };
+    let options = Options { record: Some(recording.clone()), objects: 40, joining, ..options(8) };
     let running = Server::start(&options).unwrap();
     let swarm = Swarm { duration: Some(MATCH), ..Swarm::new(running.local_addr(), 8) };
     // The metrics are read once all bots play. The time that they need to join depends on the
