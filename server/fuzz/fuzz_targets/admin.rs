@@ -13,6 +13,9 @@ mod bans;
 #[path = "../../src/admin/bodies.rs"]
 mod bodies;
 #[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
+#[path = "../../src/clock.rs"]
+mod clock;
+#[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
 #[path = "../../src/regular_file.rs"]
 mod regular_file;
 #[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
@@ -24,8 +27,13 @@ use std::net::IpAddr;
 
 use bans::{Ban, Bans, Subject};
 use bodies::{ChangeMap, Drain, Kick, LogFilter, Mute, NewBan, Say, Settings, Unban};
+use clock::Reading;
 use libfuzzer_sys::fuzz_target;
 use serde::{Deserialize, Serialize};
+
+/// Both clocks at their beginning.
+const START: Reading =
+    Reading { wall: std::time::UNIX_EPOCH, elapsed: std::time::Duration::ZERO };
 
 fn read_again<T: for<'a> Deserialize<'a> + Serialize + PartialEq + Debug>(bytes: &[u8]) {
     if let Ok(body) = bodies::read::<T>(bytes) {
@@ -41,7 +49,7 @@ fn ban(body: NewBan) {
     let bans = Bans::read(Vec::new(), None).expect("no file is read");
     let expires = seconds.map(|seconds| seconds.saturating_add(1));
     let ban = Ban { subject: subject.clone(), reason, by: "ops".to_owned(), since: 0, expires };
-    bans.add(ban, 0).expect("there is room");
+    bans.add(ban, START).expect("there is room");
     match subject {
         Subject::Prefix(prefix) => {
             let text = prefix.to_string();
@@ -55,7 +63,7 @@ fn ban(body: NewBan) {
         }
     }
     assert_eq!(bans.list(0).len(), 1);
-    assert!(bans.lift(&subject, 0).is_ok_and(|lifted| lifted));
+    assert!(bans.lift(&subject, START).is_ok_and(|lifted| lifted));
 }
 
 fuzz_target!(|bytes: &[u8]| {
