@@ -16,7 +16,7 @@ use crate::bans::Subject;
 /// Most lines that are read.
 const MOST: usize = 10_000;
 
-/// Who may play.
+/// The players whom an operator admits.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct AllowList {
     prefixes: Vec<AddressPrefix>,

@@ -154,7 +154,7 @@ mod tests {
         mutes.mute(&with_token, mute(Some(100)), at(5)).unwrap();
         mutes.mute(&without, mute(None), at(5)).unwrap();
         mutes.mute(&ipv6, mute(None), at(5)).unwrap();
-        // The same after a restart of the server.
+        // A mute is the same after a restart of the server.
         for mutes in [&mutes, &self::mutes(Some(&path))] {
             for (back, is_muted) in [
                 (client(4, "198.51.100.9", Some(7)), true),

@@ -16,7 +16,7 @@ use crate::operate::outgoing::{Outgoing, Payer};
 use crate::origins::Origins;
 use crate::stop::Stop;
 
-/// Who may connect to a listener.
+/// The peers that may connect to a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audience {
     /// Administrators at this machine. Nothing is sent elsewhere, so nothing is charged.
@@ -67,7 +67,7 @@ impl Gatekeeper {
         }
     }
 
-    /// Whom the pages are for, if the request comes from this address.
+    /// The viewer whom the pages are for, if the request comes from this address.
     pub(super) fn viewer(&self, address: IpAddr) -> Viewer {
         match self.audience {
             Audience::Administrators | Audience::Operators => Viewer::Operator,

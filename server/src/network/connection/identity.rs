@@ -8,7 +8,7 @@ use crate::door::admittance::Known;
 use crate::network::end::End;
 use crate::network::path::Path;
 
-/// Who a client is.
+/// The identity of a client.
 pub(super) enum Identity {
     /// A player whom the backend knows.
     Token(OpenedToken),

@@ -105,7 +105,7 @@ mod tests {
         }
         assert!(askers.take(address(1), 40.0, now, || true));
         assert!(!askers.take(address(1), 1.0, now, || panic!("nothing is paid for")));
-        // What is left of all is 360 packets.
+        // The budget of all has 360 packets left.
         for host in 2..11 {
             assert!(askers.take(address(host), 40.0, now, || true), "{host}");
         }
