@@ -24,7 +24,7 @@ pub(crate) struct AccessRules {
     pub(crate) mutes: Mutes,
     /// The hosts and origins of web pages that may use the server.
     pub(crate) origins: Origins,
-    /// The clocks that tokens, bans and mutes are judged by.
+    /// The clocks by which tokens, bans and mutes are judged.
     pub(crate) clock: Clock,
     /// How many spectators may be connected at a time.
     pub(crate) max_spectators: u16,

@@ -5,12 +5,13 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The bits of an IPv6 address that a network gives to one host. The host may use every address
-/// behind them, and changes its own every day (RFC 8981).
+/// The number of leading bits of an IPv6 address that a network assigns to one host. The host may
+/// use every address with these bits, and takes a new one every day (RFC 8981).
 const IPV6_HOST_BITS: u8 = 64;
 
-/// Addresses that begin with the same bits, such as `192.0.2.0/24`. A single address is one, too.
-/// IPv4 addresses that are written as IPv6 ones (`::ffff:192.0.2.1`) are the same as IPv4 ones.
+/// Addresses that begin with the same bits, such as `192.0.2.0/24`. A single address is also a
+/// prefix. IPv4 addresses that are written as IPv6 ones (`::ffff:192.0.2.1`) are the same as IPv4
+/// ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct AddressPrefix {
@@ -30,8 +31,8 @@ impl AddressPrefix {
         Self::cut(address.to_canonical(), 128)
     }
 
-    /// The addresses that a host may use whose address this is: an IPv4 address alone, or the /64
-    /// of an IPv6 address. The loopback address stands for itself alone.
+    /// All addresses that the host at `address` may use: an IPv4 address alone, or the /64 of an
+    /// IPv6 address. The loopback address stands for itself alone.
     pub fn host(address: IpAddr) -> Self {
         match address.to_canonical() {
             address @ IpAddr::V6(v6) if !v6.is_loopback() => Self::cut(address, IPV6_HOST_BITS),
@@ -43,7 +44,7 @@ impl AddressPrefix {
     /// [host](Self::host).
     ///
     /// # Errors
-    /// The text is neither.
+    /// The text is neither an address nor a prefix.
     pub fn parse_host(text: &str) -> Result<Self, AddressPrefixSyntax> {
         text.parse::<IpAddr>().map_or_else(|_| text.parse(), |address| Ok(Self::host(address)))
     }
@@ -109,7 +110,8 @@ impl FromStr for AddressPrefix {
 impl fmt::Display for AddressPrefix {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { first, length } = self;
-        // The length of an IPv6 address is always told: without it, it may stand for its /64.
+        // The length of an IPv6 prefix is always written: `parse_host` reads an address without a
+        // length as a /64.
         match first {
             IpAddr::V4(first) if *length == 32 => write!(formatter, "{first}"),
             first => write!(formatter, "{first}/{length}"),

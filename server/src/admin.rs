@@ -2,9 +2,10 @@
 //! Programs use it, and so does its command-line client, `server admin`.
 //!
 //! [`access`] checks bearer tokens. [`bodies`] defines the bodies of requests, and [`views`] those
-//! of responses. [`routes`] handles the requests, and [`mutes`] those that mute. `admin/openapi.json` describes the interface; a
-//! test checks that it describes exactly the routes. Every request to a route is counted. A request
-//! that may change something is also logged, with the name of the administrator.
+//! of responses. [`routes`] handles the requests, and [`mutes`] handles the requests that mute.
+//! `admin/openapi.json` describes the interface; a test checks that it describes exactly the
+//! routes. Every request to a route is counted. A request that may change something is also logged,
+//! with the name of the administrator.
 
 mod access;
 mod bodies;

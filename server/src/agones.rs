@@ -53,8 +53,8 @@ pub(crate) fn label(text: &str) -> String {
 }
 
 /// Reports to the sidecar until the server is asked to stop, and then reports the shutdown. Returns
-/// at once without `--agones`. If `asks_address` is set, because no operator has named the address
-/// at which clients reach this server, the sidecar is asked for it.
+/// at once without `--agones`. `asks_address` is set if no operator has named the address at which
+/// clients reach this server. The sidecar is then asked for that address.
 pub(crate) async fn run(
     options: &AgonesOptions,
     asks_address: bool,
@@ -142,7 +142,7 @@ async fn report(
                 return;
             }
             // The next poll tries a lost report again. A lost *Health* does not hold up the other
-            // reports: it is due again so soon that they would never be sent.
+            // reports. *Health* is due so often that they would never be sent.
             if !answers && step != Step::Health {
                 break;
             }

@@ -40,10 +40,10 @@ pub(crate) enum Subject {
 /// Why a text names no [`Subject`].
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub(crate) enum SubjectSyntax {
-    /// It is none of the three.
+    /// The text is not an address, a prefix or a player.
     #[error("{0:?} is not an address, a prefix such as 192.0.2.0/24 or a player such as player:7")]
     Unknown(String),
-    /// It would ban too many.
+    /// The prefix covers too many addresses.
     #[error(transparent)]
     TooBroad(#[from] TooBroad),
 }
@@ -109,7 +109,7 @@ impl Subject {
         }
     }
 
-    /// The remark that this subject is more than the address in `text`, if it is.
+    /// A remark if this subject covers more than the address in `text`.
     pub(crate) fn remark(&self, text: &str) -> Option<String> {
         let address = text.parse::<IpAddr>().ok()?;
         let Self::Prefix(banned) = self else { return None };
@@ -185,8 +185,8 @@ pub enum BanError {
 pub(crate) struct Bans {
     file: Option<PathBuf>,
     lists: Mutex<Lists>,
-    /// A thread that changes the bans holds this lock until the change is in the file. It holds
-    /// whether the last change could not be written.
+    /// A thread that changes the bans holds this lock until the change is in the file. The value
+    /// says whether the last change could not be written.
     writing: Mutex<Unwritten>,
 }
 
@@ -195,8 +195,9 @@ struct Lists {
     /// Bans from the command line, which nobody can lift.
     fixed: Vec<AddressPrefix>,
     bans: Vec<Ban>,
-    /// Subjects that this run of the server has banned. Their bans move with the clock when that
-    /// is set: each looks for steps since it was made, because a later ban goes by the new date.
+    /// Subjects that this run of the server has banned. When the clock is set, the ends of their
+    /// bans move with it. A ban moves only by the steps since it was made: it was made by the date
+    /// of that time.
     own: HashMap<Subject, Steps>,
 }
 
@@ -219,7 +220,7 @@ impl Bans {
     /// Reads the file again, and takes other fixed bans. Returns a sentence for each change.
     ///
     /// # Errors
-    /// The file cannot be read, or is gone though there are bans. They all stay then.
+    /// The file cannot be read, or is gone although there are bans. All bans then stay.
     pub(crate) fn reload(&self, fixed: Vec<AddressPrefix>) -> Result<Vec<String>, BanError> {
         let fixed = checked(fixed)?;
         let unwritten = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -242,7 +243,7 @@ impl Bans {
         }
         if let Some(mut read) = read {
             if *unwritten {
-                // Bans that the file does not have yet are not lost by reading it.
+                // Bans that are not in the file yet stay in the list.
                 let known: HashSet<_> = read.iter().map(|ban| ban.subject.clone()).collect();
                 let lost = |ban: &&Ban| !known.contains(&ban.subject);
                 read.extend(lists.bans.iter().filter(lost).cloned());
@@ -255,8 +256,8 @@ impl Bans {
         Ok(changes)
     }
 
-    /// Lets the bans of this run last as long as they were meant to, if the wall clock was set
-    /// since they were made. Returns how many end at another date now. It is called every minute.
+    /// Keeps the bans of this run at their intended length if the wall clock was set since they
+    /// were made. Returns how many bans now end at another date. It is called every minute.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -273,8 +274,8 @@ impl Bans {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a client may not join because its address is banned, or the player whom its connect
-    /// token names. `now` is in seconds since 1970.
+    /// Whether a client may not join, because its address is banned or because the player whom its
+    /// connect token names is banned. `now` is in seconds since 1970.
     pub(crate) fn is_banned(&self, address: IpAddr, player: Option<u64>, now: u64) -> bool {
         let lists = self.lists();
         let holds = |ban: &Ban| ban.expires.is_none_or(|expires| now < expires);
@@ -358,7 +359,8 @@ impl Lists {
         moved
     }
 
-    /// Forgets bans that have ended, but none that only seems to because the clock was set.
+    /// Forgets bans that have ended. A ban that only seems to have ended because the clock was set
+    /// stays.
     fn forget_ended(&mut self, now: Reading) {
         self.follow_clock(now);
         let unix = now.unix();
@@ -393,7 +395,7 @@ fn in_file(path: &Path) -> Result<Option<Vec<Ban>>, BanError> {
     }
 }
 
-/// Writes the file, if it can be read again.
+/// Writes the file, unless it would be too large to be read again.
 fn write(path: &Path, written: &BansFile) -> io::Result<()> {
     let text = toml::to_string(written).map_err(io::Error::other)?;
     if text.len() as u64 > LARGEST {

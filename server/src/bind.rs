@@ -8,11 +8,11 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use socket2::{Domain, Socket, Type};
 use tracing::info;
 
-/// Connections that may wait until they are accepted, as the standard library has it.
+/// Connections that may wait until they are accepted. The standard library uses the same number.
 const BACKLOG: i32 = 4096;
 
-/// A UDP socket of this address. `others` are the other addresses that the same option names: if
-/// all IPv4 addresses are among them, on the same port, `[::]` leaves them to it.
+/// A UDP socket of this address. `others` are the other addresses that the same option names. If
+/// `0.0.0.0` with the same port is among them, the socket of `[::]` takes only IPv6.
 ///
 /// # Errors
 /// The address cannot be bound.
@@ -21,7 +21,7 @@ pub(crate) fn udp(address: SocketAddr, others: &[SocketAddr]) -> io::Result<Sock
     or_ipv4_alone(address, |address| open(address, Type::DGRAM, v4_too))
 }
 
-/// A TCP listener of this address, which does not wait.
+/// A non-blocking TCP listener of this address.
 ///
 /// # Errors
 /// The address cannot be bound.
@@ -113,7 +113,7 @@ mod tests {
         };
         let opened = or_ipv4_alone(any("[::]:5"), without_ipv6);
         assert_eq!(opened.unwrap(), any("0.0.0.0:5"));
-        // A certain address is not replaced, nor is any hidden that is taken.
+        // A specific address is not replaced. An address that is taken is still an error.
         assert!(or_ipv4_alone(any("[::1]:5"), without_ipv6).is_err());
         let taken = |_| Err::<(), _>(io::Error::from(io::ErrorKind::AddrInUse));
         assert!(or_ipv4_alone(any("[::]:5"), taken).is_err());

@@ -1,14 +1,15 @@
 //! The machine's two clocks: what the date is, and how much time has passed.
 //!
 //! The date (wall clock) may be set at any moment, by years: machines without a battery boot in the
-//! past. The elapsed time only ever grows, by what has passed. On Linux it counts the time for
-//! which the machine slept, too. Anything that is valid until a date is judged by the wall clock,
-//! and looked at again every minute. Anything that lasts for a time goes by the elapsed time.
+//! past. The elapsed time only grows, by the time that has passed. On Linux it includes the time
+//! for which the machine slept. Anything that is valid until a date is judged by the wall clock,
+//! and checked again every minute. Anything that lasts for a duration is judged by the elapsed
+//! time.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// A difference between the two clocks that is no step: it comes from slow corrections of the time
-/// and from the resolution of the clocks.
+/// The largest difference between the two clocks that does not count as a step. It comes from slow
+/// corrections of the time and from the resolution of the clocks.
 const TOLERANCE: Duration = Duration::from_secs(2);
 
 /// The two clocks at one moment.
@@ -20,7 +21,7 @@ pub(crate) struct Reading {
     pub(crate) elapsed: Duration,
 }
 
-/// Reads the clocks. Clones read the same ones.
+/// Reads the clocks. Clones read the same clocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clock(Source);
 
@@ -68,7 +69,7 @@ impl Steps {
     }
 
     /// The seconds by which the wall clock was set since the last call: forward if they are
-    /// positive. `None` if it was not set. A machine that slept was not set.
+    /// positive. `None` if it was not set. Sleep of the machine is not a step.
     pub(crate) fn next(&mut self, now: Reading) -> Option<i64> {
         let last = std::mem::replace(&mut self.0, now);
         let expected = last.wall + now.elapsed.saturating_sub(last.elapsed);
@@ -108,7 +109,7 @@ mod machine {
 
 #[cfg(test)]
 impl Clock {
-    /// Clocks that stand still until they are told otherwise. The wall clock shows so many seconds
+    /// Clocks that stand still until they are told otherwise. The wall clock shows `unix` seconds
     /// since 1970.
     pub(crate) fn by_hand(unix: u64) -> Self {
         let wall = UNIX_EPOCH + Duration::from_secs(unix);
@@ -123,7 +124,7 @@ impl Clock {
         *reading = Reading { wall: reading.wall + time, elapsed: reading.elapsed + time };
     }
 
-    /// Sets the wall clock, to so many seconds since 1970.
+    /// Sets the wall clock to `unix` seconds since 1970.
     pub(crate) fn set(&self, unix: u64) {
         let Source::ByHand(reading) = &self.0 else { return };
         reading.lock().unwrap().wall = UNIX_EPOCH + Duration::from_secs(unix);

@@ -156,7 +156,7 @@ pub enum StartError {
         /// The system's error.
         source: io::Error,
     },
-    /// A socket of the service manager is of no use.
+    /// A socket from the service manager cannot be used.
     #[error(transparent)]
     HandedOver(#[from] crate::operate::handed_over::HandedOverError),
     /// The certificate cannot be made, or read from its files.
@@ -297,7 +297,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// Whether the error leaves threads behind for which nobody can wait.
+    /// Whether threads are left running that the server cannot wait for.
     pub(crate) fn leaves_threads(&self) -> bool {
         matches!(self, Self::Hangs { .. } | Self::NetworkHangs { .. } | Self::DoesNotEnd { .. })
     }

@@ -1,5 +1,5 @@
 //! `server health`: asks a running server whether its match is alive. It is for the health check of
-//! a container, whose image has no other program to ask with.
+//! a container: the image of the server has no other HTTP client.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -35,7 +35,7 @@ pub enum HealthError {
     Unreached {
         /// The server, as the user wrote it.
         server: Reached,
-        /// What became of each address.
+        /// The error of each address.
         tried: Unreached,
     },
     /// The server does not answer.

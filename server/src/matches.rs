@@ -67,7 +67,8 @@ impl<T> IntoIterator for Matches<T> {
 impl<T: OfMatch> Matches<T> {
     /// The match named `name`.
     ///
-    /// # Errors No match has this name. The error lists the names of all matches.
+    /// # Errors
+    /// No match has this name. The error lists the names of all matches.
     pub(crate) fn find(&self, name: &str) -> Result<&T, MatchNames> {
         let found = self.iter().find(|part| part.game().name.as_str() == name);
         found.ok_or_else(|| self.names())
@@ -75,7 +76,8 @@ impl<T: OfMatch> Matches<T> {
 
     /// The match that the query of a request names by `match=NAME`, or the first if it names none.
     ///
-    /// # Errors No match has that name. The error lists the names of all matches.
+    /// # Errors
+    /// No match has that name. The error lists the names of all matches.
     pub(crate) fn asked(&self, query: Option<&str>) -> Result<&T, MatchNames> {
         // Names of matches have no character that a URL would have to encode.
         let mut pairs = query.into_iter().flat_map(|query| query.split('&'));
@@ -97,8 +99,8 @@ impl<T: OfMatch> Matches<T> {
     }
 
     /// Whether any match that has not failed is alive: the network thread turns, the match ticks,
-    /// and what it does is sent. If one of several hangs, the watchdog gives it up, and the server is
-    /// alive as long as the others are.
+    /// and its snapshots are sent. If one match of several hangs, the watchdog gives it up, and the
+    /// server is alive as long as another match is.
     pub(crate) fn is_alive(&self, now: Instant) -> bool {
         self.is_served(now) && self.played().any(|part| part.game().is_alive(now))
     }

@@ -91,7 +91,7 @@ pub(crate) async fn serve(endpoints: Endpoints, lobbies: Arc<Lobbies>) {
     }
 }
 
-/// Serves one endpoint of all.
+/// Serves one of the endpoints.
 async fn serve_at(endpoint: quinn::Endpoint, all: Endpoints, lobbies: Arc<Lobbies>) {
     let lobby = lobbies.first();
     let spectators = lobbies.count() * usize::from(lobby.game.access.max_spectators);

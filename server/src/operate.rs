@@ -1,7 +1,9 @@
-//! What operators set beside the match: the budget of the bytes that leave the machine
-//! ([`outgoing`]), what the server tells about itself ([`introduction`]) and to lists
-//! ([`queries`]), whom it tells of what happens ([`webhook`]), what is read again while it runs
-//! ([`reload`]), and what is compared with the clock ([`minute`]).
+//! Parts of the server that operators configure and that are not the match itself. [`outgoing`]
+//! limits the bytes that leave the machine. [`introduction`] holds the server's name and message of
+//! the day. [`queries`] answers server browsers. [`webhook`] posts events to an address of the
+//! operator. [`reload`] reads options and files again while the server runs. [`minute`] compares
+//! certificates, bans and mutes with the clock. [`handed_over`] takes sockets that a service
+//! manager has bound.
 
 pub(crate) mod handed_over;
 pub(crate) mod introduction;

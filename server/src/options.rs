@@ -1,5 +1,5 @@
-//! The options of the server: the command line, the environment and the configuration
-//! file, in groups with a file each.
+//! The options of the server: the command line, the environment and the configuration file, in
+//! groups. Each group has a file.
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -87,7 +87,7 @@ const FLEET_DRAIN: Duration = Duration::from_secs(30);
 /// a client interpolates. With more, being shot behind a corner would annoy players more than
 /// missing does.
 const DEFAULT_REWIND: &str = "200ms";
-/// The greatest value of `--rewind`: what the simulation remembers.
+/// The greatest value of `--rewind`: the simulation remembers no more.
 const MAX_REWIND: Duration = Duration::from_millis(500);
 
 /// The options of a server: the command line of the binary, and the argument of
@@ -229,7 +229,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", env = "ARENA_RECORD")]
     pub record: Option<PathBuf>,
 
-    /// How many finished recordings are kept.
+    /// The limits of finished recordings.
     #[command(flatten)]
     pub retention: RetentionOptions,
 
@@ -301,11 +301,11 @@ pub struct Options {
     #[command(flatten)]
     pub pages: PageOptions,
 
-    /// What the server tells about itself.
+    /// The server's name and message of the day.
     #[command(flatten)]
     pub introduction: IntroductionOptions,
 
-    /// Who is told of joins, leaves, results and bans.
+    /// The receiver of joins, leaves, results and bans.
     #[command(flatten)]
     pub webhook: WebhookOptions,
 
@@ -403,8 +403,8 @@ impl Options {
     /// parse it together with options of their own.
     ///
     /// # Errors
-    /// The file cannot be read or is wrong, or an environment variable looks like an option and is
-    /// none. The error is fit to be shown to the user.
+    /// The file cannot be read or is wrong, or the name of an environment variable begins with
+    /// `ARENA_` and belongs to no option. The error can be shown to the user.
     pub fn with_file(
         arguments: impl IntoIterator<Item = OsString>,
     ) -> Result<Vec<OsString>, clap::Error> {

@@ -16,16 +16,16 @@ use thiserror::Error;
 const STAGGER: Duration = Duration::from_millis(250);
 
 /// A server's TCP port, by name or address. An unspecified address, such as `[::]`, stands for the
-/// loopback addresses, at which a server is reached that listens there.
+/// loopback addresses: a server that listens at it is reached there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// What the user wrote.
+    /// The text that the user wrote.
     text: String,
     /// The addresses, in the order in which they are tried; one at least.
     addresses: Vec<SocketAddr>,
 }
 
-/// What became of each address of a [`Reached`], in the order in which they were tried.
+/// The error of each address of a [`Reached`], in the order in which the addresses were tried.
 #[derive(Debug, Error)]
 pub struct Unreached(pub Vec<(SocketAddr, io::Error)>);
 
@@ -69,7 +69,7 @@ impl Reached {
     /// Connects to the first address that takes the connection, within `patience`.
     ///
     /// # Errors
-    /// None does.
+    /// No address takes the connection in time.
     pub(crate) fn connect(&self, patience: Duration) -> Result<TcpStream, Unreached> {
         let (report, reports) = channel();
         let mut waiting = self.addresses.iter().copied().enumerate();
@@ -78,7 +78,8 @@ impl Reached {
             if let Some((place, address)) = waiting.next() {
                 let (report, left) =
                     (report.clone(), end.saturating_duration_since(Instant::now()));
-                // An attempt that lost goes on until its time is up. Nobody waits for it.
+                // After one attempt has succeeded, the others go on until their time is up. Nobody
+                // waits for them.
                 thread::spawn(move || {
                     let connected = TcpStream::connect_timeout(&address, left.max(STAGGER));
                     let _ = report.send((place, address, connected));
@@ -103,8 +104,9 @@ impl Reached {
     }
 }
 
-/// Each address once, the families by turns (RFC 8305, section 4): if one of them leads nowhere, the
-/// second attempt takes the other. The first address, which the system prefers, stays the first.
+/// Each address once, with the families in turn (RFC 8305, section 4). If one family leads nowhere,
+/// the second attempt takes the other family. The first address, which the system prefers, stays
+/// the first.
 fn in_turn(found: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
     let mut left: Vec<SocketAddr> = Vec::new();
     for address in found {

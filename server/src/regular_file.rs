@@ -1,7 +1,8 @@
-//! Reads files that others may have put there: bans, keys, tokens, lists, recordings.
+//! Reads files that other users may have replaced: bans, keys, tokens, lists, recordings.
 //!
-//! A FIFO of that name would block the thread that opens it, and an endless file would fill the
-//! memory. So a file is opened without blocking, must be a regular file, and is read up to a bound.
+//! A FIFO in place of a file would block the thread that opens it, and an endless file would fill
+//! the memory. So a file is opened without blocking, must be a regular file, and is read up to a
+//! limit.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -32,7 +33,8 @@ pub(crate) fn open_regular_in(folder: &Path, name: &Path) -> io::Result<File> {
         return Err(invalid(format!("{shown} is not the plain name of a file in a folder")));
     }
     let path = folder.join(name);
-    // The flag below decides, and this sentence explains: systems report a link in different ways.
+    // The flag below refuses links. This check exists only for its message, because systems report
+    // a refused link in different ways.
     if path.symlink_metadata()?.is_symlink() {
         return Err(invalid("it is a link; links are not followed here".to_owned()));
     }
@@ -53,7 +55,7 @@ pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
 /// The errors of [`open_regular`]; or the file is larger.
 pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // The size that the system tells may have changed, so one byte more than allowed is read.
+    // The file may have grown since its size was read, so one byte more than allowed is read.
     open_regular(path)?.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(invalid(format!(
@@ -79,7 +81,7 @@ pub(crate) fn read_text(path: &Path, most: u64) -> io::Result<String> {
     Ok(text.to_owned())
 }
 
-/// The reason why a file cannot be read, and the way out. It does not contain the path.
+/// The reason why a file cannot be read, and what to do. It does not contain the path.
 pub(crate) fn explain(path: &Path, error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => match path.read_link() {
@@ -125,7 +127,7 @@ fn open(path: &Path, options: &mut OpenOptions, flags: Flags) -> io::Result<File
     Err(invalid(format!("it is {}, and a regular file is needed", kind(&found))))
 }
 
-/// The kind of thing that is no regular file, as a noun with its article.
+/// The kind of a file that is not regular, as a noun with its article.
 #[cfg(unix)]
 fn kind(found: &Metadata) -> &'static str {
     use std::os::unix::fs::FileTypeExt;
@@ -222,7 +224,7 @@ mod tests {
         for name in ["../secret", "..", ".", "", "own/..", absolute.to_str().unwrap(), "link"] {
             assert!(open_regular_in(&inside, Path::new(name)).is_err(), "{name:?}");
         }
-        // Where a link is asked for by the operator, it is followed.
+        // A link that the operator names is followed.
         assert!(open_regular(&inside.join("link")).is_ok());
     }
 }

@@ -3,9 +3,10 @@
 //! The rest of the server holds [`Rounds`]: the status, requests and votes. [`flow`] is the state
 //! machine, which decides what to do from the number of players and their scores. [`loader`] is a
 //! thread of low priority that loads or compiles the next map ahead of time and sets its world up.
-//! [`director`] ties them to the match. It hands the tick thread the next world when it is due,
-//! within a tick. The next published state then shows the connections that the match is in another
-//! [`Level`](crate::level::Level). Each client says hello again and plays on.
+//! [`director`] connects both to the match. When the next world is due, the director hands it to
+//! the tick thread, which enters it within a tick. The next published state then shows the
+//! connections that the match is in another [`Level`](crate::level::Level). Each client says hello
+//! again and plays on.
 
 pub(crate) mod director;
 pub(crate) mod flow;

@@ -79,7 +79,7 @@ impl Seat {
         self.footing.leave(protected_from);
     }
 
-    /// Takes a body up again that was left behind.
+    /// Takes up a body again that was left behind.
     pub(crate) fn take_up(&self) {
         self.footing.come_back();
     }
@@ -129,8 +129,8 @@ struct OccupiedSeat {
     player: EntityId,
     commands: Receiver<Received>,
     footing: Arc<Footing>,
-    /// The last time that each other player hurt this one, unless that fight is over. There is at
-    /// most one for each player of the match.
+    /// The last hit by each other player with whom this player is in a fight. There is at most one
+    /// for each player of the match.
     hits: Vec<Hit>,
     steered: Arc<SteeredEntity>,
     buffer: JitterBuffer,
@@ -292,8 +292,9 @@ impl Seats {
     }
 
     /// Notes from the events of `tick` who is in a fight. A fight is over once its time is up, the
-    /// player has died, or all others who hurt the player have left. One of several who leaves ends
-    /// nothing: else a friend who hits last would be a way out.
+    /// player has died, or all others who hurt the player have left. The fight goes on if only one
+    /// of several attackers leaves. Otherwise a friend could hit the player last and leave, and so
+    /// end the fight.
     pub(crate) fn note_fights(&mut self, events: &[Event], tick: Tick) {
         let until = tick.after(self.combat_ticks);
         for event in events {
@@ -341,8 +342,8 @@ impl Seats {
         }
     }
 
-    /// The vitals that are due to be announced after `tick`, because they differ from the ones
-    /// announced last.
+    /// The vitals that are due to be announced after `tick`, because they differ from the last
+    /// announced vitals.
     pub(crate) fn standings(
         &mut self,
         simulation: &dyn RunningMatch,

@@ -26,7 +26,7 @@ pub fn prepare() -> Result<()> {
 /// Serves until the match is over, or until a signal asks for its end and the players have
 /// finished. After the signal, Ctrl-C ends the wait for the players, and another one ends the
 /// goodbyes to them. Other signals then change nothing, because service managers send them again.
-/// SIGHUP has the files that the options name read again.
+/// On SIGHUP, the files that the options name are read again.
 ///
 /// # Errors
 /// The server could not start, or ended because something failed.
@@ -34,7 +34,7 @@ pub fn serve(options: Options, game: impl AnyGame + 'static) -> Result<()> {
     serve_reloading(options, game, None)
 }
 
-/// Serves as [`serve`] does. SIGHUP has the options read again by `source`, too.
+/// Serves as [`serve`] does. On SIGHUP, `source` reads the options again, too.
 pub(crate) fn serve_reloading(
     options: Options,
     game: impl AnyGame + 'static,

@@ -66,7 +66,7 @@ struct Description {
     map: MapName,
     map_hash: MapHash,
     props: usize,
-    /// One at least.
+    /// There is at least one.
     local_addrs: Vec<SocketAddr>,
     http_addr: SocketAddr,
     page_addr: Option<SocketAddr>,
@@ -150,7 +150,7 @@ impl Server {
         let (network_thread, runtime) = (setup.network_thread, setup.runtime);
         game.telemetry.server.pulses.of(EventLoop::Network).begin();
         threads.spawn_patiently("network thread", move || network_thread.run(&runtime))?;
-        // The watchdog is the last to start and the first to end, because it alone never hangs.
+        // The watchdog is the last to start. It is waited for first, because it never hangs.
         let watchdog = setup.watchdog;
         threads.spawn("watchdog thread", move || watchdog.run(&games))?;
         Ok(server)

@@ -1,9 +1,9 @@
-//! Signals by which a person or a service manager asks this process to end, one that asks it to
-//! read its files again, and one that would kill it without need.
+//! The signals that this process handles. Some ask it to end. SIGHUP asks it to read its files
+//! again. SIGXFSZ would kill it although a failed write is enough.
 
 use std::io;
 
-/// The signals, taken over from the system from the moment this is made.
+/// The signals. The system's default for them does not apply from the moment this is made.
 pub(crate) struct Signals {
     ends: Ends,
     hang_ups: HangUps,

@@ -1,13 +1,14 @@
 //! Writes the files of state that must outlive the server: bans, mutes, the reset key.
 //!
 //! A new file is written beside the old one, handed to the disk, and renamed over it, so the file
-//! has its old content or the new one at any moment. Where that cannot be done, as with a single
-//! file that is mounted into a container, the file is written in place, and gets its old content
-//! back if that fails. A server that is killed meanwhile leaves a file that is neither, but then
-//! its first byte says so ([`is_cut`]).
+//! has its old content or the new one at any moment. A single file that is mounted into a container
+//! cannot be renamed over. Such a file is written in place, and gets its old content back if the
+//! write fails. A server that is killed meanwhile leaves a damaged file, whose first byte says so
+//! ([`is_cut`]).
 //!
-//! A symbolic link stays a link, and the mode stays what the operator made it. So does the owner,
-//! unless the server may neither give the new file to that owner nor write the old one.
+//! A symbolic link stays a link, and the file keeps the mode that the operator gave it. It also
+//! keeps its owner, unless the server may neither give the new file to that owner nor write the old
+//! file.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -18,14 +19,14 @@ use tracing::warn;
 
 use crate::regular_file::open_to_write;
 
-/// Links that are followed, one after another, before a path counts as a loop. Linux follows as
-/// many.
+/// Links that are followed, one after another, before a path counts as a loop. Linux has the same
+/// limit.
 const MOST_LINKS: usize = 40;
 
-/// The readers of a file that is made anew.
+/// The users who may read a new file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Readers {
-    /// All that the process's `umask` allows.
+    /// All users that the process's `umask` allows.
     Usual,
     /// The server's user alone: the file is a secret.
     Owner,
@@ -43,8 +44,8 @@ pub(crate) fn is_cut(content: &[u8]) -> bool {
 /// Replaces the content of a file, or makes the file.
 ///
 /// # Errors
-/// The system's error. The file then has its old content, unless the error says that this could not
-/// be put back.
+/// The system's error. The file then has its old content, unless the error says that the old
+/// content could not be put back.
 pub(crate) fn write(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<()> {
     write_by(path, bytes, readers, |from, to| fs::rename(from, to))
 }
@@ -87,7 +88,7 @@ fn write_by(
 fn forbids_replacing(error: &io::Error) -> bool {
     matches!(
         error.kind(),
-        // A file that is mounted alone cannot be renamed over.
+        // The file is mounted by itself, so no other file can be renamed over it.
         ErrorKind::ResourceBusy
             | ErrorKind::CrossesDevices
             | ErrorKind::PermissionDenied
@@ -95,7 +96,7 @@ fn forbids_replacing(error: &io::Error) -> bool {
     )
 }
 
-/// The path at the end of the links that begin at `path`. The last part need not exist.
+/// The path at the end of the links that begin at `path`. Its last part need not exist.
 fn behind_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -117,8 +118,8 @@ fn beside(target: &Path) -> PathBuf {
 
 /// Writes the new file. If it replaces another, only its owner may read it at first.
 fn write_beside(beside: &Path, bytes: &[u8], replaces: bool, readers: Readers) -> io::Result<File> {
-    // A server that was killed while it wrote leaves such a file behind. Nothing is written through
-    // a link of this name.
+    // A server that was killed while it wrote may have left such a file. If somebody has put a link
+    // here, it is removed, so that nothing is written through it.
     match fs::remove_file(beside) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -136,8 +137,8 @@ fn write_beside(beside: &Path, bytes: &[u8], replaces: bool, readers: Readers) -
     Ok(file)
 }
 
-/// Gives the new file the old one's owner and mode. If the owner cannot be given, the file stays the
-/// server's, but only where the old one cannot be written in place, either. Then the cause is
+/// Gives the new file the old one's owner and mode. If the server may not change the owner, and may
+/// not write the old file in place either, the new file belongs to the server, and the cause is
 /// returned.
 fn take_after(new: &File, old: &Metadata, target: &Path) -> io::Result<io::Result<()>> {
     let kept = keep_owner(new, old);
@@ -151,7 +152,8 @@ fn take_after(new: &File, old: &Metadata, target: &Path) -> io::Result<io::Resul
     Ok(kept)
 }
 
-/// Tells of a file that was replaced, but not quite as it should have been.
+/// Logs a warning if a replaced file could not keep its owner or group, or if its folder could not
+/// be synced.
 fn tell(target: &Path, kept: io::Result<()>, synced: io::Result<()>) {
     let target = target.display();
     if let Err(error) = kept {
@@ -178,11 +180,12 @@ fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
         return Ok(());
     }
     fchown(file, Some(old.uid()), Some(old.gid())).map_err(|error| {
-        // Members of a group may give it files. Who is not a member could read the old file because
-        // everybody could, and the same goes for the new one.
+        // A process may give files only to groups of which it is a member. If it is not a member,
+        // it could read the old file only because everybody could, and everybody can read the new
+        // one as well.
         let _ = fchown(file, None, Some(old.gid()));
         match error.kind() {
-            // A user namespace that has no number for this owner, as with `PrivateUsers=yes`.
+            // The user namespace has no number for this owner, as with `PrivateUsers=yes`.
             ErrorKind::InvalidInput => io::Error::new(ErrorKind::PermissionDenied, error),
             _ => error,
         }
@@ -194,15 +197,15 @@ fn keep_owner(_: &File, _: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// Hands the new name to the disk. Other systems than Unix have no such request.
+/// Writes the new name to the disk. Only Unix systems have such a request.
 fn sync_folder(target: &Path) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());
     }
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     match File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()) {
-        // The file is in place already. A folder that may not be read, or a file system that cannot
-        // do this, is no reason to call it lost.
+        // The file is already in place. It is not lost only because the folder may not be read or
+        // the file system cannot do this.
         Err(error)
             if matches!(
                 error.kind(),
@@ -248,8 +251,8 @@ fn overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Writes all but the first byte. The disk may take writes in any order, so it gets the mark alone
-/// before, and all others before the mark goes.
+/// Writes all but the first byte. The disk may reorder writes. So the mark is synced before the
+/// other bytes are written, and those are synced before the first byte replaces the mark.
 fn begin_overwrite(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     write_first(file, BEING_WRITTEN)?;
     file.sync_data()?;

@@ -3,14 +3,14 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-/// The phases of a server, in order. It never returns to an earlier one.
+/// The phases of a server, in order. The server never returns to an earlier phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Players come and go.
     Serving,
     /// Players may finish until this moment; nobody else may join.
     Draining(Instant),
-    /// All threads have to end. They were asked to at this moment.
+    /// All threads have to end. They were asked to end at this moment.
     Stopping(Instant),
 }
 
@@ -34,8 +34,8 @@ impl Stop {
         });
     }
 
-    /// Asks the server to let nobody join any more. Players have `time` to finish. If it is called
-    /// twice, the earlier end counts.
+    /// Asks the server to let nobody join any more. Players have `time` to finish. If this is
+    /// called twice, the earlier end counts.
     pub(crate) fn drain(&self, time: Duration) {
         self.0.send_if_modified(|phase| {
             let end = Instant::now() + time;

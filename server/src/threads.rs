@@ -28,8 +28,8 @@ pub(crate) struct Threads(Vec<Thread>);
 struct Thread {
     part: &'static str,
     handle: JoinHandle<Result<(), RunError>>,
-    /// Whether nobody waits for the thread: it may be busy with something long that nobody needs
-    /// any more, or hang.
+    /// Whether nobody waits for the thread. It may hang, or do long work whose result is no longer
+    /// needed.
     is_dispensable: Arc<AtomicBool>,
     /// Time that it gets to end.
     limit: Duration,
@@ -45,7 +45,7 @@ impl Threads {
         self.spawn_until_left(part, &Arc::default(), work)
     }
 
-    /// Starts a thread that gets longer to end than others, because it says goodbye to clients.
+    /// Starts a thread that has more time to end than others, because it says goodbye to clients.
     pub(crate) fn spawn_patiently(
         &mut self,
         part: &'static str,

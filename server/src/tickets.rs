@@ -40,8 +40,8 @@ pub(crate) enum Presented<A, C> {
 }
 
 impl<A, C> Tickets<A, C> {
-    /// A table that keeps the bodies and places of players who are away for `keep`. Zero means not
-    /// at all.
+    /// A table that keeps the bodies and places of players who are away for `keep`. If `keep` is
+    /// zero, it keeps nothing.
     pub(crate) fn new(keep: Duration) -> Self {
         Self { keep, draws: !keep.is_zero(), table: Mutex::default() }
     }

@@ -98,7 +98,7 @@ pub fn token(options: &TokenOptions) -> Result<String, TokenCommandError> {
         let key = JoinKey::generate()?.to_hex() + "\n";
         let mut file = file.open(path).map_err(write)?;
         let written = file.write_all(key.as_bytes()).and_then(|()| file.sync_all());
-        // Half a key would look like one that must be kept.
+        // An incomplete file would look like a key that must be kept, so it is removed.
         written.inspect_err(|_| drop(std::fs::remove_file(path))).map_err(write)?;
         return Ok(format!("wrote a new key to {}", path.display()));
     }

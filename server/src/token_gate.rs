@@ -26,8 +26,8 @@ pub(crate) struct TokenGate {
     used: Mutex<HashMap<[u8; 16], End>>,
 }
 
-/// The end of a used token, by both clocks. It is forgotten when both are past it, so nobody can use
-/// a token twice by a wall clock that was set forward and back again.
+/// The end of a used token, by both clocks. The token is forgotten when both clocks are past its
+/// end. So nobody can use a token twice if the wall clock is set forward and back again.
 #[derive(Clone, Copy, Debug)]
 struct End {
     /// In seconds since 1970.
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
 
-    /// Both clocks so many seconds after they began.
+    /// A reading in which both clocks show `unix` seconds.
     fn at(unix: u64) -> Reading {
         let elapsed = Duration::from_secs(unix);
         Reading { wall: std::time::UNIX_EPOCH + elapsed, elapsed }
@@ -202,7 +202,7 @@ mod tests {
         gate.redeem(&later, &[], clock.now()).unwrap();
         clock.set(1_000_060);
         assert_eq!(gate.redeem(&token, &[], clock.now()), Err(Rejected::Used));
-        // Once both clocks are past it, the place is free again.
+        // Once both clocks are past the token's end, its place is free again.
         clock.pass(Duration::from_secs(600));
         fill();
         let last = key.seal(&claims(&[]), clock.unix() + 60).unwrap();

@@ -130,8 +130,7 @@ mod tests {
 
     #[test]
     fn a_long_round_trip_without_proof_of_it_gains_nothing() {
-        // A client whose acknowledgements come at once is near, even if QUIC measures a long round
-        // trip.
+        // A client that acknowledges at once is near, even if QUIC measures a long round trip.
         assert!(ticks(1, 180) < 12.0, "{}", ticks(1, 180));
     }
 }

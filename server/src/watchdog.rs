@@ -1,21 +1,21 @@
-//! The watchdog: a thread that does nothing but ask all others for signs of life. It logs when one
-//! has given none for a second or more. It gives up a match whose tick thread hangs for too long,
-//! and ends the server with the last match, or when the network thread hangs.
+//! The watchdog: a thread that does nothing but ask all others for signs of life. It logs when a
+//! thread has given none for a second or more. It gives up a match whose tick thread hangs for too
+//! long, and ends the server with the last match, or when the network thread hangs.
 //!
 //! Each thread proves its own life. A tick thread notes the end of each tick
 //! ([`Stall`](crate::telemetry::Stall)). The event loop of the network thread, of the pages and of
 //! the admin interface beats ten times a second ([`EventLoop`]). A match that hears its players
-//! also has to send them something (`Answers` of its telemetry). The writers of recordings are not watched:
-//! one that is too slow ends its recording, which `/readyz` tells.
+//! also has to send them something (`Answers` of its telemetry). The threads that write recordings
+//! are not watched: if one is too slow, its recording ends, and `/readyz` says so.
 //!
-//! The watchdog looks at all of that four times a second. It tells two faults apart: a thread
-//! *hangs* while the rest of the process runs, which is a defect of this server; or the *whole
-//! process* stood still, because somebody stopped it, the machine slept or had no processor to
-//! spare. Time in which the watchdog itself did not run is never counted as a hang.
+//! The watchdog checks all of this four times a second. It distinguishes two faults. If a thread
+//! *hangs* while the rest of the process runs, the server has a defect. If the *whole process*
+//! stood still, somebody stopped it, or the machine slept or had no processor to spare. Time in
+//! which the watchdog itself did not run is never counted as a hang.
 //!
 //! The watchdog also reports to the service manager, if there is one: that the server is ready once
-//! it ticks, a sign of life as long as it is alive, and that it ends. So nobody vouches for a thread
-//! but the thread itself, and a watchdog that hangs is noticed by the service manager.
+//! it ticks, a sign of life as long as it is alive, and that it ends. So only a thread itself can
+//! show that it is alive, and the service manager notices a watchdog that hangs.
 
 mod gate;
 mod judge;
@@ -46,10 +46,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The watchdog thread before it runs.
 pub(crate) struct WatchdogThread {
-    /// An event loop of its own, which nobody else uses.
+    /// The watchdog's event loop, which nothing else uses.
     pub(crate) runtime: Runtime,
-    /// Time that a thread may hang before its match, or the server, is given up. `None` means for
-    /// ever.
+    /// Time that a thread may hang before its match, or the server, is given up. With `None`,
+    /// nothing is given up.
     pub(crate) hang_limit: Option<Duration>,
     /// The supervisor of this process.
     pub(crate) manager: ServiceManager,
@@ -113,8 +113,8 @@ async fn watch(
     }
 }
 
-/// Gives up what hangs for good. Returns the error with which the server ends, unless other matches
-/// are played on.
+/// Gives up the match or the thread that does not recover. Returns the error with which the server
+/// ends, unless other matches are played on.
 fn give_up(subject: &Subject<'_>, age: Duration) -> Option<RunError> {
     let seconds = age.as_secs();
     let (game, why, ends) = match subject {
@@ -137,8 +137,8 @@ fn give_up(subject: &Subject<'_>, age: Duration) -> Option<RunError> {
     (!game.fail(&why)).then_some(ends)
 }
 
-/// Which matches are alive, as a player sees them: they tick, and what they do is sent. A match
-/// that has failed was reported when it failed, and nobody waits for its ticks.
+/// How many of the matches are alive, as a player sees them: they tick, and their snapshots are
+/// sent. A match that has failed was reported when it failed, and nobody waits for its ticks.
 fn ticking(games: &Matches<Arc<MatchHandle>>, now: Instant) -> Ticking {
     let ticks = |game: &Arc<MatchHandle>| game.is_alive(now) && game.latest.borrow().state.tick > 0;
     match games.is_served(now) && games.played().any(ticks) {

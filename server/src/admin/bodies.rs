@@ -102,8 +102,8 @@ pub(crate) const LONGEST: u64 = 366 * 24 * 3600;
 /// Parses the body of a request. An empty body is read as `{}`, so it is valid for a request whose
 /// fields are all optional.
 ///
-/// # Errors The body is not JSON, or its fields are not those of `T`. The error is the parser's
-///   message.
+/// # Errors
+/// The body is not JSON, or its fields are not those of `T`. The error is the parser's message.
 pub(crate) fn read<T: for<'a> Deserialize<'a>>(body: &[u8]) -> Result<T, String> {
     let body = if body.is_empty() { b"{}" } else { body };
     serde_json::from_slice(body).map_err(|error| error.to_string())
