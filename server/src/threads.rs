@@ -13,8 +13,8 @@ use crate::stop::Stop;
 /// managers need not kill the process.
 const END_LIMIT: Duration = Duration::from_millis(4500);
 
-/// Time that the network thread gets: its goodbyes take 3.5 s at worst, and a busy machine may delay
-/// them.
+/// Time that the network thread gets. Its goodbyes take 3.5 s at worst, and a busy machine may
+/// delay them.
 const GOODBYE_LIMIT: Duration = Duration::from_millis(6500);
 
 /// Time between two checks whether a thread has ended.

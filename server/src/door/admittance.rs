@@ -1,8 +1,9 @@
-//! Decides who may play on a server without tokens, and beside them: by a password of the match
-//! (`--password`) and by a list of who may play (`--allow`).
+//! Decides who may play, by a password of the match (`--password`) and by a list of players
+//! (`--allow`). The password replaces connect tokens; the list works with connect tokens and
+//! without them.
 //!
-//! A client presents the password, or its own word of the list, in the place of the connect token.
-//! Wrong guesses are limited for each address. Neither is ever logged.
+//! A client presents the password, or its own word of the list, in place of the connect token.
+//! Wrong guesses are limited for each address. Passwords and words are never logged.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -16,21 +17,26 @@ use super::allow_list::AllowList;
 pub(crate) use super::allow_list::Known;
 use super::secret::{self, Tag, Tagger};
 use crate::address_key::AddressKey;
+use crate::network::Shares;
 use crate::options::JoiningOptions;
 use crate::regular_file;
 use crate::token_bucket::{Rate, TokenBucket};
 
-/// Wrong guesses of one address: a few typing errors, and six a minute for as long as somebody
-/// tries. One address needs thousands of years to find a word of eight random letters.
+/// Wrong guesses of one address: a few typing errors at once, and six a minute in the long run. At
+/// this rate, one address needs thousands of years to find a word of eight random letters.
 const GUESSES: Rate = Rate { per_second: 0.1, burst: 5.0 };
 
-/// Wrong guesses of all addresses that are not remembered, because too many others are.
+/// Wrong guesses of an address that many people share (`--address-exempt`): the slips of one player
+/// must not lock out the others. A word of eight random letters would still take thousands of years.
+const SHARED_GUESSES: Rate = Rate { per_second: 1.0, burst: 50.0 };
+
+/// Wrong guesses of all addresses for which the table of remembered addresses has no room.
 const OTHER_GUESSES: Rate = Rate { per_second: 1.0, burst: 50.0 };
 
 /// Addresses with wrong guesses that are remembered.
 const REMEMBERED: usize = 4096;
 
-/// Why a file of secrets or of who may play cannot be used.
+/// Why a file of secrets or a list of players cannot be used.
 #[derive(Debug, Error)]
 #[error("{option} {}: {reason}", .path.display())]
 pub struct DoorError {
@@ -45,21 +51,21 @@ pub struct DoorError {
 /// Why a client may not play.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub(crate) enum Denied {
-    /// The client presents nothing.
+    /// The client presents no password.
     #[error("a password is needed")]
     Missing,
-    /// The client presents something else than the password.
+    /// The client presents a wrong password.
     #[error("the password is wrong")]
     Wrong,
     /// Too many wrong guesses came from the address.
     #[error("too many wrong passwords came from this address")]
     TooMany,
-    /// The list of who may play does not name the client.
+    /// The list of players does not name the client.
     #[error("the list of --allow does not name this client")]
     NotAllowed,
 }
 
-/// What the operator asks of those who want to play.
+/// The conditions under which the operator lets clients play.
 #[derive(Debug)]
 struct Rules {
     password: Option<Tag>,
@@ -72,6 +78,8 @@ pub(crate) struct Admittance {
     tagger: Tagger,
     rules: RwLock<Arc<Rules>>,
     guesses: Mutex<Guesses>,
+    /// Tells which addresses many people share.
+    shares: Shares,
 }
 
 #[derive(Debug)]
@@ -85,7 +93,7 @@ impl Admittance {
     ///
     /// # Errors
     /// A file cannot be read or used.
-    pub(crate) fn read(options: &JoiningOptions) -> Result<Self, DoorError> {
+    pub(crate) fn read(options: &JoiningOptions, shares: Shares) -> Result<Self, DoorError> {
         let tagger = Tagger::new().map_err(|reason| DoorError {
             option: "--password",
             path: options.password.clone().unwrap_or_default(),
@@ -93,10 +101,11 @@ impl Admittance {
         })?;
         let rules = RwLock::new(Arc::new(read(options, &tagger)?));
         let guesses = Guesses::new(Instant::now());
-        Ok(Self { tagger, rules, guesses: Mutex::new(guesses) })
+        Ok(Self { tagger, rules, guesses: Mutex::new(guesses), shares })
     }
 
-    /// Reads the files again. Returns a sentence for each change. Who plays already may stay.
+    /// Reads the files again. Returns a sentence for each change. Clients that already play may
+    /// stay.
     ///
     /// # Errors
     /// A file cannot be read or used, and the old rules hold.
@@ -126,13 +135,14 @@ impl Admittance {
         rules.password.is_some() || rules.allowed.as_ref().is_some_and(AllowList::has_words)
     }
 
-    /// Whether only those may play whom a list names.
+    /// Whether only players on a list may play.
     pub(crate) fn has_list(&self) -> bool {
         self.rules().allowed.is_some()
     }
 
-    /// Decides on a client at this address, with a connect token of this `player` or without one,
-    /// that presents `secret`. Returns who the client is if its own word says so.
+    /// Decides whether a client at this address may play. The client presents `secret`, and
+    /// `player` is the player of its connect token, if it has one. Returns the player if `secret`
+    /// is the word of a player on the list.
     ///
     /// # Errors
     /// The client may not play.
@@ -145,7 +155,7 @@ impl Admittance {
     ) -> Result<Option<Known>, Denied> {
         let Rules { password, allowed } = &*self.rules();
         let is_listed = allowed.as_ref().is_none_or(|list| list.admits(address, player));
-        // A connect token was judged before, and is no password.
+        // A connect token has been checked before, and is not a password.
         if player.is_some() {
             return if is_listed { Ok(None) } else { Err(Denied::NotAllowed) };
         }
@@ -158,7 +168,8 @@ impl Admittance {
             return if is_admitted { Ok(None) } else { Err(Denied::Missing) };
         }
         let mut guesses = self.guesses.lock().unwrap_or_else(PoisonError::into_inner);
-        let (guesses, rate) = guesses.of(address.into(), now);
+        let rate = if self.shares.is_exempt(address) { SHARED_GUESSES } else { GUESSES };
+        let (guesses, rate) = guesses.of(address.into(), rate, now);
         if !guesses.wait(rate, 1.0, now).is_zero() {
             return Err(Denied::TooMany);
         }
@@ -166,7 +177,7 @@ impl Admittance {
         if let Some(known) = allowed.as_ref().and_then(|list| list.known(&tag)) {
             return Ok(Some(known.clone()));
         }
-        // Tags can be compared in any time: see `Tagger`.
+        // The comparison need not take constant time: see `Tagger`.
         if *password == Some(tag) {
             return if is_listed { Ok(None) } else { Err(Denied::NotAllowed) };
         }
@@ -184,22 +195,22 @@ impl Guesses {
         Self { by_address: HashMap::new(), others: TokenBucket::full(now) }
     }
 
-    /// The bucket that the guesses of an address are charged to, and its rate.
-    fn of(&mut self, address: AddressKey, now: Instant) -> (&mut TokenBucket, Rate) {
+    /// The bucket to which the guesses of an address are charged, and the bucket's rate.
+    fn of(&mut self, address: AddressKey, rate: Rate, now: Instant) -> (&mut TokenBucket, Rate) {
         if !self.by_address.contains_key(&address) && self.by_address.len() >= REMEMBERED {
             self.by_address.retain(|_, bucket| !bucket.is_full(GUESSES, now));
             if self.by_address.len() >= REMEMBERED {
                 return (&mut self.others, OTHER_GUESSES);
             }
         }
-        (self.by_address.entry(address).or_insert(TokenBucket::full(now)), GUESSES)
+        (self.by_address.entry(address).or_insert(TokenBucket::full(now)), rate)
     }
 }
 
 /// The content of the files that the options name.
 fn read(options: &JoiningOptions, tagger: &Tagger) -> Result<Rules, DoorError> {
     let password = read_file("--password", options.password.as_deref(), |text| {
-        // An editor ends the line. Other blanks belong to the password.
+        // An editor adds the line end. Other blanks belong to the password.
         let password = text.trim_end_matches(['\r', '\n']);
         if password.contains('\n') {
             return Err("the password has more than one line".to_owned());

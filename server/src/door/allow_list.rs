@@ -1,8 +1,8 @@
-//! The list of who may play (`--allow`), for operators without a backend that seals tokens.
+//! The list of players who may play (`--allow`), for operators without a backend that seals tokens.
 //!
-//! A line names addresses, or the player whom connect tokens know by a number, as a ban does. A line
-//! with a word of a player's own, `player:7 WORD NAME`, needs no tokens: whoever presents the word
-//! is this player, by number and name, on the list of bans and in the log, too.
+//! A line names addresses, or the number of a player in connect tokens, as a ban does. A line with
+//! a player's own word, `player:7 WORD NAME`, needs no tokens. A client that presents the word is
+//! this player: bans and the log know it by this number and name.
 
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
@@ -28,7 +28,7 @@ pub(super) struct AllowList {
 /// A player who is known by a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
-    /// The player's number, as connect tokens have them.
+    /// The player's number, as in connect tokens.
     pub(crate) player: u64,
     /// The player's name. `None` if the client may choose it.
     pub(crate) name: Option<PlayerName>,
@@ -38,7 +38,7 @@ impl AllowList {
     /// Parses the file. Empty lines and text after `#` are skipped.
     ///
     /// # Errors
-    /// The number of the wrong line and the reason. It shows no word of a player.
+    /// The number of the wrong line and the reason. The reason shows no word of a player.
     pub(super) fn parse(text: &str, tagger: &Tagger) -> Result<Self, String> {
         let mut list = Self::default();
         for (index, line) in text.lines().enumerate() {
@@ -57,7 +57,7 @@ impl AllowList {
 
     fn add(&mut self, line: &str, tagger: &Tagger) -> Result<(), String> {
         let (subject, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        // The text itself may be a secret that stands in the wrong place.
+        // The message does not quote the text, because the text may be a secret in the wrong place.
         let neither = "it does not begin with an address, a prefix or player:NUMBER";
         // A ban of so many addresses would be a mistake, but everybody at `fc00::/7` may be let in.
         let subject = match AddressPrefix::parse_host(subject) {
@@ -149,7 +149,8 @@ mod tests {
         assert_eq!((list.len(), list.has_words()), (5, true));
     }
 
-    /// Symptom: a prefix that is too broad for a ban was refused here, too, as if it were none.
+    /// Symptom: a prefix that is too broad for a ban was refused here, too, as if it were not a
+    /// prefix.
     #[test]
     fn a_list_admits_any_prefix_however_broad() {
         let (list, _) = parse("fc00::/7\n").unwrap();

@@ -1,8 +1,10 @@
-//! Mutes: players and addresses whose chat nobody receives, for a time or for good. They hold
-//! whichever way a muted player comes back. With a connect token the player is muted; without one
-//! the address is. A ticket gives the connection back, and with it its mute.
+//! Mutes: players and addresses whose chat nobody receives, for a time or permanently. A muted
+//! player who comes back stays muted. Where everybody needs a connect token, the player is muted.
+//! Elsewhere the address is muted. A player who presented a word of `--allow` is muted, too: the
+//! player may come back from another address with the word, or from this one without it. A player
+//! who comes back by a ticket keeps the mute of the connection.
 //!
-//! Mutes are kept as bans are, in a file of the same form (`--mutes`).
+//! Mutes are kept in a file (`--mutes`) that has the form of the file of bans.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -18,20 +20,27 @@ use crate::network::Shares;
 #[derive(Debug)]
 pub(crate) struct Mutes {
     list: Bans,
-    /// Addresses that many share are not muted with one player.
+    /// Tells which addresses many people share. A mute of one player does not cover such an
+    /// address.
     shares: Shares,
+    /// Whether nobody plays without a connect token.
+    needs_tokens: bool,
 }
 
 impl Mutes {
     /// The mutes in `file`, which need not exist yet.
     ///
     /// # Errors
-    /// The file cannot be read, or is no such list.
-    pub(crate) fn read(file: Option<&Path>, shares: Shares) -> Result<Self, BanError> {
-        Ok(Self { list: Bans::read(Vec::new(), file)?, shares })
+    /// The file cannot be read, or is not a list of mutes.
+    pub(crate) fn read(
+        file: Option<&Path>,
+        shares: Shares,
+        needs_tokens: bool,
+    ) -> Result<Self, BanError> {
+        Ok(Self { list: Bans::read(Vec::new(), file)?, shares, needs_tokens })
     }
 
-    /// The list, which is read and changed as that of bans.
+    /// The list of mutes. It has the type of the list of bans.
     pub(crate) fn list(&self) -> &Bans {
         &self.list
     }
@@ -46,48 +55,51 @@ impl Mutes {
         self.list.is_banned(address, player, now)
     }
 
-    /// By what a client is known when it comes back. `None` if it has no connect token, and its
-    /// address is exempt because many share it: then only its connection and its ticket are known.
-    pub(crate) fn subject_of(&self, client: &Client) -> Option<Subject> {
+    /// The subjects that identify a client when it comes back: its player, its address or both.
+    /// Empty if the client has no id and its address is exempt because many people share it. Then
+    /// only the connection and its ticket identify the client.
+    pub(crate) fn subjects_of(&self, client: &Client) -> Vec<Subject> {
         let address = client.address().ip();
-        match client.player_id {
-            Some(player) => Some(Subject::Player(player)),
-            None if self.shares.is_exempt(address) => None,
-            None => Some(Subject::Prefix(AddressPrefix::host(address))),
-        }
+        let is_known_by_address = !self.needs_tokens && !self.shares.is_exempt(address);
+        let address = is_known_by_address.then(|| AddressPrefix::host(address));
+        let player = client.player_id.map(Subject::Player);
+        player.into_iter().chain(address.map(Subject::Prefix)).collect()
     }
 
-    /// Mutes a client, and whoever it comes back as. Returns what is on the list from now on.
+    /// Mutes the connection of a client, its player and its address. Returns the subjects that are
+    /// on the list from now on.
     ///
     /// # Errors
-    /// As [`Bans::add`]. The connection is muted even so.
+    /// The errors of [`Bans::add`]. The connection is muted even then.
     pub(crate) fn mute(
         &self,
         client: &Client,
         mute: Mute,
         now: Reading,
-    ) -> Result<Option<Subject>, BanError> {
+    ) -> Result<Vec<Subject>, BanError> {
         let lasts = mute.expires.map_or(Duration::MAX, |expires| {
             Duration::from_secs(expires.saturating_sub(now.unix()))
         });
         client.mute_until(Some(now.elapsed.saturating_add(lasts)));
-        let Some(subject) = self.subject_of(client) else { return Ok(None) };
-        self.list.add(mute.of(subject.clone(), now.unix()), now)?;
-        Ok(Some(subject))
+        let subjects = self.subjects_of(client);
+        for subject in &subjects {
+            self.list.add(mute.clone().of(subject.clone(), now.unix()), now)?;
+        }
+        Ok(subjects)
     }
 
-    /// Lifts the mute of a client. Returns the mute that still covers it, if there is one: that of a
-    /// prefix, which covers others, too.
+    /// Lifts the mute of a client. Returns the subject of a mute that still covers the client, if
+    /// there is one. Such a mute is of a prefix, which also covers other clients.
     ///
     /// # Errors
-    /// As [`Bans::lift`].
+    /// The errors of [`Bans::lift`].
     pub(crate) fn unmute(
         &self,
         client: &Client,
         now: Reading,
     ) -> Result<Option<Subject>, BanError> {
         client.mute_until(None);
-        if let Some(subject) = self.subject_of(client) {
+        for subject in self.subjects_of(client) {
             self.list.lift(&subject, now)?;
         }
         let (address, player) = (client.address().ip(), client.player_id);
@@ -96,7 +108,7 @@ impl Mutes {
     }
 }
 
-/// A mute, but for whom.
+/// A mute without its subject.
 #[derive(Clone, Debug)]
 pub(crate) struct Mute {
     pub(crate) reason: String,
@@ -122,7 +134,8 @@ mod tests {
     use crate::clock::Clock;
     use crate::options::AddressOptions;
 
-    /// Clocks that show so many seconds since 1970, and since the machine's start.
+    /// A reading in which both clocks show `unix` seconds: since 1970, and since the machine's
+    /// start.
     fn at(unix: u64) -> Reading {
         let elapsed = Duration::from_secs(unix);
         Reading { wall: std::time::UNIX_EPOCH + elapsed, elapsed }
@@ -139,10 +152,10 @@ mod tests {
     }
 
     fn mutes(file: Option<&Path>) -> Mutes {
-        Mutes::read(file, Shares::from(&AddressOptions::default())).unwrap()
+        Mutes::read(file, Shares::from(&AddressOptions::default()), false).unwrap()
     }
 
-    /// A muted player left, joined again and was heard, with a connect token, too.
+    /// Symptom: a muted player left, joined again and was heard, even with a connect token.
     #[test]
     fn a_muted_player_stays_muted_whichever_way_they_come_back() {
         let path = std::env::temp_dir().join(format!("mutes-{}.toml", std::process::id()));
@@ -158,8 +171,9 @@ mod tests {
         for mutes in [&mutes, &self::mutes(Some(&path))] {
             for (back, is_muted) in [
                 (client(4, "198.51.100.9", Some(7)), true),
-                (client(5, "192.0.2.1", Some(8)), false),
-                (client(6, "192.0.2.1", None), false),
+                (client(5, "192.0.2.1", Some(8)), true),
+                // The player's id may be one of a word, and the next client presents none.
+                (client(6, "192.0.2.1", None), true),
                 (client(7, "192.0.2.2", None), true),
                 (client(8, "::ffff:192.0.2.2", None), true),
                 (client(9, "192.0.2.3", None), false),
@@ -177,10 +191,22 @@ mod tests {
         std::fs::remove_file(path).unwrap();
     }
 
+    /// With connect tokens everybody has an id, and many players may be behind one address.
+    #[test]
+    fn where_everybody_needs_a_token_the_player_is_muted_and_not_the_address() {
+        let shares = Shares::from(&AddressOptions::default());
+        let mutes = Mutes::read(None, shares, true).unwrap();
+        let noisy = client(1, "192.0.2.1", Some(7));
+        assert_eq!(mutes.mute(&noisy, mute(None), at(5)).unwrap(), [Subject::Player(7)]);
+        assert!(mutes.holds_for(&client(2, "198.51.100.9", Some(7)), at(6)));
+        assert!(!mutes.holds_for(&client(3, "192.0.2.1", Some(8)), at(6)));
+    }
+
     /// A machine boots in 2000, a player is muted for two hours, and the clock is set.
     #[test]
     fn a_stepped_clock_neither_ends_nor_prolongs_the_mute_of_a_connection() {
-        // At an exempt address only the connection is muted, at another one the address, too.
+        // At an exempt address only the connection is muted. At another address, the address is
+        // muted, too.
         for address in ["127.0.0.1", "192.0.2.1"] {
             for (start, set) in [(946_684_800, 1_800_000_000), (1_800_000_000, 1_765_000_000)] {
                 let clock = Clock::by_hand(start);
@@ -203,7 +229,7 @@ mod tests {
     fn one_player_behind_a_shared_address_is_muted_alone() {
         let mutes = self::mutes(None);
         let [noisy, neighbour] = [1, 2].map(|number| client(number, "127.0.0.1", None));
-        assert_eq!(mutes.mute(&noisy, mute(None), at(5)).unwrap(), None);
+        assert_eq!(mutes.mute(&noisy, mute(None), at(5)).unwrap(), []);
         assert!(mutes.holds_for(&noisy, at(6)) && !mutes.holds_for(&neighbour, at(6)));
     }
 

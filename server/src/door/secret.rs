@@ -10,7 +10,7 @@ pub(super) const SHORTEST: usize = 6;
 pub(super) const LONGEST: usize = obsp_proto::control::MAX_TOKEN;
 
 /// Turns secrets into tags that can be compared. A tag depends on a key that nobody knows, so the
-/// time of a comparison tells nothing of the secret.
+/// time of a comparison reveals nothing about the secret.
 #[derive(Debug)]
 pub(super) struct Tagger(hmac::Key);
 

@@ -3,24 +3,24 @@ use std::net::IpAddr;
 use crate::address_key::AddressKey;
 use crate::match_handle::MatchHandle;
 
-/// Somebody who asks to see something of a match.
+/// Somebody who asks to see a part of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Viewer {
-    /// An operator of the server, by the listener of `--http`.
+    /// An operator of the server, who comes by the listener of `--http`.
     Operator,
     /// Anybody else, at this address.
     Stranger(IpAddr),
 }
 
 impl MatchHandle {
-    /// Whether `viewer` may see the match: where its bodies are, what is shot, who plays. Every
-    /// path that tells of a running match asks this.
+    /// Whether `viewer` may see the match: its bodies, its shots and its players. Every path that
+    /// shows something of a running match asks this.
     ///
-    /// Operators may, and everybody may if anybody may watch. If nobody may (`--max-spectators 0`),
-    /// or not without a password (`--password`), the match is closed. Then only those may see it
-    /// whose address has a client in it, because every client is told of every entity anyway. An exempt
-    /// address (`--address-exempt`) stands for many people, so a client there opens nothing to the
-    /// others.
+    /// Operators may always see it. Everybody may see it if spectators need no password. The match
+    /// is closed if it takes no spectators (`--max-spectators 0`) or if spectators need a password
+    /// (`--password`). A stranger may see a closed match only from an address that has a client in
+    /// it, because every client knows all entities anyway. An exempt address (`--address-exempt`)
+    /// stands for many people, so a client there does not let the others see the match.
     pub(crate) fn may_be_seen_by(&self, viewer: Viewer) -> bool {
         match viewer {
             Viewer::Operator => true,
@@ -31,17 +31,18 @@ impl MatchHandle {
         }
     }
 
-    /// Whether the match takes spectators, be it with a password.
+    /// Whether the match takes spectators, with a password or without.
     pub(crate) fn takes_spectators(&self) -> bool {
         self.access.max_spectators > 0
     }
 
-    /// Whether anybody may watch, and needs nothing for it.
+    /// Whether anybody may watch without a password.
     fn is_open(&self) -> bool {
         self.takes_spectators() && !self.access.admittance.asks()
     }
 
-    /// Whether anybody at this address was let in. Where nobody may watch, that is a player.
+    /// Whether a client at this address is in the match. If the match takes no spectators, the
+    /// client is a player.
     fn has_client_at(&self, address: IpAddr) -> bool {
         let address = AddressKey::from(address);
         let is_there = |client: &std::sync::Arc<crate::clients::Client>| {

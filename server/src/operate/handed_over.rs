@@ -1,6 +1,7 @@
 //! Sockets that a service manager has bound and hands over when it starts the server ("socket
 //! activation", `sd_listen_fds(3)`). They take the place of the addresses of the options. So ports
-//! below 1024 need no privilege, and datagrams that come while the server restarts wait for it.
+//! below 1024 need no privilege, and datagrams that come while the server restarts wait in the
+//! sockets.
 
 use std::net::{TcpListener, UdpSocket};
 
@@ -9,7 +10,7 @@ use thiserror::Error;
 
 use crate::options::ServiceOptions;
 
-/// The sockets that were handed over, by what they are for.
+/// The sockets that were handed over, by their purpose.
 #[derive(Debug, Default)]
 pub(crate) struct HandedOver {
     /// In place of `--listen`.
@@ -22,10 +23,10 @@ pub(crate) struct HandedOver {
     pub(crate) page: Option<TcpListener>,
 }
 
-/// Why a socket that was handed over is of no use.
+/// Why a socket that was handed over cannot be used.
 #[derive(Debug, Error)]
 pub enum HandedOverError {
-    /// The server has no use for it.
+    /// The server cannot use the socket.
     #[error(
         "the service manager hands over socket {number} (of LISTEN_FDS) with the name {name:?}, \
          which is neither UDP nor a TCP listener, or not what its name says: listen and query are \
@@ -44,17 +45,18 @@ pub enum HandedOverError {
          FileDescriptorName="
     )]
     Twice {
-        /// What both are for.
+        /// The purpose of both sockets.
         purpose: &'static str,
     },
 }
 
 impl HandedOver {
-    /// Takes the sockets that were handed over to this process; none if there is no such service
-    /// manager. Only the first call of a process gets them.
+    /// Takes the sockets that were handed over to this process. There are none if no service
+    /// manager hands sockets over. Only the first call of a process gets them.
     ///
     /// # Errors
-    /// A socket is of no use. Nobody would hear who connects to it.
+    /// A socket cannot be used. Without this error, clients would connect to a socket that nobody
+    /// serves.
     pub(crate) fn take(options: &ServiceOptions) -> Result<Self, HandedOverError> {
         let mut taken = Self::default();
         if !options.hands_over() {
@@ -83,7 +85,7 @@ impl HandedOver {
     }
 }
 
-/// Puts a listener in its place, if that is empty.
+/// Puts a listener in its place, if the place is empty.
 fn put(
     place: &mut Option<TcpListener>,
     listener: TcpListener,

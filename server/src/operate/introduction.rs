@@ -1,5 +1,5 @@
 //! The name of the server and its message of the day, as operators set them by `--name` and
-//! `--motd`. Lists, pages and newcomers are shown them.
+//! `--motd`. Server lists, pages and newcomers show them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,14 +7,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use obsp_proto::control::{ChatLine, MAX_CHAT_CHARS};
 
-/// Most characters of a server's name: what a list shows in a row.
+/// Most characters of a server's name: a list shows so many in a row.
 pub(crate) const MAX_SERVER_NAME_CHARS: usize = 64;
 
 /// The name of a server: 1 to 64 characters that can be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerName(String);
 
-/// The message of the day: 1 to 160 characters that can be shown, as of a line of chat.
+/// The message of the day: 1 to 160 characters that can be shown, as in a line of chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageOfTheDay(ChatLine);
 
@@ -74,7 +74,7 @@ impl fmt::Display for MessageOfTheDay {
     }
 }
 
-/// What a server tells about itself. The message may change while it runs.
+/// The server's name and message of the day. The message may change while the server runs.
 #[derive(Debug, Default)]
 pub(crate) struct Introduction {
     name: Option<ServerName>,
@@ -104,7 +104,7 @@ impl Introduction {
         changes
     }
 
-    /// The lines that greet a newcomer: one if the name and the message fit it, else one each.
+    /// The lines that greet a newcomer: one line if the name and the message fit into it, else two.
     pub(crate) fn greeting(&self) -> Vec<ChatLine> {
         let (name, motd) = (self.name(), self.motd());
         let one = |text: &str| ChatLine::new(text).ok();

@@ -1,5 +1,5 @@
-//! Looks at the wall clock every minute, however it was set meanwhile, for all that is valid until
-//! a date: the certificate, and bans and mutes that last for a time.
+//! Compares everything that is valid until a date with the wall clock every minute, even if the
+//! clock was set meanwhile: the certificate, and bans and mutes that end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +10,11 @@ use crate::access_rules::AccessRules;
 use crate::clock::{Clock, Reading, Steps};
 use crate::network::Renewal;
 
-/// Time between two looks. After a sleep of the machine the rest of it passes first.
+/// Time between two checks. If the machine sleeps, the next check comes when the rest of this time
+/// has passed after the sleep.
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Looks every minute, for as long as it is polled.
+/// Checks every minute, for as long as it is polled.
 pub(crate) async fn watch(clock: Clock, access: Arc<AccessRules>, renewal: Arc<Renewal>) {
     every_minute(clock, move |now| {
         follow(now, &access);
@@ -22,8 +23,8 @@ pub(crate) async fn watch(clock: Clock, access: Arc<AccessRules>, renewal: Arc<R
     .await;
 }
 
-/// Calls `look` every minute on a thread of its own, because it may wait for the disk, and players
-/// must not.
+/// Calls `look` every minute on a separate thread, because `look` may wait for the disk, and
+/// players must not.
 async fn every_minute(clock: Clock, look: impl Fn(Reading) + Send + Sync + 'static) {
     let look = Arc::new(look);
     let mut steps = Steps::since(clock.now());
@@ -42,7 +43,7 @@ async fn every_minute(clock: Clock, look: impl Fn(Reading) + Send + Sync + 'stat
     }
 }
 
-/// Lets bans and mutes last for the time that they were meant to, if the clock was set.
+/// Keeps bans and mutes at their intended length if the clock was set.
 fn follow(now: Reading, access: &AccessRules) {
     for (list, what) in [(&access.bans, "bans"), (access.mutes.list(), "mutes")] {
         match list.follow_clock(now) {
@@ -72,7 +73,7 @@ mod tests {
         let gone = Mutex::new(gone);
         let watching = tokio::spawn(every_minute(Clock::by_hand(5), move |now| {
             began.send(now.unix()).unwrap();
-            // It goes on only when this thread's loop has turned meanwhile.
+            // The check goes on only after the event loop of the test has turned.
             gone.lock().unwrap().recv_timeout(Duration::from_secs(20)).unwrap();
         }));
         tokio::time::sleep(INTERVAL - Duration::from_millis(1)).await;

@@ -1,10 +1,11 @@
-//! The budget of everything that leaves the machine beside the match itself: pages, maps,
-//! recordings, rewinds, answers to queries, over TCP and over QUIC alike.
+//! The budget of all bytes that leave the machine and do not belong to the match itself: pages,
+//! maps, recordings, rewinds and answers to queries, over TCP and over QUIC.
 //!
-//! Each byte is charged to the address that it goes to, and to one budget of all addresses
-//! together, which leaves the line to the match. What an address has used up is remembered when its
-//! connections end, so a new connection renews nothing. One piece of an address at a time waits for
-//! the budget of all. So addresses take turns there, however many connections each of them has.
+//! Each byte is charged to the address that it goes to, and to one shared budget of all addresses,
+//! which leaves room on the line for the match. The used part of an address's budget is remembered
+//! when its connections end, so a new connection does not renew it. Of each address, only one piece
+//! at a time waits for the shared budget. So addresses take turns, however many connections each of
+//! them has.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -19,16 +20,17 @@ use crate::network::Shares;
 use crate::options::OutgoingOptions;
 use crate::token_bucket::{Rate, TokenBucket};
 
-/// Time whose bytes all addresses together may be sent at once. A line of three times the budget
-/// carries them in 20 ms, less than the time between two snapshots that a client misses.
+/// All addresses together may be sent the budget of this many seconds at once. A line of three
+/// times the budget carries these bytes in about 20 ms. A client can miss snapshots for longer than
+/// that.
 const BURST_OF_ALL: f64 = 1.0 / 16.0;
 
-/// Time whose bytes one address may be sent at once, after a pause: a map for each of several
-/// players, and the page, for a household.
+/// After a pause, one address may be sent the budget of this many seconds at once. That is enough
+/// for a household: the page, and a map for each of several players.
 const BURST_OF_ADDRESS: f64 = 32.0;
 
-/// Requests of one address for pages. Opening a page takes some 90, so a household of four opens
-/// theirs at once, and an open page asks several times a second.
+/// Requests of one address for pages. Opening a page takes some 90 requests, so a household of four
+/// can open four pages at once. An open page sends several requests a second.
 const REQUESTS: Rate = Rate { per_second: 40.0, burst: 400.0 };
 
 /// Addresses that are remembered, some 250 bytes each.
@@ -47,7 +49,7 @@ struct Table {
     accounts: HashMap<AddressKey, Arc<Account>>,
 }
 
-/// What one address has used up.
+/// The used parts of one address's budgets.
 struct Account {
     bytes: Meter,
     requests: Meter,
@@ -59,16 +61,16 @@ struct Meter {
     turn: tokio::sync::Mutex<()>,
 }
 
-/// The budgets that the connections of an address are charged to.
+/// The budgets to which the connections of an address are charged.
 #[derive(Clone)]
 pub(crate) struct Payer {
     outgoing: Arc<Outgoing>,
-    /// `None` for an exempt address: the budget of all is the only one that applies to it.
+    /// `None` for an exempt address, to which only the shared budget applies.
     account: Option<Arc<Account>>,
 }
 
 impl Outgoing {
-    /// Budgets of which nothing is used. `shares` tells which addresses have none of their own.
+    /// Unused budgets. `shares` tells which addresses have no budget of their own.
     pub(crate) fn new(options: &OutgoingOptions, shares: Shares) -> Arc<Self> {
         let rate = |bytes: u32, seconds: f64| Rate {
             per_second: bytes.into(),
@@ -80,7 +82,7 @@ impl Outgoing {
         Arc::new(Self { shares, all, each, table: Mutex::new(table) })
     }
 
-    /// Whether this address has no budget of its own, because many people or none share it.
+    /// Whether this address has no budget of its own, because the operator exempts it.
     pub(crate) fn is_exempt(&self, address: IpAddr) -> bool {
         self.shares.is_exempt(address)
     }
@@ -175,8 +177,8 @@ impl Payer {
     }
 
     /// Charges `bytes` of a datagram, which cannot wait. Returns false, and charges nothing, if the
-    /// address has used up its own budget. The budget of all is charged but not asked: else
-    /// downloads would silence every short answer.
+    /// address has used up its own budget. The shared budget is charged but does not hold the
+    /// datagram back. Otherwise downloads would silence all short answers.
     pub(crate) fn pay_at_once(&self, bytes: usize) -> bool {
         let amount = bytes as f64;
         let each = self.outgoing.each;
@@ -188,7 +190,7 @@ impl Payer {
         may
     }
 
-    /// Charges `bytes` that do not wait for anything: those of an operator's probe.
+    /// Charges `bytes` of an answer that must not wait, such as the answer to an operator's probe.
     pub(crate) fn note(&self, bytes: usize) {
         self.outgoing.charge(bytes as f64);
     }
@@ -231,7 +233,7 @@ mod tests {
         Outgoing::new(&OutgoingOptions::default(), shares)
     }
 
-    /// Bytes that so many connections of an address are sent within a time.
+    /// Bytes that `connections` connections of an address are sent within `time`.
     async fn sent(budgets: &Arc<Outgoing>, address: &str, connections: usize, time: u64) -> usize {
         let (begin, limit) = (Instant::now(), Duration::from_secs(time));
         let mut all = JoinSet::new();
@@ -251,20 +253,21 @@ mod tests {
         all.join_all().await.into_iter().sum()
     }
 
-    /// Case: one address asked for the map by 60 connections and took what players needed.
+    /// Case: one address asked for the map over 60 connections and took the bytes that players
+    /// needed.
     #[tokio::test(start_paused = true)]
     async fn an_address_is_sent_its_budget_however_many_connections_it_has() {
         let budgets = budgets();
         let (each, all) = (budgets.each, budgets.all);
         let at_once = sent(&budgets, "192.0.2.1", 60, 1).await as f64;
         assert!(at_once <= all.burst + all.per_second + PIECE as f64, "{at_once}");
-        // Its burst is used up within seconds, and then reconnecting renews nothing.
+        // The address uses up its burst within seconds. Reconnecting does not renew it.
         sent(&budgets, "192.0.2.1", 60, 10).await;
         let later = sent(&budgets, "192.0.2.1", 8, 10).await as f64;
         assert!((later / (10.0 * each.per_second) - 1.0).abs() < 0.05, "{later}");
     }
 
-    /// Case: the /64 prefix of an IPv6 host is one address, so its other addresses renew nothing.
+    /// Case: all addresses of the /64 prefix of an IPv6 host share one budget.
     #[tokio::test(start_paused = true)]
     async fn another_address_of_a_prefix_is_the_same_payer() {
         let budgets = budgets();
@@ -325,7 +328,7 @@ mod tests {
         let whole = budgets.each.burst as usize;
         assert!(payer.pay_at_once(whole));
         assert!(!payer.pay_at_once(1));
-        // Others are answered, although the budget of all has a debt now.
+        // Other addresses are answered, although the shared budget has a debt now.
         assert!(budgets.payer("192.0.2.2".parse().unwrap()).pay_at_once(1400));
     }
 

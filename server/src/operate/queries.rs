@@ -5,9 +5,9 @@
 //! the description is written ([`answer`]) and split into packets ([`split`]).
 //!
 //! A sender that has not proven its address is sent a challenge and nothing else ([`challenge`]).
-//! The challenge is never longer than the query, so nobody can turn the server on others. The
-//! number of packets a second is limited, of one address ([`askers`]) and of all, and so are the
-//! bytes that an address is sent.
+//! The challenge is never longer than the query, so nobody can use the server to amplify an attack
+//! on others. The packets a second are limited, for one address ([`askers`]) and for all addresses.
+//! The bytes that an address is sent are limited, too.
 
 mod answer;
 mod askers;
@@ -36,8 +36,8 @@ use challenge::Challenges;
 use query::{Query, Subject};
 
 /// Packets of answers a second, and challenges a second: enough for the browsers of a few hundred
-/// players at once. Answers and challenges have a bucket each. So senders that forge addresses
-/// cannot use up the answers to those who have proven theirs.
+/// players at once. Answers and challenges each have a bucket. So senders that forge addresses use
+/// up only challenges, and senders that have proven their address are answered.
 const PACKETS: Rate = Rate { per_second: 200.0, burst: 400.0 };
 
 /// How long a thread waits for a query before it checks whether the server ends.
@@ -54,8 +54,8 @@ pub(crate) struct QueryPorts {
 }
 
 impl QueryPorts {
-    /// Binds the ports, except those at which the game listens: it hands its queries over. Sockets
-    /// that are `handed_over` take the place of `addresses`.
+    /// Binds the ports, except those at which the game listens: the game's sockets pass queries on.
+    /// Sockets that are `handed_over` take the place of `addresses`.
     ///
     /// # Errors
     /// An address cannot be bound.
@@ -68,7 +68,8 @@ impl QueryPorts {
         let is_shared = |&address: &SocketAddr| is_covered(address, listens);
         let (shared, addresses): (Vec<_>, Vec<_>) = addresses.iter().copied().partition(is_shared);
         let bind = |&address: &SocketAddr| {
-            // The game's own addresses are left to it, as those of this option are to each other.
+            // A socket of `[::]` does not take IPv4 addresses that the game or this option also
+            // names.
             let others = [&addresses[..], listens].concat();
             let bound = bind::udp(address, &others)
                 .and_then(|socket| UdpPort::new(socket.into(), READ_TIMEOUT));
@@ -83,7 +84,7 @@ impl QueryPorts {
         Ok(Self { ports, shared, queries, asked, challenges })
     }
 
-    /// Where the game's own port puts queries.
+    /// The queue into which the game's own port puts queries.
     pub(crate) fn queries(&self) -> Queries {
         self.queries.clone()
     }
@@ -94,9 +95,9 @@ impl QueryPorts {
         self.ports.iter().map(UdpPort::address).chain(shared).collect()
     }
 
-    /// Starts the threads that read and answer queries until the server ends. Without `--query`
-    /// there is none: who does not ask for it is in no list, and queries that come to the game's
-    /// port are dropped.
+    /// Starts the threads that read and answer queries until the server ends. Without `--query`, no
+    /// thread is started, no list shows the server, and queries that come to the game's port are
+    /// dropped.
     ///
     /// # Errors
     /// The system refuses a thread.
@@ -140,7 +141,7 @@ fn is_covered(address: SocketAddr, listens: &[SocketAddr]) -> bool {
     })
 }
 
-/// Queues what arrives at a port until the server ends.
+/// Queues the datagrams that arrive at a port until the server ends.
 fn listen(port: UdpPort, queries: &Queries, stop: &Stop) {
     let (port, mut buffer) = (Arc::new(port), ReceiveBuffer::default());
     while !stop.is_requested() {
@@ -153,11 +154,11 @@ fn listen(port: UdpPort, queries: &Queries, stop: &Stop) {
 struct Answering {
     games: Matches<Arc<MatchHandle>>,
     challenges: Challenges,
-    /// What challenges have used up of [`PACKETS`].
+    /// The part of [`PACKETS`] that challenges have used up.
     challenge_budget: TokenBucket,
-    /// What answers have used up.
+    /// The part of [`PACKETS`] that answers have used up, and the shares of addresses.
     askers: Askers,
-    /// Answers so far.
+    /// Number of answers so far.
     count: u16,
 }
 
@@ -187,14 +188,15 @@ impl Answering {
         }
         let payer = self.games.first().outgoing.payer(from.ip());
         let address = (!payer.is_exempt()).then(|| from.ip().into());
-        // An address that has used up its share costs no more than this look.
+        // An address that has used up its share costs no more than this check.
         if !self.askers.may_ask(address, now) {
             return;
         }
         let packets = split::split(self.describe(query.subject, from.ip()), self.count);
         self.count = self.count.wrapping_add(1);
         let bytes = packets.iter().map(Vec::len).sum();
-        // A whole answer is sent or none: a browser can do nothing with a part.
+        // Either the whole answer is sent or nothing, because a browser cannot use a part of an
+        // answer.
         if self.askers.take(address, packets.len() as f64, now, || payer.pay_at_once(bytes)) {
             packets.iter().for_each(|packet| send(asked, packet));
         }

@@ -1,10 +1,10 @@
-//! Reads again what may change while the match goes on: on SIGHUP (`systemctl reload`), and when an
-//! administrator asks for it (`server admin reload`).
+//! Reads options and files again that may change during a match: on SIGHUP (`systemctl reload`),
+//! and when an administrator asks for it (`server admin reload`).
 //!
-//! Each thing that may change is a [`Part`]. It registers once, with the options that it reads, and
-//! does the rest itself: a new value that is wrong leaves the old one in place, and says so. An
-//! option that has changed and that belongs to no part needs a restart. The outcome is a
-//! [`Report`], which the log and the administrator get alike.
+//! Each thing that may change is a [`Part`], which is registered once with the options that it
+//! reads. If a new value is wrong, the part keeps the old value and reports the error. An option
+//! that has changed and that belongs to no part needs a restart. The outcome is a [`Report`], which
+//! is logged and sent to the administrator.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -27,10 +27,10 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// The options in these matches of a command line that has them.
+    /// The options in the parsed arguments `matches`.
     ///
     /// # Errors
-    /// They are wrong.
+    /// The options are wrong.
     pub(crate) fn of(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
         let options = Options::from_arg_matches(matches)?;
         Ok(Self { options, values: values(&Options::command(), matches) })
@@ -40,13 +40,12 @@ impl Reading {
 /// Reads the options again, or says why they are wrong.
 pub(crate) type Source = Box<dyn Fn() -> Result<Reading, String> + Send + Sync>;
 
-/// Takes over these options, where what is in use differs from them. Returns a sentence for each
-/// change.
+/// Applies the options that differ from the values in use. Returns a sentence for each change.
 type Take = Box<dyn Fn(&Options) -> Result<Vec<String>, String> + Send + Sync>;
 
 /// A thing that may change while the match goes on.
 pub(crate) struct Part {
-    /// Its name, as the log tells it.
+    /// The name of the part in the log.
     name: &'static str,
     /// The long names of the options that it reads.
     options: &'static [&'static str],
@@ -54,9 +53,10 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// A part that reads these options, and takes them over by `take`: it returns a sentence for
-    /// each change, without secrets, or says why the new value cannot be used. It compares them with
-    /// what is in use, because the options that were read last may have been refused.
+    /// A part that reads these options and applies them by `take`. `take` returns a sentence for
+    /// each change, without secrets, or the reason why a new value cannot be used. It compares the
+    /// options with the values in use, because the options that were read last may have been
+    /// refused.
     pub(crate) fn new(
         name: &'static str,
         options: &'static [&'static str],
@@ -71,7 +71,7 @@ impl Part {
 pub(crate) struct Report {
     /// The changes, a sentence each.
     pub(crate) changed: Vec<String>,
-    /// Options that have changed and count only from the next start on.
+    /// Options that have changed and take effect only at the next start.
     pub(crate) needs_restart: Vec<String>,
     /// The parts that could not be read, and why. Their old values stay.
     pub(crate) refused: Vec<String>,
@@ -104,22 +104,22 @@ impl std::fmt::Debug for Reload {
 }
 
 struct State {
-    /// The options that were read last, whether or not each part could take them over.
+    /// The options that were read last, whether or not each part could apply them.
     options: Options,
-    /// The values at the start. `None` where nobody can read the options again.
+    /// The values at the start. `None` if the options cannot be read again.
     first: Option<BTreeMap<String, Vec<OsString>>>,
 }
 
 impl Reload {
-    /// Reads these parts again, which were read from `options` first. The notifier tells the
-    /// service manager.
+    /// Makes reloads of these parts, which were first read from `options`. The notifier informs the
+    /// service manager of each reload.
     pub(crate) fn new(options: &Options, parts: Vec<Part>, notifier: Notifier) -> Arc<Self> {
         let state = Mutex::new(State { options: options.clone(), first: None });
         Arc::new(Self { parts, source: OnceLock::new(), notifier, state })
     }
 
-    /// Lets every later reload read the options by `source`, too. Without it the files that the
-    /// options name are read again, and the options are not.
+    /// Lets every later reload read the options by `source`, too. Without `source`, a reload reads
+    /// only the files that the options name.
     pub(crate) fn follow(&self, source: Source) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.first = source().ok().map(|reading| reading.values);
@@ -226,12 +226,13 @@ mod tests {
         assert_eq!(report.changed, ["players: now 9"]);
         assert_eq!(report.needs_restart, ["--listen"]);
         assert_eq!(report.to_string(), "players: now 9; --listen needs a restart");
-        // A change that still waits for a restart is told again, one that was taken over is not.
+        // A change that still waits for a restart is reported again. A change that was applied is
+        // not.
         let report = reload.run("a test");
         assert_eq!((report.changed.len(), report.needs_restart.len()), (0, 1));
 
         *next.lock().unwrap() = Ok(reading(101, "1"));
-        // A refusal is a refusal again the next time.
+        // A value that was refused is refused again at the next reload.
         for _ in 0..2 {
             let report = reload.run("a test");
             assert_eq!(report.refused, ["players: the old value stays: too many"]);

@@ -1,8 +1,8 @@
-//! Posts to the address of `--webhook`: who joins and leaves, results of rounds, and bans.
+//! Posts joins, leaves, results of rounds, and bans to the address of `--webhook`.
 //!
-//! Each is a JSON object in an HTTP POST ([`event`]), signed if there is a key ([`target`]). They
-//! wait in a bounded queue, which a thread empties in order ([`delivery`]). Nobody waits for the
-//! receiver: what finds the queue full is dropped and counted.
+//! Each event is a JSON object in an HTTP POST ([`event`]), signed if there is a key ([`target`]).
+//! Posts wait in a bounded queue, which a thread empties in order ([`delivery`]). The match never
+//! waits for the receiver: a post that finds the queue full is dropped and counted.
 
 mod delivery;
 mod event;
@@ -29,20 +29,20 @@ use event::Envelope;
 pub(crate) use event::{Happening, Person, Standing};
 use target::{Key, Target};
 
-/// Posts that may wait: what 32 players cause in a minute of coming and going.
+/// Posts that may wait: as many as 32 players cause in a minute of joining and leaving.
 const WAITING: usize = 256;
 
 /// How long the end of the server waits for the last posts.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The thread, for messages.
+/// The name of the thread, for messages.
 const PART: &str = "webhook thread";
 
 /// Why events cannot be posted.
 #[derive(Debug, Error)]
 pub enum WebhookError {
-    /// The value is no address that can be posted to. It is not shown, because it may hold a
-    /// secret.
+    /// The value is not an address to which events can be posted. The message does not show it,
+    /// because it may hold a secret.
     #[error("--webhook: {reason}; write it like https://example.org/arena")]
     Address {
         /// The reason.
@@ -67,7 +67,8 @@ pub enum WebhookError {
 /// A post that waits to be sent.
 #[derive(Clone, Debug)]
 struct Post {
-    /// A text that no other post of any start of the server has. A post that is repeated keeps it.
+    /// The id of the post. No other post has it, even after a restart of the server. A repeated
+    /// post keeps its id.
     id: String,
     event: &'static str,
     body: Arc<[u8]>,
@@ -105,7 +106,7 @@ impl Webhook {
         }
     }
 
-    /// Whether somebody is told.
+    /// Whether there is a receiver.
     pub(crate) fn is_heard(&self) -> bool {
         self.0.is_some()
     }
@@ -201,7 +202,7 @@ mod tests {
         assert!(!dropped());
         webhook.tell(None, &ban());
         assert!(dropped());
-        // The ones that wait are the first, in their order.
+        // The first posts wait in their order, and the later ones were dropped.
         let ids: Vec<_> =
             std::iter::from_fn(|| waiting.try_recv().ok()).map(|post| post.id).collect();
         assert_eq!(ids, (0..WAITING).map(|number| format!("5-{number}")).collect::<Vec<_>>());

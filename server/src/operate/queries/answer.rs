@@ -5,7 +5,7 @@ use super::query::SINGLE;
 /// The version of the query protocol.
 const PROTOCOL: u8 = 17;
 
-/// Most players that an answer tells of, because a byte counts them.
+/// Most players in an answer, because a byte counts them.
 pub(super) const MOST_PLAYERS: usize = u8::MAX as usize;
 
 /// Longest text of an answer, in bytes.
@@ -54,7 +54,7 @@ pub(super) struct PlayerInfo {
     pub(super) seconds: f32,
 }
 
-/// The answer that tells the sender its challenge. It is never longer than the query.
+/// The answer that contains the sender's challenge. It is never longer than the query.
 pub(super) fn challenge(challenge: u32) -> [u8; 9] {
     let [a, b, c, d] = challenge.to_le_bytes();
     [0xff, 0xff, 0xff, 0xff, b'A', a, b, c, d]

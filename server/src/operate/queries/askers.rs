@@ -1,5 +1,6 @@
-//! What addresses have been answered: each has a share, so nobody uses up the answers to others.
-//! An exempt address (`--address-exempt`) stands for many people, and only the rate of all limits it.
+//! Limits the packets of answers. Each address has a share, so no address uses up the answers to
+//! others. An exempt address (`--address-exempt`) stands for many people, and only the rate of all
+//! addresses limits it.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -12,8 +13,8 @@ use crate::token_bucket::{Rate, TokenBucket};
 /// every few seconds leaves room for a household. The longest answer has fewer than 30 packets.
 const PACKETS_OF_ADDRESS: Rate = Rate { per_second: 10.0, burst: 40.0 };
 
-/// Addresses that are remembered, some 100 bytes each. An address regains all in four seconds, in
-/// which far fewer can be answered.
+/// Addresses that are remembered, some 100 bytes each. An address regains its whole share in four
+/// seconds. Far fewer addresses can be answered in that time.
 const REMEMBERED: usize = 4096;
 
 /// The packets that were sent as answers.
@@ -27,16 +28,17 @@ impl Askers {
         Self { all: TokenBucket::full(now), each: HashMap::new() }
     }
 
-    /// Whether an address has a packet left, and so have all together. Nothing is taken. An exempt
-    /// address is `None`.
+    /// Whether the share of an address and the rate of all addresses both have a packet left.
+    /// Nothing is taken. `None` stands for an exempt address.
     pub(super) fn may_ask(&mut self, address: Option<AddressKey>, now: Instant) -> bool {
         let is_left = |bucket: &mut TokenBucket, rate| bucket.wait(rate, 1.0, now).is_zero();
         let each = address.and_then(|address| self.each.get_mut(&address));
         each.is_none_or(|each| is_left(each, PACKETS_OF_ADDRESS)) && is_left(&mut self.all, PACKETS)
     }
 
-    /// Takes the packets of a whole answer from the address's share and from that of all, if both
-    /// hold them and the address `pays` for their bytes. If not, nothing is taken.
+    /// Takes the packets of a whole answer from the address's share and from the rate of all
+    /// addresses, if both hold them and the address `pays` for their bytes. Otherwise takes
+    /// nothing.
     pub(super) fn take(
         &mut self,
         address: Option<AddressKey>,
@@ -75,8 +77,8 @@ mod tests {
         Some(IpAddr::from(Ipv4Addr::from(0x0a00_0000 + host)).into())
     }
 
-    /// Symptom: one address with a proven challenge asked as fast as it could. The answers to all
-    /// were used up, though it was sent few of them.
+    /// Symptom: one address with a proven challenge asked as fast as it could. It used up the
+    /// answers of all addresses, although it was sent few of them.
     #[test]
     fn one_address_that_asks_without_end_silences_nobody_else() {
         let begin = Instant::now();
@@ -105,7 +107,7 @@ mod tests {
         }
         assert!(askers.take(address(1), 40.0, now, || true));
         assert!(!askers.take(address(1), 1.0, now, || panic!("nothing is paid for")));
-        // The budget of all has 360 packets left.
+        // The rate of all addresses has 360 packets left.
         for host in 2..11 {
             assert!(askers.take(address(host), 40.0, now, || true), "{host}");
         }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use ring::hmac;
 use ring::rand::SystemRandom;
 
-/// How long a challenge is valid. The one of the period before is accepted, too.
+/// How long a challenge is valid. The challenge of the preceding period is also accepted.
 const PERIOD: Duration = Duration::from_secs(60);
 
 /// Numbers that only a peer who receives at its address knows. They are computed from the address,

@@ -1,4 +1,4 @@
-//! Datagrams of server browsers, as they are read.
+//! Reads the datagrams of server browsers.
 
 /// The first bytes of a packet that is not split.
 pub(super) const SINGLE: [u8; 4] = [0xff; 4];
@@ -22,12 +22,12 @@ pub(super) enum Subject {
 pub(super) struct Query {
     pub(super) subject: Subject,
     /// The challenge by which the sender proves its address, if there is one. A sender that asks
-    /// for one sends `u32::MAX`, which is -1 for Valve.
+    /// for a challenge sends `u32::MAX`, which Valve writes as -1.
     pub(super) challenge: Option<u32>,
 }
 
 impl Query {
-    /// Reads a datagram; `None` if it is no query. Zeros may fill it up.
+    /// Reads a datagram; `None` if it is not a query. Zeros may follow the query.
     pub(super) fn parse(datagram: &[u8]) -> Option<Self> {
         let (&letter, rest) = datagram.strip_prefix(&SINGLE)?.split_first()?;
         let (subject, rest) = match letter {
@@ -37,14 +37,14 @@ impl Query {
             _ => return None,
         };
         let challenge = challenge(rest)?;
-        // A query without a challenge is shorter than the answer that tells one, so only the long
-        // query may come without.
+        // Only `A2S_INFO` may come without a challenge. The other queries are shorter than the
+        // answer that contains a challenge.
         (challenge.is_some() || subject == Subject::Info).then_some(Self { subject, challenge })
     }
 }
 
-/// The challenge in the rest of a query: at its beginning or, as a client that fills its query up
-/// first may write it, at its end. All else must be zeros. `None` if it is not.
+/// The challenge in the rest of a query. It is at the beginning, or at the end if a client pads its
+/// query first. All other bytes must be zeros; otherwise the result is `None`.
 fn challenge(rest: &[u8]) -> Option<Option<u32>> {
     let is_empty = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
     match (rest.split_first_chunk(), rest.split_last_chunk()) {
@@ -99,7 +99,8 @@ mod tests {
             assert_eq!(read.subject, Subject::Info, "{zeros}");
             assert!(matches!(read.challenge, None | Some(0)), "{zeros}");
             for proof in [[9, 8, 7, 6], [0, 8, 7, 0]] {
-                // Fewer zeros cannot be told from those of a challenge.
+                // With fewer zeros, padding and challenge cannot be distinguished if the challenge
+                // begins with a zero.
                 if proof[0] != 0 || zeros >= 4 {
                     for tail in [[&proof[..], &filled].concat(), [&filled, &proof[..]].concat()] {
                         let challenge = with(&info, &tail).unwrap().challenge;

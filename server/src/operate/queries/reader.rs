@@ -1,5 +1,5 @@
-//! A reader of answers, written from Valve's page "Server queries" alone. It shares no line with
-//! what it judges.
+//! A reader of answers, written from Valve's page "Server queries" alone. It shares no code with
+//! the module that it checks.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub(super) fn join(packets: &[Vec<u8>]) -> Vec<u8> {
     bytes.0.to_vec()
 }
 
-/// Players as `A2S_PLAYER` tells them: name, score, seconds.
+/// The players in an answer to `A2S_PLAYER`: name, score, seconds.
 pub(super) fn players(answer: &[u8]) -> Vec<(String, i32, f32)> {
     let mut bytes = Bytes(answer);
     assert_eq!(bytes.byte(), 0x44);
@@ -47,7 +47,7 @@ pub(super) fn players(answer: &[u8]) -> Vec<(String, i32, f32)> {
     players
 }
 
-/// Rules as `A2S_RULES` tells them.
+/// The rules in an answer to `A2S_RULES`.
 pub(super) fn rules(answer: &[u8]) -> Vec<(String, String)> {
     let mut bytes = Bytes(answer);
     assert_eq!(bytes.byte(), 0x45);
@@ -56,7 +56,7 @@ pub(super) fn rules(answer: &[u8]) -> Vec<(String, String)> {
     rules
 }
 
-/// What `A2S_INFO` tells, with the port and the tags that may follow it.
+/// The content of an answer to `A2S_INFO`, with the port and the tags that may follow it.
 #[derive(Debug, PartialEq)]
 pub(super) struct Info {
     pub(super) name: String,

@@ -34,7 +34,7 @@ pub(super) fn info(games: &Games) -> ServerInfo {
     }
 }
 
-/// The players of the matches that `asker` may see. The others are only counted, in [`info`].
+/// The players of the matches that `asker` may see. Other players are only counted, in [`info`].
 pub(super) fn players(games: &Games, asker: IpAddr) -> Vec<PlayerInfo> {
     let may_be_seen = |game: &&Arc<MatchHandle>| game.may_be_seen_by(Viewer::Stranger(asker));
     let of_match = |game: &Arc<MatchHandle>| {
@@ -49,15 +49,15 @@ pub(super) fn players(games: &Games, asker: IpAddr) -> Vec<PlayerInfo> {
     games.iter().filter(may_be_seen).flat_map(of_match).collect()
 }
 
-/// The rules of the server and of its matches. Those of a match have its name before them if there
-/// are several.
+/// The rules of the server and of its matches. If there are several matches, the name of a match
+/// precedes its rules.
 pub(super) fn rules(games: &Games) -> Vec<(String, String)> {
     let first = games.first();
     let rule = |name: &str, value: String| (name.to_owned(), value);
     let mut rules = vec![
         rule("version", env!("CARGO_PKG_VERSION").to_owned()),
         rule("protocol", PROTOCOL_VERSION.to_string()),
-        // Source's name for it, by which tools find it.
+        // Source's name for this rule, by which tools find it.
         rule("sv_password", u8::from(is_private(first)).to_string()),
         rule("tokens", u8::from(first.access.gate.is_some()).to_string()),
         rule("spectators_max", first.access.max_spectators.to_string()),

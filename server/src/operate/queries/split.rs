@@ -4,14 +4,15 @@
 /// The first bytes of a packet of a split answer.
 const SPLIT: [u8; 4] = [0xfe, 0xff, 0xff, 0xff];
 
-/// Bytes of the longest packet: what every path carries that carries a match. Source's own limit is
-/// 1248, which operators may lower, and which some tunnels of IPv6 do not carry.
+/// Bytes of the longest packet: every path that carries a match carries packets of this length.
+/// Source's own limit is 1248. Operators may lower that, and some IPv6 tunnels do not carry such
+/// packets.
 pub(super) const LONGEST: usize = 1200;
 
 /// Bytes of the header of a packet of a split answer.
 const HEADER: usize = 12;
 
-/// Most packets of an answer, because a byte counts them. No answer has half of that.
+/// Most packets of an answer, because a byte counts them. No answer has half as many.
 const MOST: usize = u8::MAX as usize;
 
 /// The packets of an answer. `id` must differ from the ids of other answers to the same browser
@@ -20,8 +21,8 @@ pub(super) fn split(answer: Vec<u8>, id: u16) -> Vec<Vec<u8>> {
     if answer.len() <= LONGEST {
         return vec![answer];
     }
-    // The highest bit of the 32 says that an answer is compressed. python-a2s takes the highest of
-    // the lower 16 for it, so neither is set.
+    // The highest bit of the 32 says that an answer is compressed. python-a2s reads the highest of
+    // the lower 16 bits instead, so neither bit is set.
     let id = u32::from(id & 0x7fff).to_le_bytes();
     let parts: Vec<_> = answer.chunks(LONGEST - HEADER).take(MOST).collect();
     let total = parts.len() as u8;

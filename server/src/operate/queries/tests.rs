@@ -79,7 +79,7 @@ fn rules_are_told_and_bounded() {
         let packets = split(answer::rules(&all));
         assert_eq!(reader::rules(&reader::join(&packets)), all[..told]);
     }
-    // The greatest answer fits the packets that a byte counts.
+    // The longest answer fits into as many packets as a byte can count.
     let widest = ("x".repeat(MAX_TEXT), "x".repeat(MAX_TEXT));
     let packets = split(answer::rules(&vec![widest; 300]));
     assert_eq!(reader::rules(&reader::join(&packets)).len(), 256);
@@ -94,8 +94,8 @@ fn a_challenge_is_never_longer_than_the_query() {
     assert_eq!(Query::parse(&shortest), None);
 }
 
-/// Symptom: `--listen 0.0.0.0:P --query [::]:P` ended with the hint to stop another program, though
-/// it was the game's own port that was taken.
+/// Symptom: `--listen 0.0.0.0:P --query [::]:P` ended with the advice to stop another program,
+/// although the game itself had taken the port.
 #[test]
 fn queries_of_ipv6_stand_beside_a_game_of_ipv4() {
     let game = bind::udp("0.0.0.0:0".parse().unwrap(), &[]).unwrap();

@@ -1,4 +1,4 @@
-//! Posts in the order in which they came, each tried a few times.
+//! Sends posts in the order in which they came, and tries each a few times.
 
 use std::time::Duration;
 
@@ -21,7 +21,8 @@ pub(super) trait Receives {
     fn post(&self, post: &Post) -> impl Future<Output = Result<(), PostError>>;
 }
 
-/// Sends what waits until the server `ended`, and then what still waits, for [`PATIENCE`] at most.
+/// Sends posts until the server has `ended`, and then the posts that still wait, for [`PATIENCE`]
+/// at most.
 pub(super) async fn deliver_all(
     mut waiting: Receiver<Post>,
     mut ended: watch::Receiver<bool>,
@@ -67,8 +68,8 @@ pub(super) async fn deliver_all(
     }
 }
 
-/// Tries a post until it is taken or refused, or often enough. At the end of the server, it is not
-/// tried again.
+/// Tries a post until the receiver takes or refuses it, or until the last of [`WAITS`] is over. A
+/// try that fails after the end of the server is the last.
 async fn deliver(
     post: &Post,
     ended: &mut watch::Receiver<bool>,
@@ -199,7 +200,7 @@ mod tests {
         // The third try of `a` comes at once when the server ends, and is the last.
         assert_eq!(tried, [("a", 0), ("a", 1000), ("a", 1500), ("b", 1500), ("c", 1500)]);
         assert_eq!(counted.into_inner().len(), 3);
-        // Nobody is left to be told anything.
+        // Nothing receives posts any more.
         assert!(put.try_send(post("d")).is_err());
     }
 }

@@ -5,13 +5,13 @@ use serde::Serialize;
 /// The object that is posted.
 #[derive(Serialize)]
 pub(super) struct Envelope<'a> {
-    /// The same text if the post is repeated, and another one for every other post.
+    /// The id of the post. A repeated post keeps its id; every other post has another one.
     pub(super) id: &'a str,
     /// Seconds since 1970.
     pub(super) time: u64,
     /// The name of the server, if it has one.
     pub(super) server: Option<&'a str>,
-    /// The match that the event is of; `None` if it is of the whole server.
+    /// The match in which the event happened; `None` if it concerns the whole server.
     #[serde(rename = "match")]
     pub(super) match_name: Option<&'a str>,
     #[serde(flatten)]
@@ -28,7 +28,7 @@ pub(crate) enum Happening {
         /// Players in the match, with this one.
         players: usize,
     },
-    /// A player left, or lost the line and may come back.
+    /// A player left, or lost the connection and may come back.
     Leave {
         player: Person,
         /// The reason, as metrics and the log name it.

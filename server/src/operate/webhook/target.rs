@@ -35,8 +35,8 @@ const DELIVERY: &str = "arena-delivery";
 /// posts.
 const SIGNATURE: &str = "arena-signature-256";
 
-/// Fewest bytes of a key: 128 bits. Everybody who has seen one signed post can try keys against it
-/// as fast as their machines can, and would find a short one.
+/// Fewest bytes of a key: 128 bits. Anybody who has seen one signed post can try keys against it at
+/// full speed, and would find a short key.
 const SHORTEST_KEY: usize = 16;
 
 /// Most bytes of the file of the key.
@@ -89,7 +89,7 @@ fn remark(status: &StatusCode) -> &'static str {
 }
 
 impl PostError {
-    /// Whether trying again changes nothing.
+    /// Whether another try would fail as well.
     pub(super) fn is_final(&self) -> bool {
         let passing = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS];
         match self {
@@ -110,7 +110,7 @@ pub(super) struct Target {
     tls: Option<(ServerName<'static>, TlsConnector)>,
 }
 
-/// A client's TLS that trusts what the system trusts.
+/// The TLS configuration of a client that trusts the system's root certificates.
 pub(super) fn system_roots() -> Result<ClientConfig, rustls::Error> {
     Ok(tls_builder()?.with_platform_verifier()?.with_no_client_auth())
 }
