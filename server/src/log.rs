@@ -4,8 +4,8 @@
 //! [`writer`], a thread of its own, writes the lines that wait. If nobody reads the pipe, or the
 //! disk is full, the queue fills and further lines are dropped. Lines that are dropped or cannot be
 //! written are counted ([`lost`], and the metric `game_log_lines_lost_total`). One line reports
-//! them as soon as lines can be written again. A place in the code that logs too often is held back
-//! ([`limit`]), so that a peer cannot fill the disk.
+//! them as soon as lines can be written again. Lines of a place in the code that logs too often are
+//! held back ([`limit`]), so that a peer cannot fill the disk.
 
 mod limit;
 mod line;

@@ -13,9 +13,9 @@ use crate::token_bucket::{Rate, TokenBucket};
 /// Characters of the shortest token that is accepted. As hexadecimal digits they hold 96 bits.
 const SHORTEST: usize = 24;
 
-/// The rate of wrong tokens that is allowed. Beyond it, the answer to a wrong token is to wait. A
-/// valid token is accepted even then, which does not help to guess one: 96 bits are too many to
-/// try.
+/// The rate of wrong tokens that is allowed. Beyond it, the answer to a wrong token asks the client
+/// to wait. A valid token is accepted even then. That does not help an attacker, because 96 bits
+/// are too many to guess.
 const FAILURES: Rate = Rate { per_second: 1.0, burst: 10.0 };
 
 /// The administrators, who may use the admin interface.
@@ -37,7 +37,7 @@ struct Administrator {
 pub(super) enum Denied {
     /// The request has no `Authorization` header.
     Missing,
-    /// The header has another scheme than `Bearer`, or nothing behind it.
+    /// The header has another scheme than `Bearer`, or no token.
     Scheme,
     /// The header has a token that is in no line of the file.
     Unknown,
@@ -46,7 +46,7 @@ pub(super) enum Denied {
 }
 
 impl Denied {
-    /// The fault that was seen, for the client and for the log.
+    /// The reason, for the client and for the log.
     pub(super) fn reason(self) -> &'static str {
         match self {
             Self::Missing => "it has no Authorization header; a bearer token is needed",
@@ -69,7 +69,7 @@ impl Access {
     /// Reads the file again. Returns a sentence for each change, which shows no token.
     ///
     /// # Errors
-    /// The file cannot be used. The old tokens stay.
+    /// The file cannot be used. The old tokens stay valid.
     pub(crate) fn reload(&self, path: &Path) -> Result<Vec<String>, String> {
         let new = administrators(&self.key, &text(path)?)?;
         let mut own = self.administrators.write().unwrap_or_else(PoisonError::into_inner);
@@ -119,8 +119,8 @@ impl Access {
     }
 }
 
-/// The token of an `Authorization` header. Its scheme minds no case, and any number of blanks may
-/// follow (RFC 9110, 11.1 and 11.4).
+/// The token of an `Authorization` header. The scheme is case-insensitive, and any number of blanks
+/// may follow it (RFC 9110, 11.1 and 11.4).
 fn bearer(header: &[u8]) -> Result<&[u8], Denied> {
     let header = header.trim_ascii();
     let end = header.iter().position(|byte| byte.is_ascii_whitespace()).ok_or(Denied::Scheme)?;

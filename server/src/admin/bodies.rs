@@ -90,8 +90,8 @@ pub(crate) struct Settings {
     pub(crate) idle_seconds: Option<u64>,
 }
 
-/// The date at which something ends that lasts from `now` for the seconds of a request, but at most
-/// [`LONGEST`]. Dates are in seconds since 1970. `None` if it does not end.
+/// The end of a ban or a mute that begins at `now` and lasts for `seconds`, but at most
+/// [`LONGEST`]. Dates are in seconds since 1970. `None` if it is permanent.
 pub(super) fn expires(seconds: Option<u64>, now: u64) -> Option<u64> {
     seconds.map(|seconds| now.saturating_add(seconds.min(LONGEST)))
 }

@@ -151,7 +151,7 @@ pub enum AdminError {
     Unreached {
         /// The server, as the user wrote it.
         server: Reached,
-        /// What became of each address.
+        /// The error of each address.
         tried: Unreached,
     },
     /// The server does not answer.
@@ -234,7 +234,7 @@ fn request(action: &AdminAction) -> (&'static str, String, String) {
             post(format!("/v1/players/{number}/kick"), kick)
         }
         AdminAction::Mutes => get("/v1/mutes"),
-        // A connection is named by a number alone, which no address and no player is.
+        // A plain number names a connection. No address and no player is written as a plain number.
         AdminAction::Mute { who, reason, time } => match who.parse::<u64>() {
             Ok(number) => {
                 let (reason, seconds) = (reason.clone(), seconds(time));

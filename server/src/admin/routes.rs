@@ -254,7 +254,7 @@ async fn ban(
         expires,
     };
     let kept = context.games.first().access.bans.add(ban, now);
-    // A ban that cannot be written holds all the same, until the server ends.
+    // A ban that cannot be written to the file still holds until the server ends.
     if !matches!(kept, Err(BanError::TooMany)) {
         context.games.first().webhook.tell(None, &told);
     }
@@ -306,7 +306,8 @@ async fn change_map(Game(game): Game, body: Bytes) -> Outcome<views::Done> {
         rounds.maps.iter().find(|&known| crate::rounds::short(known) == map || *known == map);
     let map = match known {
         Some(known) => known.clone(),
-        // No path from outside is opened: a map has to be in the rotation or in a folder of maps.
+        // A path in a request is never opened: the map has to be in the rotation or in a folder of
+        // maps.
         None => crate::map_file::find_named(&map, &crate::map_file::folders()).map_err(wrong)?,
     };
     rounds.request(RoundRequest::Map(map.clone()));
@@ -363,10 +364,10 @@ async fn set_log(body: Bytes) -> Outcome<views::Done> {
     }
 }
 
-/// Reads the options and their files again. The answer tells what has changed, and fails if anything
-/// was refused.
+/// Reads the options and their files again. The answer lists the changes, and is an error if any
+/// part refused its new value.
 async fn reload(State(context): Here, Extension(Who(by)): Extension<Who>) -> Outcome<Report> {
-    // The disk may be slow, and this thread answers others meanwhile.
+    // The disk may be slow, and this thread has to answer other requests meanwhile.
     let reload = Arc::clone(&context.reload);
     let read = tokio::task::spawn_blocking(move || reload.run(&by)).await;
     let report = read.map_err(|error| {

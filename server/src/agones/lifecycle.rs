@@ -301,8 +301,8 @@ mod tests {
         Lifecycle::new(introduction, seconds(2), seconds(60), seconds(30))
     }
 
-    /// All steps that are due at a time, if the sidecar accepts each. *Health* is left out, and a
-    /// change of the taken places is shown as its amount.
+    /// All steps that are due at `seconds`, if the sidecar accepts each. *Health* is left out, and
+    /// a change of the taken places is shown as its amount.
     fn due_steps(lifecycle: &mut Lifecycle, seconds: u64, seen: MatchStatus) -> Vec<String> {
         let now = Duration::from_secs(seconds);
         let mut steps = Vec::new();
@@ -398,8 +398,8 @@ mod tests {
         );
     }
 
-    /// A fingerprint that is reported only once is outdated after twelve days. Every client that is
-    /// allocated to the server would then refuse its certificate.
+    /// If the fingerprint were reported only once, it would be outdated after twelve days. Every
+    /// client that is allocated to the server would then refuse its certificate.
     #[test]
     fn a_renewed_certificate_is_told_again_until_it_is_heard() {
         let mut lifecycle = lifecycle();

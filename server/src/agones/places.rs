@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-/// The places of a match as its fleet counts them: those that players take, and those that an
-/// allocation has reserved for players who are still to come.
+/// The places of a match as its fleet counts them: the places that players take, and the places
+/// that an allocation has reserved for players who have not joined yet.
 ///
 /// The count is shared: an allocation raises it (`action: Increment`), and this server reports only
 /// differences. Places that are counted beyond the players must be reservations. A player who joins
@@ -40,8 +40,8 @@ impl Places {
     }
 
     /// Notes the count that was read from the fleet. A difference counts only once it is read twice
-    /// in a row, because the sidecar passes changes on in batches, so that its count may lack one
-    /// for a moment.
+    /// in a row. The sidecar passes changes on in batches, so its count may lack a change for a
+    /// moment.
     pub(super) fn counted(&mut self, now: Duration, count: u32) {
         let difference = i64::from(count) - i64::from(self.players) - i64::from(self.reserved);
         if self.difference != difference || difference == 0 {

@@ -1,6 +1,6 @@
-//! Connections to the pages, and their limits. No visitor is refused. Places are shared by address
-//! ([`places`](super::places)), bytes are charged to addresses before they are sent
-//! ([`metered`](super::metered)), and handshakes and heads are bounded in time and size.
+//! Connections to the pages, and their limits. No visitor is refused. Addresses share the places
+//! ([`places`](super::places)). Bytes are charged to addresses before they are sent
+//! ([`metered`](super::metered)). Handshakes and heads of requests are limited in time and size.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -32,18 +32,18 @@ use crate::network::canonical_address;
 use crate::operate::outgoing::Payer;
 use crate::token_bucket::{Rate, TokenBucket};
 
-/// Requests that one connection may send without waiting. A page asks for all its files at once,
-/// and for a few things several times a second.
+/// Requests that one connection may send without waiting. A page requests all its files at once,
+/// and then some data several times a second.
 const REQUESTS: Rate = Rate { per_second: 20.0, burst: 60.0 };
 
-/// How long answers under way may take once the server ends.
+/// How long answers that have begun may take once the server ends.
 const GOODBYE: Duration = Duration::from_secs(2);
 
 /// How long to wait after no connection could be accepted. The system may have no descriptor left,
 /// and an immediate retry would keep the thread busy.
 const RECOVERY: Duration = Duration::from_millis(100);
 
-/// Serves `pages` until asked to stop; answers under way are finished.
+/// Serves `pages` until asked to stop. Answers that have begun are finished.
 pub(super) async fn serve(listener: TcpListener, pages: Router, gatekeeper: Gatekeeper) {
     let places = Places::new(gatekeeper.limits);
     let mut connections = JoinSet::new();
@@ -80,7 +80,7 @@ struct Visitor {
     address: SocketAddr,
     payer: Payer,
     place: Place,
-    /// Bytes that the visitor was sent.
+    /// Bytes that were sent to the visitor.
     sent: Arc<AtomicU64>,
 }
 
@@ -100,7 +100,8 @@ async fn serve_one(
     };
     let evict = visitor.place.eviction();
     let opening = async {
-        // A handshake costs as much as some requests, so it waits for its turn like one.
+        // A handshake costs as much as several requests, so it is charged and waits as a request
+        // does.
         visitor.payer.ask().await;
         tls::open(stream, &tls).await
     };
@@ -177,8 +178,8 @@ async fn answer(
     }
 }
 
-/// Waits for the end of a connection, for as long as its visitor reads: [`FAREWELL_PART`] in each
-/// `farewell`. `None` if the visitor did not.
+/// Waits for the end of a connection, for as long as its visitor reads at least [`FAREWELL_PART`]
+/// bytes in each `farewell`. `None` if the visitor reads fewer.
 async fn while_read<C: Future>(
     mut connection: Pin<&mut C>,
     sent: &AtomicU64,
@@ -195,7 +196,8 @@ async fn while_read<C: Future>(
     }
 }
 
-/// How long a request has to wait because of earlier requests on its connection.
+/// How long a request has to wait, because earlier requests on its connection have used up the
+/// rate.
 fn turn(requests: &Mutex<TokenBucket>) -> Duration {
     let now = std::time::Instant::now();
     let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);

@@ -12,18 +12,18 @@ const SHORT: usize = 512;
 /// How long a browser may use an answer without asking again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
-    /// For ever: its address names its content.
+    /// For ever, because the address changes with the content.
     ForEver,
-    /// It asks each time, and is answered with a word if nothing has changed. The next server at
-    /// this address may have other content.
+    /// The browser asks each time, and gets an answer without a body if nothing has changed. The
+    /// next server at this address may have other content.
     Checked,
 }
 
-/// Bytes that many visitors ask for, packed once for all of them.
+/// Bytes that many visitors request, compressed once for all of them.
 #[derive(Clone)]
 pub(super) struct Content {
     kind: &'static str,
-    /// `None` for content that is only there in packed form.
+    /// `None` for content that exists only in compressed form.
     plain: Option<Bytes>,
     /// Compressed with gzip, if that makes it smaller.
     packed: Option<Bytes>,
@@ -31,15 +31,16 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Content of a media type. It is packed here, which takes some milliseconds for each 100 kB.
+    /// Content of a media type. It is compressed here, which takes some milliseconds for each 100
+    /// kB.
     pub(super) fn new(kind: &'static str, plain: Bytes) -> Self {
         let packed = (plain.len() >= SHORT).then(|| pack(&plain)).flatten();
         let packed = packed.filter(|packed| packed.len() < plain.len()).map(Bytes::from);
         Self { kind, tag: tag(&plain), plain: Some(plain), packed }
     }
 
-    /// Content that was compressed with gzip before. It is served so to everybody, because every
-    /// browser accepts it.
+    /// Content that is already compressed with gzip. It is served in this form to everybody,
+    /// because every browser accepts gzip.
     pub(super) fn packed(kind: &'static str, packed: &'static [u8]) -> Self {
         let packed = Bytes::from_static(packed);
         Self { kind, tag: tag(&packed), plain: None, packed: Some(packed) }
@@ -78,7 +79,8 @@ pub(super) fn digest(bytes: &[u8]) -> String {
     digest.as_ref()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The entity tag of content. It is a weak one, because the packed form has the same.
+/// The entity tag of content. It is a weak tag, because the plain and the compressed form have the
+/// same one.
 fn tag(bytes: &[u8]) -> HeaderValue {
     let tag = format!("W/\"{}\"", digest(bytes));
     // Digits and quotes are allowed in a header.
@@ -97,7 +99,7 @@ fn items(asked: &HeaderMap, name: header::HeaderName) -> impl Iterator<Item = &s
     values.flat_map(|value| value.split(',')).map(str::trim)
 }
 
-/// Whether the visitor has the content with this tag.
+/// Whether the visitor already has the content with this tag.
 fn is_known(asked: &HeaderMap, tag: &HeaderValue) -> bool {
     let bare = |tag: &str| tag.strip_prefix("W/").unwrap_or(tag).to_owned();
     let own = tag.to_str().map(bare).unwrap_or_default();

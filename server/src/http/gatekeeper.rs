@@ -19,7 +19,8 @@ use crate::stop::Stop;
 /// The peers that may connect to a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audience {
-    /// Administrators at this machine. Nothing is sent elsewhere, so nothing is charged.
+    /// Administrators at this machine. Their bytes do not leave the machine, so they are not
+    /// charged.
     Administrators,
     /// The operators of the server.
     Operators,
@@ -58,7 +59,7 @@ impl Gatekeeper {
         Self { tls: Some(tls), ..self }
     }
 
-    /// What a connection of this payer is charged.
+    /// The charge for the bytes of a connection of this payer.
     pub(super) fn toll(&self, payer: Payer) -> Toll {
         match self.audience {
             Audience::Administrators => Toll::Free,
@@ -93,8 +94,8 @@ pub(super) fn misdirected(
     Some(refusal)
 }
 
-/// Adds the headers that every answer has. Browsers must not guess what an answer is, and must not
-/// tell other sites the address of a page, because that may hold a connect token.
+/// Adds the headers that every answer has. Browsers must not guess the type of an answer. They must
+/// not tell other sites the address of a page, because the address may hold a connect token.
 pub(super) fn harden(response: &mut Response<Body>) {
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

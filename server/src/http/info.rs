@@ -43,9 +43,10 @@ pub(super) struct Info {
     families: Vec<Family>,
     /// The SHA-256 of the certificate that new connections are shown, in hexadecimal.
     certificate_sha256: String,
-    /// When that certificate begins and ends to be valid, in seconds since 1970, if that is known.
+    /// The begin and the end of that certificate's validity, in seconds since 1970, if they are
+    /// known.
     certificate_valid: Option<[i64; 2]>,
-    /// The fault of the certificate, if it is not valid now: no browser can enter then.
+    /// The fault of the certificate, if it is not valid now. No browser can then enter.
     certificate_fault: Option<String>,
     /// Whether the server has made the certificate itself.
     self_signed: bool,

@@ -1,4 +1,4 @@
-//! The layers that a page can lay over the match: contacts, the pairs that the filter
+//! The data of the layers that a page can draw over the match: contacts, the pairs that the filter
 //! cascade tests, and a cut through the onion BSP.
 
 use std::sync::Arc;
@@ -73,7 +73,7 @@ pub(super) async fn cascade(Pages(pages): Pages) -> Response {
     respond.await
 }
 
-/// `/onion/HEIGHT`: a cut through the onion BSP at this height, which shows where each size has
+/// `/onion/HEIGHT`: a cut through the onion BSP at this height. The cut shows where each size has
 /// room.
 pub(super) async fn onion(Pages(pages): Pages, Path(height): Path<f64>) -> Response {
     if !height.is_finite() {

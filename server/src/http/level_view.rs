@@ -1,5 +1,6 @@
-//! The part of a level that pages show besides its snapshots. It is computed when a page first asks
-//! for it, one request at a time, on a thread for which neither the tick nor the network waits.
+//! The part of a level that pages show and that snapshots do not contain. It is computed when a
+//! page first requests it, one request at a time, on a separate thread. Neither the tick thread nor
+//! the network thread waits for that thread.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use super::content::Content;
 use super::scene;
 use crate::level::Level;
 
-/// One level as pages show it.
+/// The data of one level for pages.
 pub(super) struct LevelView {
     level: u64,
     pub(super) map: Arc<World>,
@@ -28,7 +29,7 @@ pub(super) struct LevelView {
     pub(super) scene: Content,
     /// The file of the map.
     pub(super) file: Content,
-    /// What clients need of the game.
+    /// The data that clients need of the game.
     pub(super) game: Content,
 }
 

@@ -32,7 +32,8 @@ impl Limits {
 }
 
 /// Bytes of the last answer that the visitor must have read within `farewell`, unless it ends
-/// before. So the largest recording passes, and a visitor who reads nothing is not waited for.
+/// before. So the largest recording can be sent in full, and the server does not wait for a visitor
+/// who reads nothing.
 pub(super) const FAREWELL_PART: u64 = 1 << 20;
 
 /// Bytes that a visitor may send before its TLS handshake is finished: several times what browsers

@@ -10,15 +10,15 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::limits::{LONGEST_HANDSHAKE, PIECE};
 use crate::operate::outgoing::Payer;
 
-/// What a listener charges for the bytes that it sends.
+/// The charge of a listener for the bytes that it sends.
 #[derive(Clone)]
 pub(super) enum Toll {
-    /// Nothing: they do not leave the machine.
+    /// The bytes are not charged, because they do not leave the machine.
     Free,
-    /// They are charged, but wait for nothing: an operator's probe must be answered whatever else is
-    /// downloaded.
+    /// The bytes are charged but do not wait: an operator's probe must be answered during any
+    /// download.
     Noted(Payer),
-    /// They are charged, and wait until the budgets allow them.
+    /// The bytes are charged, and wait until the budgets allow them.
     Paid(Payer),
 }
 
@@ -26,7 +26,7 @@ pub(super) enum Toll {
 pub(super) struct Metered<S> {
     stream: S,
     toll: Toll,
-    /// Bytes that are charged and not sent yet.
+    /// Bytes that are charged but not sent yet.
     paid: usize,
     /// The wait for the next piece.
     paying: Option<Pin<Box<dyn Future<Output = usize> + Send>>>,
@@ -136,7 +136,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
         self.poll_write(context, first.map_or(&[], |buffer| buffer))
     }
 
-    /// True, although buffers are written one by one: hyper copies whole bodies otherwise.
+    /// Returns true, although buffers are written one by one, because hyper would otherwise copy
+    /// whole bodies.
     fn is_write_vectored(&self) -> bool {
         true
     }

@@ -1,7 +1,7 @@
 //! The recordings of `--replay-dir` that are offered to a viewer.
 //!
-//! A folder that other programs write to may hold anything. So files are opened without blocking,
-//! must be regular files and recordings, and no link leads out of the folder.
+//! Other programs may write anything into the folder. So files are opened without blocking and must
+//! be regular files and recordings. Links are refused.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const LISTED: usize = 200;
 /// Bytes of the largest recording or map that is served. Ten minutes with 32 players take some 6 MB.
 pub(super) const LARGEST: u64 = 64 << 20;
 
-/// Most files of the folders that a search looks at.
+/// Most files of the folders that one search checks.
 pub(super) const LOOKED_AT: usize = 4096;
 
 /// A recording in the list.
@@ -33,17 +33,17 @@ pub(super) struct Listed {
 #[derive(Debug)]
 pub(super) struct Offered {
     folder: PathBuf,
-    /// Whether recordings are offered that are still written.
+    /// Whether recordings that are still being written are offered.
     running: bool,
-    /// The files to which this server's matches are recorded now.
+    /// The files that this server is recording its matches to.
     written: Vec<PathBuf>,
 }
 
 impl Offered {
     /// The recordings that `viewer` is offered; `None` without `--replay-dir`.
     ///
-    /// A recording that is still written shows a match that is played. So strangers are offered it
-    /// only if the operator says so (`--replay-running`) and they may see the match.
+    /// A recording that is still being written shows a running match. So strangers are offered it
+    /// only if the operator allows it (`--replay-running`) and they may see the match.
     pub(super) fn to(viewer: Viewer, pages: &Pages, all: &All) -> Option<Self> {
         let pages = &pages.0;
         let may_see = all.iter().all(|each| each.game.may_be_seen_by(viewer));
@@ -148,7 +148,7 @@ mod tests {
         let secret = elsewhere.0.join("match.rec");
         std::os::unix::fs::symlink(secret, folder.0.join("link")).unwrap();
         let offered = folder.offered(true, Vec::new());
-        // If opening the pipe blocked, this would not end.
+        // If opening the pipe blocked, this test would not end.
         for _ in 0..600 {
             assert!(!finds(&offered, "pipe"));
         }
@@ -165,7 +165,7 @@ mod tests {
         assert!(names(&hidden).is_empty() && !finds(&hidden, "match.rec"));
         let shown = folder.offered(true, vec![path.clone()]);
         assert!(names(&shown) == ["match.rec"] && finds(&shown, "match.rec"));
-        // It may be written by another server.
+        // Another server may be writing the recording.
         if cfg!(unix) {
             let writing = File::options().write(true).open(path).unwrap();
             writing.lock().unwrap();

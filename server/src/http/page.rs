@@ -125,12 +125,12 @@ const MODULES: [(&str, &[u8]); 2] = [
 const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:; img-src 'self' data:; \
                       frame-ancestors 'none'; base-uri 'none'";
 
-/// The page's files, each packed when it is first asked for.
+/// The page's files, each compressed at its first request.
 static SERVED: LazyLock<HashMap<&'static str, (&'static File, OnceLock<Content>)>> =
     LazyLock::new(|| FILES.iter().map(|file| (file.path, (file, OnceLock::new()))).collect());
 
-/// A name for all files of this page together. The page asks for them below it, so browsers may
-/// keep them for ever: the next server's page has another name.
+/// One name for all files of this build's page. The page requests its files below this name, so
+/// browsers may keep them for ever: another build's page has another name.
 static EDITION: LazyLock<String> = LazyLock::new(|| {
     let files = FILES.iter().flat_map(|file| [file.path.as_bytes(), file.content.as_bytes()]);
     let all: Vec<u8> =
@@ -150,8 +150,8 @@ pub(super) async fn index(asked: HeaderMap) -> Response {
 
 /// `/web/PATH` and `/web/EDITION/PATH`: a file of the page, or the simulation as WebAssembly.
 pub(super) async fn file(Path(path): Path<String>, asked: HeaderMap) -> Response {
-    // A page that is open while the server is replaced asks below the name of its own edition. It
-    // gets the files of this one, which it may not keep.
+    // A page that stays open while the server is replaced requests files below its own edition. It
+    // gets the files of the new edition, and the browser may not keep them.
     let (edition, path) = match path.split_once('/') {
         Some((edition, path)) if is_edition(edition) => (Some(edition), path),
         _ => (None, &path[..]),

@@ -1,11 +1,12 @@
-//! The places of connections to the pages. They are shared by address before anything of a new
-//! connection is read.
+//! The places of connections to the pages. A new connection takes its place before any of its bytes
+//! are read.
 //!
-//! Nobody is refused. Where all places are taken, or all places of an address, a new connection
-//! takes the place of an older one of the address that has most. So an address with few connections
-//! keeps them, whatever others do. Of connections with equal rights, those that got an answer keep
-//! their places before those that did not, except that newcomers always have some: a visitor far
-//! away needs several round trips to its first answer.
+//! No connection is refused. If an address has used up its places, its new connection replaces one
+//! of its older connections. If all places are taken, the new connection replaces one of the
+//! address that has most connections. So an address with few connections keeps them, whatever
+//! others do. Among the candidates, connections that got an answer keep their places longer than
+//! connections that did not. Newcomers always keep a part of the places, because a visitor far away
+//! needs several round trips to its first answer.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,9 +17,9 @@ use tokio::time::Instant;
 use super::limits::Limits;
 use crate::address_key::AddressKey;
 
-/// The part of the places that newcomers keep: one of so many. A line with a round trip of 100 ms is
-/// served within half a second. A flood of 80 newcomers a second takes 40 of the 64 places in that
-/// time.
+/// Newcomers keep one in this many places. A visitor with a round trip of 100 ms gets its first
+/// answer within half a second. In that time, a flood of 80 newcomers a second takes 40 of the 64
+/// places.
 const NEWCOMERS: usize = 4;
 
 /// The places of the open connections to the pages.
@@ -56,8 +57,8 @@ impl Places {
         Self { limits, table: Arc::default() }
     }
 
-    /// Takes a place for a connection of `address`. If there is none left, or none left of that
-    /// address, another connection loses its place.
+    /// Takes a place for a connection of `address`. If no place is left, or none for that address,
+    /// another connection loses its place.
     pub(super) fn take(&self, address: IpAddr, now: Instant) -> Place {
         let address = AddressKey::from(address);
         let mut table = lock(&self.table);
@@ -85,8 +86,8 @@ impl Table {
         self.open.iter().filter(|open| open.address == address).count()
     }
 
-    /// Makes room for a connection of `newcomer` at the address that has most connections; at its
-    /// own if that has as many.
+    /// Makes room for a connection of `newcomer`: closes one of the address that has most
+    /// connections. If `newcomer` itself has as many, one of its own is closed.
     fn evict_most(&mut self, newcomer: AddressKey) {
         let counts: Vec<usize> = self.open.iter().map(|open| self.of(open.address)).collect();
         let most = counts.iter().copied().max().unwrap_or_default();
@@ -97,15 +98,15 @@ impl Table {
         self.evict_one((0..counts.len()).filter(has_most).collect());
     }
 
-    /// Makes room at an address.
+    /// Closes one connection of an address.
     fn evict(&mut self, address: AddressKey) {
         let is_own = |index: &usize| self.open[*index].address == address;
         self.evict_one((0..self.open.len()).filter(is_own).collect());
     }
 
-    /// Closes one of these connections, by their indices. Those that have waited longest for their
-    /// first answer go first if they are [`NEWCOMERS`] of them or more. Otherwise those go first
-    /// whose last answer is longest ago.
+    /// Closes one of these connections, which are given by their indices. If at least one in
+    /// [`NEWCOMERS`] has no answer yet, the one that has waited longest for its first answer is
+    /// closed. Otherwise the one whose last answer is longest ago is closed.
     fn evict_one(&mut self, candidates: Vec<usize>) {
         let new = candidates.iter().filter(|index| !self.open[**index].is_served).count();
         let new_go_first = new * NEWCOMERS >= candidates.len();

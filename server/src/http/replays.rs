@@ -23,8 +23,8 @@ use super::{All, Pages};
 use crate::door::who_may_see::Viewer;
 use crate::{map_file, regular_file};
 
-/// Most maps that are kept, beside the one that is played, and most of their bytes together. The
-/// last one is kept however large it is.
+/// Most maps that are kept besides the map that is played, and most bytes of all of them. The map
+/// that was requested last is kept even if it is larger.
 const KEPT: (usize, usize) = (8, 64 << 20);
 
 /// Bytes of a recording that are read at once.
@@ -108,9 +108,10 @@ pub(super) async fn scene_of(
     }
 }
 
-/// The maps that were asked for last, other than the map that is played; the latest is the last. So
-/// requests for some maps in turn do not make the server read and pack them each time. A request
-/// holds the lock while it works, so maps are read, and scenes computed, one at a time.
+/// The maps that were requested last, other than the map that is played; the latest is the last.
+/// They are kept so that requests for several maps in turn do not make the server read and compress
+/// them each time. A request holds the lock while it works, so maps are read, and scenes computed,
+/// one at a time.
 #[derive(Default)]
 pub(super) struct OtherMaps(Arc<Mutex<Vec<OtherMap>>>);
 
@@ -230,7 +231,8 @@ mod tests {
 
     use super::*;
 
-    /// Two hashes in turn made the server read and pack up to 64 MB each time.
+    /// Symptom: requests for two hashes in turn made the server read and compress up to 64 MB each
+    /// time.
     #[tokio::test]
     async fn maps_that_are_asked_for_in_turn_are_read_once() {
         let hash = |name| {
@@ -243,7 +245,7 @@ mod tests {
         for hash in [&warren, &terrain, &warren, &terrain] {
             let read = Arc::clone(&read);
             let note = move |map: &mut OtherMap| {
-                // A clone that stays keeps the memory from being used again.
+                // The kept clones keep their memory from being used for another map.
                 read.lock().unwrap().push(map.bytes.clone());
                 Some(map.file.clone())
             };
@@ -266,7 +268,7 @@ mod tests {
         let mut known = Vec::new();
         (0..9).for_each(|number| keep(&mut known, map(number, 1)));
         assert_eq!(kept(&known), "1 2 3 4 5 6 7 8");
-        // With these bytes and the one of the last map, there are just as many as may be.
+        // These bytes and the one byte of the last map are exactly as many as are kept.
         keep(&mut known, map(9, KEPT.1 - 7));
         assert_eq!(kept(&known), "2 3 4 5 6 7 8 9");
         keep(&mut known, map(10, 2));

@@ -1,6 +1,6 @@
-//! The routes of the pages, in one table. Each says what it tells of a running match, and for whom
-//! it is. The router is built from the table alone, so no route can miss the rule of who may see the
-//! match.
+//! The routes of the pages, in one table. Each route states what it shows of a running match, and
+//! who may use it. The router is built from the table alone, so the rule of who may see the match
+//! applies to every route.
 
 use std::sync::Arc;
 
@@ -16,14 +16,15 @@ use super::page_state::AllPages;
 use super::{Pages, effects, info, layers, page, probes, replays, rewind};
 use crate::door::who_may_see::Viewer;
 
-/// What a route tells of a match that is played.
+/// The amount that a route shows of a running match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tells {
-    /// Nothing: the page, or a map that clients are sent before they join.
+    /// Nothing, as for the page itself, or for a map, which clients are sent before they join.
     Nothing,
-    /// Where bodies are, what is shot, who plays. It is refused to those who may not see the match.
+    /// The bodies, the shots and the players. The route is refused to those who may not see the
+    /// match.
     Match,
-    /// A part of it, which the handler leaves out for those who may not see the match.
+    /// Some data of the match. The handler leaves them out for those who may not see the match.
     Part,
 }
 
@@ -84,7 +85,7 @@ pub(super) fn of(state: &Arc<AllPages>, audience: Audience) -> Router {
     router.with_state(Arc::clone(state))
 }
 
-/// Lets requests of those pass who may see the match.
+/// Passes a request on if its sender may see the match.
 async fn to_viewers(
     State(_): State<Arc<AllPages>>,
     Pages(pages): Pages,
@@ -118,8 +119,8 @@ pub fn operators_routes() -> Vec<&'static str> {
 mod tests {
     use super::*;
 
-    /// A route that is added here must be judged by somebody: it tells nothing of the match that is
-    /// played, or its handler leaves out what strangers may not see.
+    /// Whoever adds a route to this list must check that it shows nothing of a running match, or
+    /// that its handler leaves out what strangers may not see.
     #[test]
     fn every_route_that_is_open_in_a_closed_match_is_named_here() {
         let open: Vec<_> = ROUTES.iter().filter(|route| route.tells != Tells::Match).collect();

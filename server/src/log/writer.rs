@@ -110,7 +110,7 @@ impl<W: Write> LogWriter<W> {
         lost
     }
 
-    /// Writes bytes. The error holds those that could not be written.
+    /// Writes bytes. The error holds the bytes that could not be written.
     fn write_all<'a>(&mut self, bytes: &'a [u8]) -> Result<(), &'a [u8]> {
         if self.torn && !bytes.is_empty() {
             self.torn = false;

@@ -1,4 +1,5 @@
-//! How files of recordings are told from others, and finished ones from those that are written.
+//! Distinguishes recordings from other files, and finished recordings from recordings that are
+//! still being written.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek};
@@ -77,7 +78,7 @@ mod tests {
             writer.lock().unwrap();
             assert_eq!(Lock::of(&file), Lock::Held);
             writer.unlock().unwrap();
-            // One look does not hinder the next.
+            // A check leaves the file unlocked, so a second check finds the same.
             assert_eq!((Lock::of(&file), Lock::of(&file)), (Lock::Free, Lock::Free));
         }
         fs::remove_file(&path).unwrap();

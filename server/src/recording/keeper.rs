@@ -1,8 +1,8 @@
 //! Deletes finished recordings beyond the limits of `--record-keep`, the oldest first.
 //!
-//! Only files are deleted that have the name of `--record`, or that name and a number, and that are
-//! recordings. A recording that is still written is never deleted, whichever server writes it: its
-//! writer holds a lock on the file.
+//! A file is deleted only if it has the name of `--record`, or that name and a number, and is a
+//! recording. A recording that any server is still writing is never deleted, because its writer
+//! holds a lock on the file.
 
 use std::fs::{File, remove_file};
 use std::io;
@@ -19,7 +19,7 @@ use crate::options::RetentionOptions;
 use crate::regular_file::open_regular_in;
 use crate::stop::Stop;
 
-/// Time between two looks at the folder, by which recordings grow too old.
+/// Time between two checks of the folder for recordings that have become too old.
 const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Time between two checks whether a recording was finished, or the server ends.
@@ -33,7 +33,7 @@ pub(crate) struct Keeper {
     latest: Arc<Latest>,
 }
 
-/// The limits, of which each may be missing.
+/// The limits. Each of them may be missing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Limits {
     count: Option<u32>,
@@ -68,7 +68,7 @@ impl Keeper {
         is_limited.then(|| Self { path: path.to_owned(), limits, latest })
     }
 
-    /// Looks at the folder at once, each minute, and whenever a recording was finished, until the
+    /// Checks the folder at once, each minute, and whenever a recording was finished, until the
     /// server ends.
     pub(crate) fn run(&self, stop: &Stop) {
         let mut seen = None::<(Instant, u64)>;
@@ -92,7 +92,7 @@ pub(super) fn hold(file: &File) {
     }
 }
 
-/// Deletes what is beyond the limits. Returns how many recordings that were.
+/// Deletes the recordings beyond the limits. Returns how many were deleted.
 fn keep(path: &Path, limits: Limits, now: SystemTime) -> u64 {
     let finished = match finished(path) {
         Ok(finished) => finished,
@@ -121,7 +121,7 @@ fn keep(path: &Path, limits: Limits, now: SystemTime) -> u64 {
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
-                // The next one is not deleted in its place.
+                // The next recording is not deleted in place of this one.
                 warn!("cannot delete the recording {}, {reason}: {error}", one.path.display());
                 break;
             }
@@ -157,15 +157,16 @@ fn number_of(ending: &[u8]) -> Option<u32> {
     }
     let text = std::str::from_utf8(ending.strip_prefix(b".")?).ok()?;
     let number = text.parse().ok().filter(|number| (1..=MOST_NUMBERED).contains(number))?;
-    // `+1` and `01` are numbers, too, but no names that a server gives.
+    // `+1` and `01` are numbers, too, but a server never gives such names.
     (number.to_string() == text).then_some(number)
 }
 
-/// The size of a recording and when it was written last; `None` if it is none, or is still written.
+/// The size of a recording and the time when it was written last. `None` if the file is not a
+/// recording, or is still being written.
 fn finished_one(folder: &Path, name: &Path) -> io::Result<Option<(u64, SystemTime)>> {
     // A file that others may not read, or that is gone meanwhile, is not a recording to delete.
     let Ok(mut file) = open_regular_in(folder, name) else { return Ok(None) };
-    // Where there are no locks, nobody knows whether the file is still written, so it stays.
+    // Without locks, nobody knows whether the file is still being written, so it stays.
     if !is_recording(&mut file).unwrap_or(false) || Lock::of(&file) != Lock::Free {
         return Ok(None);
     }
@@ -190,7 +191,7 @@ mod tests {
             Self(path)
         }
 
-        /// A recording of so many bytes, written so many seconds before `now`.
+        /// A recording of `bytes` bytes that was written `age` seconds before `now`.
         fn recording(&self, name: &str, bytes: usize, age: u64, now: SystemTime) {
             let mut content = super::super::file::RECORDING.to_vec();
             content.resize(bytes, 0);
@@ -214,7 +215,8 @@ mod tests {
         }
     }
 
-    /// Three recordings of 100 bytes. A first free number may be younger than a later one.
+    /// Three recordings of 100 bytes. A recording with a lower number may be younger than one with
+    /// a higher number, because a server takes the first free number.
     fn three(test: &str) -> (Folder, PathBuf, SystemTime) {
         let (folder, now) = (Folder::new(test), SystemTime::now());
         for (name, age) in [("match.obsr", 10), ("match.obsr.1", 30), ("match.obsr.2", 20)] {
@@ -243,7 +245,7 @@ mod tests {
         assert_eq!(keep(&path, limits(31), now), 0);
         assert_eq!(keep(&path, limits(29), now), 1);
         assert_eq!(folder.names(), ["match.obsr", "match.obsr.2"]);
-        // A clock that was set back makes nothing old.
+        // A clock that was set back makes no recording too old.
         assert_eq!(keep(&path, limits(1), now - Duration::from_secs(3600)), 0);
     }
 

@@ -58,7 +58,7 @@ pub(super) fn next_said(news: &mut NewsReceiver) -> Option<Said> {
 
 /// Records a match from its tick thread without ever making it wait: ticks go to a thread that
 /// writes them. If the disk falls so far behind that the queue is full, the recording ends there,
-/// because one with a gap is worthless. The match goes on in any case.
+/// because a recording with a gap is worthless. The match goes on in any case.
 pub(crate) struct LiveRecorder {
     recorder: Recorder,
     schedule: Schedule,
@@ -136,7 +136,7 @@ impl LiveRecorder {
         self.send(Item::Tick(recorded));
         if self.schedule.is_due(simulation.world(), commands.len()) {
             // Saving takes about 0.3 ms with 32 players and 300 bodies. The thread that writes
-            // packs it.
+            // compresses the keyframe.
             self.send(Item::Keyframe(simulation.save()));
         }
     }

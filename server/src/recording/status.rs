@@ -28,7 +28,7 @@ impl Status {
         }
     }
 
-    /// The file that is written; the one that was asked for until it was created.
+    /// The file that is written. Until it is created, this is the file that was asked for.
     pub(crate) fn path(&self) -> &Path {
         self.created.get().unwrap_or(&self.asked)
     }

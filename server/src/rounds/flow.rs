@@ -24,7 +24,7 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// Whether rounds ever end by themselves.
+    /// Whether rounds end by time or by score.
     pub(crate) fn ends(&self) -> bool {
         self.round.is_some() || self.score_limit.is_some()
     }
@@ -231,7 +231,7 @@ impl Flow {
         }
     }
 
-    /// The map that follows in the rotation; the current one again if no other can be loaded.
+    /// The map that follows in the rotation. If no other map can be loaded, it is the current map.
     fn follower(&self) -> Option<String> {
         let rotation = (1..=self.maps.len()).map(|step| (self.place + step) % self.maps.len());
         let mut playable = rotation.map(|place| &self.maps[place]);

@@ -25,17 +25,17 @@ pub(crate) enum Proposal {
 pub(crate) enum Outcome {
     /// More than half of all players vote yes.
     Carried(Proposal),
-    /// Too few players vote yes, or not in time.
+    /// Too few players have voted yes in time.
     Rejected(Proposal),
 }
 
 /// Why a vote cannot be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoVote {
-    /// Another one is open.
+    /// Another vote is open.
     #[error("another vote is open")]
     Open,
-    /// The caller has called one lately.
+    /// The caller has called a vote lately.
     #[error("you have called a vote lately")]
     TooSoon,
 }
@@ -94,7 +94,7 @@ impl Votes {
         let count = |voice| ballot.said.values().filter(|&&said| said == voice).count();
         let (yes, no) = (count(true), count(false));
         let carried = yes * 2 > players.len();
-        // Even if all players who have not voted yet voted yes, they would be too few.
+        // The vote fails even if every player who has not voted yet votes yes.
         let hopeless = (players.len() - no) * 2 <= players.len();
         if !carried && !hopeless && now < ballot.closes {
             return None;

@@ -1,8 +1,9 @@
-//! Whether a player is in a fight: another player, who is still there, has hurt them a short time
-//! ago. Whoever leaves in a fight leaves the body behind, unprotected, until the fight is over.
+//! Whether a player is in a fight: another player, who is still in the match, has hurt the player a
+//! short time ago. If a player leaves in a fight, the body stays behind, unprotected, until the
+//! fight is over.
 //!
-//! The tick thread knows who hurt whom; the connection knows who is gone. They tell each other by
-//! [`Footing`].
+//! The tick thread knows which player hurt which. A player's connection knows whether the player
+//! has gone. Both share this knowledge in a [`Footing`].
 
 use std::num::NonZeroU16;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -11,7 +12,8 @@ use std::time::Duration;
 use obsp_proto::Tick;
 use obsp_sim::EntityId;
 
-/// What the tick thread and the connection tell each other of a player's safety.
+/// The state of a player that the tick thread and the connection share: fight, protection and
+/// presence.
 #[derive(Debug, Default)]
 pub(super) struct Footing {
     /// The tick until which the player is in a fight; 0 if there is none. The tick thread writes it.
@@ -24,10 +26,10 @@ pub(super) struct Footing {
 }
 
 impl Footing {
-    /// Notes that the player's connection has ended. Nothing harms the body from `protected_from`
-    /// on, but for fights.
+    /// Notes that the player's connection has ended. From `protected_from` on, nothing harms the
+    /// body, unless the player is in a fight.
     pub(super) fn leave(&self, protected_from: Option<Tick>) {
-        // No tick of a match that players are in is 0.
+        // A match with players is past tick 0, so 0 can stand for no protection.
         let from = protected_from.map_or(0, |tick| tick.0.max(1));
         self.protected_from.store(from, Ordering::Relaxed);
         self.is_left.store(true, Ordering::Relaxed);
@@ -69,7 +71,7 @@ pub(super) struct Hit {
     pub(super) until: Tick,
 }
 
-/// So many ticks are at least `time`.
+/// The smallest number of ticks that lasts at least `time`.
 pub(crate) fn ticks(time: Duration, tick_rate: NonZeroU16) -> u32 {
     // `as` saturates.
     (time.as_secs_f64() * f64::from(tick_rate.get())).ceil() as u32

@@ -59,7 +59,7 @@ impl MatchUpdate {
         &self.0.events
     }
 
-    /// The players who have a client, also those who wait outside of the world.
+    /// The players who have a client, including players who wait outside of the world.
     pub fn players(&self) -> impl Iterator<Item = EntityId> {
         self.0.players.iter().map(|update| update.player)
     }

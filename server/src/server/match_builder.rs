@@ -12,7 +12,7 @@ use crate::options::Options;
 /// The name of a server's first match.
 pub(super) const FIRST: &str = "main";
 
-/// A further match of a server, with the options of its own. All other options are the server's.
+/// A further match of a server. It has some options of its own. All other options are the server's.
 ///
 /// ```
 /// use server::{MatchBuilder, Server};

@@ -39,7 +39,7 @@ use crate::tick_thread::Match;
 use crate::tickets::Tickets;
 use crate::watchdog::Gate;
 
-/// Finished worlds that may wait to be freed: more than there are at a time.
+/// Finished worlds that may wait to be freed. There are never as many at a time.
 const FINISHED_WORLDS: usize = 4;
 
 /// Time between two checks, by the thread of a failed match, whether the server stops.

@@ -137,7 +137,7 @@ fn admins(access: Arc<Access>) -> Part {
     })
 }
 
-/// The changes of a list, which do not say themselves what list it is.
+/// The changes of a list, with the name of the list before each.
 fn named(list: &str, changes: Vec<String>) -> Vec<String> {
     changes.into_iter().map(|change| format!("{list}: {change}")).collect()
 }

@@ -1,26 +1,26 @@
-//! Whether players who are heard are also attended to. An event loop may turn, and ticks may come,
-//! while nobody decides on snapshots.
+//! Whether the server sends snapshots to the players whose commands arrive. An event loop may turn,
+//! and ticks may come, while the server decides on no snapshot.
 //!
-//! What a client takes is not judged here. A client that acknowledges nothing, or has used up its
-//! budget, is sent nothing, and that is no fault of the server.
+//! A decision to send no snapshot also counts. A client that acknowledges nothing, or has used up
+//! its budget, is sent nothing, and that is not a fault of the server.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::heartbeat::{Heartbeat, Stall};
 
-/// A match that has decided on no snapshot for so long, though it hears players, sends none at all.
-/// It is many ticks.
+/// If players are heard but the match has decided on no snapshot for this long, it sends none at
+/// all. The time is many ticks long.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Datagrams of players that must have come since the last decision. A second and a half of one
-/// player's: less than that comes before the first snapshot of a newcomer.
+/// Datagrams of players that must have come since the last decision: as many as one player sends in
+/// a second and a half. Fewer come from a newcomer before the first snapshot.
 const HEARD: u32 = 90;
 
-/// The datagrams of a match in both directions.
+/// The last decision on a snapshot, and the datagrams of players that came after it.
 pub(crate) struct Answers {
     attended: Heartbeat,
-    /// Datagrams of players since then.
+    /// Datagrams of players since the last decision.
     heard: AtomicU32,
 }
 
@@ -42,12 +42,12 @@ impl Answers {
         self.attended.beat(now);
     }
 
-    /// The last time without such a decision that is over, whether or not players were there.
+    /// The last period without a decision that is over, with players or without.
     pub(crate) fn last_stall(&self) -> Option<Stall> {
         self.attended.last_stall()
     }
 
-    /// Time since the last decision, if players are heard and nobody attends to them.
+    /// Time since the last decision, if players are heard and the time is too long.
     pub(crate) fn silence(&self, now: Instant) -> Option<Duration> {
         let (age, heard) = (self.attended.age(now), self.heard.load(Ordering::Relaxed));
         (age >= SILENCE && heard >= HEARD).then_some(age)

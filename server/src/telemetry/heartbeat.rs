@@ -2,8 +2,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The tick thread has stalled if it finished no tick for this long: ten ticks at the slowest rate
-/// there is, and far beyond what clients can hide.
+/// The tick thread has stalled if it finished no tick for this long: ten ticks at the slowest tick
+/// rate, and much longer than clients can hide.
 pub(crate) const STALL: Duration = Duration::from_secs(1);
 
 /// When a thread last did its work: finished a tick, turned its event loop, or sent a snapshot. The

@@ -20,10 +20,11 @@ use crate::spans::Spans;
 use crate::token_bucket::{Rate, TokenBucket};
 
 /// A page of metrics that is younger than this is handed out again by
-/// [`ServerTelemetry::shared_page`]. However many ask, at most one a second is made.
+/// [`ServerTelemetry::shared_page`]. So at most one page a second is made, however many visitors
+/// ask.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// Pages that are made for Prometheus. Each takes about a millisecond.
+/// The rate of pages that are made for Prometheus. Each page takes about a millisecond.
 const SCRAPES: Rate = Rate { per_second: 10.0, burst: 50.0 };
 
 /// The metrics that a server has once, and the page of all metrics.
@@ -42,7 +43,7 @@ pub(crate) struct ServerTelemetry {
     process: ProcessMetrics,
     socket: SocketMetrics,
     log: LogMetrics,
-    /// The recorder in which series are registered, also those that begin later.
+    /// The recorder in which series are registered, including series that begin later.
     pub(super) recorder: PrometheusRecorder,
     page: PrometheusHandle,
     /// The budget of pages that are made for Prometheus.

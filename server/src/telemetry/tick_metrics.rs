@@ -54,8 +54,8 @@ pub(super) const DELAY_EDGES: [f64; 9] =
 /// because now and then the system gives the processor to somebody else.
 const LATE_OF_64: u32 = 16;
 
-/// The history before the first tick: so many late ticks that ten on time are needed to
-/// make up for them.
+/// The history before the first tick: so many late ticks that the server is on time only after ten
+/// ticks on time.
 const BEFORE_THE_FIRST: u64 = u64::MAX << (64 - LATE_OF_64 - 10);
 
 /// Metrics of the tick thread.

@@ -2,14 +2,14 @@ use metrics::{Counter, counter};
 
 use super::catalogue;
 
-/// What became of a post to the webhook.
+/// The outcome of a post to the webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PostOutcome {
-    /// The receiver has taken it.
+    /// The receiver has taken the post.
     Delivered,
-    /// The receiver refuses it.
+    /// The receiver refuses the post.
     Refused,
-    /// The receiver could not be reached, or failed, however often it was tried.
+    /// Every try failed: the receiver could not be reached, or reported an error.
     Failed,
     /// Too many posts waited already.
     Dropped,

@@ -11,7 +11,7 @@ const WATCHED: Duration = Duration::from_millis(500);
 /// The finding of a check of the heartbeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
-    /// The thread hangs, which was not known before.
+    /// The thread hangs. This check is the first to find it.
     Hangs,
     /// The thread hangs for longer than it may.
     HangsForGood,
@@ -72,8 +72,8 @@ impl Watchdog {
         let hung = std::mem::take(&mut self.hangs);
         let stall = last_stall.filter(|stall| self.reported != Some(*stall))?;
         self.reported = Some(stall);
-        // If the whole process stood still, so did the watchdog. The check that came late may be
-        // the one before the first tick.
+        // If the whole process stood still, so did the watchdog. The check before the first tick
+        // may already be the late one.
         let whole_process = widest_gap * 2 > stall.lasted;
         Some(if hung {
             Finding::Recovered(stall)
@@ -120,7 +120,7 @@ mod tests {
             self.watchdog.check(self.now, self.now - self.ticked, self.last_stall)
         }
 
-        /// Looks as often as the watchdog does, for so long.
+        /// Checks as often as the watchdog does, for this long.
         fn watch(&mut self, milliseconds: u64) -> Vec<Finding> {
             let mut findings = Vec::new();
             for _ in 0..milliseconds / 250 {
@@ -130,7 +130,7 @@ mod tests {
             findings
         }
 
-        /// Looks as often as the watchdog does, for so long, while ticks come.
+        /// Checks as often as the watchdog does, for this long, while ticks come.
         fn play(&mut self, milliseconds: u64) -> Vec<Finding> {
             let mut findings = Vec::new();
             for _ in 0..milliseconds / 250 {

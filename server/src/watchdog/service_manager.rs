@@ -32,7 +32,7 @@ pub(crate) struct ServiceManager {
     next: Option<Instant>,
 }
 
-/// Sends reports to the service manager, if there is one. Clones send to the same.
+/// Sends reports to the service manager, if there is one. Clones send to the same service manager.
 #[derive(Clone, Default)]
 pub(crate) struct Notifier(Option<Arc<socket::Socket>>);
 
@@ -43,7 +43,7 @@ impl Notifier {
         self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}\n", monotonic_usec()));
     }
 
-    /// Reports that they were read.
+    /// Reports that the options and files were read.
     pub(crate) fn reloaded(&self) {
         self.tell("READY=1\n");
     }
@@ -64,7 +64,7 @@ fn monotonic_usec() -> i64 {
     time.tv_sec * 1_000_000 + time.tv_nsec / 1000
 }
 
-/// No other system has a service manager that asks for it.
+/// Other systems have no service manager that needs this time.
 #[cfg(not(target_os = "linux"))]
 fn monotonic_usec() -> i64 {
     0
@@ -165,7 +165,7 @@ mod socket {
     use std::ffi::OsStr;
     use std::io;
 
-    /// This system has no such service managers.
+    /// A stand-in: this system has no service manager that takes such reports.
     pub(super) struct Socket;
 
     impl Socket {

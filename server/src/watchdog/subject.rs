@@ -18,7 +18,8 @@ pub(super) enum Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Whether a match cannot go on without it. A hang of anything else is only reported.
+    /// Whether a match cannot go on while this subject hangs. A hang of any other subject is only
+    /// reported.
     pub(super) fn is_vital(&self) -> bool {
         !matches!(self, Self::Loop(which, _) if *which != EventLoop::Network)
     }
@@ -37,7 +38,7 @@ impl Subject<'_> {
         }
     }
 
-    /// The last time without a sign of life that is over.
+    /// The last period without a sign of life that is over.
     pub(super) fn last_stall(&self) -> Option<Stall> {
         match self {
             Self::Ticks(game) => game.telemetry.tick.last_stall(),

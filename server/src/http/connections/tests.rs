@@ -106,7 +106,7 @@ async fn a_head_that_does_not_end_is_not_kept() {
     let mut usual = say(address, field(BUFFER / 2).as_bytes()).await;
     assert!(hear(&mut usual).await.ends_with("here"));
     let mut endless = TcpStream::connect(address).await.unwrap();
-    // The server may have closed the connection before it is all written.
+    // The server may close the connection before the whole head is written.
     let _ = endless.write_all(field(BUFFER).as_bytes()).await;
     let answer = hear(&mut endless).await;
     assert!(answer.starts_with("HTTP/1.1 431") || answer.is_empty(), "{answer}");
