@@ -16,7 +16,8 @@ use crate::regular_file;
 /// Most recordings that are listed, the newest first.
 const LISTED: usize = 200;
 
-/// Bytes of the largest recording or map that is served. Ten minutes with 32 players take some 6 MB.
+/// Bytes of the largest recording or map that is served. A recording of ten minutes with 32 players
+/// has some 6 MB.
 pub(super) const LARGEST: u64 = 64 << 20;
 
 /// Most files of the folders that one search checks.

@@ -1,6 +1,6 @@
 //! Limits what the connections of one address may use together. The table of addresses decides
 //! before a handshake is accepted, and again whenever a connection takes something that is limited:
-//! a place, or a budget of bytes. What downloads may take is in `operate/outgoing.rs`.
+//! a place, or a budget of bytes. `operate/outgoing.rs` limits the bytes of downloads.
 //!
 //! Connections that have not joined yet, or have left, are in one queue. If an address has used up
 //! its share of the queue, its next connection pushes out its oldest one. If the queue is full, a
@@ -137,8 +137,8 @@ impl Admission {
 
 impl Table {
     /// Charges a handshake that begins without a proof of its address. Returns false if there were
-    /// too many lately. A handshake that is broken off at once costs its sender, whose address may
-    /// be forged, one packet; it costs the server a connection until the idle time-out.
+    /// too many lately. A handshake that is broken off at once costs its sender one packet, perhaps
+    /// from a forged address. It costs the server a connection until the idle time-out.
     fn begin_unproven(&mut self, address: AddressKey, now: Instant) -> bool {
         let all = self.unproven.wait(UNPROVEN_HANDSHAKES, 1.0, now).is_zero();
         let own = &mut self.entry(address, now).unproven;
@@ -158,7 +158,7 @@ impl Table {
     }
 
     /// Forgets addresses that hold no place and whose budgets are full. If that does not make room,
-    /// forgets one that holds no place.
+    /// forgets one address that holds no place.
     fn forget(&mut self, now: Instant) {
         self.entries.retain(|_, entry| !entry.is_forgettable(now));
         if self.entries.len() >= REMEMBERED {

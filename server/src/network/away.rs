@@ -1,6 +1,7 @@
-//! Players whose connection has ended and whose body stays. Whoever lost the line may come back:
-//! body, score and place are kept, idle, for the time of `--rejoin`. Whoever left in a fight cannot
-//! escape by that: the body stays, unprotected, until the fight is over (`--combat-time`).
+//! Players whose connection has ended and whose body stays. A player who lost the connection may
+//! come back: body, score and place are kept, idle, for the time of `--rejoin`. A player who leaves
+//! in a fight does not escape: the body stays, unprotected, until the fight is over
+//! (`--combat-time`).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,19 +34,20 @@ pub(crate) struct AwayPlayer {
     pub(super) has_left: bool,
 }
 
-/// What becomes of the bodies of players whose connection ends.
+/// The rules for the bodies of players whose connection ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LeavingRules {
     /// Whether the body of a player whose connection is lost cannot be hurt.
     pub(crate) protects: bool,
     /// How long a player is in a fight after another player has hurt them. A body is protected only
-    /// after its player was silent for as long.
+    /// after its player was silent for this long.
     pub(crate) combat_time: Duration,
 }
 
 impl LeavingRules {
-    /// The tick from which on a body is protected, if at all. Its player was heard `silence` ago.
-    /// A client can end its own connection at any time, and be silent only that long.
+    /// The tick from which on a body is protected, if bodies are protected at all. The player was
+    /// last heard `silence` ago. That time is subtracted from the wait, because the client may have
+    /// ended its connection on purpose and gains only the time of its silence.
     pub(super) fn protected_from(&self, lobby: &Lobby, silence: Duration) -> Option<Tick> {
         let game = &lobby.game;
         let wait = ticks(self.combat_time.saturating_sub(silence), game.match_info().tick_rate);
@@ -53,8 +55,8 @@ impl LeavingRules {
     }
 }
 
-/// Whether a client can bring about the end of its connection for this reason. Other ends are the
-/// operator's or the server's, and leave no body behind.
+/// Whether a client can cause the end of its connection for this reason. The operator or the server
+/// causes all other ends, and these leave no body behind.
 fn is_own_doing(reason: Reason) -> bool {
     use Reason::{Idle, MatchFailed, Removed, Shutdown};
     !matches!(reason, Idle | MatchFailed | Removed | Shutdown)
@@ -82,8 +84,8 @@ pub(super) fn may_come_back(reason: Reason) -> bool {
     matches!(reason, FellBehind | Lost | Replaced | TimedOut | Unread)
 }
 
-/// Gives up what was kept for a player who plays in another match from now on. In a fight, the body
-/// stays until the fight is over: joining elsewhere is no escape.
+/// Gives up everything that was kept for a player who plays in another match from now on. In a
+/// fight, the body stays until the fight is over, so that joining another match is no escape.
 pub(super) fn leave(mut away: AwayPlayer, lobby: &Lobby) {
     let left_before = std::mem::replace(&mut away.has_left, true);
     let stay = stay(lobby, away.seat.as_ref(), Reason::Left);

@@ -27,8 +27,8 @@ const GAIN: f64 = 0.25;
 /// the window would otherwise shrink many times before the first change has an effect.
 const HELD: f64 = 0.9;
 
-/// Shortest time between two changes of the window. If the second came sooner, the recent round
-/// trips would not show the effect of the first yet.
+/// Shortest time between two changes of the window. The recent round trips show the effect of a
+/// change only after this time.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Losses are judged whenever this many more bytes have been acknowledged or lost. The losses among

@@ -38,7 +38,7 @@ pub enum CertificateError {
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// The reason, and the way out where it is known.
+        /// The reason, and what to do if that is known.
         reason: String,
     },
     /// The certificate does not belong to the key.

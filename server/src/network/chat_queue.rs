@@ -23,8 +23,8 @@ const SHARE: f64 = 0.25;
 const BURST: f64 = 2.0;
 
 /// The chat lines that one listener has not been sent yet. If the listener's line or budget does
-/// not carry all of them, the oldest are dropped. So chat by others never disconnects anybody, nor
-/// costs them snapshots.
+/// not carry all of them, the oldest are dropped. So chat by others never disconnects a listener,
+/// and never costs the listener snapshots.
 pub(super) struct ChatQueue {
     waiting: VecDeque<(Tick, MatchEvent)>,
     rate: Rate,
@@ -66,8 +66,8 @@ impl ChatQueue {
             MatchEvent::Said { line, .. } => line.as_str().len(),
             _ => 0,
         };
-        // A line costs at most the burst, so that with any budget even the longest passes after a
-        // while.
+        // A line costs at most the burst, so that even the longest line is sent after a while with
+        // any budget.
         let bytes = ((text + OVERHEAD) as f64).min(self.rate.burst);
         self.spent.take(self.rate, bytes, now).then(|| self.waiting.pop_front()).flatten()
     }

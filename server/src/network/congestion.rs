@@ -21,13 +21,13 @@ const PACKET_OVERHEAD: u64 = 64;
 const CONTROL_RESERVE: u64 = 64 * 1024;
 
 /// A congestion controller with a constant window. A line that is gone for less than the idle
-/// time-out never fills it.
+/// time-out never fills the window.
 ///
 /// A full window stops everything but probes, which back off exponentially, so a client would wait
-/// for its first snapshot twice as long as its line was gone. A game is fair without such a window:
-/// its own budget bounds what it sends, and it sends less while nothing is acknowledged
-/// ([`SnapshotPace`](super::snapshot_pace::SnapshotPace)). Anything else that is sent on such a
-/// connection must bound its own rate.
+/// for its first snapshot twice as long as its line was gone. A game is fair to other traffic
+/// without such a window: its own budget limits its bytes, and it sends fewer while nothing is
+/// acknowledged ([`SnapshotPace`](super::snapshot_pace::SnapshotPace)). Anything else that is sent
+/// on such a connection must bound its own rate.
 #[derive(Clone, Debug)]
 pub(super) struct GameCongestion {
     window: u64,

@@ -32,8 +32,8 @@ const LARGEST_DATAGRAM: usize = 1500;
 /// Bytes of the send buffer for datagrams of one connection.
 const DATAGRAM_SEND_BUFFER: usize = SNAPSHOTS_IN_FLIGHT * LARGEST_DATAGRAM;
 
-/// Bytes of commands that may wait for the connection's task: about a hundred
-/// datagrams, more than a second of them.
+/// Bytes of commands that may wait for the connection's task: about a hundred datagrams, which a
+/// client sends in more than a second.
 const DATAGRAM_RECEIVE_BUFFER: usize = 16 * 1024;
 
 /// Bytes of the control stream that may wait unread. It carries a hello and a
@@ -41,12 +41,13 @@ const DATAGRAM_RECEIVE_BUFFER: usize = 16 * 1024;
 const STREAM_WINDOW: u32 = 16 * 1024;
 
 /// Unidirectional streams that a client may open. HTTP/3 has three, and Chromium gives up on a
-/// server that does not offer them from the first packet on. Native clients do not need them: bytes
-/// that one sends on them are not read, and fill its own window.
+/// server that does not offer them from the first packet on. Native clients do not need these
+/// streams. If one sends bytes on them, the bytes are not read, and only fill the client's own
+/// window.
 const HTTP_STREAMS: VarInt = VarInt::from_u32(3);
 
-/// Bytes of streams that may be under way to a client. The transfer of a map has at most half of
-/// them under way; the other half is for messages.
+/// Bytes of streams that may be in flight to a client. The transfer of a map has at most half of
+/// these bytes in flight; the other half is for messages.
 const SEND_WINDOW: u64 = 2 * background::MOST as u64;
 
 /// Bytes of a connection that may wait until it is accepted: several times a client's first flight.
@@ -120,7 +121,7 @@ fn raise_buffers(socket: &Socket, bytes: usize) {
 pub(crate) struct Sockets {
     /// One socket for each address at which the server listens, one at least.
     pub(crate) sockets: Vec<UdpSocket>,
-    /// Where server browsers' queries go that come to the game's port.
+    /// The queue for queries of server browsers that come to the game's port.
     pub(crate) queries: Queries,
     /// Proxies whose headers are believed.
     pub(crate) proxies: Vec<AddressPrefix>,
@@ -132,8 +133,8 @@ pub(crate) struct Sockets {
 pub(crate) struct Endpoints(Arc<[quinn::Endpoint]>);
 
 impl Endpoints {
-    /// The endpoints on `sockets`, with buffers for so many players. It must be called within a
-    /// tokio runtime.
+    /// The endpoints on `sockets`, with buffers for the players of `limits`. It must be called
+    /// within a tokio runtime.
     pub(crate) fn open(
         sockets: Sockets,
         certificate: Certificate,
@@ -165,7 +166,7 @@ impl Endpoints {
         self.iter().map(quinn::Endpoint::open_connections).sum()
     }
 
-    /// Replaces the configuration of new connections. Without one, none are accepted.
+    /// Replaces the configuration of new connections. With `None`, no connection is accepted.
     pub(crate) fn set_server_config(&self, config: Option<ServerConfig>) {
         for endpoint in self.iter() {
             endpoint.set_server_config(config.clone());

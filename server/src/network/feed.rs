@@ -66,7 +66,7 @@ pub(super) struct Feed<'a, P: Path> {
 /// Why a feed can no longer serve its client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// The path carries no datagrams that a snapshot fits.
+    /// The path carries no datagrams into which a snapshot fits.
     NoDatagrams,
     /// The client sent nothing for too long.
     Silent,
@@ -262,7 +262,8 @@ impl<'a, P: Path> Feed<'a, P> {
         }
         let tick = update.published.state.tick;
         let Some(most) = self.most_bytes(tick)? else {
-            // The watchdog judges this thread. A client that takes nothing is no fault of it.
+            // The watchdog judges this thread. It is not this thread's fault if a client takes
+            // nothing.
             network.answers.attended(Instant::now());
             return Ok(());
         };
@@ -288,8 +289,8 @@ impl<'a, P: Path> Feed<'a, P> {
         Ok(())
     }
 
-    /// Bytes that the snapshot of `tick` may have. `None` if none is to be sent, because of the
-    /// path, its pace or the client's budget.
+    /// Bytes that the snapshot of `tick` may have. `None` if no snapshot is to be sent, because of
+    /// the path, its pace or the client's budget.
     ///
     /// # Errors
     /// [`Broken::NoDatagrams`].
@@ -310,17 +311,17 @@ impl<'a, P: Path> Feed<'a, P> {
         Ok(Some(largest.min(affordable)))
     }
 
-    /// Bytes of the largest snapshot that a datagram of the path takes. `None` if it takes no
-    /// datagrams, or only such that no snapshot fits.
+    /// Bytes of the largest snapshot that fits into a datagram of the path. `None` if the path
+    /// takes no datagrams, or if no snapshot fits into them.
     fn largest_snapshot(&self) -> Option<usize> {
         self.path.largest_datagram().filter(|largest| *largest >= MIN_SNAPSHOT)
     }
 
-    /// Refuses a client that cannot be sent snapshots: it would see nothing. The handshake has
-    /// shown which datagrams its path carries.
+    /// Refuses a client to which snapshots cannot be sent, because it would see nothing. The
+    /// handshake has shown which datagrams its path carries.
     ///
     /// # Errors
-    /// The datagrams are too small, or there are none.
+    /// The datagrams are too small, or the path carries none.
     pub(super) fn ask_datagrams(&self) -> Result<(), End> {
         if self.largest_snapshot().is_some() {
             return Ok(());

@@ -19,12 +19,12 @@ const COMMANDS_PER_TICK: f64 = 4.0;
 const LEAST_RATE: u16 = 30;
 
 /// A client may send the commands of this many seconds at [`COMMANDS_PER_TICK`] at once. After a
-/// stall of the server, or of the line, all commands since then arrive together: those of the idle
-/// time-out at most.
+/// stall of the server or of the line, all commands since the stall began arrive together. They
+/// cover the idle time-out at most.
 const BURST: f64 = 5.0;
 
-/// UDP datagrams that a client may send in addition to one for each of the server's, by which it
-/// acknowledges them.
+/// UDP datagrams that a client may send in addition to one acknowledgement for each datagram of the
+/// server.
 const PACKETS: Rate = Rate { per_second: 512.0, burst: 2048.0 };
 
 /// Bytes of UDP datagrams that a client may send in addition to [`ACKNOWLEDGEMENT`] for each of the

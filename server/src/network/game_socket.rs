@@ -1,6 +1,6 @@
-//! The UDP socket under QUIC. It takes out what is no QUIC: queries of server browsers, which go to
-//! the thread that answers them, and the headers of proxies (`--proxy-from`). It shows IPv4
-//! addresses as such, whatever the family of the socket.
+//! The UDP socket under QUIC. It passes queries of server browsers to the thread that answers them,
+//! and removes the headers of proxies (`--proxy-from`). QUIC gets only the rest. IPv4 addresses are
+//! shown as IPv4 addresses, whatever the family of the socket.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
@@ -23,11 +23,11 @@ use crate::address_prefix::AddressPrefix;
 pub(super) struct GameSocket {
     line: Arc<Line>,
     queries: Queries,
-    /// Datagrams that came joined with others of their proxy, and wait to be told apart.
+    /// Datagrams of proxies, without their headers, that wait for a buffer.
     waiting: Mutex<VecDeque<(RecvMeta, Vec<u8>)>>,
 }
 
-/// The part by which datagrams leave, shared with the thread that answers queries.
+/// The part of the socket that sends. The thread that answers queries shares it.
 #[derive(Debug)]
 struct Line {
     socket: Arc<dyn AsyncUdpSocket>,
@@ -72,8 +72,9 @@ impl GameSocket {
         !is_query
     }
 
-    /// Leaves the packets of QUIC alone in the buffer. Packets of one peer may be joined in it, all
-    /// of one length but the last.
+    /// Removes all queries from the buffer, so that only packets of QUIC stay in it. The kernel may
+    /// have joined packets of one peer in the buffer. All of them have the same length, except that
+    /// the last may be shorter.
     fn sort(&self, meta: &mut RecvMeta, buffer: &mut [u8]) {
         let stride = meta.stride.max(1);
         let proxies = self.line.proxies.as_ref().filter(|proxies| proxies.is_stated(meta.addr));
@@ -94,8 +95,8 @@ impl GameSocket {
         meta.len = kept;
     }
 
-    /// Takes the headers of a proxy off. Its datagrams may be of several clients, so all but the
-    /// first wait for a buffer of their own.
+    /// Removes the headers of a proxy. The datagrams may be of several clients, so each packet
+    /// waits for a separate buffer.
     fn unwrap(&self, proxies: &Proxies, meta: &mut RecvMeta, buffer: &mut [u8]) {
         let (proxy, own, now) = (meta.addr, meta.dst_ip, Instant::now());
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,7 +110,7 @@ impl GameSocket {
         meta.len = 0;
     }
 
-    /// Fills buffers with datagrams that wait. Returns how many.
+    /// Fills buffers with waiting datagrams. Returns the number of filled buffers.
     fn take_waiting(&self, buffers: &mut [IoSliceMut<'_>], meta: &mut [RecvMeta]) -> usize {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let mut count = 0;
@@ -190,8 +191,8 @@ mod tests {
         (GameSocket::new(socket, queries, &proxies).unwrap(), asked)
     }
 
-    /// Sends datagrams of one length, but the last, in one call, so that the kernel may keep them
-    /// joined.
+    /// Sends datagrams in one call, so that the kernel may keep them joined. All have the same
+    /// length, except that the last may be shorter.
     fn send(to: &GameSocket, datagrams: &[Vec<u8>]) -> SocketAddr {
         let client = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let state = UdpSocketState::new((&client).into()).unwrap();
@@ -236,7 +237,7 @@ mod tests {
         [&[0xff; 4][..], &vec![b'T'; length - 4]].concat()
     }
 
-    /// Queries are taken out of what the kernel has joined, wherever they are in it.
+    /// Queries are removed from datagrams that the kernel has joined, at any place among them.
     #[tokio::test]
     async fn queries_and_packets_that_come_joined_are_told_apart() {
         let (socket, asked) = open(&[]);

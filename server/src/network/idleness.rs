@@ -5,7 +5,7 @@ use obsp_sim::Command;
 /// Share of the time limit after which an idle player is warned.
 const WARNED_AT: f64 = 0.75;
 
-/// How long a player has done nothing, that is, sent the same command over and over.
+/// Measures how long a player has been idle, that is, has sent the same command over and over.
 #[derive(Debug)]
 pub(super) struct Idleness {
     last: Command,

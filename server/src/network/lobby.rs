@@ -20,11 +20,11 @@ pub(crate) struct Lobby {
     pub(crate) game: Arc<MatchHandle>,
     /// Requests for a seat, to the tick thread.
     pub(crate) joins: SyncSender<JoinRequest>,
-    /// Where connections receive the state of each tick.
+    /// The groups in which connections receive the state of each tick.
     pub(crate) send_groups: Arc<SendGroups>,
     /// Tickets of players, and the bodies and places of players who are away.
     pub(crate) tickets: Tickets<AwayPlayer, Client>,
-    /// What becomes of the bodies of players whose connection ends.
+    /// The rules for the bodies of players whose connection ends.
     pub(crate) leaving: LeavingRules,
     /// The whole server's table of addresses and their shares.
     pub(crate) admission: Arc<Admission>,

@@ -1,7 +1,8 @@
 //! PROXY protocol, version 2, over UDP (`--proxy-from`). A proxy in front of the server puts a
-//! header with the client's address before each datagram. Headers are believed only if the proxy is
-//! stated; everybody else could claim any address. From here on the client's address is the peer:
-//! limits, bans and the log see it. Answers go back to the proxy without a header.
+//! header with the client's address before each datagram. Headers are accepted only from the
+//! proxies that the operator names, because any other sender could claim any address. After this
+//! module, the client's address is the peer's address: limits, bans and the log see it. Answers go
+//! back to the proxy without a header.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -28,17 +29,17 @@ const UDP_6: (u8, usize) = (0x22, 36);
 
 /// Clients behind proxies that are remembered: many times the players and spectators of a server.
 const REMEMBERED: usize = 8192;
-/// A client that was not heard for so long may be forgotten: no answer is sent that late.
+/// A client that was silent for this long may be forgotten, because no answer is sent that late.
 const SILENCE: Duration = Duration::from_secs(60);
-/// If the table is full, a client may be forgotten after so long. Players send many datagrams a
-/// second. So a flood of forged addresses pushes out its own.
+/// If the table is full, a client may be forgotten after this much silence. Players send many
+/// datagrams a second. So a flood of forged addresses pushes out only forged addresses.
 const SILENCE_IN_A_FLOOD: Duration = Duration::from_secs(2);
 /// The full table is searched for silent clients once in this time.
 const SEARCH_EVERY: Duration = Duration::from_millis(250);
-/// The log tells once in this time of datagrams whose header is missing or wrong.
+/// At most once in this time, the log reports datagrams whose header is missing or wrong.
 const TELL_EVERY: Duration = Duration::from_secs(60);
 
-/// The stated proxies, and the clients that they have spoken for.
+/// The proxies that the operator names, and the clients that they have spoken for.
 #[derive(Debug)]
 pub(super) struct Proxies {
     stated: Vec<AddressPrefix>,
@@ -52,7 +53,7 @@ struct Table {
     told: Option<Instant>,
 }
 
-/// How a client is reached.
+/// The proxy that reaches a client.
 #[derive(Debug)]
 struct Route {
     proxy: SocketAddr,
@@ -66,7 +67,7 @@ impl Proxies {
         (!stated.is_empty()).then(|| Self { stated, table: Mutex::default() })
     }
 
-    /// Whether datagrams from here begin with a header.
+    /// Whether datagrams from `peer` begin with a header.
     pub(super) fn is_stated(&self, peer: SocketAddr) -> bool {
         self.stated.iter().any(|proxies| proxies.contains(peer.ip()))
     }
@@ -94,7 +95,7 @@ impl Proxies {
         table.remember(client, proxy, now).then_some((client, payload))
     }
 
-    /// Where a datagram to this peer has to be sent.
+    /// The address to which a datagram to this peer has to be sent.
     pub(super) fn route(&self, peer: SocketAddr) -> SocketAddr {
         let table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         table.routes.get(&peer).map_or(peer, |route| route.proxy)
@@ -102,7 +103,7 @@ impl Proxies {
 }
 
 impl Table {
-    /// Remembers how a client is reached. False if the table is full.
+    /// Remembers the proxy of a client. Returns false if the table is full.
     fn remember(&mut self, client: SocketAddr, proxy: SocketAddr, now: Instant) -> bool {
         let is_known = self.routes.contains_key(&client);
         if !is_known && self.routes.len() >= REMEMBERED {
@@ -127,8 +128,9 @@ impl Table {
     }
 }
 
-/// Reads a header: the client, or `None` if the proxy speaks for itself, and what follows the
-/// header. `None` if it is no header for UDP, or names no address that can be answered.
+/// Reads a header. Returns the client, or `None` if the proxy speaks for itself, and the bytes
+/// after the header. The whole result is `None` if this is not a header for UDP, or if its address
+/// cannot be answered.
 fn read(datagram: &[u8]) -> Option<(Option<SocketAddr>, &[u8])> {
     let (fixed, rest) = datagram.split_at_checked(FIXED)?;
     let (signature, fixed) = fixed.split_at(SIGNATURE.len());
@@ -194,7 +196,7 @@ mod tests {
             assert_eq!(proxies.unwrap(proxy, &datagram, now), Some((at(named), &b"hello"[..])));
             assert_eq!(proxies.route(at(named)), proxy);
         }
-        // A client that comes by another proxy is answered there.
+        // A client that comes by another proxy is answered by that proxy.
         proxies.unwrap(second, &wrapped(at("192.0.2.1:5"), b""), now).unwrap();
         assert_eq!(proxies.route(at("192.0.2.1:5")), second);
         assert_eq!(proxies.route(at("192.0.2.1:6")), at("192.0.2.1:6"));
@@ -238,7 +240,7 @@ mod tests {
         }
         assert!(!come(REMEMBERED, begin), "the table is full");
         let late = begin + SILENCE_IN_A_FLOOD;
-        // The player goes on sending, the flood comes from an address each.
+        // The player goes on sending. Each datagram of the flood comes from another address.
         assert!(come(0, late - Duration::from_millis(1)));
         assert!(come(REMEMBERED, late));
         assert_eq!(proxies.route(client(0)), proxy);

@@ -1,6 +1,6 @@
-//! Queries of server browsers on their way to the thread that answers them, whichever port they
-//! came to: a port of `--query`, or the game's own. The queue is short, and a query that finds it
-//! full is dropped. So a flood of queries costs the network thread a look at their first bytes.
+//! The queue of queries of server browsers, from the ports of `--query` and from the game's own
+//! port to the thread that answers. The queue is short, and a query that finds it full is dropped.
+//! So a flood of queries costs the network thread only the check of their first bytes.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,8 +12,8 @@ use super::udp_port::Ends;
 /// Queries that may wait.
 const WAITING: usize = 64;
 
-/// Bytes of the longest query: what a path of the usual size carries. Clients that measure the path
-/// pad their queries.
+/// Bytes of the longest query: the largest packet on usual paths. Clients that measure the path pad
+/// their queries.
 const LONGEST: usize = 1500;
 
 /// The first bytes of each query. No QUIC packet begins like this: it would be a Retry of a version
@@ -38,7 +38,8 @@ pub(crate) trait Answers: Send + Sync {
 }
 
 impl Asked {
-    /// Who asks. An IPv4 address is written as such, whichever socket it came to.
+    /// The sender of the query. An IPv4 address is written as IPv4, whichever socket the query came
+    /// to.
     pub(crate) fn peer(&self) -> SocketAddr {
         self.ends.peer
     }
@@ -52,18 +53,18 @@ impl Asked {
     }
 }
 
-/// The end of the queue at which ports put queries.
+/// The end of the queue into which ports put queries.
 #[derive(Clone, Debug)]
 pub(crate) struct Queries(SyncSender<Asked>);
 
 impl Queries {
-    /// A queue, and its end at which queries are answered.
+    /// A queue: the end for ports, and the end for the thread that answers.
     pub(crate) fn queue() -> (Self, Receiver<Asked>) {
         let (put, take) = sync_channel(WAITING);
         (Self(put), take)
     }
 
-    /// Whether a datagram is a query and no packet of QUIC.
+    /// Whether a datagram is a query and not a packet of QUIC.
     pub(crate) fn is_query(datagram: &[u8]) -> bool {
         datagram.starts_with(&FIRST_BYTES)
     }

@@ -84,8 +84,8 @@ impl PathSample {
 
 /// Fits a client's snapshots to what its line carries. If a queue builds up on the path, or much is
 /// lost, fewer and fuller snapshots are sent, down to 20 a second. Once the line is clear, more are
-/// sent again. The control is based on delay, as LEDBAT's (RFC 6817): loss by chance does not lower
-/// the rate.
+/// sent again. The control is based on delay, as in LEDBAT (RFC 6817): loss by chance does not
+/// lower the rate.
 #[derive(Clone, Debug)]
 pub(super) struct RateAdaptation {
     snapshot_rate: f64,

@@ -1,9 +1,9 @@
-//! The certificate is always one that is valid now.
+//! Keeps the server's certificate valid.
 //!
-//! The server's own certificate lives for thirteen days of the wall clock, and that clock may be
-//! set by years, or the machine may sleep for weeks. So it is compared with the clock every minute, and
-//! made anew when it is not valid or near its end. Files of an operator are read again every hour,
-//! and when somebody asks for it; their validity is compared with the clock every minute, too.
+//! The server's own certificate is valid for thirteen days. The wall clock may be set by years, and
+//! the machine may sleep for weeks. So the certificate is compared with the clock every minute, and
+//! replaced if it is not valid or near its end. An operator's files are read again every hour, and
+//! at each reload. Their validity is also compared with the clock every minute.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ use crate::clock::Clock;
 use crate::public_endpoint::PublicEndpoint;
 use crate::telemetry::ServerTelemetry;
 
-/// A self-signed certificate is replaced so long before its end.
+/// A self-signed certificate is replaced this long before its end.
 const SELF_SIGNED_LEFT: i64 = 24 * 3600;
 
 /// Time after which certificate files are read again. Operators renew them days before the old ones
@@ -78,7 +78,7 @@ impl Credentials {
     }
 }
 
-/// Keeps the certificate valid that clients are shown. Open connections are not affected.
+/// Keeps the certificate valid that new connections are shown. Open connections are not affected.
 pub(crate) struct Renewal {
     endpoints: Endpoints,
     /// The limits that connections are configured for.
@@ -94,7 +94,7 @@ struct State {
     credentials: Credentials,
     /// When the files were read last, by the elapsed time.
     read: Duration,
-    /// Whether it was logged that the certificate is not valid.
+    /// Whether the log already says that the certificate is not valid.
     is_fault_told: bool,
 }
 
@@ -122,7 +122,8 @@ impl Renewal {
         match &state.credentials {
             Credentials::SelfSigned => self.renew_own(now.wall),
             Credentials::Files { .. } => {
-                // Nothing that was read is newer than an hour, even if this process stood still.
+                // Files that were read more than an hour ago are due, even if this process stood
+                // still meanwhile.
                 if now.elapsed.saturating_sub(state.read) >= FILE_AGE {
                     state.read = now.elapsed;
                     state.is_fault_told = false;
@@ -170,10 +171,10 @@ impl Renewal {
         }
     }
 
-    /// Reads the files again, or others if the options name others now.
+    /// Reads the files again, or other files if the options now name others.
     ///
     /// # Errors
-    /// They cannot be used, or only after a restart. The old certificate stays.
+    /// The files cannot be used, or can be used only after a restart. The old certificate stays.
     pub(crate) fn reload(&self, credentials: Credentials) -> Result<Vec<String>, String> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
@@ -309,7 +310,8 @@ mod tests {
             let clock = Clock::by_hand(1_800_000_000);
             let renewal = renewal(Credentials::SelfSigned, &clock);
             let first = shown(&renewal);
-            // It began an hour before it was made, and lives for thirteen days.
+            // The certificate's validity began an hour before it was made, and lasts for thirteen
+            // days.
             clock.pass(Duration::from_secs(12 * DAY - 3600 - 1));
             renewal.look();
             assert_eq!(shown(&renewal), first);

@@ -31,8 +31,8 @@ const SECRET_LENGTH: usize = 32;
 /// Separates the keys derived here from anything else that is derived from the same secret.
 const SALT: &[u8] = b"obsp stateless reset 1";
 
-/// Shortest time between two resets: a match of 256 players hears of a restart within a second, and
-/// a flood is answered with a fraction of itself.
+/// Shortest time between two resets: a match of 256 players notices a restart within a second, and
+/// the server answers only a fraction of a flood.
 const MIN_RESET_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The key that the stateless resets and the connection ids of an endpoint are made from.
@@ -94,8 +94,8 @@ impl ResetKey {
     }
 }
 
-/// The directory in which state is kept if the operator names none: the one that systemd gives, or
-/// the user's own for state.
+/// The directory in which state is kept if the operator names none: systemd's directory for the
+/// service, or the user's own state directory.
 pub(crate) fn default_state_dir() -> Option<PathBuf> {
     state_dir_of(|name| std::env::var_os(name))
 }
@@ -218,7 +218,7 @@ mod tests {
         let first = ResetKey::kept_in(Some(&directory.0));
         assert_eq!(fs::read(directory.0.join(FILE)).unwrap().len(), SECRET_LENGTH);
         assert_eq!(parts(&first), parts(&ResetKey::kept_in(Some(&directory.0))));
-        // One byte more is no key, and nobody's to overwrite.
+        // A file with one byte more is not a key, and is not overwritten.
         fs::write(directory.0.join(FILE), [7; SECRET_LENGTH + 1]).unwrap();
         ResetKey::kept_in(Some(&directory.0));
         assert_eq!(fs::read(directory.0.join(FILE)).unwrap(), [7; SECRET_LENGTH + 1]);

@@ -240,8 +240,8 @@ impl Show<'_> {
         Ok(())
     }
 
-    /// Asks for the password: a match that needs one to play needs it to watch, too. Connect tokens
-    /// and lists of players say nothing of spectators.
+    /// Checks the password: a match that needs a password to play also needs it to watch. Connect
+    /// tokens and lists of players do not concern spectators.
     fn ask_password(&mut self, password: &[u8]) -> Result<(), End> {
         let access = &self.feed.lobby.game.access;
         if access.gate.is_some() || !access.admittance.asks() {

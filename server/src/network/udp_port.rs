@@ -1,6 +1,6 @@
 //! A UDP socket that answers from the address that was asked. A host may have several addresses,
-//! and a socket of `0.0.0.0` or `[::]` receives for all of them. A peer drops an answer that comes
-//! from another address than it asked.
+//! and a socket of `0.0.0.0` or `[::]` receives for all of them. A peer drops an answer that does
+//! not come from the address that it asked.
 //!
 //! It is also the one place where both families of addresses meet. A socket of `[::]` shows the
 //! IPv4 address 192.0.2.1 as `::ffff:192.0.2.1`. Everything above this file sees 192.0.2.1.
@@ -16,13 +16,13 @@ use super::queries::Answers;
 /// Bytes of the largest UDP datagram. The kernel joins no more than that of one sender.
 const LARGEST: usize = 1 << 16;
 
-/// The other end of a datagram, and the own address at which it arrived.
+/// The other end of a datagram, and the server's address at which it arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ends {
     /// The sender, who receives the answer.
     pub(crate) peer: SocketAddr,
-    /// The own address that was asked, from which the answer leaves. `None` where the system does
-    /// not tell.
+    /// The server's address that was asked. The answer leaves from it. `None` if the system does
+    /// not report it.
     pub(crate) own: Option<IpAddr>,
 }
 
@@ -41,7 +41,7 @@ impl UdpPort {
     /// The socket cannot be configured.
     pub(crate) fn new(socket: UdpSocket, wait: Duration) -> io::Result<Self> {
         let state = UdpSocketState::new((&socket).into())?;
-        // The line above makes a socket that never waits.
+        // The call above has made the socket non-blocking.
         socket.set_nonblocking(false)?;
         socket.set_read_timeout(Some(wait))?;
         let is_ipv6 = socket.local_addr()?.is_ipv6();
@@ -52,7 +52,7 @@ impl UdpPort {
     /// sender.
     ///
     /// # Errors
-    /// None arrived in time, or the system reports that an earlier answer did not arrive.
+    /// No datagram arrived in time, or the system reports that an earlier answer did not arrive.
     pub(crate) fn receive(
         &self,
         buffer: &mut ReceiveBuffer,
@@ -71,7 +71,7 @@ impl UdpPort {
     /// The address that the port listens at.
     ///
     /// # Errors
-    /// The system does not tell.
+    /// The system does not report it.
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
@@ -84,7 +84,7 @@ impl Answers for UdpPort {
     }
 }
 
-/// Where [`UdpPort::receive`] puts what arrives.
+/// The buffer of [`UdpPort::receive`].
 pub(crate) struct ReceiveBuffer(Vec<u8>);
 
 impl Default for ReceiveBuffer {
@@ -107,8 +107,8 @@ fn datagrams<'a>(buffer: &'a [u8], meta: &RecvMeta) -> impl Iterator<Item = &'a 
     filled.chunks(meta.stride.max(1))
 }
 
-/// An address as everything above the socket names it: one of IPv4 is written as such, whichever
-/// socket it came from.
+/// An address in the form that all code above the socket uses: an IPv4 address is written as IPv4,
+/// whichever socket it came from.
 pub(crate) fn canonical_address(address: SocketAddr) -> SocketAddr {
     match address.ip().to_canonical() {
         IpAddr::V4(ip) => SocketAddr::from((ip, address.port())),
@@ -116,7 +116,7 @@ pub(crate) fn canonical_address(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// What was received, with its addresses as everything above the socket names them.
+/// Received datagrams, with their addresses in the form that all code above the socket uses.
 pub(super) fn canonical(meta: RecvMeta) -> RecvMeta {
     RecvMeta {
         addr: canonical_address(meta.addr),
@@ -125,7 +125,7 @@ pub(super) fn canonical(meta: RecvMeta) -> RecvMeta {
     }
 }
 
-/// What is sent, with its addresses as a socket of this family takes them.
+/// A datagram to send, with its addresses in the form that a socket of this family takes.
 pub(super) fn of_family(transmit: Transmit<'_>, is_ipv6: bool) -> Transmit<'_> {
     if !is_ipv6 {
         return transmit;
@@ -136,7 +136,7 @@ pub(super) fn of_family(transmit: Transmit<'_>, is_ipv6: bool) -> Transmit<'_> {
     };
     let destination = match transmit.destination {
         SocketAddr::V4(peer) => SocketAddr::new(mapped((*peer.ip()).into()), peer.port()),
-        // A link-local address needs its scope, which stays as it is.
+        // An IPv6 address stays as it is, with the scope that a link-local address needs.
         peer => peer,
     };
     Transmit { destination, src_ip: transmit.src_ip.map(mapped), ..transmit }

@@ -1,6 +1,6 @@
-//! Two QUIC endpoints and the line between them, in virtual time. Tests measure what a blackout, a
-//! narrow line or a lossy one does to a connection of this server, in milliseconds of CPU time and
-//! without sockets.
+//! Two QUIC endpoints and the line between them, in virtual time. Tests measure the effect of a
+//! blackout, or of a narrow or lossy line, on a connection of this server. They take milliseconds
+//! of CPU time and need no sockets.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,5 +1,5 @@
-//! Refuses environment variables that look like options and are none. Without this, a misspelt one
-//! would silently change nothing.
+//! Refuses environment variables whose names look like options and belong to none. Otherwise a
+//! misspelt variable would have no effect, and nobody would notice.
 
 use std::ffi::OsString;
 
@@ -16,7 +16,7 @@ const PREFIX: &str = "ARENA_";
 /// them.
 const TESTS: &str = "ARENA_NEED_";
 
-/// Refuses variables of this process that look like options and are none.
+/// Refuses variables of this process whose names look like options and belong to none.
 pub(super) fn check() -> Result<(), Error> {
     check_all(std::env::vars_os())
 }
@@ -38,8 +38,8 @@ fn check_all(variables: impl Iterator<Item = (OsString, OsString)>) -> Result<()
     Ok(())
 }
 
-/// Whether Kubernetes has set the variable. It sets some for each service of the namespace. If a
-/// service is called `arena`, they begin with [`PREFIX`].
+/// Whether Kubernetes has set the variable. Kubernetes sets some variables for each service of the
+/// namespace. If a service is called `arena`, they begin with [`PREFIX`].
 fn is_of_a_service(name: &str, value: &str) -> bool {
     let address = |text: &str| text.contains("://");
     name.ends_with("_SERVICE_HOST")

@@ -18,8 +18,8 @@ const OPTION: &str = "--config";
 /// The environment variable that names the file.
 const VARIABLE: &str = "ARENA_CONFIG";
 
-/// The command line, with the options of the file that it names, if it names one. Environment
-/// variables that look like options and are none are refused.
+/// The command line, with the options of the file that it names, if it names one. Refuses
+/// environment variables whose names look like options and belong to none.
 pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     // A job (such as `server soak`) has options of its own, and the file has none of them. The job
     // is always the first word, because no option may stand before it.
@@ -51,8 +51,9 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
         if known.get_env().is_some_and(|name| variable(name).is_some()) {
             continue;
         }
-        // So does the command line. Of an option that is given twice the last one counts, but
-        // lists grow. A list that replaces a default replaces the file's, too.
+        // The command line comes after the file's options. The last value of an option counts, but
+        // lists grow. Only a list that has a default is replaced as a whole, so the file's list is
+        // left out if the command line has one.
         let replaces = !known.get_default_values().is_empty();
         if replaces && known.get_long().is_some_and(|name| typed.iter().any(|word| word == name)) {
             continue;
@@ -77,8 +78,8 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
     Ok(all)
 }
 
-/// Where a fault of the file is, and what. The line is not quoted, because it may hold a secret and
-/// this goes to the log.
+/// The place of a fault in the file, and the reason. The message does not quote the line, because
+/// the line may hold a secret and the message is logged.
 fn fault(text: &str, error: &toml::de::Error) -> String {
     let before = error.span().and_then(|span| text.get(..span.start));
     let line = before.map(|before| 1 + before.matches('\n').count());
@@ -86,11 +87,11 @@ fn fault(text: &str, error: &toml::de::Error) -> String {
     format!("{place}{}", error.message())
 }
 
-/// The file that the command line or the environment names, and which of them does. The path may be
-/// no UTF-8.
+/// The file that the command line or the environment names, and the option or variable that names
+/// it. The path need not be UTF-8.
 ///
 /// # Errors
-/// The command line names two: only one would be read.
+/// The command line names two files, of which only one would be read.
 fn named(arguments: &[OsString]) -> Result<Option<(OsString, &'static str)>, Error> {
     let words = clap_lex::RawArgs::new(arguments.iter().skip(1).cloned());
     let mut cursor = words.cursor();
@@ -125,7 +126,7 @@ fn names(arguments: &[OsString]) -> Vec<String> {
     found
 }
 
-/// A switch's value, as the environment would have it, too.
+/// A switch's value, by the rules for environment variables.
 fn switch(value: &Value) -> Option<bool> {
     match value {
         Value::Boolean(on) => Some(*on),

@@ -2,7 +2,7 @@ use clap::Args;
 
 use crate::operate::introduction::{MessageOfTheDay, ServerName};
 
-/// What the server tells about itself.
+/// The server's name and message of the day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct IntroductionOptions {
     /// Name of the server, for lists, pages and newcomers; at most 64 characters

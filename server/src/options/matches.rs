@@ -28,8 +28,8 @@ impl FromStr for MatchOption {
 }
 
 impl MatchOption {
-    /// The options of this match: those of the server, on one map, and recorded to a file
-    /// with the match's name in its own.
+    /// The options of this match: the server's, but with one map, and with the match's name in the
+    /// name of the recording.
     pub(crate) fn options(&self, server: &Options) -> Options {
         let mut options = Options { map: self.map.clone(), ..server.clone() };
         options.rounds.maps.clear();

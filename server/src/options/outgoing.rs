@@ -3,8 +3,8 @@ use clap::Args;
 /// The default of `--outgoing-budget`: 34 Mbit/s. On a line of 100 Mbit/s, a full match leaves far
 /// more than that.
 const DEFAULT_ALL: u32 = 4 * 1024 * 1024;
-/// The default of `--address-outgoing-budget`: the page within seconds, on the 8 MiB that an
-/// address may be sent at once, and then a map every other second.
+/// The default of `--address-outgoing-budget`. An address may be sent 8 MiB at once, which shows
+/// the page within seconds. After that, the budget is enough for a map every other second.
 const DEFAULT_ADDRESS: u32 = 256 * 1024;
 /// The smallest value of either option: with less, opening the page would take minutes.
 const LEAST: i64 = 16 * 1024;

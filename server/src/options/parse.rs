@@ -1,7 +1,7 @@
-//! Parses command lines, with the environment as operators write it: a variable that is set and
-//! empty counts as unset, and a switch understands `1/0`, `true/false`, `yes/no` and `on/off`.
+//! Parses command lines and the environment. An empty variable counts as unset, and a switch
+//! understands `1/0`, `true/false`, `yes/no` and `on/off`.
 //!
-//! All of it is done to the arguments that clap knows, so no new option can miss it.
+//! These rules are applied to all arguments that clap knows, so they also hold for each new option.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use clap::builder::{BoolishValueParser, Resettable, StyledStr, TypedValueParser}
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Command, Error};
 
-/// The value of an environment variable. `None` if it is empty, too.
+/// The value of an environment variable. `None` if the variable is unset or empty.
 pub(crate) fn variable(name: impl AsRef<OsStr>) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
@@ -43,8 +43,8 @@ pub(super) fn truth(text: &str) -> Option<bool> {
     BoolishValueParser::new().parse_ref(&command, None, OsStr::new(text)).ok()
 }
 
-/// The command, which takes empty variables for unset, understands switches, and whose help shows
-/// the value of no variable: one may hold a secret, such as the address of a webhook.
+/// The command with these rules. Its help shows no values of variables, because one may hold a
+/// secret, such as the address of a webhook.
 pub(super) fn heed(command: Command) -> Command {
     command.mut_args(heed_argument).mut_subcommands(heed)
 }
@@ -64,9 +64,9 @@ fn heed_argument(argument: Arg) -> Arg {
     }
 }
 
-/// Adds to an error where the wrong value came from, if that was not the command line.
+/// Adds the source of the wrong value to an error, if the source is not the command line.
 fn explain(mut error: Error, mut command: Command, words: &[OsString]) -> Error {
-    // Only a command that is built knows how its options are written.
+    // A command knows how its options are written only after it is built.
     command.build();
     // A subcommand's own options are among those that may be wrong.
     let options: Vec<&Arg> = std::iter::once(&command)
@@ -90,7 +90,7 @@ fn explain(mut error: Error, mut command: Command, words: &[OsString]) -> Error 
     };
     let tip = match set.iter().find(|option| wrong.contains(&option.to_string())) {
         Some(option) => format!("the value is that of the environment variable {}", name(option)),
-        // An option that another one needs, or that does not go with it.
+        // A variable may set an option that another option needs or excludes.
         None if matches!(
             error.kind(),
             ErrorKind::MissingRequiredArgument | ErrorKind::ArgumentConflict
@@ -117,7 +117,7 @@ fn name_of(word: &OsStr) -> Option<&str> {
     std::str::from_utf8(bytes.split(|&byte| byte == b'=').next()?).ok()
 }
 
-/// The error that names the option whose value is not UTF-8 and has to be.
+/// The error that names the option whose value must be UTF-8 but is not.
 fn not_utf8(options: &[&Arg], words: &[OsString]) -> Option<Error> {
     let takes_any = |option: &Arg| {
         let kind = option.get_value_parser().type_id();

@@ -209,7 +209,7 @@ fn a_file_that_says_nonsense_is_named() {
     assert!(error.contains("no option tickrate; did you mean tick-rate?"), "{error}");
 }
 
-/// The first one was silently not read.
+/// Symptom: the first file was silently not read.
 #[test]
 fn a_second_file_is_an_error_that_names_both() {
     for more in ["--config second.toml", "--config=second.toml"] {
@@ -230,7 +230,7 @@ fn an_empty_value_in_the_file_is_named_with_the_file() {
     }
 }
 
-/// The log of a reload gets the error.
+/// A reload logs the error, so it must not quote a secret.
 #[test]
 fn a_fault_of_the_file_is_told_by_its_line_and_quotes_no_secret() {
     let text = "map = 'a'\nwebhook = 'https://example.com/SECRET";

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Who is told of joins, leaves, results and bans.
+/// The receiver of joins, leaves, results and bans.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct WebhookOptions {
     /// Address that is sent joins, leaves, results of rounds and bans, each as JSON by an HTTP

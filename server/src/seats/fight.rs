@@ -16,7 +16,8 @@ use obsp_sim::EntityId;
 /// presence.
 #[derive(Debug, Default)]
 pub(super) struct Footing {
-    /// The tick until which the player is in a fight; 0 if there is none. The tick thread writes it.
+    /// The tick until which the player is in a fight; 0 if the player is in none. The tick thread
+    /// writes it.
     fights_until: AtomicU32,
     /// The tick from which on nothing harms the player; 0 if there is none. The connection writes
     /// it.

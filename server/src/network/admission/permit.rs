@@ -1,5 +1,5 @@
-//! A connection's permit: its place in the table of addresses, and the budgets that it is
-//! charged to.
+//! A connection's permit: its place in the table of addresses, and the budgets to which it is
+//! charged.
 
 use std::fmt;
 use std::sync::Arc;
@@ -182,7 +182,7 @@ impl Permit {
         may.then_some(()).ok_or(Limit::Control)
     }
 
-    /// Charges bytes of chat, which every client of the match is sent.
+    /// Charges bytes of chat, which go to every client of the match.
     ///
     /// # Errors
     /// The address or the match has used up its budget of chat.

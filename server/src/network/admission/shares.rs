@@ -20,9 +20,10 @@ pub(super) const UNPROVEN: usize = 16;
 /// address.
 pub(super) const UNPROVEN_PER_ADDRESS: usize = 4;
 
-/// Handshakes, of all addresses, that begin without a proof of the address. One that is broken off
-/// at once stays a connection for the 15 s of the idle time-out. So there are about 200 of them at
-/// most: fewer than half of the connections that a server for a few players holds.
+/// Handshakes, of all addresses, that begin without a proof of the address. A handshake that is
+/// broken off at once stays a connection for the 15 s of the idle time-out. So there are about 200
+/// such connections at most: fewer than half of the connections that a server for a few players can
+/// hold.
 pub(super) const UNPROVEN_HANDSHAKES: Rate = Rate { per_second: 10.0, burst: 64.0 };
 
 /// Handshakes of one address that begin without a proof of it, so that one address cannot use up
@@ -46,7 +47,7 @@ pub(super) const CONTROL: Rate = Rate { per_second: 2048.0, burst: 16384.0 };
 /// send.
 pub(super) const CONTROL_PART: Rate = Rate { per_second: 512.0, burst: 4096.0 };
 
-/// Bytes of chat of one address: a short line a second. Every client of the match is sent them.
+/// Bytes of chat of one address: a short line a second. They go to every client of the match.
 pub(super) const CHAT: Rate = Rate { per_second: 100.0, burst: 1000.0 };
 
 /// Bytes of chat of a whole match: a sixteenth of the default of `--client-budget`, and more than
@@ -60,8 +61,8 @@ pub(super) const REMEMBERED: usize = 8192;
 /// would leave and join again to be healed.
 pub(super) const REJOIN_DELAY: Duration = Duration::from_secs(3);
 
-/// The share that an operator grants each address. Clones are the same: all see what
-/// [`Shares::change`] grants.
+/// The share that an operator grants each address. Clones share one value: all of them see a change
+/// by [`Shares::change`].
 #[derive(Clone, Debug)]
 pub(crate) struct Shares(Arc<RwLock<AddressOptions>>);
 
@@ -83,7 +84,8 @@ impl Shares {
         (granted.address_players, granted.address_spectators)
     }
 
-    /// Grants other shares from now on, and returns the old ones. Who is there already, stays.
+    /// Grants other shares from now on, and returns the old ones. Clients that are already
+    /// connected stay.
     pub(crate) fn change(&self, options: &AddressOptions) -> AddressOptions {
         let mut granted = self.0.write().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut granted, options.clone())

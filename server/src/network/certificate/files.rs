@@ -1,4 +1,5 @@
-//! Certificates and keys from PEM files. Each cause of a refusal that can be told apart is.
+//! Reads certificates and keys from PEM files. Errors name the cause of a refusal as exactly as
+//! possible.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -179,7 +180,8 @@ fn signing_key(key: &PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Stri
     })
 }
 
-/// The place of the certificate in the chain that belongs to the key. 0 too if that cannot be told.
+/// The index in the chain of the certificate that belongs to the key. It is also 0 if that is not
+/// known.
 fn matching(
     chain: &[CertificateDer<'static>],
     key: &Arc<dyn SigningKey>,
@@ -326,7 +328,7 @@ mod tests {
             let error = read(&path, &key_file).unwrap_err().to_string();
             assert!(error.contains(says), "{says}: {error}");
         }
-        // Nobody is refused anything where the tests run as root.
+        // If the tests run as root, every file can be read.
         let closed = folder.0.join("closed.pem");
         fs::write(&closed, "x").unwrap();
         fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// before the end.
 const ENDING: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// When a certificate begins and ends to be valid, in seconds since 1970.
+/// The begin and the end of a certificate's validity, in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Validity {
     /// Its `notBefore`.
@@ -123,7 +123,8 @@ fn element(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(length)
 }
 
-/// Removes the first element of `bytes`, which has to have this tag, and returns its content.
+/// Removes the first element of `bytes`, which has to have this tag, and returns the element's
+/// content.
 fn take<'a>(bytes: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
     let (content, rest) = element(bytes, tag)?;
     *bytes = rest;

@@ -117,7 +117,7 @@ impl<P: Path> PlayerConnection<'_, P> {
 
     /// Lets a newcomer in.
     async fn let_in(&mut self, name: PlayerName, identity: &Identity) -> Result<(), End> {
-        // The backend's name for a player, or that of the list, takes precedence over the client's.
+        // The player's name in the token or on the list takes precedence over the client's choice.
         let name = identity.name().cloned().unwrap_or(name);
         let player_id = identity.player_id();
         sleep(self.permit.rejoin_delay(std::time::Instant::now())).await;
@@ -162,7 +162,7 @@ impl<P: Path> PlayerConnection<'_, P> {
         }
     }
 
-    /// Ends an older connection to the match, of the player whom the backend knows by this number.
+    /// Ends an older connection to the match of the player whom the backend knows by this number.
     /// Returns the body and the places that the connection leaves behind.
     async fn take_over_from(
         &self,
@@ -219,7 +219,8 @@ impl<P: Path> PlayerConnection<'_, P> {
         registration.hold(self.ticket);
         // In seconds. A time too long for the wire format is cut.
         let keep = u16::try_from(lobby.tickets.keep().as_secs()).unwrap_or(u16::MAX);
-        // A ticket that only keeps bodies in fights is not the client's to use.
+        // If `--rejoin` is 0, the ticket only keeps bodies in fights, and the client does not get
+        // it.
         let shown = if keep == 0 { Ticket::NONE } else { self.ticket };
         self.feed.session.set_ticket(shown, if shown == Ticket::NONE { 0 } else { keep });
         self.registration = Some(registration);

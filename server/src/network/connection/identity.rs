@@ -12,9 +12,9 @@ use crate::network::path::Path;
 pub(super) enum Identity {
     /// A player whom the backend knows.
     Token(OpenedToken),
-    /// A player of the list of who may play.
+    /// A player on the list of players.
     Known(Known),
-    /// Somebody who may play, and whom nobody knows.
+    /// A client that may play and that neither a token nor the list identifies.
     Unknown,
 }
 
@@ -27,7 +27,8 @@ impl Identity {
         }
     }
 
-    /// The name that the player has, whatever the client says.
+    /// The player's name in the token or on the list. It replaces the name that the client asks
+    /// for.
     pub(super) fn name(&self) -> Option<&PlayerName> {
         match self {
             Self::Token(token) => Some(&token.claims.name),

@@ -11,8 +11,8 @@ use crate::options::Options;
 /// The map that all tests ask for, so that no option is missing.
 const MAP: &str = "a-map";
 
-/// Reads the options in the environment of this process, and tells the outcome: a part of the tests
-/// below. Without the mark in the environment, it does nothing.
+/// Reads the options in the environment of this process, and prints the outcome. The tests below
+/// run this test in another process. Without the mark in the environment, it does nothing.
 #[test]
 fn part_in_another_environment() {
     if std::env::var_os("OPTIONS_PART").is_none() {
