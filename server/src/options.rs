@@ -173,10 +173,10 @@ pub struct Options {
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
     pub sim_threads: u16,
 
-    /// Most that moving bodies may cost in a second, of which each tick has its share. A tick costs
-    /// as many as there are awake bodies and touching pairs. Above its share, bodies far from all
-    /// players are simulated more coarsely, but never players. The cost is counted, not timed, so
-    /// every machine does the same. 0 for no limit
+    /// Limit of the cost of moving bodies in a second; each tick has its share of it. The cost of a
+    /// tick is the number of awake bodies and of touching pairs. If a tick costs more than its
+    /// share, bodies far from all players are simulated more coarsely; players never are. The cost
+    /// is counted, not timed, so every machine does the same. 0 for no limit
     #[arg(long, value_name = "COST", env = "ARENA_SIM_BUDGET",
           default_value_t = World::DEFAULT_BUDGET_PER_SECOND)]
     pub sim_budget: u32,
@@ -212,9 +212,9 @@ pub struct Options {
     #[arg(long, value_name = "D", env = "ARENA_DRAIN", value_parser = parse_duration)]
     pub drain: Option<Duration>,
 
-    /// End a match that has finished no tick for this long, or has sent no snapshot though players
-    /// are heard, and the server if it was the last match or if its network thread hangs for as
-    /// long, so that a supervisor can restart it; 0 for never
+    /// End a match that has finished no tick for this long, or that has sent no snapshot although
+    /// players are heard. The server ends with its last match, or if its network thread hangs for
+    /// this long, so that a supervisor can restart it; 0 for never
     #[arg(long, value_name = "D", env = "ARENA_HANG_LIMIT", value_parser = parse_duration,
           default_value = DEFAULT_HANG_LIMIT)]
     pub hang_limit: Duration,
@@ -233,13 +233,14 @@ pub struct Options {
     #[command(flatten)]
     pub retention: RetentionOptions,
 
-    /// Folder whose recordings the web page offers to play; without it, the page plays recordings
-    /// that are dropped on it
+    /// Folder whose recordings the web page offers to play; without it, the page plays only
+    /// recordings that a visitor drops on it
     #[arg(long, value_name = "DIR", env = "ARENA_REPLAY_DIR")]
     pub replay_dir: Option<PathBuf>,
 
-    /// Address of an OpenTelemetry collector, such as `http://127.0.0.1:4318`; it is sent the times
-    /// of joins, map transfers, single ticks and administrators' requests, by OTLP over HTTP
+    /// Address of an OpenTelemetry collector, such as `http://127.0.0.1:4318`; the server sends it
+    /// the times of joins, map transfers, single ticks and administrators' requests, by OTLP over
+    /// HTTP
     #[arg(long, value_name = "URL", env = "ARENA_OTLP")]
     pub otlp: Option<String>,
 

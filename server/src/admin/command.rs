@@ -55,7 +55,7 @@ pub enum AdminAction {
         #[arg(long, default_value = "")]
         reason: String,
     },
-    /// Mute a player: no other client receives their chat, also after they have come back
+    /// Mute a player: no other client receives their chat, even after they have come back
     Mute {
         /// The number of a connection, an address, a prefix, or player:NUMBER
         who: String,

@@ -18,7 +18,7 @@ pub struct AdminOptions {
     pub admin_tokens: Option<PathBuf>,
 
     /// UDP addresses for server browsers' A2S queries, separated by commas; the addresses of
-    /// `--listen` answer them then, too. Without it, no query is answered
+    /// `--listen` then also answer them. Without this option, no query is answered
     #[arg(long, value_name = "ADDR", env = "ARENA_QUERY", value_parser = parse_address,
           value_delimiter = ',')]
     pub query: Vec<SocketAddr>,

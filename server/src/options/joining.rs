@@ -23,12 +23,13 @@ pub struct JoiningOptions {
     #[arg(long, value_name = "FILE", env = "ARENA_PASSWORD", conflicts_with = "join_key")]
     pub password: Option<PathBuf>,
 
-    /// File with those who alone may play, one a line: an address, a prefix, `player:NUMBER` of a
-    /// connect token, or `player:NUMBER WORD NAME` for a player who presents WORD as password
+    /// File that lists who may play, one entry a line: an address, a prefix, `player:NUMBER` of a
+    /// connect token, or `player:NUMBER WORD NAME` for a player who presents WORD as password.
+    /// Nobody else may play
     #[arg(long, value_name = "FILE", env = "ARENA_ALLOW")]
     pub allow: Option<PathBuf>,
 
-    /// Places that only players may take whose token claims a reserved place
+    /// Places for players whose token claims a reserved place; nobody else may take them
     #[arg(
         long,
         value_name = "N",
@@ -44,13 +45,14 @@ pub struct JoiningOptions {
           default_value = DEFAULT_REJOIN)]
     pub rejoin: Duration,
 
-    /// Protect players from harm while their connection is lost, once nothing was heard of them for
-    /// `--combat-time`. Without it they can be hurt, so that nobody gains by dropping the line
+    /// Protect players from harm while their connection is lost, after a silence of
+    /// `--combat-time`. Without this option they can be hurt, so that nobody gains by dropping the
+    /// connection
     #[arg(long, env = "ARENA_REJOIN_PROTECT")]
     pub rejoin_protect: bool,
 
-    /// Time after being hurt by another player in which leaving, or dropping the line, is no escape:
-    /// the body stays for the rest of it and can be killed; 0 for none
+    /// Time after a hit by another player in which leaving, or dropping the connection, is no
+    /// escape: the body stays for the rest of this time and can be killed; 0 for none
     #[arg(long, value_name = "D", env = "ARENA_COMBAT_TIME", value_parser = parse_duration,
           default_value = DEFAULT_COMBAT_TIME)]
     pub combat_time: Duration,

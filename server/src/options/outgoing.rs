@@ -12,14 +12,14 @@ const LEAST: i64 = 16 * 1024;
 /// The budgets of what leaves the machine beside the match itself.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct OutgoingOptions {
-    /// Bytes that all addresses together are sent per second at most beside the match itself:
-    /// pages, maps, recordings, rewinds, answers to queries
+    /// Most bytes a second that all addresses together are sent besides the match itself: pages,
+    /// maps, recordings, rewinds, answers to queries
     #[arg(long, value_name = "BYTES", env = "ARENA_OUTGOING_BUDGET", default_value_t = DEFAULT_ALL,
           value_parser = clap::value_parser!(u32).range(LEAST..))]
     pub outgoing_budget: u32,
 
-    /// Bytes of `--outgoing-budget` that one address is sent per second in the long run; after a
-    /// pause, it is sent as much at once as it is in 32 seconds
+    /// Most bytes a second of `--outgoing-budget` that one address is sent in the long run; after a
+    /// pause, it is sent the bytes of 32 seconds at once
     #[arg(long, value_name = "BYTES", env = "ARENA_ADDRESS_OUTGOING_BUDGET",
           default_value_t = DEFAULT_ADDRESS,
           value_parser = clap::value_parser!(u32).range(LEAST..))]

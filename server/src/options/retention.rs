@@ -8,8 +8,8 @@ use super::duration::parse_duration;
 /// limit none is deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct RetentionOptions {
-    /// Keep so many finished recordings of each match at most, beside the one that is written, and
-    /// delete the oldest; 0 for any number
+    /// Most finished recordings of each match that are kept, besides the one that is being written;
+    /// the oldest are deleted; 0 for any number
     #[arg(
         long,
         value_name = "N",
@@ -24,8 +24,8 @@ pub struct RetentionOptions {
           requires = "record", value_parser = parse_duration)]
     pub record_keep_age: Duration,
 
-    /// Keep so many bytes of finished recordings of each match at most, and delete the oldest; 0
-    /// for any number
+    /// Most bytes of finished recordings of each match that are kept; the oldest are deleted; 0 for
+    /// any number
     #[arg(
         long,
         value_name = "BYTES",

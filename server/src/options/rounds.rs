@@ -31,8 +31,8 @@ pub struct RoundOptions {
           value_parser = clap::value_parser!(i16).range(1..))]
     pub score_limit: Option<i16>,
 
-    /// Length of the warm-up before the first round, which begins with the first player; its scores
-    /// do not count
+    /// Length of the warm-up before the first round; the warm-up begins with the first player, and
+    /// its scores do not count
     #[arg(long, value_name = "D", env = "ARENA_WARM_UP", value_parser = parse_duration,
           default_value = "0")]
     pub warm_up: Duration,

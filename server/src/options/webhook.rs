@@ -5,8 +5,8 @@ use clap::Args;
 /// The receiver of joins, leaves, results and bans.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct WebhookOptions {
-    /// Address that is sent joins, leaves, results of rounds and bans, each as JSON by an HTTP
-    /// POST: `http://` or `https://`
+    /// Address to which joins, leaves, results of rounds and bans are posted, each as JSON:
+    /// `http://` or `https://`
     #[arg(long, value_name = "URL", env = "ARENA_WEBHOOK")]
     pub webhook: Option<String>,
 

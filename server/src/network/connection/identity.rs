@@ -1,4 +1,5 @@
-//! Finds out who a client is: by its connect token, the password of the match, or a word of its own.
+//! Finds out who a client is, by its connect token, the password of the match, or the client's own
+//! word.
 
 use obsp_proto::control::{PlayerName, RefusalReason};
 use obsp_proto::token::OpenedToken;
