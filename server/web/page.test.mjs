@@ -28,7 +28,7 @@ import { playersOf } from "./match/scene.js";
 const TERMS = { origin: [-100, 0, 0], tickRate: 60 };
 
 test("a certificate that is not valid now is named, and not the port or a firewall", async () => {
-  // Node has no WebTransport; this one is refused as by a browser.
+  // Node has no WebTransport. This substitute fails as if a browser refused the connection.
   globalThis.WebTransport = class {
     ready = Promise.reject(new Error("Opening handshake failed"));
     closed = Promise.reject(new Error("Opening handshake failed"));
@@ -64,7 +64,8 @@ test("name-with-ipv6-first: what was seen comes first, then each cause that may 
   const places = parts.map((part) => told.advice.indexOf(part));
   assert.ok(places.every((place, index) => place >= 0 && place > (places[index - 1] ?? -1)), `${places}: ${told.advice}`);
   assert.doesNotMatch(told.advice, /trust/);
-  // Where both families are served, the family is no cause; an authority's certificate may be one.
+  // If the server listens on both families, the family is not a possible cause. A certificate of an
+  // authority is.
   const both = unreachable({ ...info, families: ["ipv4", "ipv6"], self_signed: false }, game, null, 5000).advice;
   assert.match(both, /no answer within 5 s.*listens on IPv4 and IPv6/);
   assert.doesNotMatch(both, /may take/);
@@ -225,7 +226,7 @@ test("the page says that a match stands still while the server answers, and unti
   assert.match(view.message.textContent, /no tick for 12 s/);
   view.halt(null);
   assert.deepEqual([view.chip.textContent, view.chip.dataset.state, view.trouble.hidden], ["Live", "live", true]);
-  // A connection that is lost is the worse news.
+  // A lost connection takes precedence over a match that stands still.
   view.halt(12.3);
   view.show({ state: "lost", message: "The connection was lost.", retryAt: 0 });
   view.halt(14.3);
@@ -555,7 +556,7 @@ test("nothing that happens in a replay is lost, however many ticks a picture is 
 });
 
 // Symptom: a player who had just joined had died several times. Cause: deaths were counted by slot,
-// which another player had before.
+// and another player had the slot before.
 test("a newcomer of a replay has not died as often as who had the slot before", async () => {
   const recording = { names: [[1, 3, "Ann"], [100, 3, "Bob"]], deaths: [20, 60, 100, 140].map((tick) => [tick, 3, 4]) };
   for (const [at, name, deaths] of [[50, "Ann", 1], [99, "Ann", 2], [100, "Bob", 1], [140, "Bob", 2]]) {

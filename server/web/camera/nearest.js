@@ -2,7 +2,7 @@
 
 import { project } from "../draw/algebra.js";
 
-/** Pixels from a body within which a click means it. */
+/** A click within this many pixels of a body means that body. */
 const REACH = 34;
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Chooses how many pixels are drawn: all, unless that is too slow. Then the page tries fewer
- * pixels, and keeps to them if the frame rate rises. It does not rise if something else takes the
- * time, or if the screen itself shows fewer frames.
+ * Chooses how many pixels are drawn: all, unless that is too slow. If it is, the page tries fewer
+ * pixels, and stays with them if the frame rate rises. The frame rate does not rise if something
+ * else takes the time, or if the screen itself shows fewer frames.
  */
 
 /** Frames a second below which fewer pixels are tried, and from which on more are tried. */

@@ -33,7 +33,7 @@ export class Matches {
       link.href = addressOf(location, name);
       link.textContent = name;
       if (name === match) link.setAttribute("aria-current", "page");
-      // The number is not told to those who may not see the match.
+      // The server does not send the number of players to a visitor who may not see the match.
       const many = players === null ? `up to ${most} players` : `${players} of ${most} players`;
       line.append(link, failed ? " has failed" : ` ${map}, ${many}`);
       return line;

@@ -8,7 +8,7 @@ const NEWS_LINES = 5;
 
 const isWritten = ({ what }) => what === "said" || what === "announced";
 
-/** The lines of news to show. Kills make room for chat. */
+/** The lines of news to show. If there are too many, kills are left out before chat. */
 function seenNow(news, now) {
   const lines = news.filter((line) => line.at > now - (isWritten(line) ? WORDS_SHOWN : NEWS_SHOWN));
   while (lines.length > NEWS_LINES) lines.splice(Math.max(0, lines.findIndex((line) => !isWritten(line))), 1);

@@ -4,8 +4,9 @@
 const NAMELESS = "Arena";
 
 /**
- * Shows the map as the heading of the page, and the server's name after it in the title. Where the
- * pointer rests on the heading, name and message appear. Newcomers read them in the chat, too.
+ * Shows the map as the heading of the page, and the server's name after it in the title. The name
+ * and the message appear when the pointer rests on the heading. Newcomers also read them in the
+ * chat.
  *
  * @param {{map: string, name?: ?string, motd?: ?string}} info the server's `/info`
  * @param {Document} [page]

@@ -1,4 +1,4 @@
-/** Points at which props touch something, drawn larger the harder they press. */
+/** Points at which props touch something. The harder they press, the larger the point is drawn. */
 
 import { stroke } from "../draw/frame.js";
 

@@ -32,7 +32,7 @@ export class Effects {
 
   /** Forgets all effects. */
   reset() {
-    /** A new object for each match or place in a replay: answers for an earlier one are ignored. */
+    /** A new object for each match and each place in a replay. Answers for earlier ones are ignored. */
     this.asked = {};
     this.latest = null;
     this.waiting = [];

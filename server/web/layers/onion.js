@@ -56,7 +56,7 @@ export class Onion {
     const pixels = new Uint8Array(rows.length * rows[0].length * 4);
     [...rows.join("")].forEach((digit, i) => {
       const solid = parseInt(digit, 36);
-      // A place where no size has room is wall, which the map itself shows.
+      // A place without room for any size is wall, which the map itself shows.
       if (solid === 0 || solid === sizes.length) return;
       pixels.set([...ringColour(solid).map((value) => value * 255), OPACITY], i * 4);
     });

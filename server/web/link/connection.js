@@ -112,16 +112,17 @@ export async function connect(info, path = "") {
   };
   let web;
   try {
-    // Only a self-signed certificate is pinned. The browser trusts an authority's certificate
-    // without a hash, and that may last longer than browsers allow for pinned ones.
+    // Only a self-signed certificate is pinned. The browser trusts a certificate of an authority
+    // without a hash. Such a certificate may be valid for longer than browsers allow for a pinned
+    // one.
     const value = fingerprint(info.certificate_sha256);
     const pinned = { serverCertificateHashes: [{ algorithm: "sha-256", value }] };
     web = new WebTransport(game.address + path, info.self_signed ? pinned : {});
   } catch (error) {
     throw new Ended("This browser refused to connect.", String(error));
   }
-  // Others wait for this promise and report it. Without a handler here it would be an error of the
-  // page.
+  // Other code waits for this promise and reports its failure. Without a handler here, the failure
+  // would be an uncaught error of the page.
   web.closed.catch(() => {});
   const late = Symbol("late");
   try {

@@ -104,7 +104,7 @@ export class Watcher {
     }
   }
 
-  /** Tries again now instead of when the pause is over. */
+  /** Tries again now, without waiting for the end of the pause. */
   retry() {
     this.wake();
   }

@@ -5,10 +5,10 @@
 
 import { onServer } from "./match.js";
 
-/** Names the server, because several below one origin have passwords of their own. */
+/** The key includes the server's address: servers below one origin have different passwords. */
 const KEY = `arena-password ${onServer("/")}`;
 
-/** Whether the visitor was asked and gave none. Only reloading the page asks again. */
+/** Whether the visitor has given no password. Only reloading the page asks again. */
 let isDeclined = false;
 
 /** @returns {?string} the password that is kept for this server and tab, if any */
@@ -26,13 +26,13 @@ function keep(password) {
     if (password) sessionStorage.setItem(KEY, password);
     else sessionStorage.removeItem(KEY);
   } catch {
-    // Then the visitor is asked again next time.
+    // The browser refuses to store data, so the visitor is asked again next time.
   }
 }
 
 /**
  * @param {{password?: boolean}} info the server's `/info`
- * @returns {Uint8Array} what the hello carries in the place of a connect token; empty if the match
+ * @returns {Uint8Array} the hello's content in place of a connect token; empty if the match
  *   has no password, or the visitor gives none
  */
 export function password(info) {

@@ -61,7 +61,7 @@ test("a page that may store nothing asks each time", () => {
   assert.equal(read({ password: true }), "open sesame");
 });
 
-// This is the last test: the page remembers it.
+// This test is the last one, because the page remembers that the visitor gave no password.
 test("a visitor who gives none is left alone until the page is loaded again", () => {
   globalThis.prompt = () => (asked++, null);
   assert.equal(read({ password: true }), "");

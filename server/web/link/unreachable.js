@@ -1,6 +1,6 @@
 /**
- * What the page says when the match cannot be reached: first what was seen, then what may cause it.
- * A page cannot know the cause, because browsers do not tell why WebTransport failed.
+ * The message of the page if the match cannot be reached: first the observation, then possible
+ * causes. A page cannot know the cause, because browsers do not say why WebTransport failed.
  */
 
 /** The names of the families of addresses. */
@@ -23,7 +23,7 @@ function familyOf(host) {
  * @param {{address: string, port: number}} game the address that was tried
  * @param {?Error} error what the browser reported; `null` if it reported nothing in time
  * @param {number} milliseconds how long the page waited
- * @returns {{message: string, advice: string}} what was seen, and what may cause it
+ * @returns {{message: string, advice: string}} the observation, and possible causes
  */
 export function unreachable(info, { address, port }, error, milliseconds) {
   const host = address.replace(/^https:\/\//, "").replace(/:\d+\/$/, "");

@@ -1,6 +1,6 @@
 /**
- * The players with their names, health and scores, and the latest news. All of it comes in events
- * of the control stream, each of which counts once its tick is shown.
+ * The players with their names, health and scores, and the latest news. All of this comes in events
+ * of the control stream. Each event takes effect when its tick is shown.
  */
 
 import { hueOf } from "../draw/colours.js";

@@ -165,7 +165,7 @@ export class Player {
       if (event.what === "joined") this.joined(event);
       else if (event.what === "new-world") [this.isThere, this.isNew, this.wanted] = [false, true, null];
       else {
-        // A wrong password is asked for again at the next attempt.
+        // After a wrong password, the next attempt asks for the password again.
         if (!this.isJoined) forgetPassword();
         this.cause = Object.assign(new Ended(`You are not in the match: ${event.why}.`), { isFinal: event.isFinal });
       }

@@ -114,7 +114,7 @@ export class Replay {
     else this.branchView.show();
   }
 
-  /** Handles the beginning or the end of a branch. Frames that came before do not show it. */
+  /** Handles the beginning or the end of a branch. Frames that came before do not show the change. */
   branched({ branch, refused }) {
     this.branch = branch && new Branch(this, branch);
     this.refusal = refused ?? null;

@@ -1,8 +1,8 @@
 /**
- * The answer to "Why?". A click on a body of a replay asks the simulation what the body touches and
- * by which plane, which stage of the cascade decides that, the impulses, what the guard stopped it
- * with, why it is awake or asleep, and when it last moved. While the replay is paused, the answer
- * follows from tick to tick.
+ * The answer to "Why?". A click on a body of a replay asks the simulation about this body: what it
+ * touches and by which plane, which stage of the cascade decides that, the impulses, the obstacle
+ * at which the guard stopped it, why it is awake or asleep, and when it last moved. While the
+ * replay is paused, the answer follows from tick to tick.
  */
 
 import { CHANGES } from "./branch.js";

@@ -12,9 +12,9 @@ after(() => setImmediate(() => process.exit()));
 const read = (path) => readFileSync(new URL(path, import.meta.url));
 
 /**
- * Symptom: a recording was opened and stood still for ever, if the server was slow to send the map.
- * Cause: the worker found no simulation when it was asked for frames, and was not woken when there
- * was one, and the page does not ask twice for a frame.
+ * Symptom: if the server was slow to send the map, an opened recording stood still for ever. Cause:
+ * the worker had no simulation yet when the page asked for frames. Nothing woke the worker when the
+ * simulation came, and the page does not ask for a frame twice.
  */
 test("frames that are asked for before the map has come are shown once it has", async () => {
   let sendMap;

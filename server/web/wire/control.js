@@ -136,7 +136,7 @@ export class Framer {
  */
 export function hello(name, match = "", password = new Uint8Array()) {
   const start = new Writer().unsigned(0).unsigned(VERSION).raw(new Array(32).fill(0)).text(name);
-  // The password stands where others have a connect token. There is no ticket.
+  // The password takes the place of a connect token. There is no ticket.
   return start.unsigned(password.length).raw(password).raw(new Array(16).fill(0)).text(match).frame();
 }
 
