@@ -9,6 +9,11 @@ use thiserror::Error;
 /// use every address with these bits, and takes a new one every day (RFC 8981).
 const IPV6_HOST_BITS: u8 = 64;
 
+/// The shortest prefixes that a ban or a proxy may have, of IPv4 and of IPv6. A shorter one is a
+/// slip of the pen: an IPv4 /8 is 1/256 of all addresses already, and no provider has an IPv6 /16
+/// for itself.
+const BROADEST: [u8; 2] = [8, 16];
+
 /// Addresses that begin with the same bits, such as `192.0.2.0/24`. A single address is also a
 /// prefix. IPv4 addresses that are written as IPv6 ones (`::ffff:192.0.2.1`) are the same as IPv4
 /// ones.
@@ -24,6 +29,21 @@ pub struct AddressPrefix {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{0:?} is neither an address nor a prefix such as 192.0.2.0/24 or 2001:db8::/48")]
 pub struct AddressPrefixSyntax(String);
+
+/// A prefix covers so many addresses that naming it must be a mistake.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[error(
+    "{0} covers too many addresses: use a prefix of IPv4 of /{v4} or longer, or one of IPv6 of \
+     /{v6} or longer", v4 = BROADEST[0], v6 = BROADEST[1]
+)]
+pub struct TooBroad(AddressPrefix);
+
+/// Parses a prefix for an option that must not apply to everybody.
+pub(crate) fn parse_not_too_broad(text: &str) -> Result<AddressPrefix, String> {
+    let prefix: AddressPrefix =
+        text.parse().map_err(|error: AddressPrefixSyntax| error.to_string())?;
+    prefix.not_too_broad().map_err(|error| error.to_string())
+}
 
 impl AddressPrefix {
     /// Exactly this address.
@@ -47,6 +67,12 @@ impl AddressPrefix {
     /// The text is neither an address nor a prefix.
     pub fn parse_host(text: &str) -> Result<Self, AddressPrefixSyntax> {
         text.parse::<IpAddr>().map_or_else(|_| text.parse(), |address| Ok(Self::host(address)))
+    }
+
+    /// This prefix, unless it is so short that it covers most of the internet.
+    pub(crate) fn not_too_broad(self) -> Result<Self, TooBroad> {
+        let shortest = BROADEST[usize::from(!self.is_ipv4())];
+        if self.length < shortest { Err(TooBroad(self)) } else { Ok(self) }
     }
 
     /// Whether the address begins with these bits.

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::address_prefix::AddressPrefix;
+use crate::address_prefix::{AddressPrefix, TooBroad};
 use crate::clock::{Reading, Steps};
 use crate::regular_file;
 use crate::state_file::{self, Readers};
@@ -21,10 +21,6 @@ const MOST: usize = 10_000;
 
 /// Bytes of the largest file of bans: 1,600 for each of [`MOST`].
 const LARGEST: u64 = 16 << 20;
-
-/// The shortest prefixes that can be banned, of IPv4 and of IPv6. A shorter one is a slip of the
-/// pen: an IPv4 /8 is 1/256 of all addresses already, and no provider has an IPv6 /16 for itself.
-const BROADEST: [u8; 2] = [8, 16];
 
 /// The addresses or the player that a ban applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -48,20 +44,6 @@ pub(crate) enum SubjectSyntax {
     TooBroad(#[from] TooBroad),
 }
 
-/// A prefix covers so many addresses that banning it would be a mistake.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[error(
-    "{0} covers too many addresses to be banned: of IPv4 a prefix of /{v4} or longer can be, of \
-     IPv6 one of /{v6} or longer", v4 = BROADEST[0], v6 = BROADEST[1]
-)]
-pub struct TooBroad(AddressPrefix);
-
-/// Refuses prefixes that are shorter than [`BROADEST`].
-fn not_too_broad(prefix: AddressPrefix) -> Result<AddressPrefix, TooBroad> {
-    let shortest = BROADEST[usize::from(!prefix.is_ipv4())];
-    if prefix.length() < shortest { Err(TooBroad(prefix)) } else { Ok(prefix) }
-}
-
 impl std::str::FromStr for Subject {
     type Err = SubjectSyntax;
 
@@ -72,7 +54,7 @@ impl std::str::FromStr for Subject {
             return if player == 0 { Err(wrong()) } else { Ok(Self::Player(player)) };
         }
         let prefix = AddressPrefix::parse_host(text).map_err(|_| wrong())?;
-        Ok(Self::Prefix(not_too_broad(prefix)?))
+        Ok(Self::Prefix(prefix.not_too_broad()?))
     }
 }
 
@@ -372,7 +354,7 @@ impl Lists {
 
 /// The prefixes, none of which is too broad.
 fn checked(fixed: Vec<AddressPrefix>) -> Result<Vec<AddressPrefix>, TooBroad> {
-    fixed.into_iter().map(not_too_broad).collect()
+    fixed.into_iter().map(AddressPrefix::not_too_broad).collect()
 }
 
 /// The bans in a file. `None` if there is no file.

@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn the_page_for_operators_lists_every_reason_and_where_it_is_counted() {
-        let page = include_str!("../../deploy/METRICS.md");
+        let page = include_str!("../../deploy/REFUSALS.md");
         let (_, section) = page.split_once("## Reasons").unwrap();
         let rows: Vec<_> = section.lines().filter(|line| line.starts_with("| `")).collect();
         let expected = Reason::ALL.map(|reason| {

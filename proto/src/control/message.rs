@@ -238,6 +238,9 @@ pub enum RefusalReason {
         /// The matches that it has.
         matches: MatchNames,
     },
+    /// The operator's list of who may play does not name this client.
+    #[error("the server's list of players does not name this client; its operator can add it")]
+    NotAllowed,
 }
 
 /// Why a server ends a session that had begun.

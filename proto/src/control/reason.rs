@@ -8,7 +8,7 @@ use super::{ClosingReason, RefusalReason};
 macro_rules! reasons {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $stage:ident, $sentence:literal;)*) => {
         /// Why a client was refused, or is no longer in the match. Logs, metrics, the
-        /// reason phrase of a QUIC close and `deploy/METRICS.md` all use its
+        /// reason phrase of a QUIC close and `deploy/REFUSALS.md` all use its
         /// [`code`](Self::code). [`RefusalReason`] and [`ClosingReason`], which are sent
         /// on the control stream, map to one of these.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,6 +78,8 @@ reasons! {
     AddressLimit = "address_limit", Joining, "the address has reached its limit";
     /// The server has no match of the name that the client asks for.
     NoSuchMatch = "no_such_match", Joining, "the server has no match of that name";
+    /// The operator's list of who may play does not name the client.
+    NotAllowed = "not_allowed", Joining, "the server's list of players does not name the client";
     /// More connections are open than the server accepts.
     Overloaded = "overloaded", Joining, "too many connections are open";
     /// No QUIC connection, or no WebTransport session, was established.
@@ -139,6 +141,7 @@ impl From<&RefusalReason> for Reason {
             RefusalReason::BadToken => Self::BadToken,
             RefusalReason::AddressLimit => Self::AddressLimit,
             RefusalReason::NoSuchMatch { .. } => Self::NoSuchMatch,
+            RefusalReason::NotAllowed => Self::NotAllowed,
         }
     }
 }
@@ -188,6 +191,7 @@ mod tests {
             RefusalReason::BadToken,
             RefusalReason::AddressLimit,
             RefusalReason::NoSuchMatch { matches: MatchNames::new([]) },
+            RefusalReason::NotAllowed,
         ];
         let closings = [
             ClosingReason::ShuttingDown,

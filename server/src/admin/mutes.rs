@@ -44,8 +44,11 @@ pub(super) async fn mute_client(
     }
     let mute = Mute { reason, by, expires: expires(seconds, now.unix()) };
     match mutes(&context).mute(&client, mute, now).map_err(unwritten)? {
-        Some(subject) => done(format!("{name} is muted, and so is {subject}")),
-        None => done(format!(
+        subjects if !subjects.is_empty() => {
+            let subjects: Vec<_> = subjects.iter().map(ToString::to_string).collect();
+            done(format!("{name} is muted, and so is {}", subjects.join(" and ")))
+        }
+        _ => done(format!(
             "{name} is muted until the connection ends and no ticket gives it back: without a \
              connect token, and from an address that --address-exempt says many share, nobody is \
              recognised"
@@ -80,8 +83,7 @@ pub(super) async fn lift(State(context): Here, body: Bytes) -> Outcome<views::Do
         return Err(Refusal(StatusCode::NOT_FOUND, format!("{subject} is not muted")));
     }
     // The connections that were muted together with the subject are heard again, too.
-    let covered =
-        |client: &Arc<Client>| mutes(&context).subject_of(client) == Some(subject.clone());
+    let covered = |client: &Arc<Client>| mutes(&context).subjects_of(client).contains(&subject);
     let clients = context.games.iter().flat_map(|game| game.clients.list());
     clients.filter(covered).for_each(|client| client.mute_until(None));
     done(format!("{subject} is no longer muted"))

@@ -17,6 +17,7 @@ use super::allow_list::AllowList;
 pub(crate) use super::allow_list::Known;
 use super::secret::{self, Tag, Tagger};
 use crate::address_key::AddressKey;
+use crate::network::Shares;
 use crate::options::JoiningOptions;
 use crate::regular_file;
 use crate::token_bucket::{Rate, TokenBucket};
@@ -24,6 +25,10 @@ use crate::token_bucket::{Rate, TokenBucket};
 /// Wrong guesses of one address: a few typing errors at once, and six a minute in the long run. At
 /// this rate, one address needs thousands of years to find a word of eight random letters.
 const GUESSES: Rate = Rate { per_second: 0.1, burst: 5.0 };
+
+/// Wrong guesses of an address that many people share (`--address-exempt`): the slips of one player
+/// must not lock out the others. A word of eight random letters would still take thousands of years.
+const SHARED_GUESSES: Rate = Rate { per_second: 1.0, burst: 50.0 };
 
 /// Wrong guesses of all addresses for which the table of remembered addresses has no room.
 const OTHER_GUESSES: Rate = Rate { per_second: 1.0, burst: 50.0 };
@@ -73,6 +78,8 @@ pub(crate) struct Admittance {
     tagger: Tagger,
     rules: RwLock<Arc<Rules>>,
     guesses: Mutex<Guesses>,
+    /// Tells which addresses many people share.
+    shares: Shares,
 }
 
 #[derive(Debug)]
@@ -86,7 +93,7 @@ impl Admittance {
     ///
     /// # Errors
     /// A file cannot be read or used.
-    pub(crate) fn read(options: &JoiningOptions) -> Result<Self, DoorError> {
+    pub(crate) fn read(options: &JoiningOptions, shares: Shares) -> Result<Self, DoorError> {
         let tagger = Tagger::new().map_err(|reason| DoorError {
             option: "--password",
             path: options.password.clone().unwrap_or_default(),
@@ -94,7 +101,7 @@ impl Admittance {
         })?;
         let rules = RwLock::new(Arc::new(read(options, &tagger)?));
         let guesses = Guesses::new(Instant::now());
-        Ok(Self { tagger, rules, guesses: Mutex::new(guesses) })
+        Ok(Self { tagger, rules, guesses: Mutex::new(guesses), shares })
     }
 
     /// Reads the files again. Returns a sentence for each change. Clients that already play may
@@ -161,7 +168,8 @@ impl Admittance {
             return if is_admitted { Ok(None) } else { Err(Denied::Missing) };
         }
         let mut guesses = self.guesses.lock().unwrap_or_else(PoisonError::into_inner);
-        let (guesses, rate) = guesses.of(address.into(), now);
+        let rate = if self.shares.is_exempt(address) { SHARED_GUESSES } else { GUESSES };
+        let (guesses, rate) = guesses.of(address.into(), rate, now);
         if !guesses.wait(rate, 1.0, now).is_zero() {
             return Err(Denied::TooMany);
         }
@@ -188,14 +196,14 @@ impl Guesses {
     }
 
     /// The bucket to which the guesses of an address are charged, and the bucket's rate.
-    fn of(&mut self, address: AddressKey, now: Instant) -> (&mut TokenBucket, Rate) {
+    fn of(&mut self, address: AddressKey, rate: Rate, now: Instant) -> (&mut TokenBucket, Rate) {
         if !self.by_address.contains_key(&address) && self.by_address.len() >= REMEMBERED {
             self.by_address.retain(|_, bucket| !bucket.is_full(GUESSES, now));
             if self.by_address.len() >= REMEMBERED {
                 return (&mut self.others, OTHER_GUESSES);
             }
         }
-        (self.by_address.entry(address).or_insert(TokenBucket::full(now)), GUESSES)
+        (self.by_address.entry(address).or_insert(TokenBucket::full(now)), rate)
     }
 }
 

@@ -1,7 +1,8 @@
 //! Mutes: players and addresses whose chat nobody receives, for a time or permanently. A muted
-//! player who comes back stays muted. If the player had a connect token, the player is muted;
-//! otherwise the address is muted. A player who comes back by a ticket keeps the mute of the
-//! connection.
+//! player who comes back stays muted. Where everybody needs a connect token, the player is muted.
+//! Elsewhere the address is muted. A player who presented a word of `--allow` is muted, too: the
+//! player may come back from another address with the word, or from this one without it. A player
+//! who comes back by a ticket keeps the mute of the connection.
 //!
 //! Mutes are kept in a file (`--mutes`) that has the form of the file of bans.
 
@@ -22,6 +23,8 @@ pub(crate) struct Mutes {
     /// Tells which addresses many people share. A mute of one player does not cover such an
     /// address.
     shares: Shares,
+    /// Whether nobody plays without a connect token.
+    needs_tokens: bool,
 }
 
 impl Mutes {
@@ -29,8 +32,12 @@ impl Mutes {
     ///
     /// # Errors
     /// The file cannot be read, or is not a list of mutes.
-    pub(crate) fn read(file: Option<&Path>, shares: Shares) -> Result<Self, BanError> {
-        Ok(Self { list: Bans::read(Vec::new(), file)?, shares })
+    pub(crate) fn read(
+        file: Option<&Path>,
+        shares: Shares,
+        needs_tokens: bool,
+    ) -> Result<Self, BanError> {
+        Ok(Self { list: Bans::read(Vec::new(), file)?, shares, needs_tokens })
     }
 
     /// The list of mutes. It has the type of the list of bans.
@@ -48,20 +55,19 @@ impl Mutes {
         self.list.is_banned(address, player, now)
     }
 
-    /// The subject that identifies a client when it comes back: its player, or else its address.
-    /// `None` if the client has no connect token and its address is exempt because many people
-    /// share it. Then only the connection and its ticket identify the client.
-    pub(crate) fn subject_of(&self, client: &Client) -> Option<Subject> {
+    /// The subjects that identify a client when it comes back: its player, its address or both.
+    /// Empty if the client has no id and its address is exempt because many people share it. Then
+    /// only the connection and its ticket identify the client.
+    pub(crate) fn subjects_of(&self, client: &Client) -> Vec<Subject> {
         let address = client.address().ip();
-        match client.player_id {
-            Some(player) => Some(Subject::Player(player)),
-            None if self.shares.is_exempt(address) => None,
-            None => Some(Subject::Prefix(AddressPrefix::host(address))),
-        }
+        let is_known_by_address = !self.needs_tokens && !self.shares.is_exempt(address);
+        let address = is_known_by_address.then(|| AddressPrefix::host(address));
+        let player = client.player_id.map(Subject::Player);
+        player.into_iter().chain(address.map(Subject::Prefix)).collect()
     }
 
-    /// Mutes the connection of a client, and its player or address. Returns the subject that is on
-    /// the list from now on.
+    /// Mutes the connection of a client, its player and its address. Returns the subjects that are
+    /// on the list from now on.
     ///
     /// # Errors
     /// The errors of [`Bans::add`]. The connection is muted even then.
@@ -70,14 +76,16 @@ impl Mutes {
         client: &Client,
         mute: Mute,
         now: Reading,
-    ) -> Result<Option<Subject>, BanError> {
+    ) -> Result<Vec<Subject>, BanError> {
         let lasts = mute.expires.map_or(Duration::MAX, |expires| {
             Duration::from_secs(expires.saturating_sub(now.unix()))
         });
         client.mute_until(Some(now.elapsed.saturating_add(lasts)));
-        let Some(subject) = self.subject_of(client) else { return Ok(None) };
-        self.list.add(mute.of(subject.clone(), now.unix()), now)?;
-        Ok(Some(subject))
+        let subjects = self.subjects_of(client);
+        for subject in &subjects {
+            self.list.add(mute.clone().of(subject.clone(), now.unix()), now)?;
+        }
+        Ok(subjects)
     }
 
     /// Lifts the mute of a client. Returns the subject of a mute that still covers the client, if
@@ -91,7 +99,7 @@ impl Mutes {
         now: Reading,
     ) -> Result<Option<Subject>, BanError> {
         client.mute_until(None);
-        if let Some(subject) = self.subject_of(client) {
+        for subject in self.subjects_of(client) {
             self.list.lift(&subject, now)?;
         }
         let (address, player) = (client.address().ip(), client.player_id);
@@ -144,7 +152,7 @@ mod tests {
     }
 
     fn mutes(file: Option<&Path>) -> Mutes {
-        Mutes::read(file, Shares::from(&AddressOptions::default())).unwrap()
+        Mutes::read(file, Shares::from(&AddressOptions::default()), false).unwrap()
     }
 
     /// Symptom: a muted player left, joined again and was heard, even with a connect token.
@@ -163,8 +171,9 @@ mod tests {
         for mutes in [&mutes, &self::mutes(Some(&path))] {
             for (back, is_muted) in [
                 (client(4, "198.51.100.9", Some(7)), true),
-                (client(5, "192.0.2.1", Some(8)), false),
-                (client(6, "192.0.2.1", None), false),
+                (client(5, "192.0.2.1", Some(8)), true),
+                // The player's id may be one of a word, and the next client presents none.
+                (client(6, "192.0.2.1", None), true),
                 (client(7, "192.0.2.2", None), true),
                 (client(8, "::ffff:192.0.2.2", None), true),
                 (client(9, "192.0.2.3", None), false),
@@ -180,6 +189,17 @@ mod tests {
         assert!(!mutes.holds_for(&without, at(101)));
         assert!(!mutes.holds_for(&client(7, "192.0.2.2", None), at(101)));
         std::fs::remove_file(path).unwrap();
+    }
+
+    /// With connect tokens everybody has an id, and many players may be behind one address.
+    #[test]
+    fn where_everybody_needs_a_token_the_player_is_muted_and_not_the_address() {
+        let shares = Shares::from(&AddressOptions::default());
+        let mutes = Mutes::read(None, shares, true).unwrap();
+        let noisy = client(1, "192.0.2.1", Some(7));
+        assert_eq!(mutes.mute(&noisy, mute(None), at(5)).unwrap(), [Subject::Player(7)]);
+        assert!(mutes.holds_for(&client(2, "198.51.100.9", Some(7)), at(6)));
+        assert!(!mutes.holds_for(&client(3, "192.0.2.1", Some(8)), at(6)));
     }
 
     /// A machine boots in 2000, a player is muted for two hours, and the clock is set.
@@ -209,7 +229,7 @@ mod tests {
     fn one_player_behind_a_shared_address_is_muted_alone() {
         let mutes = self::mutes(None);
         let [noisy, neighbour] = [1, 2].map(|number| client(number, "127.0.0.1", None));
-        assert_eq!(mutes.mute(&noisy, mute(None), at(5)).unwrap(), None);
+        assert_eq!(mutes.mute(&noisy, mute(None), at(5)).unwrap(), []);
         assert!(mutes.holds_for(&noisy, at(6)) && !mutes.holds_for(&neighbour, at(6)));
     }
 

@@ -382,7 +382,8 @@ impl<'a, P: Path> Feed<'a, P> {
     pub(super) fn deny(&mut self, denied: Denied) -> End {
         let reason = match denied {
             Denied::Missing => RefusalReason::TokenRequired,
-            Denied::Wrong | Denied::NotAllowed => RefusalReason::BadToken,
+            Denied::Wrong => RefusalReason::BadToken,
+            Denied::NotAllowed => RefusalReason::NotAllowed,
             Denied::TooMany => {
                 self.lobby.game.telemetry.network.limited(Limit::Guesses);
                 RefusalReason::AddressLimit

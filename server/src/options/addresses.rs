@@ -2,7 +2,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use clap::Args;
 
-use crate::address_prefix::AddressPrefix;
+use crate::address_prefix::{AddressPrefix, parse_not_too_broad};
 
 /// The default of `--address-players`: enough for a household, and an eighth of a full match.
 const DEFAULT_PLAYERS: u16 = 4;
@@ -38,7 +38,8 @@ pub struct AddressOptions {
     /// Proxies in front of the UDP port: addresses and prefixes, separated by commas. Each of their
     /// datagrams must begin with a header of PROXY protocol version 2, and limits, bans and the log
     /// go by the client's address in it. Headers of others are not read
-    #[arg(long, value_name = "IP", env = "ARENA_PROXY_FROM", value_delimiter = ',')]
+    #[arg(long, value_name = "IP", env = "ARENA_PROXY_FROM", value_delimiter = ',',
+          value_parser = parse_not_too_broad)]
     pub proxy_from: Vec<AddressPrefix>,
 }
 

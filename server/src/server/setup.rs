@@ -192,13 +192,15 @@ fn access_rules(options: &Options, shares: &Shares) -> Result<AccessRules, Start
             None
         }
     };
+    let mutes = options.joining.mutes.as_deref();
+    let mutes = Mutes::read(mutes, shares.clone(), gate.is_some())?;
     Ok(AccessRules {
         gate,
-        admittance: Admittance::read(&options.joining)?,
+        admittance: Admittance::read(&options.joining, shares.clone())?,
         reserved_slots: options.joining.reserved_slots,
         idle_seconds: AtomicU64::new(options.joining.idle.as_secs()),
         bans: Bans::read(options.ban.clone(), options.joining.bans.as_deref())?,
-        mutes: Mutes::read(options.joining.mutes.as_deref(), shares.clone())?,
+        mutes,
         origins: Origins::new(&options.allow_origin, options.advertise.as_ref()),
         clock: Clock::default(),
         max_spectators: options.max_spectators,

@@ -285,7 +285,12 @@ function refusal({ reason, server, limit, matches }) {
     case "token-required":
     case "bad-token":
       forgetPassword();
-      return new Ended("The server asks for a password or keeps a list of who may come in: the password is missing or wrong, or the list does not name you.", "Reload the page to enter it again.");
+      return new Ended("The server asks for a password, and it is missing or wrong.", "Reload the page to enter it again.");
+    case "not-allowed":
+      return new Ended(
+        "The server keeps a list of who may come in, and it does not name you.",
+        "The server's operator can add you to it (option --allow).",
+      );
     case "address-limit":
       return new Ended(
         "This address already has as many spectators as one address may have, has connected too often, or has sent too many wrong passwords.",

@@ -151,6 +151,7 @@ const REFUSALS = [
   () => ({ reason: "bad-token" }),
   () => ({ reason: "address-limit" }),
   (r) => ({ reason: "no-such-match", matches: matchNames(r) }),
+  () => ({ reason: "not-allowed" }),
 ];
 
 const CLOSINGS = [

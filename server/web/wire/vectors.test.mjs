@@ -101,6 +101,7 @@ test("what a server says", () => {
   assert.deepEqual(said("shutting-down"), { message: "closing", reason: "shutting-down" });
   assert.deepEqual(said("removed"), { message: "closing", reason: "removed", why: "idle" });
   assert.deepEqual(said("bad-token"), { message: "refused", reason: "bad-token" });
+  assert.deepEqual(said("not-allowed"), { message: "refused", reason: "not-allowed" });
   const matches = ["main", "duel"];
   assert.deepEqual(said("no-such-match"), { message: "refused", reason: "no-such-match", matches });
   const round = { message: "event", tick: 70006, event: "round", phase: "playing", ends: 106000 };

@@ -8,11 +8,12 @@ use obsp_game::{Event, Game, Vitals, WorldMut};
 use obsp_proto::control::{ClientHello, ClientMessage, MapHash, MatchEvent, encode_client_message};
 use obsp_sim::{Buttons, Command, EntityId};
 use serde::{Deserialize, Serialize};
-use server::{JoiningOptions, Options, Server};
+use server::{JoiningOptions, MatchBuilder, Options, Server};
+use tests::harness::own_map;
 use tests::harness::pages::{get, metric};
 use tokio::time::timeout;
 
-use crate::{HANG, connector, end, join, name, options};
+use crate::{File, HANG, connector, end, join, name, options};
 
 /// The counter of connections whose client closed the control stream.
 const UNREAD: &str = "game_disconnects_total{reason=\"unread\"}";
@@ -265,5 +266,28 @@ async fn a_player_back_in_the_fight_is_as_wounded_as_before() {
     let back = join(&running, "victim", &by).await.unwrap();
     assert_eq!(back.session().player(), Some(prey));
     drop((hunter, back));
+    end(running).await;
+}
+
+/// A player in a fight joins another match of the same server, which ends the first connection.
+#[tokio::test]
+async fn a_player_who_goes_to_another_match_when_hit_can_still_be_killed() {
+    let allow = File::new("fight-allow", "127.0.0.1\nplayer:8 mellon99 victim\n");
+    let joining =
+        JoiningOptions { allow: Some(allow.path().to_owned()), ..JoiningOptions::default() };
+    let options = Options { joining, ..options(3) };
+    let ring = MatchBuilder::new(own_map("arena.obsp")).game(Duel).max_players(2);
+    let server = Server::builder().game(Duel).options(options).add_match("ring", ring);
+    let running = server.bind().await.unwrap();
+    let mut hunter = join(&running, "hunter", &Credentials::default()).await.unwrap();
+    let known = Credentials { token: b"mellon99".to_vec(), ..Credentials::default() };
+    let victim = join(&running, "victim", &known).await.unwrap();
+    let (own, prey) = (hunter.session().player().unwrap(), victim.session().player().unwrap());
+    hit(&mut hunter, prey, 40).await;
+    let elsewhere = Credentials { match_name: "ring".parse().ok(), ..known };
+    let fled = join(&running, "victim", &elsewhere).await.unwrap();
+    let (killer, _) = gone(&mut hunter, prey, Buttons::PRIMARY).await;
+    assert_eq!(killer, Some(own));
+    drop((hunter, victim, fled));
     end(running).await;
 }

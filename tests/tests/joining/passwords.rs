@@ -3,7 +3,7 @@
 use obsp_client::Credentials;
 use obsp_client::quic::{Connector, Trust};
 use obsp_proto::control::{MapHash, RefusalReason};
-use server::{AdminAction, AdminOptions, JoiningOptions, Options, Server};
+use server::{AddressOptions, AdminAction, AdminOptions, JoiningOptions, Options, Server};
 use tests::harness::pages::{get, metric};
 use tests::harness::{Administrators, ServerProcess, own_map};
 use tokio::time::timeout;
@@ -20,7 +20,9 @@ async fn only_the_password_opens_a_server_that_has_one() {
     let file = File::new("password", "open sesame\n");
     let joining =
         JoiningOptions { password: Some(file.path().to_owned()), ..JoiningOptions::default() };
-    let running = Server::start(&Options { joining, ..options(4) }).unwrap();
+    // Loopback is exempt otherwise, and has more guesses.
+    let addresses = AddressOptions { address_exempt: Vec::new(), ..AddressOptions::default() };
+    let running = Server::start(&Options { joining, addresses, ..options(4) }).unwrap();
     let nothing = join(&running, "ann", &Credentials::default()).await;
     assert_eq!(refusal(nothing), RefusalReason::TokenRequired);
     let first = join(&running, "ann", &by("open sesame")).await.unwrap();
@@ -62,6 +64,20 @@ async fn a_player_of_the_list_is_known_by_a_word() {
     ask(ban).await;
     assert_eq!(refusal(join(&running, "whoever", &by("mellon99")).await), RefusalReason::Banned);
     drop(ann);
+    end(running).await;
+}
+
+/// Symptom: who was missing from the list was told that a token or password was wrong.
+#[tokio::test]
+async fn a_client_that_the_list_does_not_name_is_told_so() {
+    let file = File::new("allow-elsewhere", "192.0.2.0/24\n");
+    let joining =
+        JoiningOptions { allow: Some(file.path().to_owned()), ..JoiningOptions::default() };
+    let running = Server::start(&Options { joining, ..options(4) }).unwrap();
+    let stranger = join(&running, "eve", &Credentials::default()).await;
+    assert_eq!(refusal(stranger), RefusalReason::NotAllowed);
+    let page = get(running.http_addr(), "/metrics").await.body;
+    assert_eq!(metric(&page, "game_refusals_total{reason=\"not_allowed\"}"), 1.0);
     end(running).await;
 }
 

@@ -42,6 +42,7 @@ fn messages_survive_encoding_and_trailing_bytes_are_rejected() {
         ServerMessage::Refused(RefusalReason::NoSuchMatch { matches: names(MAX_MATCHES) }),
         ServerMessage::Refused(RefusalReason::TokenRequired),
         ServerMessage::Refused(RefusalReason::BadToken),
+        ServerMessage::Refused(RefusalReason::NotAllowed),
         ServerMessage::Closing(ClosingReason::Removed(
             ChatLine::new(&"\u{10ffff}".repeat(160)).unwrap(),
         )),

@@ -82,6 +82,7 @@ fn server_messages() {
         ("new-world", new_world),
         ("no-such-match", ServerMessage::Refused(RefusalReason::NoSuchMatch { matches })),
         ("bad-token", ServerMessage::Refused(RefusalReason::BadToken)),
+        ("not-allowed", ServerMessage::Refused(RefusalReason::NotAllowed)),
         ("removed", ServerMessage::Closing(removed)),
         ("server-hello", ServerMessage::Hello(hello)),
         ("server-hello-game", ServerMessage::Hello(of_game)),
