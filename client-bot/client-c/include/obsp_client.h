@@ -296,12 +296,12 @@ extern "C" {
 #endif // __cplusplus
 
 // Makes a client that connects to `server`, such as "127.0.0.1:4433" or "play.example.org:4433",
-// on a thread of its own. A name is looked up there, and all of its addresses are tried; the first
-// that answers is taken. `pin` is the SHA-256 of the server's certificate, which the server prints
+// on a thread of its own. The thread looks a name up, tries all of its addresses, and takes the
+// first that answers. `pin` is the SHA-256 of the server's certificate, which the server prints
 // when it starts; for a server on this machine it may be null. `maps` is a folder with compiled
 // maps, or null. A map that is not in the folder is fetched from the server. Call
 // `obsp_client_tick` every frame: it receives and sends. If no server answers, an event says so,
-// with what became of each address. Free the client with `obsp_client_free`. Returns null if it
+// and tells how each address failed. Free the client with `obsp_client_free`. Returns null if it
 // fails.
 ObspClient *obsp_connect(const char *server,
                          const char *pin,

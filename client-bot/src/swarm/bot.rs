@@ -195,7 +195,7 @@ impl Bot {
                     if self.tally.first_to_wait() {
                         info!("{error}; retrying for {} s", self.max_join_wait.as_secs());
                     }
-                    // A machine without a way to the server says so at once.
+                    // On a machine without a route to the server each attempt fails at once.
                     tokio::time::sleep(RETRY_PAUSE).await;
                 }
                 joined => return joined,

@@ -23,7 +23,7 @@ pub(super) const JOINING: Duration = Duration::from_secs(1);
 /// Ticks after the first snapshot in which a line of the server counts as its greeting.
 const GREETING: i64 = 60;
 
-/// Most lines of a greeting that are kept.
+/// Maximum number of lines of a greeting that are kept.
 const GREETING_LINES: usize = 4;
 
 /// The outcome of a bot.

@@ -133,7 +133,7 @@ pub(crate) async fn run(attack: &Attack, target: Target) {
     let mut attackers = JoinSet::new();
     for number in 0..attack.count {
         let source = match target.source.octets() {
-            // The last four attackers of `page places` open newcomers, at addresses of their own.
+            // The last attackers of `page places` are newcomers, each at an address of its own.
             [a, b, c, d] if matches!(attack.one, One::PagePlaces) => {
                 let host = if number < HOLDERS { number % 4 } else { 4 + number - HOLDERS };
                 Ipv4Addr::new(a, b, c, d + host as u8)
@@ -147,7 +147,7 @@ pub(crate) async fn run(attack: &Attack, target: Target) {
     while attackers.join_next().await.is_some() {}
 }
 
-/// The attackers of `page places` that hold a place. The others open newcomers.
+/// The attackers of `page places` that hold a place. The others are newcomers.
 const HOLDERS: u16 = 252;
 
 async fn repeat(one: One, number: u16, source: Ipv4Addr, target: Target) {

@@ -7,9 +7,9 @@
 //!
 //! Server, bots and attackers are processes of their own on one machine. The attackers
 //! run at the lowest priority, as if they were elsewhere. They begin first; two seconds
-//! later the bots join, while a probe asks for `/healthz` ten times a second, and 20 visitors to
-//! whom a flight takes 100 ms open the public page, each at an address of its own. A figure that
-//! misses its bar is marked, and the exit code is 1 if there is one.
+//! later the bots join. Meanwhile a probe asks for `/healthz` ten times a second, and 20 visitors
+//! open the public page, each from an address of its own, with a delay of 100 ms in each direction.
+//! A figure that misses its bar is marked, and the exit code is 1 if there is one.
 
 #[path = "../../tests/siege/attacker.rs"]
 #[expect(dead_code, reason = "only the tests use the rest")]
@@ -52,7 +52,7 @@ const MOST_MEMORY: f64 = 64.0 * 1024.0 * 1024.0;
 const MOST_PROBE_MS: f64 = 50.0;
 /// Memory in bytes once the attackers are gone.
 const MOST_KEPT: f64 = 40.0 * 1024.0 * 1024.0;
-/// Visitors of the page, and those who must get it.
+/// Number of visitors of the page, and how many of them must get it.
 const VISITORS: u8 = 20;
 const LEAST_VISITORS: usize = 19;
 

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_rustls::client::TlsStream;
 
-/// Time that a flight takes between a visitor and the server.
+/// Delay between a visitor and the server, in one direction.
 const FLIGHT: Duration = Duration::from_millis(100);
 
 /// Longest time in which a visitor opens the page.
@@ -95,7 +95,7 @@ pub(crate) async fn unfinished_heads(page: &PublicPage, source: Ipv4Addr) -> Opt
 /// Opens the page as a browser far away does, and returns whether it came within [`VISIT`].
 pub(crate) async fn visit(page: &PublicPage, source: Ipv4Addr) -> bool {
     let opened = async {
-        // The connection itself takes a flight there and back.
+        // Opening the connection takes a round trip.
         sleep(2 * FLIGHT).await;
         let stream = connect_from(source.into(), page.address).await.ok()?;
         let mut stream = encrypt(far_away(stream), page.address, page.pin).await.ok()?;

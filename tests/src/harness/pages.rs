@@ -22,7 +22,7 @@ pub struct Answer {
     pub head: String,
     /// The body as text; bytes that are not UTF-8 are replaced.
     pub body: String,
-    /// The body as it came.
+    /// The body, unchanged.
     pub bytes: Vec<u8>,
 }
 

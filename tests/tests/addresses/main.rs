@@ -1,5 +1,5 @@
-//! Addresses of both families: where a server listens, how every client finds it, from where it
-//! answers, and whom it names.
+//! Addresses of both families: where a server listens, how every client finds it, from which
+//! address the server answers, and which addresses a ban covers.
 
 mod handed_over;
 mod proxies;
@@ -20,7 +20,7 @@ use tokio::time::timeout;
 /// Far longer than anything here takes: only a hang lasts as long.
 const HANG: Duration = Duration::from_secs(30);
 
-/// The bar: a client reaches the server within this time, whatever the name has.
+/// The bar: a client reaches the server within this time, whatever addresses the name has.
 const REACHED: Duration = Duration::from_secs(1);
 
 /// Says that the inner half of a test runs, in a network of its own.
@@ -81,8 +81,8 @@ impl Silent {
     }
 }
 
-/// {IPv4, IPv6, a name with both, a name with one that does not answer}: each reaches the server
-/// in time if it listens there.
+/// Tries an IPv4 address, an IPv6 address, a name with both, and a name with an address that does
+/// not answer. Each must lead to the server in time, if the server listens there.
 async fn try_all_kinds(running: &Server) {
     let port = running.local_addr().port();
     let [v4, v6] = [V4, V6].map(|ip| SocketAddr::new(ip, port));
@@ -123,8 +123,8 @@ async fn every_client_reaches_the_server_by_every_kind_of_address() {
     }
 }
 
-/// The same in a network whose default is that `[::]` leaves IPv4 alone. It needs the right to make
-/// a network.
+/// The same in a network in which `[::]` does not include IPv4 by default. The test needs the right
+/// to make a network.
 #[test]
 fn every_client_reaches_the_server_with_bindv6only() {
     if std::env::var_os(INSIDE).is_some() {
@@ -256,7 +256,8 @@ async fn a_server_listens_at_several_addresses() {
     end(running).await;
 }
 
-/// Case query-reply-address: the answer to a query came from another address than was asked.
+/// Case query-reply-address: the answer to a query came from another address than the one that was
+/// asked.
 #[tokio::test]
 async fn query_reply_address() {
     let unspecified =
@@ -270,7 +271,7 @@ async fn query_reply_address() {
         let asked = tokio::task::spawn_blocking(move || {
             for port in ports {
                 for host in [V4, Ipv4Addr::new(127, 0, 0, 2).into()] {
-                    // A connected socket hears nobody else.
+                    // A connected socket receives only from this address.
                     let socket = UdpSocket::bind((host, 0)).unwrap();
                     socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
                     socket.connect((host, port)).unwrap();

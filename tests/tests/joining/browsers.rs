@@ -63,7 +63,7 @@ async fn a_server_browser_sees_the_server_once_it_has_proven_its_address() {
         let begin =
             [&b"\xff\xff\xff\xffI\x11Arena\0arena\0arena\0Arena\0\0\0"[..], &[1, 8, 0]].concat();
         assert!(answer.starts_with(&begin), "{answer:?}");
-        // The flags of a port and of tags, and both.
+        // The flags say that a port and tags follow.
         let rest = [&[0xa0][..], &game_port.to_le_bytes(), b"60hz,spectators\0"].concat();
         assert!(answer.ends_with(&rest), "{answer:?}");
         let players = query(&socket, port, &[&b"\xff\xff\xff\xffU"[..], proof].concat());
@@ -82,8 +82,8 @@ async fn a_server_browser_sees_the_server_once_it_has_proven_its_address() {
     end(running).await;
 }
 
-/// Case query-rules-silent: rules, a query that zeros fill up to 1,200 bytes, and the game's own
-/// port were not answered.
+/// Case query-rules-silent: the server did not answer queries of rules, queries that are padded
+/// with zeros to 1,200 bytes, and queries at the game's own port.
 #[tokio::test]
 async fn query_rules_silent() {
     let introduction = IntroductionOptions {
@@ -135,7 +135,7 @@ async fn query_rules_silent() {
     end(running).await;
 }
 
-/// A server that was not asked to answer queries is in no list: its game's port is silent, too.
+/// Without `--query` the game's port does not answer queries either, so the server is in no list.
 #[tokio::test]
 async fn without_the_option_no_query_is_answered() {
     let (running, players) = crowd(&options(8), 1).await;

@@ -105,7 +105,7 @@ async fn play_until<T>(
     timeout(HANG, playing).await.expect("the awaited event comes in time")
 }
 
-/// Hits everybody else once, and sees that `victim` has this health.
+/// Hits everybody else once, and waits until `victim` has this health.
 async fn hit(hunter: &mut Client, victim: EntityId, health: u16) {
     let hurt = |event: &MatchEvent| match event {
         MatchEvent::Vitals { player, vitals } if *player == victim && vitals.health == health => {
@@ -184,7 +184,7 @@ async fn a_connection_closed_when_hit_saves_nobody_and_protects_nobody() {
     }
 }
 
-/// Symptom: who closed the control stream was protected within 0.6 s, whenever they wanted to be.
+/// Symptom: players could close the control stream at any time, and were protected within 0.6 s.
 #[tokio::test]
 async fn a_control_stream_closed_when_hit_protects_nobody() {
     let joining = JoiningOptions { rejoin_protect: true, ..JoiningOptions::default() };
@@ -254,7 +254,7 @@ async fn without_a_fight_or_without_the_option_nobody_has_to_stay() {
     }
 }
 
-/// Who comes back in time gets the body with its wounds, not a new one.
+/// A player who comes back in time gets the body with its wounds, not a new body.
 #[tokio::test]
 async fn a_player_back_in_the_fight_is_as_wounded_as_before() {
     let running = serve(JoiningOptions::default()).await;

@@ -1,4 +1,4 @@
-//! The server's name and its message of the day, and who is told of them.
+//! The server's name and its message of the day, and the clients that get them.
 
 use obsp_client::Credentials;
 use obsp_client::quic::Client;

@@ -115,7 +115,7 @@ async fn a_player_with_another_token_is_still_muted() {
     end(running).await;
 }
 
-/// Without a token, and from an address that many share, the ticket is all that a player is known by.
+/// The server knows a player without a token, at an address that many share, only by the ticket.
 #[tokio::test]
 async fn a_player_with_a_ticket_alone_is_still_muted() {
     let tokens = Administrators::new("mutes-ticket");

@@ -58,7 +58,7 @@ async fn read(stream: &mut TcpStream) -> Received {
     }
 }
 
-/// The signature by another program. `None` where it is not installed.
+/// The signature as OpenSSL computes it; `None` if OpenSSL is not installed.
 fn signed_by_openssl(body: &str) -> Option<String> {
     let mut openssl = Command::new("openssl")
         .args(["dgst", "-sha256", "-r", "-hmac", KEY])

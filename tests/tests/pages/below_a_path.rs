@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::{end, options};
 
-/// What stands before the references of HTML and of scripts.
+/// The text before each reference in HTML and in scripts.
 const MARKS: [&str; 6] = ["href=\"", "src=\"", " from \"", "import \"", "new URL(\"", "new URL(`"];
 
 /// The addresses that a text refers to.
@@ -18,7 +18,7 @@ fn references(text: &str, base: &Url) -> Vec<Url> {
     for mark in MARKS {
         for rest in text.split(mark).skip(1) {
             let end = rest.find(['"', '`']).unwrap_or(rest.len());
-            // The simulation's address has its name put in.
+            // The page's script puts the name of the simulation into its address.
             let reference = rest[..end].replace("${module}", "replay");
             if reference.starts_with("data:") || reference.contains(['$', ' ', '\n']) {
                 continue;
@@ -53,7 +53,7 @@ async fn every_reference_of_the_page_leads_below_its_path() {
         assert!(seen.iter().any(|path| path.ends_with(ending)), "{ending}: {seen:?}");
     }
     assert!(seen.len() > 70, "{seen:?}");
-    // What scripts ask for is below the same root.
+    // The addresses that scripts request are below the same root.
     for path in ["info", "scene", "effects/0", "replays", "figures"] {
         let address = root.join(path).unwrap();
         assert_eq!(get(proxy.address, address.path()).await.status, 200, "{address}");

@@ -30,8 +30,8 @@ async fn demand(address: SocketAddr, pin: [u8; 32], path: String, bytes: Arc<Ato
     }
 }
 
-/// Case: one address asked the public page for the map by 8 to 60 connections, and reconnecting
-/// renewed what it might ask for.
+/// Case: one address requested the map from the public page over 8 to 60 connections. Each new
+/// connection had a new budget.
 #[tokio::test]
 async fn an_address_is_sent_its_budget_and_others_are_served() {
     let outgoing = OutgoingOptions { outgoing_budget: ALL, address_outgoing_budget: EACH };
@@ -44,7 +44,7 @@ async fn an_address_is_sent_its_budget_and_others_are_served() {
     for _ in 0..30 {
         attack.spawn(demand(address, pin, map.clone(), Arc::clone(&bytes)));
     }
-    // The 2 MiB that an address may be sent at once are over after two seconds.
+    // The 2 MiB that the server sends to an address at once are used up after two seconds.
     tokio::time::sleep(Duration::from_secs(5)).await;
     let asked = Instant::now();
     let stream = connect_from(OTHER, address).await.unwrap();
@@ -55,7 +55,7 @@ async fn an_address_is_sent_its_budget_and_others_are_served() {
     attack.abort_all();
     let most = f64::from(EACH) * (32.0 + seconds + 1.0);
     assert!(taken < most, "{taken} bytes in {seconds} s, at most {most}");
-    // The bytes that it used up are used up on the other listener as well.
+    // The address has used up its budget at the other listener, too.
     let again = timeout(Duration::from_secs(1), get_from(STRANGER, running.http_addr(), &map));
     assert!(again.await.is_err(), "another listener has another budget");
     end(running).await;

@@ -1,4 +1,4 @@
-//! Honest pages ask once.
+//! An ordinary page requests each of its files once.
 
 use server::Server;
 use tests::harness::pages::{get, get_with};

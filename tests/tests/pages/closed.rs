@@ -19,7 +19,7 @@ async fn asked_by(source: IpAddr, running: &Server, path: &str) -> Answer {
     read_answer(encrypt(stream, address, pin).await.unwrap(), path, "").await
 }
 
-/// Case: `--max-spectators 0`, yet `/effects/0` told where shooters were nine ticks ago.
+/// Case: in spite of `--max-spectators 0`, `/effects/0` told where shooters were nine ticks ago.
 #[tokio::test]
 async fn no_route_tells_a_stranger_of_a_closed_match() {
     let running = Server::start(&Options { max_spectators: 0, ..options() }).unwrap();
@@ -55,8 +55,8 @@ async fn no_route_tells_a_stranger_of_a_closed_match() {
     end(running).await;
 }
 
-/// The page of a player in a closed match draws shots, too. Nobody else at other addresses gets
-/// them.
+/// The page of a player in a closed match draws shots, too. The server sends them to no other
+/// address.
 #[tokio::test]
 async fn a_player_of_a_closed_match_is_told_what_its_client_knows_anyway() {
     // No address is exempt, so the player's own address is the evidence.

@@ -1,4 +1,4 @@
-//! SIGHUP and `server admin reload` read again what may change, and end nothing.
+//! At SIGHUP and `server admin reload` the server reads files and options again, and ends nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -132,7 +132,7 @@ async fn hang_up_as_reload_reads_all_files_again_and_the_match_goes_on() {
     assert_ne!(first, second);
     plays(&mut client).await;
 
-    // What is wrong stays as it was, and is told to the log and to the administrator alike.
+    // A wrong file changes nothing, and both the log and the administrator are told.
     folder.write("bans.toml", "[[ban]]\nsubject = \"everybody\"\n");
     folder.write("key.pem", "");
     let refused = reload(&process, &admins).await.unwrap_err();
@@ -159,7 +159,8 @@ async fn hang_up_as_reload_reads_all_files_again_and_the_match_goes_on() {
     assert_eq!(process.wait(), Some(0));
 }
 
-/// The second reload did what the first one had refused, and `/info` went on to say `self_signed`.
+/// Symptom: the second reload did what the first one had refused, and `/info` still said
+/// `self_signed`.
 #[tokio::test]
 async fn a_reload_that_was_refused_is_refused_the_second_time_too() {
     let folder = Folder::new("refused-twice");
@@ -195,7 +196,8 @@ async fn a_reload_that_was_refused_is_refused_the_second_time_too() {
     }
 }
 
-/// Files whose certificate is not valid now: no browser can enter, and a matchmaker is told.
+/// If the certificate in the files is not valid now, no browser can enter, and `/readyz` tells
+/// matchmakers so.
 #[tokio::test]
 async fn a_certificate_that_is_not_valid_now_is_told_at_readyz_and_info() {
     let folder = Folder::new("not-valid");

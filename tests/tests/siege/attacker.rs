@@ -33,7 +33,7 @@ pub(crate) const HTTP3: &[u8] = b"h3";
 pub(crate) struct Attacker {
     endpoint: Endpoint,
     server: SocketAddr,
-    /// Bytes of the largest datagram that it says it takes.
+    /// Size in bytes of the largest datagram that it claims to accept.
     largest_datagram: usize,
 }
 
@@ -53,7 +53,7 @@ impl Attacker {
         Self { endpoint, server, largest_datagram: 65_535 }
     }
 
-    /// The same attacker, who says that it takes no datagram of more than so many bytes.
+    /// The same attacker, who claims to accept no datagram of more than this many bytes.
     pub(crate) fn with_largest_datagram(self, largest_datagram: usize) -> Self {
         Self { largest_datagram, ..self }
     }

@@ -403,8 +403,8 @@ async fn a_wrong_hello_in_the_next_world_is_refused_and_counted() {
     end(running).await;
 }
 
-/// Symptom: a client that takes datagrams of 100 bytes joined, and no snapshot fits those. It was
-/// sent none, so the watchdog ended the server after 31 s.
+/// Symptom: a client joined that accepts only datagrams of up to 100 bytes, into which no snapshot
+/// fits. The server sent it no snapshot, so the watchdog ended the server after 31 s.
 #[tokio::test]
 async fn a_client_whose_datagrams_hold_no_snapshot_is_not_let_in() {
     let running = serve(options());
@@ -418,22 +418,22 @@ async fn a_client_whose_datagrams_hold_no_snapshot_is_not_let_in() {
     let player = narrow.join().await.unwrap().ok().unwrap();
     timeout(ANSWER, player.connection.read_datagram()).await.unwrap().unwrap();
     player.leave().await;
-    // A browser that looks on needs a few bytes more for the session's number.
+    // A spectator in a browser needs a few bytes more for the session's number.
     let browser = stranger(&running).with_largest_datagram(MIN_SNAPSHOT + 9);
     let _ = browser.spectate().await;
     assert_eq!(refused(&running, "no_datagrams").await, 3.0);
     end(running).await;
 }
 
-/// Symptom: the only player sent commands and could be sent nothing. The watchdog blamed the server
-/// for it: `/healthz` failed, and the server ended. A full line withholds snapshots as a spent
-/// budget does.
+/// Symptom: the only player sent commands, but the server could send nothing to that player. The
+/// watchdog took this for a fault of the server: `/healthz` failed, and the server ended. A player
+/// gets no snapshots if the line is full, or, as in this test, if the client's budget is used up.
 #[tokio::test]
 async fn a_player_who_can_be_sent_nothing_is_no_fault_of_the_server() {
     let running = serve(Options { client_budget: 4000, ..options() });
     let player = stranger(&running).join().await.unwrap().ok().unwrap();
     timeout(ANSWER, player.connection.read_datagram()).await.unwrap().unwrap();
-    // Messages are charged to the budget first: these use up that of the next ten seconds.
+    // Messages are charged to the budget first. These use up the budget of the next ten seconds.
     let line = "x".repeat(160);
     (0..300).for_each(|_| running.handle().say(&line).unwrap());
     let before = read(&running, "game_snapshots_total").await;

@@ -2,10 +2,10 @@ use std::time::Duration;
 
 use obsp_sim::Random;
 
-/// The first wait: a server that merely restarts is back as soon.
+/// The first wait. A server that merely restarts is back within this time.
 const FIRST: Duration = Duration::from_millis(250);
 
-/// The longest wait: a player does not notice the difference from a shorter one.
+/// The longest wait. Players hardly notice whether the wait is this long or shorter.
 const LONGEST: Duration = Duration::from_secs(4);
 
 /// Exponential back-off with jitter, for reconnecting: each wait is twice as long as

@@ -33,7 +33,7 @@ use crate::{Credentials, Disconnected, MapError};
 /// other side of the world.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long the system's resolver may take: as long as it tries two servers, by default.
+/// The longest time for a lookup. By default the system's resolver tries two servers in this time.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long the addresses of a name are remembered. All clients of a swarm join within that time.
@@ -67,16 +67,16 @@ pub struct Connector {
     endpoints: Endpoints,
     server: ServerAddress,
     resolver: Resolver,
-    /// The addresses of the server, the one that answered last in front.
+    /// The addresses of the server. The one that answered last comes first.
     known: Arc<Mutex<Option<Known>>>,
-    /// Whether any certificate of this machine is accepted, and none of another.
+    /// Whether only servers on this machine are accepted, with any certificate.
     only_loopback: bool,
     /// The server name of the TLS handshake.
     name: String,
     maps: Arc<MapStore>,
 }
 
-/// The sockets of a connector, one for a family.
+/// The sockets of a connector, one for each family.
 #[derive(Clone, Debug)]
 struct Endpoints {
     v4: Option<Endpoint>,
@@ -142,7 +142,7 @@ pub enum JoinError {
         /// The reason as the system's resolver gives it.
         reason: String,
     },
-    /// This machine has no way to the address.
+    /// This machine has no route to the address.
     #[error("this machine has no way to UDP {server}: {reason}")]
     NoRoute {
         /// The server's address.
@@ -150,12 +150,12 @@ pub enum JoinError {
         /// The system's reason.
         reason: String,
     },
-    /// None of the addresses of a name was of use.
+    /// Each address of a name failed.
     #[error("no address of {server} could be joined: {tried}")]
     NoneOf {
         /// The server's name.
         server: ServerAddress,
-        /// What became of each address.
+        /// How each address failed.
         tried: Tried,
     },
     /// The server cannot be told from an impostor.
@@ -218,18 +218,18 @@ impl JoinError {
         }
     }
 
-    /// Whether no server was heard at all. One that is still starting may be heard later.
+    /// Whether no server answered at all. A server that is still starting may answer later.
     pub fn is_silence(&self) -> bool {
         match self {
             Self::NoAnswer { .. } | Self::NoRoute { .. } => true,
-            // An address that no server of ours answers at says nothing about the others.
+            // If another program answers at one address, the server may still answer at another.
             Self::NoneOf { tried, .. } => tried.0.iter().any(|(_, error)| error.is_silence()),
             _ => false,
         }
     }
 }
 
-/// What became of each address of a name, in the order in which they were tried.
+/// How each address of a name failed, in the order in which they were tried.
 #[derive(Clone, Debug)]
 pub struct Tried(pub Vec<(SocketAddr, JoinError)>);
 
@@ -244,7 +244,7 @@ impl fmt::Display for Tried {
 }
 
 impl Endpoints {
-    /// The sockets for a server. Of those for a name, one is enough.
+    /// Opens the sockets for a server. For a name, one socket is enough.
     fn open(server: &ServerAddress, config: &ClientConfig) -> io::Result<Self> {
         let open = |any: SocketAddr| {
             let mut endpoint = Endpoint::client(any)?;
@@ -472,8 +472,8 @@ impl Connector {
     }
 }
 
-/// Whether the system knows a way to this address. Nothing is sent. QUIC itself would only hear
-/// nothing, and wait.
+/// Whether the system has a route to this address. The check sends nothing. Without it, QUIC would
+/// wait in vain for an answer.
 fn has_route(server: SocketAddr) -> io::Result<()> {
     let any: SocketAddr = match server {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),

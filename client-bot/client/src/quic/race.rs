@@ -66,11 +66,12 @@ mod tests {
 
     use super::*;
 
-    /// What becomes of an attempt, after this many milliseconds.
+    /// The outcome of an attempt, after this many milliseconds.
     type Fate = (u64, Result<(), &'static str>);
 
-    /// Runs a race of addresses with these fates. Returns the place of the winner or the failures,
-    /// the milliseconds that it took, and the milliseconds at which each attempt began.
+    /// Runs a race of addresses with these outcomes. Returns the place of the winner or the
+    /// failures, the milliseconds that the race took, and the milliseconds at which each attempt
+    /// began.
     async fn race(fates: &[Fate]) -> (Result<usize, Vec<&'static str>>, u64, Vec<u64>) {
         let address = |place: usize| SocketAddr::from(([192, 0, 2, 1], place as u16));
         let addresses: Vec<_> = (0..fates.len()).map(address).collect();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-/// Addresses of one name that are tried at most.
+/// Maximum number of a name's addresses that are tried.
 const MOST: usize = 16;
 
 /// The place where a server is reached: a name or an address, and a UDP port. A name is looked up
@@ -40,7 +40,7 @@ impl ServerAddress {
         self.port
     }
 
-    /// The address, if it is one and no name.
+    /// The address; `None` for a name.
     pub fn address(&self) -> Option<SocketAddr> {
         self.host.parse().ok().map(|ip: IpAddr| SocketAddr::new(ip.to_canonical(), self.port))
     }

@@ -66,9 +66,9 @@ enum Order {
 }
 
 impl SocketThread {
-    /// Starts to connect to `server`, an address or a name. A name is looked up on the thread, and
-    /// all of its addresses are tried, as by [`Connector::connect`]. Maps are taken from `maps`, or fetched from the server.
-    /// If no server answers, [`SocketThread::receive`] reports it to the client.
+    /// Starts to connect to `server`, an address or a name. The thread looks a name up and tries
+    /// all of its addresses, as [`Connector::connect`] does. Maps are taken from `maps`, or fetched
+    /// from the server. If no server answers, [`SocketThread::receive`] reports it to the client.
     ///
     /// # Errors
     /// The system refuses a socket or a thread, or TLS cannot be configured.

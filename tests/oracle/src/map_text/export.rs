@@ -1,12 +1,12 @@
-//! What TrenchBroom exports of a map that it saved: all but the layers marked to be omitted.
+//! The part of a saved map that TrenchBroom exports: all but the layers marked to be omitted.
 
 use super::Entity;
 
-/// The entities of a map, without those in layers that are omitted from export. If the default layer
-/// is, `worldspawn` has no brushes.
+/// The entities of a map, without entities in layers that are omitted from export. If the default
+/// layer is omitted, `worldspawn` has no brushes.
 pub(super) fn exported(entities: Vec<Entity>) -> Vec<Entity> {
     let kinds: Vec<Kind> = entities.iter().map(Kind::of).collect();
-    // What is omitted spreads from layers to groups, and from groups to what is in them.
+    // Groups in omitted layers are omitted, and so are groups and entities in omitted groups.
     let world = kinds.iter().position(|kind| *kind == Kind::World);
     let world_omitted = world.is_some_and(|world| marked(&entities[world]));
     let mut out: Vec<bool> = entities

@@ -15,8 +15,7 @@ pub(super) struct Words<'a> {
     pub(super) curves: bool,
 }
 
-/// Whether a character separates words: Quake's tools take every code up to that of the blank for
-/// one.
+/// Whether a character separates words. For Quake's tools every code up to that of the blank does.
 fn separates(letter: char) -> bool {
     letter <= ' '
 }

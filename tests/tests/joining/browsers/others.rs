@@ -1,5 +1,5 @@
-//! Programs that nobody here wrote ask a full server: gamedig, on which most web pages with lists
-//! of servers are built, and python-a2s, which scripts of operators use.
+//! Programs of other projects query a full server: gamedig, which most web pages with lists of
+//! servers use, and python-a2s, which scripts of operators use.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -41,7 +41,7 @@ print(json.dumps({
 }))
 ";
 
-/// A program with its package, and how to come by it.
+/// A program with its package, and the way to install it.
 struct Other {
     program: String,
     /// A script that succeeds where the package is installed.
@@ -117,7 +117,7 @@ async fn gamedig_and_python_a2s_read_a_full_server_with_long_names() {
         assert_eq!((&told["count"], &told["most"]), (&32.into(), &32.into()), "{program}");
         assert_eq!(told["password"], false, "{program}");
         assert_eq!(told["version"], env!("CARGO_PKG_VERSION"), "{program}");
-        // gamedig reads the port and does not tell it.
+        // gamedig reads the port but does not report it.
         assert!(told["port"].is_null() || told["port"] == game.port(), "{program}");
         assert_eq!(told["tags"], "60hz,spectators", "{program}");
         let names = told["players"].as_array().unwrap().iter();
