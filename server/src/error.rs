@@ -194,7 +194,7 @@ pub enum StartError {
     #[error("cannot open the QUIC endpoint: {0}")]
     Endpoint(io::Error),
     /// The system gives no random bytes.
-    #[error("the system gives no random bytes, by which queries prove their sender")]
+    #[error("the system gives no random bytes; server queries need them for challenges")]
     Random,
     /// The metrics are set up wrongly, which is a defect of this server.
     #[error("cannot set up the metrics: {0}")]

@@ -27,7 +27,7 @@ fn key(bytes: &[u8]) -> Result<JoinKey, String> {
                     .to_owned(),
             );
         }
-        Ok(Err(_)) => return Err("it is no text; 64 hexadecimal digits are needed".to_owned()),
+        Ok(Err(_)) => return Err("it is not text; 64 hexadecimal digits are needed".to_owned()),
     };
     let shown = text.trim();
     text.parse().map_err(|error: JoinKeySyntax| {
@@ -55,7 +55,7 @@ mod tests {
             (b"".to_vec(), "the file is empty"),
             (b" \n".to_vec(), "the file is empty"),
             (vec![0xAB; 32], "a key in binary form"),
-            (vec![0xAB; 33], "it is no text"),
+            (vec![0xAB; 33], "it is not text"),
             (b"-----BEGIN PRIVATE KEY-----".to_vec(), "it may be a key for --key"),
             (good.as_bytes()[1..].to_vec(), "has 63 of them and 0 other"),
             (format!("{good}z").into_bytes(), "has 64 of them and 1 other"),

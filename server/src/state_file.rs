@@ -165,7 +165,7 @@ fn tell(target: &Path, kept: io::Result<()>, synced: io::Result<()>) {
     }
     if let Err(error) = synced {
         warn!(
-            "{target} is replaced, but its folder could not be handed to the disk: {error}; if the \
+            "{target} is replaced, but its folder could not be synced to disk: {error}; if the \
              machine crashes now, the file may have its old content again"
         );
     }

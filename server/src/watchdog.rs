@@ -153,7 +153,7 @@ fn status(games: &Matches<Arc<MatchHandle>>, now: Instant) -> String {
     let age = |game: &Arc<MatchHandle>| game.telemetry.tick.age(now);
     let network = games.first().telemetry.server.pulses.of(EventLoop::Network);
     if let Some(age) = network.age(now).filter(|age| *age >= STALL) {
-        return format!("the network thread hangs since {} s", age.as_secs());
+        return format!("the network thread hangs: no sign of life for {} s", age.as_secs());
     }
     match games.played().map(age).max().filter(|age| *age >= STALL) {
         None => format!("players: {} of {}", games.players(), games.player_limit()),

@@ -84,7 +84,7 @@ impl Access {
         let gone: Vec<_> = own.iter().filter(|one| !is_in(&new, one)).filter_map(name).collect();
         *own = new;
         let [added, gone] = [&added, &gone].map(|names| names.iter().map(String::as_str).collect());
-        Ok([told("that count from now on", added), told("that count no more", gone)]
+        Ok([told("that are valid from now on", added), told("that are no longer valid", gone)]
             .into_iter()
             .flatten()
             .collect())
@@ -153,7 +153,7 @@ fn administrators(key: &hmac::Key, text: &str) -> Result<Vec<Administrator>, Str
         let words: Vec<&str> = line.split_whitespace().collect();
         let [name, token] = words[..] else {
             let found = match words.len() {
-                1 => "one word alone".to_owned(),
+                1 => "only one word".to_owned(),
                 more => format!("{more} words"),
             };
             return Err(at(format!(
@@ -173,7 +173,7 @@ fn administrators(key: &hmac::Key, text: &str) -> Result<Vec<Administrator>, Str
         let seen = if text.trim().is_empty() {
             "the file is empty; the disk may have been full when it was written"
         } else {
-            "the file holds comments alone"
+            "the file holds only comments"
         };
         return Err(format!("{seen}, and no token; write a name and a token on each line"));
     }
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(access.reload(&path), Ok(Vec::new()));
         std::fs::write(&path, FILE.replace("bob fedc", "eve fedd")).unwrap();
         let changes = access.reload(&path).unwrap().join("; ");
-        assert!(changes.contains("now on: eve") && changes.contains("no more: bob"), "{changes}");
+        assert!(changes.contains("now on: eve") && changes.contains("valid: bob"), "{changes}");
         assert!(!changes.contains("fed"), "no token is shown: {changes}");
         let judge = |header: &str| access.judge(Some(header.as_bytes()), now);
         assert_eq!(judge("Bearer feddba9876543210fedcba98"), Ok("eve".to_owned()));
@@ -255,7 +255,7 @@ mod tests {
     fn a_file_that_cannot_be_used_says_why() {
         for (text, says) in [
             ("", "the file is empty"),
-            ("# none yet", "comments alone, and no token"),
+            ("# none yet", "only comments, and no token"),
             ("-----BEGIN CERTIFICATE-----", "line 1: this is PEM"),
             (
                 "ann my token",

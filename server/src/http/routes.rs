@@ -119,8 +119,8 @@ pub fn operators_routes() -> Vec<&'static str> {
 mod tests {
     use super::*;
 
-    /// Whoever adds a route to this list must check that it shows nothing of a running match, or
-    /// that its handler leaves out what strangers may not see.
+    /// The author of a route in this list must check that it shows nothing of a running match, or
+    /// that its handler leaves out everything that strangers may not see.
     #[test]
     fn every_route_that_is_open_in_a_closed_match_is_named_here() {
         let open: Vec<_> = ROUTES.iter().filter(|route| route.tells != Tells::Match).collect();

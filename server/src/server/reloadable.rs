@@ -35,7 +35,7 @@ pub(super) fn parts(
     let introduction = Arc::clone(&shared.introduction);
     parts.push(Part::new("motd", &["motd"], move |now| {
         let is_new = introduction.set_motd(now.introduction.motd.clone());
-        Ok(is_new.then(|| "the message of the day is another".to_owned()).into_iter().collect())
+        Ok(is_new.then(|| "the message of the day has changed".to_owned()).into_iter().collect())
     }));
     parts.extend(admin.map(admins));
     parts
@@ -74,11 +74,11 @@ fn join_key(access: Arc<AccessRules>) -> Part {
         (Some(gate), Some(path)) => {
             let key = read_join_key(path).map_err(|error| error.to_string())?;
             let changes = gate.change_key(key);
-            let told = "tokens have to be sealed with another join key from now on";
+            let told = "from now on, tokens must be sealed with the new join key";
             Ok(changes.then(|| told.to_owned()).into_iter().collect())
         }
         (None, None) => Ok(Vec::new()),
-        (Some(_), None) => Err("a server with --join-key needs a restart to do without".into()),
+        (Some(_), None) => Err("a server with --join-key needs a restart to do without it".into()),
         (None, Some(_)) => {
             Err("a server without --join-key needs a restart to ask for tokens".into())
         }

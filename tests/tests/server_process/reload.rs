@@ -119,11 +119,11 @@ async fn hang_up_as_reload_reads_all_files_again_and_the_match_goes_on() {
     for words in [
         "reload: certificate renewed, SHA-256",
         "reload: bans: 1 entries, 0 before",
-        "reload: the message of the day is another",
+        "reload: the message of the day has changed",
         "reload: an address may have 7 players",
         "reload: idle players are removed after 300 s",
-        "reload: admin tokens that count from now on: bob",
-        "reload: admin tokens that count no more: ann",
+        "reload: admin tokens that are valid from now on: bob",
+        "reload: admin tokens that are no longer valid: ann",
         "reload: --max-players has changed, and counts from the next start on",
     ] {
         assert!(process.log().contains(words), "{words}: {}", process.log());

@@ -135,7 +135,7 @@ fn private_key(bytes: &[u8]) -> Result<PrivateKeyDer<'static>, String> {
         let hint = if has(CERTIFICATE) {
             "; it may be the file for --cert"
         } else if labels.iter().any(|label| label.ends_with("PUBLIC KEY")) {
-            ": the public half alone"
+            ": only the public half"
         } else {
             ""
         };
@@ -163,7 +163,7 @@ fn broken(error: &pem::Error) -> String {
                 .to_owned()
         }
         pem::Error::Base64Decode(reason) => {
-            format!("a section is no base64 ({reason}); the file may be damaged")
+            format!("a section is not base64 ({reason}); the file may be damaged")
         }
         error => error.to_string(),
     }
@@ -285,7 +285,7 @@ mod tests {
             ("", "the file is empty"),
             ("hello", "no section of PEM"),
             (certificate.as_str(), "no private key; it may be the file for --cert"),
-            (&pem("PUBLIC KEY", b"x"), "the public half alone"),
+            (&pem("PUBLIC KEY", b"x"), "only the public half"),
             (&pem("EC PARAMETERS", b"x"), "it holds EC PARAMETERS and no private key"),
             (&pem("ENCRYPTED PRIVATE KEY", b"x"), "encrypted with a passphrase"),
             (&old, "encrypted with a passphrase"),

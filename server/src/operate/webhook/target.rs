@@ -128,7 +128,7 @@ impl Target {
         tls: ClientConfig,
     ) -> Result<Self, WebhookError> {
         let wrong = |reason| WebhookError::Address { reason };
-        let uri: Uri = url.parse().map_err(|_| wrong("the value is no address of the web"))?;
+        let uri: Uri = url.parse().map_err(|_| wrong("the value is not a web address"))?;
         let is_https = match uri.scheme() {
             Some(scheme) if *scheme == Scheme::HTTPS => true,
             Some(scheme) if *scheme == Scheme::HTTP => false,
