@@ -2,7 +2,8 @@
 //!
 //! `tokens` splits the text into words, and `quoted` finds the ends of strings. `reader` makes a
 //! `map` of the words, with its entities and brushes, or fails with the place of the fault
-//! (`syntax_error`). `layers` leaves out the layers that TrenchBroom does not export. `curves` turns curves into brushes. `summary` counts the parts of a map.
+//! (`syntax_error`). `layers` leaves out the layers that TrenchBroom does not export. `curves`
+//! turns curves into brushes. `summary` counts the parts of a map.
 
 mod curves;
 mod layers;

@@ -1,8 +1,8 @@
 //! Reads OBJ text into polygons. Only the range of their coordinates is checked here.
 //!
 //! Of the format, only vertices and faces matter. Names, materials, normals and texture coordinates
-//! are read over. A statement may go on in the next line after a backslash, and a comment may follow
-//! it.
+//! are skipped. After a backslash a statement goes on in the next line. A comment may follow a
+//! statement.
 
 mod words;
 
@@ -21,9 +21,9 @@ pub(super) const REACH: f64 = 1024.0;
 /// most detailed model has 97.
 pub(super) const MAX_POLYGONS: usize = 1024;
 
-/// Most corners of all polygons together: the time to check a polygon grows with the square of
-/// their number. By Euler's formula, as many polygons as are allowed have fewer than six times as
-/// many corners, unless some lie within edges.
+/// Maximum number of corners of all polygons together: the time to check a polygon grows with the
+/// square of the number of its corners. By Euler's formula, [`MAX_POLYGONS`] polygons have fewer
+/// than six times as many corners, unless some corners lie within edges.
 pub(super) const MAX_CORNERS: usize = 8 * MAX_POLYGONS;
 
 /// A fault of the text, and the word that has it.

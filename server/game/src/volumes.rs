@@ -1,5 +1,5 @@
-//! Volumes of a game: when entities enter or leave one, the game is notified. That goes for what
-//! comes through one within a tick, too.
+//! Volumes of a game. The game is notified when entities enter or leave a volume, even if they pass
+//! it within one tick.
 
 use std::collections::BTreeSet;
 
@@ -66,7 +66,7 @@ pub(crate) struct SavedVolume {
 #[derive(Debug)]
 pub(crate) struct Places {
     list: Vec<(EntityId, DVec3)>,
-    /// How many relocations there were by then.
+    /// The number of relocations before that part of the tick.
     relocations: usize,
 }
 

@@ -1,9 +1,10 @@
 //! Layers that TrenchBroom omits from export.
 //!
-//! TrenchBroom saves every layer. When it exports a map, as it does to compile one, it leaves out the
-//! layers that are marked *Omit From Export*. Here such layers are left out of the map as it was
-//! saved. A layer is a `func_group`; the default layer is `worldspawn`. Groups and entities name
-//! their layer, or the group that they are in. Whatever names none is in the default layer.
+//! TrenchBroom saves every layer. When it exports a map, for example to compile it, it leaves out
+//! the layers that are marked *Omit From Export*. This module leaves these layers out of the saved
+//! map. A layer is a `func_group`; the default layer is `worldspawn`. Groups and entities name their
+//! layer, or the group that they are in. Groups and entities that name neither are in the default
+//! layer.
 
 use std::collections::HashMap;
 
@@ -63,7 +64,7 @@ impl<'a> Layers<'a> {
             return is_marked(entity);
         }
         let mut outermost = entity;
-        // Groups that are in each other are no map of TrenchBroom's; the search ends there, too.
+        // TrenchBroom never writes groups that contain each other. The search ends even there.
         for _ in 0..=self.groups.len() {
             match self.groups.get(outermost.get("_tb_group").trim()) {
                 Some(group) => outermost = group,
@@ -75,8 +76,8 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// Removes the parts in layers that are omitted from export. Of the default layer, `worldspawn` is
-/// left without brushes.
+/// Removes the parts in layers that are omitted from export. If the default layer is omitted,
+/// `worldspawn` stays, without brushes.
 pub(super) fn leave_out(read: &mut Read) -> Option<OmittedLayers> {
     let marked =
         |entity: &&SourceEntity| (is_layer(entity) || is_default(entity)) && is_marked(entity);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Most characters of a line that an error repeats.
+/// Maximum number of characters of a line that an error repeats.
 const SHOWN: usize = 40;
 
 /// A place in an OBJ text.

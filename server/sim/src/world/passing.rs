@@ -1,5 +1,5 @@
-//! Whether an entity comes through a volume within a tick: one that is inside neither before the
-//! tick nor after it may have been in between.
+//! Whether an entity passes a volume within a tick. An entity that is outside before and after the
+//! tick may have been inside in between.
 
 use glam::{DQuat, DVec3};
 use obsp::geometry::ConvexSolid;
@@ -11,15 +11,14 @@ use crate::collision::pose::Pose;
 use crate::collision::separation::{Part, Proximity, separate};
 use crate::state::EntityId;
 
-/// Maximum number of places on a way that are examined. A way that grazes a corner needs the most;
-/// one that is not decided then does not reach in.
+/// Maximum number of places on a way that are examined. A way that grazes a corner needs the most.
+/// A way that is not decided after this many counts as outside.
 const MAX_PLACES: u32 = 64;
 
 impl World {
     /// Whether an entity reaches into a solid volume somewhere on its straight way from one
-    /// position to another. It is taken in its present shape and orientation. A way along which it
-    /// only touches the volume does not count, and neither does one that is not within the extent of
-    /// worlds, ±[`obsp::UNIVERSE`].
+    /// position to another, in its present shape and orientation. The result is false if the entity
+    /// only touches the volume, or if the way leaves the extent of worlds, ±[`obsp::UNIVERSE`].
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -58,9 +57,9 @@ impl World {
     }
 }
 
-/// Whether a convex part that is moved by `shift` reaches into another on the way. A plane that
-/// divides the two also divides them until the part has come as far as the plane is away, so all of
-/// the way up to there is free.
+/// Whether a convex part that is moved by `shift` reaches into another part on the way. A plane that
+/// divides the two parts divides them until the moving part reaches the plane. So the way up to
+/// there is free.
 fn reaches_in(part: &Part, shift: DVec3, volume: &Part) -> bool {
     let mut time = 0.0;
     for _ in 0..MAX_PLACES {
