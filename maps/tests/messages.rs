@@ -30,7 +30,7 @@ fn prism(sides: u32) -> String {
 #[test]
 fn messages() {
     // A brush of 1,000 sides: "draw terrain with fewer brushes", without a line. It compiles now,
-    // and a brush with too many faces is told by its line, its faces and the limit.
+    // and the error about a brush with too many faces has its line, its faces and the limit.
     let map = |brushes: &str| {
         let text = format!("{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n");
         let source = Source::from_text("round.map", text);

@@ -281,9 +281,9 @@ async fn a_hung_tick_thread_is_told_by_log_metrics_probes_and_silence_and_so_is_
     assert!(!health(address).await.0);
 }
 
-/// Symptom: only the network thread was stopped, for 26 s. `/healthz` and `/readyz` answered 200, and
-/// the log was empty. Cause: the watchdog lived on the thread that it should have watched. Cure: it
-/// has a thread of its own, and every other thread gives it signs of life.
+/// Symptom: while only the network thread was stopped, for 26 s, `/healthz` and `/readyz` answered
+/// 200, and the log was empty. Cause: the watchdog ran on the thread that it should have watched.
+/// Cure: the watchdog has a thread of its own, and every other thread gives it signs of life.
 #[tokio::test]
 async fn a_hung_network_thread_is_told_by_log_metrics_probes_and_silence_and_so_is_its_end() {
     keep_log();

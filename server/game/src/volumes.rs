@@ -151,9 +151,9 @@ impl Volumes {
         Places { list, relocations: world.relocations().len() }
     }
 
-    /// Notes the volumes that entities have met on their ways since they were at `before`. What
-    /// was put elsewhere has not moved in between: its ways end where it was taken away, and begin
-    /// where it was put.
+    /// Notes the volumes that entities have met on their ways since they were at `before`. An
+    /// entity that was put elsewhere has two ways: to the place where it was taken away, and from
+    /// the place where it was put.
     pub(crate) fn follow(&mut self, world: &World, before: Places) {
         for (id, start) in before.list {
             let mut from = Some(start);

@@ -1,4 +1,4 @@
-//! Volumes that something fast comes through within a tick.
+//! Volumes that a fast entity passes within a tick.
 
 mod drawn;
 
@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use drawn::{brush, map};
 
-/// The rates at which all of it is tried.
+/// The tick rates of all tests, in ticks per second.
 const RATES: [u32; 4] = [10, 20, 60, 128];
 
-/// Where players come in, in front of the volume.
+/// The place where players come into the world, in front of the volume.
 const HOME: DVec3 = DVec3::new(-600.0, 0.0, 300.0);
 
 /// Units per second.

@@ -69,8 +69,8 @@ pub(super) fn is_blank(byte: &u8) -> bool {
 }
 
 /// The text of these bytes, in UTF-8 or in another encoding of single bytes. Bytes that are not
-/// UTF-8 are read as Latin-1, in which each byte is a character of its own. So two names that differ
-/// stay two names.
+/// UTF-8 are read as Latin-1, in which each byte is a character of its own. So two names that
+/// differ stay two names.
 fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| error.as_bytes().iter().copied().map(char::from).collect())

@@ -75,8 +75,8 @@ impl Triggers {
     }
 
     /// The effect of the first trigger that a box reaches into at the end of its way. If there is
-    /// none, that of the trigger that the way enters first and leaves again: a fast player passes
-    /// a thin one within a tick. `gravity` is the gravity of players.
+    /// none, the effect of the first trigger that the way enters and leaves again, because a fast
+    /// player passes a thin trigger within a tick. `gravity` is the gravity of players.
     pub(crate) fn on_way(
         &self,
         way: [DVec3; 2],

@@ -130,8 +130,8 @@ impl Entities {
         Some(id)
     }
 
-    /// Removes an entity and returns it, with the place that it has left; `None` if no entity has
-    /// this id any more.
+    /// Removes an entity and returns it. The returned entity still has its place, which the caller
+    /// needs to wake the bodies around it. `None` if no entity has this id any more.
     pub(crate) fn remove(&mut self, id: EntityId) -> Option<Entity> {
         let range = self.find(id)?.placed.as_ref().map(|(_, range)| *range);
         if let Some(range) = range {

@@ -50,8 +50,8 @@ pub(crate) fn length(vector: DVec3) -> f64 {
 }
 
 /// The share of the way from `start` to `end` that leads to `reached`, a point on it, from 0 to 1.
-/// A trace stops in front of a surface, so this is less than the time at which it meets the
-/// surface, and the more so the flatter it comes in.
+/// A trace stops in front of a surface, so this share is less than the time at which the trace
+/// would meet the surface. The smaller the angle to the surface, the greater is the difference.
 pub(crate) fn share_of_way([start, end]: [DVec3; 2], reached: DVec3) -> f64 {
     let way = end - start;
     let share = (reached - start).dot(way) / way.length_squared();

@@ -32,7 +32,7 @@ pub(crate) const WALKABLE: f64 = 0.7;
 /// Ground nearer than this, in units, carries.
 const GROUND_REACH: f32 = 0.25;
 /// A player who moves up, and away from the ground faster than this, in units per second, has left
-/// it, however near it is: as in Quake III.
+/// the ground, however near it still is. Quake III has the same rule.
 const LEAVING: f64 = 10.0;
 /// Speed of a player who leaves a teleporter, as in Quake.
 const TELEPORT_SPEED: f64 = 300.0;

@@ -57,9 +57,9 @@ impl World {
     }
 }
 
-/// Whether a convex part that is moved by `shift` reaches into another part on the way. A plane that
-/// divides the two parts divides them until the moving part reaches the plane. So the way up to
-/// there is free.
+/// Whether a convex part that is moved by `shift` reaches into another part on the way. A plane
+/// that divides the two parts divides them until the moving part reaches the plane. So the way up
+/// to there is free.
 fn reaches_in(part: &Part, shift: DVec3, volume: &Part) -> bool {
     let mut time = 0.0;
     for _ in 0..MAX_PLACES {

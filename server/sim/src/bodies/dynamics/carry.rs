@@ -1,9 +1,9 @@
-//! Kinematic bodies carry along what they are wedged with.
+//! Kinematic bodies carry along the bodies that are wedged against them.
 //!
-//! A body between two walls of a kinematic body, or between that and another body, may be pressed
-//! to the guard's margin on both sides. Whatever motion the solver proposes for it, it turns a
-//! little on the way, so it and the kinematic body stop each other. Both are then moved as if they
-//! were one rigid body, as Quake's pushers move what is in their way (`SV_PushMove`). No two of
+//! A body between two walls of a kinematic body, or between a kinematic body and another body, may
+//! be pressed to the guard's margin on both sides. Any motion that the solver proposes turns the
+//! body a little, so the body and the kinematic body stop each other. Both are then moved as if
+//! they were one rigid body, as Quake's pushers move bodies in their way (`SV_PushMove`). No two of
 //! them come any nearer to each other, and the guard checks them against everything else.
 
 use glam::DVec3;
@@ -15,9 +15,9 @@ use crate::bodies::guard::Proposal;
 use crate::collision::pose::Pose;
 
 impl BodyStep<'_> {
-    /// Moves each kinematic body that made less than half of its motion for the rest of it,
-    /// together with the bodies of its group that were stopped, too. Returns the bodies that are
-    /// stopped after that.
+    /// Moves kinematic bodies that made less than half of their motion for the rest of the motion,
+    /// together with the stopped bodies of their groups. Returns the bodies that are still stopped
+    /// after that.
     pub(super) fn carry(&mut self, mut stopped: Vec<Remainder>) -> Vec<Remainder> {
         if !self.entities.has_kinematic() {
             return stopped;

@@ -33,8 +33,9 @@ const MAX_WAYS: usize = 12;
 /// 89 degrees comes no nearer to them than the margin.
 const REACH: f64 = 2.0;
 
-/// A surface touches the player if a sweep comes no nearer to it than by this many units along its
-/// normal. That is a little more than none: the sweep stops at its own distance from the surface.
+/// A surface touches the player if a sweep brings the player nearer to it by no more than this, in
+/// units along its normal. The value is above zero, because a sweep stops at its own distance from
+/// the surface.
 const TOUCH: f64 = 0.25 * SURFACE_DISTANCE as f64;
 
 /// The lowest of the surfaces that touch the box of `posture` at `position`, if together they

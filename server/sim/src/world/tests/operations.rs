@@ -157,9 +157,9 @@ fn any_number_of_objects_may_be_asked_for() {
     assert!(world.warnings().iter().any(fewer), "{:?}", world.warnings());
 }
 
-/// Symptom: a sleeping body hung in the air once the body below it was removed. Cause: the place was
-/// taken from the removed body before it was asked for, so nobody was woken. Cure: a removed body
-/// keeps its place.
+/// Symptom: a sleeping body hung in the air once the body below it was removed. Cause: the removed
+/// body lost its place too early, and the search for bodies to wake needs that place. Cure: a
+/// removed body keeps its place.
 #[test]
 fn a_body_on_a_removed_body_falls() {
     let mut world = World::new(room(), shipped().into(), CONFIG).expect("a match");

@@ -173,9 +173,9 @@ fn room_with_slope(length: i32, height: i32) -> Arc<obsp::World> {
 const RATES: [u32; 5] = [20, 60, 61, 128, 240];
 
 /// Symptom: a player who slid along a steep slope with a speed of 800 moved 514 units in a second
-/// at 128 Hz, and 783 at 20. Cause: a sweep that stops in front of a surface told the time at which
-/// it would have met it, so the way between the two was lost in every tick. Cure: the time is that
-/// of the place where the sweep stops.
+/// at 128 Hz, and 783 at 20. Cause: a sweep stops in front of a surface, but reported the time at
+/// which it would have met the surface, so each tick lost the way in between. Cure: a sweep reports
+/// the time at which it stops.
 #[test]
 fn a_player_who_slides_down_moves_as_fast_as_the_velocity_says() {
     for (length, height) in [(1000, 1200), (600, 1200), (300, 1200)] {
@@ -202,8 +202,8 @@ fn a_player_who_slides_down_moves_as_fast_as_the_velocity_says() {
 }
 
 /// Symptom: along a slope of 44 degrees a player ran up at 161 units/s at 240 Hz and at 256 at 10,
-/// mostly without ground, so that no jump was possible. Cause: whoever moved up by half a jump's
-/// speed had left the ground. Cure: that speed is measured from the ground.
+/// mostly without ground, so that no jump was possible. Cause: a player who moved up at half the
+/// speed of a jump counted as off the ground. Cure: the speed is measured from the ground.
 #[test]
 fn a_player_runs_up_a_ramp_alike_at_any_tick_rate_and_can_jump_there() {
     for (length, height) in [(1500, 400), (1500, 866), (1500, 1440)] {
@@ -234,7 +234,8 @@ fn a_player_runs_up_a_ramp_alike_at_any_tick_rate_and_can_jump_there() {
 }
 
 /// Symptom: down a stair whose steps are the highest that a player walks up, the player fell from
-/// step to step. Cause: players end a step up a little above it. Cure: the way down is as long.
+/// step to step. Cause: players end a step up a little above the step, so the way down is longer
+/// than a step. Cure: players also follow the ground down by that distance.
 #[test]
 fn a_player_walks_down_the_steps_that_they_walk_up() {
     for step in [17, 18] {
@@ -257,8 +258,8 @@ fn a_player_walks_down_the_steps_that_they_walk_up() {
 }
 
 /// Symptom: at 20 Hz a player who flew at 1,000 units/s came through teleporters and jump pads of
-/// 16 units in one try of ten, and at 2,000 in six. Cause: triggers were asked for the end of each
-/// tick alone. Cure: they are asked for the way as well.
+/// 16 units in one try of ten, and at 2,000 in six. Cause: only the position at the end of each
+/// tick was tested against triggers. Cure: the way of the tick is tested, too.
 #[test]
 fn no_player_is_too_fast_for_a_trigger() {
     for thickness in [1, 16, 64] {
