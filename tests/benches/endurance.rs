@@ -1,8 +1,8 @@
 //! A long match: does a server that has played for an hour still use as much memory and as many
 //! descriptors as after its first minutes, and does its recording replay to the same digests?
 //!
-//! `cargo bench -p tests --bench endurance | tee tests/results/endurance.txt`, or
-//! for a few minutes: `cargo bench -p tests --bench endurance -- --minutes 5`
+//! `cargo bench -p benches --bench endurance | tee tests/results/endurance.txt`, or
+//! for a few minutes: `cargo bench -p benches --bench endurance -- --minutes 5`
 //!
 //! A server in a process of its own records the match. Bots fight in it, and a few more join and
 //! leave all the time. The server's memory and descriptors at the end are compared with those once

@@ -1,6 +1,6 @@
 //! The cost of spectators: the server's tick with ten of them, beside the tick with none.
 //!
-//! `cargo bench -p tests --bench spectators`
+//! `cargo bench -p benches --bench spectators`
 //!
 //! 32 bots play the arena. Turns with ten spectators alternate with turns without, so that other
 //! load on the machine affects both alike. The spectators come over WebTransport, and leave at the

@@ -1,6 +1,6 @@
 //! The cost of telemetry, beside the ticks that it describes.
 //!
-//! `cargo bench -p tests --bench telemetry`
+//! `cargo bench -p benches --bench telemetry`
 //!
 //! The arena with 32 players and 500 objects is played tick by tick. Telemetry is all that the
 //! server does besides: it notes each tick and its messages to all players, answers a scrape by

@@ -1,6 +1,6 @@
 //! The laws of mechanics over their whole range, here and in `rapier3d`.
 //!
-//! `cargo bench -p tests --bench laws > tests/results/laws.txt`
+//! `cargo bench -p benches --bench laws > tests/results/laws.txt`
 //!
 //! Both engines play the same scenes: see `tests::laws`. A deviation is given as a multiple of its
 //! bound, by which the integration may be off. `-- wheels 200` plays 200 scenes of one law, and

@@ -1,7 +1,7 @@
 //! A match over good and bad lines, as its bots measure it.
 //!
-//! `cargo bench -p tests --bench lines | tee tests/results/lines.txt`, or one line
-//! alone: `cargo bench -p tests --bench lines -- '64 kbit'`
+//! `cargo bench -p benches --bench lines | tee tests/results/lines.txt`, or one line
+//! alone: `cargo bench -p benches --bench lines -- '64 kbit'`
 //!
 //! The server has a process of its own, and the bots are in this one. Between them is the faulty
 //! UDP proxy, in which each bot has a line of its own. The bots have the map already.

@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use obsp_proto::Tick;
+use tests::harness::pages::connect_from;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
@@ -179,8 +179,8 @@ async fn repeat(one: One, number: u16, source: Ipv4Addr, target: Target) {
             }
             One::ChatAndRejoin => _ = chat_and_rejoin(&attacker).await,
             One::Chat => _ = chat(&attacker).await,
-            One::PipelinedMetrics => _ = pipeline(target.http).await,
-            One::SlowHttp => _ = dawdle(target.http).await,
+            One::PipelinedMetrics => _ = pipeline(target.http, source).await,
+            One::SlowHttp => _ = dawdle(target.http, source).await,
             One::MapDownloads => _ = download(&attacker).await,
             One::Mismatches => _ = lie(&attacker).await,
             One::Datagrams => {
@@ -245,8 +245,8 @@ async fn chat(attacker: &Attacker) -> Option<()> {
     }
 }
 
-async fn pipeline(http: SocketAddr) -> Option<()> {
-    let mut stream = TcpStream::connect(http).await.ok()?;
+async fn pipeline(http: SocketAddr, source: Ipv4Addr) -> Option<()> {
+    let mut stream = connect_from(source.into(), http).await.ok()?;
     let request = b"GET /metrics HTTP/1.1\r\nhost: server\r\n\r\n".repeat(50);
     let (mut reading, mut writing) = stream.split();
     let ask = async {
@@ -261,9 +261,12 @@ async fn pipeline(http: SocketAddr) -> Option<()> {
     tokio::select! { done = ask => done, done = hear => done }
 }
 
-async fn dawdle(http: SocketAddr) -> Option<()> {
+async fn dawdle(http: SocketAddr, source: Ipv4Addr) -> Option<()> {
     // Two connections for each of 250 attackers.
-    let mut streams = [TcpStream::connect(http).await.ok()?, TcpStream::connect(http).await.ok()?];
+    let mut streams = [
+        connect_from(source.into(), http).await.ok()?,
+        connect_from(source.into(), http).await.ok()?,
+    ];
     loop {
         for stream in &mut streams {
             stream.write_all(b"G").await.ok()?;

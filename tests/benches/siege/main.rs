@@ -1,8 +1,8 @@
 //! The harm that one attacker can do: a release server with 16 honest bots under every known
 //! attack, one after the other.
 //!
-//! `cargo bench -p tests --bench siege | tee tests/results/siege.txt`, or some rows
-//! alone: `cargo bench -p tests --bench siege -- chat joins`. With `--server PATH`,
+//! `cargo bench -p benches --bench siege | tee tests/results/siege.txt`, or some rows
+//! alone: `cargo bench -p benches --bench siege -- chat joins`. With `--server PATH`,
 //! another build of the server is besieged, an earlier one for example.
 //!
 //! Server, bots and attackers are processes of their own on one machine. The attackers

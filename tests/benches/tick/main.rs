@@ -1,6 +1,6 @@
 //! The cost of a tick of the moving world, beside `rapier3d`.
 //!
-//! `cargo bench -p tests --bench tick`
+//! `cargo bench -p benches --bench tick`
 //!
 //! Both engines get the same solids, the same props in the poses in which ours lets them settle,
 //! and the same players with the same commands: box agents in ours, a kinematic character
@@ -41,7 +41,7 @@ const HALLS: [u32; 5] = [100, 500, 1_000, 2_000, 4_000];
 
 fn main() {
     machine::print();
-    // `cargo bench -p tests --bench tick -- heaps` measures only one of the three.
+    // `cargo bench -p benches --bench tick -- heaps` measures only one of the three.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let asked = |name: &str| wanted.is_empty() || wanted.iter().any(|word| word == name);
     if asked("matches") {

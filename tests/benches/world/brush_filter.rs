@@ -3,7 +3,7 @@
 //! table has the share of boxes that each finds clear, and its cost. The BSP is Blow's first
 //! filter: he dropped the smaller solid down the world's BSP.
 //!
-//! `cargo bench -p tests --bench world -- filter`
+//! `cargo bench -p benches --bench world -- filter`
 
 use std::hint::black_box;
 use std::path::Path;

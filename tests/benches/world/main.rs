@@ -1,6 +1,6 @@
 //! The cost of a trace through the static world, beside other implementations.
 //!
-//! `cargo bench -p tests --bench world`
+//! `cargo bench -p benches --bench world`
 //!
 //! Every contestant traces the same segments on every map. The contestants are the onion BSP, a BSP
 //! for one size alone, `parry3d` and the shifted planes. `parry3d` casts the same box against the

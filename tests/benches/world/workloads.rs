@@ -56,7 +56,7 @@ fn recorded(subject: &Subject) -> Option<Vec<Segment>> {
     if subject.world().name() != "dm4" {
         return None;
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/traces/dm4.csv");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces/dm4.csv");
     let text = std::fs::read_to_string(path).ok()?;
     let mut last: Vec<(String, Vec3)> = Vec::new();
     let mut segments = Vec::new();
