@@ -16,7 +16,7 @@ use crate::clock::{Reading, Steps};
 use crate::regular_file;
 use crate::state_file::{self, Readers};
 
-/// Most bans that the list holds. A longer list belongs in a firewall.
+/// Maximum number of bans in the list. A longer list belongs in a firewall.
 const MOST: usize = 10_000;
 
 /// Bytes of the largest file of bans: 1,600 for each of [`MOST`].

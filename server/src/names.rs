@@ -12,7 +12,7 @@ const NUMBERS: std::ops::RangeInclusive<u32> = 2..=9_999;
 fn looks(name: &str) -> String {
     let folded: String = name.nfkc().flat_map(char::to_lowercase).collect();
     let skeleton: String = skeleton(&folded).collect();
-    // The case is folded again, because a letter may look like a capital.
+    // The skeleton may replace a letter by a capital that looks like it, so the case is folded again.
     let skeleton = skeleton.nfkc().flat_map(char::to_lowercase);
     skeleton.filter(|letter| !letter.is_whitespace()).collect()
 }

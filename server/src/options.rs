@@ -50,7 +50,7 @@ pub use service::ServiceOptions;
 pub(crate) use socket_address::parse_address;
 pub use webhook::WebhookOptions;
 
-/// Most threads of the simulation: the work of one tick is too short for more.
+/// Maximum number of threads of the simulation: the work of one tick is too short for more.
 pub(crate) const MAX_SIM_THREADS: u16 = 8;
 
 /// The default of `--tick-rate`, in ticks per second.

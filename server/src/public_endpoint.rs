@@ -29,7 +29,7 @@ pub(crate) struct PublicEndpoint {
     pub(crate) certificate: watch::Sender<Fingerprint>,
     /// When that certificate is valid, if it can be read.
     pub(crate) validity: watch::Sender<Option<Validity>>,
-    /// The TLS configuration of the public page, with the same certificate.
+    /// The TLS configuration of the public page. It uses the certificate of the QUIC endpoint.
     pub(crate) https: watch::Sender<Arc<rustls::ServerConfig>>,
     /// Whether the server has made the certificate itself.
     pub(crate) self_signed: bool,

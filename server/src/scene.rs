@@ -49,8 +49,8 @@ pub struct LandingOptions {
     #[arg(long, value_name = "NAME", default_value = "terrain")]
     pub map: String,
 
-    /// Let this many hovertanks, 1 to 64, land at once instead. Their pads lie beneath each other's
-    /// paths, on a yard that is drawn for them
+    /// Land this many hovertanks, 1 to 64, at once instead of one. The pad of each tank lies under the
+    /// path of another tank, on a map that the scene generates
     #[arg(long, value_name = "N", conflicts_with_all = ["map", "others"],
           value_parser = clap::value_parser!(u16).range(1..=64))]
     pub landers: Option<u16>,

@@ -1,5 +1,6 @@
 //! The signals that this process handles. Some ask it to end. SIGHUP asks it to read its files
-//! again. SIGXFSZ would kill it although a failed write is enough.
+//! again. By default SIGXFSZ kills a process. Here it is
+//! caught, so that only the write fails.
 
 use std::io;
 

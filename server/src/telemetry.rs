@@ -223,7 +223,7 @@ mod tests {
         ] {
             assert!(page.contains(series), "{series}{page}");
         }
-        // Both matches have the same series, except for the map that the second went on to.
+        // Both matches have the same series. `duel` has one more, because it has played a second map.
         let count = |name| page.matches(&format!("match=\"{name}\"")).count();
         assert_eq!(count("main") + 1, count("duel"));
         // A series of the server has no such label. A match's series always has it.

@@ -15,7 +15,7 @@ use crate::raw;
 /// Bytes of a text, its zero byte included. Longer texts are cut.
 pub const OBSP_TEXT_BYTES: usize = 768;
 
-/// Most bytes of the content of a game's event.
+/// Maximum number of bytes in the content of a game's event.
 pub const OBSP_EVENT_BYTES: usize = 256;
 const _: () = assert!(OBSP_EVENT_BYTES == MAX_EVENT_DATA, "every event fits");
 

@@ -46,6 +46,9 @@ pub enum MapError {
     /// The transfer failed.
     #[error("the map or the game's data could not be fetched: {0}")]
     Fetch(String),
+    /// The thread that loads the map has panicked.
+    #[error("the thread that loads the map has failed: {0}")]
+    Failed(String),
     /// The bytes are not a map.
     #[error("these bytes are not a valid map: {0}")]
     Invalid(String),

@@ -45,7 +45,7 @@ const MAX_NODES: usize = 8192;
 #[derive(Clone, Debug, Default)]
 pub struct NavGraph {
     nodes: Vec<Node>,
-    /// The nodes in each cell of a grid, which differ in height.
+    /// The nodes in each grid cell. The nodes of one cell differ in height.
     cells: HashMap<(i32, i32), Vec<u32>>,
     movement: MovementParameters,
 }

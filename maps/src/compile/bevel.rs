@@ -20,7 +20,7 @@ use glam::DVec3;
 use super::cell::Cell;
 use crate::geometry::Plane;
 
-/// Normals closer than this on the sphere of directions, half a degree, count as the same.
+/// Unit normals that differ by less than this count as the same: about half a degree.
 const SAME: f64 = 0.01;
 
 /// A plane closer than this to a corner, in units, counts as passing through it. The value is far

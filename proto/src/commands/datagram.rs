@@ -31,7 +31,7 @@ pub const QUARTER_TURN: i16 = 1 << 14;
 ///     acknowledgement: Some(Acknowledgement::of(Tick(98))),
 ///     batch: CommandBatch::new(Tick(100), vec![run; 3]).unwrap(),
 /// };
-/// // Ticks are sent as 16 bits, so the receiver passes a tick that is near.
+/// // A tick is sent as 16 bits. `decode` needs a tick near it to restore the whole number.
 /// assert_eq!(CommandDatagram::decode(&datagram.encode(), Tick(99))?, datagram);
 /// # Ok::<(), obsp_proto::DatagramError>(())
 /// ```

@@ -13,7 +13,7 @@ use obsp_sim::{Buttons, Command, Config, EntityId, Kind, PlayerKind};
 
 use drawn::{brush, map};
 
-/// Half of the side of the room, and its height, in units.
+/// Half of the room's side length, in units. The room is as high.
 const HALF: f64 = 512.0;
 
 /// A match in the room, audited in every tick.

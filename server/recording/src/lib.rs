@@ -35,9 +35,9 @@ pub fn read_as_bodies(bytes: &[u8]) {
     let _ = packing::unpack(bytes, &[]);
 }
 
-/// A recording with other bodies, and hashes that fit them. `change` receives the number and the
-/// body of each frame, and returns the bodies of the frames in its place. An empty list removes the
-/// frame. For the fuzz target.
+/// Replaces the contents of a recording's frames, and computes their hashes anew. `change` receives
+/// the number and the content of each frame. It returns the contents of the frames that replace
+/// that frame; an empty list removes the frame. This is for the fuzz target.
 #[doc(hidden)]
 pub fn with_bodies(
     mut bytes: &[u8],

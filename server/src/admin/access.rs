@@ -49,9 +49,9 @@ impl Denied {
     /// The reason, for the client and for the log.
     pub(super) fn reason(self) -> &'static str {
         match self {
-            Self::Missing => "it has no Authorization header; a bearer token is needed",
+            Self::Missing => "the request has no Authorization header; a bearer token is needed",
             Self::Scheme => {
-                "its Authorization header is not of the form `Bearer TOKEN`: it has another \
+                "the Authorization header of the request is not of the form `Bearer TOKEN`: it has another \
                  scheme, or no token"
             }
             Self::Unknown => "its token is in no line of the server's --admin-tokens file",

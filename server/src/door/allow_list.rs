@@ -13,7 +13,7 @@ use super::secret::{self, Tag, Tagger};
 use crate::address_prefix::AddressPrefix;
 use crate::bans::Subject;
 
-/// Most lines that are read.
+/// Maximum number of lines that are read.
 const MOST: usize = 10_000;
 
 /// The players whom an operator admits.

@@ -13,7 +13,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::Pages;
 use crate::published::PublishedStates;
 
-/// Most effects that are kept: as many as happen in some seconds of a full match in which everybody
+/// Maximum number of effects that are kept: as many as happen in some seconds of a full match in which everybody
 /// shoots.
 const REMEMBERED: usize = 2048;
 

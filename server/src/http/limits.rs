@@ -3,9 +3,9 @@ use std::time::Duration;
 /// The limits of connections to the pages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Most connections that may be open at once.
+    /// Maximum number of connections that may be open at once.
     pub(super) connections: usize,
-    /// Most open connections of one address.
+    /// Maximum number of open connections of one address.
     pub(super) of_one_address: usize,
     /// How long a TLS handshake may take.
     pub(super) opening: Duration,

@@ -13,14 +13,14 @@ use crate::door::who_may_see::Viewer;
 use crate::recording::{Lock, is_recording};
 use crate::regular_file;
 
-/// Most recordings that are listed, the newest first.
+/// Maximum number of recordings in the list. The newest come first.
 const LISTED: usize = 200;
 
 /// Bytes of the largest recording or map that is served. A recording of ten minutes with 32 players
 /// has some 6 MB.
 pub(super) const LARGEST: u64 = 64 << 20;
 
-/// Most files of the folders that one search checks.
+/// Maximum number of files in the folders that one search checks.
 pub(super) const LOOKED_AT: usize = 4096;
 
 /// A recording in the list.

@@ -23,7 +23,7 @@ use super::{All, Pages};
 use crate::door::who_may_see::Viewer;
 use crate::{map_file, regular_file};
 
-/// Most maps that are kept besides the map that is played, and most bytes of all of them. The map
+/// Maximum number of maps that are kept besides the map that is played, and of all their bytes. The map
 /// that was requested last is kept even if it is larger.
 const KEPT: (usize, usize) = (8, 64 << 20);
 

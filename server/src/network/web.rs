@@ -1,5 +1,5 @@
-//! Browsers: HTTP/3 and WebTransport on the players' own port, up to a session with its
-//! control stream. The path of the request decides what the session is: a player at
+//! Accepts browsers by HTTP/3 and WebTransport on the UDP port that other players use, and opens
+//! the session and its control stream. The path of the request decides what the session is: a player at
 //! `/play`, else a spectator.
 
 use obsp_proto::control::Reason;

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use obsp_proto::control::{ChatLine, MAX_CHAT_CHARS};
 
-/// Most characters of a server's name: a list shows so many in a row.
+/// Maximum number of characters in a server's name: a list shows that many in a row.
 pub(crate) const MAX_SERVER_NAME_CHARS: usize = 64;
 
 /// The name of a server: 1 to 64 characters that can be shown.

@@ -315,7 +315,7 @@ mod tests {
     async fn an_exempt_address_takes_turns_with_others_however_many_connections_it_has() {
         let budgets = budgets();
         let (exempt, visitor) =
-            tokio::join!(sent(&budgets, "127.0.0.1", 16, 5), sent(&budgets, "192.0.2.1", 1, 5));
+            tokio::join!(sent(&budgets, "127.0.0.1", 16, 3), sent(&budgets, "192.0.2.1", 1, 3));
         assert!(visitor as f64 > 0.9 * exempt as f64, "{visitor} beside {exempt}");
     }
 

@@ -214,7 +214,7 @@ impl Answering {
 
 fn send(asked: &Asked, packet: &[u8]) {
     if let Err(error) = asked.answer(packet) {
-        debug!("a query of {} could not be answered: {error}", asked.peer());
+        debug!("cannot answer a query from {}: {error}", asked.peer());
     }
 }
 

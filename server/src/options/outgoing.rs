@@ -12,13 +12,13 @@ const LEAST: i64 = 16 * 1024;
 /// The budgets of what leaves the machine beside the match itself.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct OutgoingOptions {
-    /// Most bytes a second that all addresses together are sent besides the match itself: pages,
+    /// Maximum bytes a second that all addresses together are sent besides the match itself: pages,
     /// maps, recordings, rewinds, answers to queries
     #[arg(long, value_name = "BYTES", env = "ARENA_OUTGOING_BUDGET", default_value_t = DEFAULT_ALL,
           value_parser = clap::value_parser!(u32).range(LEAST..))]
     pub outgoing_budget: u32,
 
-    /// Most bytes a second of `--outgoing-budget` that one address is sent in the long run; after a
+    /// Maximum bytes a second of `--outgoing-budget` that one address is sent in the long run; after a
     /// pause, it is sent the bytes of 32 seconds at once
     #[arg(long, value_name = "BYTES", env = "ARENA_ADDRESS_OUTGOING_BUDGET",
           default_value_t = DEFAULT_ADDRESS,

@@ -8,8 +8,8 @@ use super::duration::parse_duration;
 /// limit none is deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct RetentionOptions {
-    /// Most finished recordings of each match that are kept, besides the one that is being written;
-    /// the oldest are deleted; 0 for any number
+    /// Number of finished recordings to keep for each match, besides the one that is being written;
+    /// the oldest are deleted first; 0 keeps all
     #[arg(
         long,
         value_name = "N",
@@ -24,7 +24,7 @@ pub struct RetentionOptions {
           requires = "record", value_parser = parse_duration)]
     pub record_keep_age: Duration,
 
-    /// Most bytes of finished recordings of each match that are kept; the oldest are deleted; 0 for
+    /// Bytes of finished recordings to keep for each match; the oldest are deleted first; 0 for
     /// any number
     #[arg(
         long,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::keeper::hold;
 
-/// Most numbered files of one name. Each restart tries the names from the first, so this also
+/// Maximum number of numbered files of one name. Each restart tries the names from the first, so this also
 /// bounds how long that takes.
 pub(super) const MOST_NUMBERED: u32 = 9_999;
 

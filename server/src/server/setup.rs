@@ -276,7 +276,7 @@ struct Quic {
     runtime: Runtime,
     credentials: Credentials,
     certificate: Fingerprint,
-    /// The TLS configuration of the public page, with the same certificate.
+    /// The TLS configuration of the public page. It uses the certificate of the QUIC endpoint.
     https: rustls::ServerConfig,
     /// When the certificate is valid, if that is known.
     validity: Option<Validity>,

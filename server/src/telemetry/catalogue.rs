@@ -41,11 +41,11 @@ catalogue! {
     MATCH_FAILED = gauge "game_match_failed",
         "1 if the match has failed while others of the server are played, else 0.";
     TICK_STALLS = counter "game_tick_stalls_total",
-        "Times that no tick was finished for a second or more.";
+        "Stalls: periods of a second or more in which no tick was finished.";
 
     ENTITIES = gauge "game_entities", "Entities in the match, by kind.";
-    AWAKE = gauge "game_props_awake", "Props that move or may move.";
-    AWAKE_BECAUSE = gauge "game_props_awake_because", "Props that move or may move, by reason.";
+    AWAKE = gauge "game_props_awake", "Props that are awake.";
+    AWAKE_BECAUSE = gauge "game_props_awake_because", "Props that are awake, by the reason why they are awake.";
     BODIES_COST = gauge "game_bodies_cost",
         "Estimated cost of the last tick's bodies: awake bodies, and pairs that touch.";
     DEGRADED_ISLANDS = gauge "game_degraded_islands",
@@ -77,7 +77,7 @@ catalogue! {
     LIMITS = counter "game_limits_hit_total",
         "Connections and messages refused or cut off because of a limit, by limit.";
     REJOINS = counter "game_rejoins_total", "Players back after their connection was lost.";
-    LEVELS = counter "game_levels_total", "Times that the match went on in another world.";
+    LEVELS = counter "game_levels_total", "Changes of the match to another world.";
     ADMIN_REQUESTS = counter "game_admin_requests_total",
         "Requests to the admin interface, by request and outcome.";
     REFUSALS = counter "game_refusals_total", "Connections refused before they joined, by reason.";
@@ -113,7 +113,7 @@ catalogue! {
     PACKETS = counter "game_quic_packets_total", "QUIC packets sent.";
     PACKETS_LOST = counter "game_quic_packets_lost_total", "QUIC packets sent that got lost.";
     CONGESTION = counter "game_congestion_events_total",
-        "Times that a connection's path was found congested.";
+        "Congestion events: a connection's path was found congested.";
     COMMANDS = counter "game_commands_total", "Commands received, by outcome.";
     COMMAND_TICKS = counter "game_command_ticks_total",
         "Ticks of players, by where their command came from.";

@@ -35,7 +35,7 @@ pub(super) struct Watchdog {
     checked_at: Instant,
     /// Time between that check and the one before it.
     last_gap: Duration,
-    /// Time without a sign of life that the watchdog has observed itself.
+    /// How long the watchdog itself has observed no sign of life.
     watched: Duration,
     hangs: bool,
     /// The last stall that was reported.

@@ -135,7 +135,7 @@ async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, MapError> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| MapError::Invalid(format!("the thread that loads it has failed: {error}")))
+    done.map_err(|error| MapError::Failed(error.to_string()))
 }
 
 #[cfg(test)]

@@ -29,8 +29,8 @@ pub(crate) struct Arguments {
     /// File with the sizes to compile for [default: the sizes of maps/spaces.toml]
     #[arg(long, value_name = "FILE")]
     spaces: Option<PathBuf>,
-    /// The game.toml whose table player sets the size of players; all other sizes are the default
-    /// ones
+    /// The game.toml whose `[player]` table sets the size of players; the other sizes keep their
+    /// defaults
     #[arg(long, value_name = "GAME.toml", conflicts_with = "spaces")]
     game: Option<PathBuf>,
     /// Refuse degenerate brushes instead of leaving them out

@@ -30,7 +30,8 @@ use drawn::{brush, map};
 /// Ticks of a match.
 const TICKS: u32 = 24;
 
-/// Half of the side of the room, and its height, in units: small, so that things meet.
+/// Half of the room's side length, and the room's height, in units. The room is small, so that
+/// things meet.
 const HALF: f64 = 160.0;
 const HEIGHT: f64 = 192.0;
 

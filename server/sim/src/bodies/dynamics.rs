@@ -101,6 +101,7 @@ fn step_with_paces(
         context,
         overlapping: Vec::new(),
         changed: Vec::new(),
+        struck: Vec::new(),
     };
     let stopped = step.advance(&proposals);
     step.keep_neighbours_of(&stopped);
@@ -108,7 +109,8 @@ fn step_with_paces(
     let stopped = step.carry(stopped);
     let stopped = step.without_kinematic(stopped);
     step.advance_in_part(stopped);
-    let overlapping = step.overlapping;
+    let BodyStep { overlapping, struck, .. } = step;
+    sleep::wake_all(entities, &struck);
     sleep::settle(entities, shapes, pairs, seconds);
     overlapping
 }
@@ -182,6 +184,9 @@ struct BodyStep<'a> {
     /// Slots of the bodies that moved in the last round, or took an impulse;
     /// ascending.
     changed: Vec<u16>,
+    /// Slots of the sleeping bodies that took an impulse. They wake at the end of the tick: the
+    /// search for contacts has passed them over, so they must not move before the next one.
+    struck: Vec<u16>,
 }
 
 impl BodyStep<'_> {
@@ -394,9 +399,14 @@ impl BodyStep<'_> {
             let entity = self.entities.get(slot).filter(|entity| entity.has_velocity())?;
             ImpulseBody::new(entity, self.shapes, impact.point)
         };
-        let (Some(mut body), partner) = (impulse_body(slot), other.and_then(impulse_body)) else {
-            return;
-        };
+        let Some(mut body) = impulse_body(slot) else { return };
+        let sleeper = other.filter(|_| body.velocity().dot(impact.axis) > sleep::WAKING_SPEED);
+        let sleeper =
+            sleeper.filter(|&slot| self.entities.get(slot).is_some_and(Entity::is_at_rest));
+        let partner = other.and_then(impulse_body).or_else(|| {
+            let entity = self.entities.get(sleeper?)?;
+            ImpulseBody::new(entity, self.shapes, impact.point)
+        });
         let partner_velocity = partner.as_ref().map_or(DVec3::ZERO, ImpulseBody::velocity);
         let approach = (body.velocity() - partner_velocity).dot(impact.axis);
         let response = body.response(impact.axis)
@@ -419,6 +429,7 @@ impl BodyStep<'_> {
             self.changed.push(other);
             partner.apply(impulse);
             partner.store(self.entities, other);
+            self.struck.extend(sleeper);
         }
     }
 }

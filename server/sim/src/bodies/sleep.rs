@@ -28,7 +28,7 @@ const JITTER_DISTANCE: f64 = 1.0;
 
 /// A body whose surface is faster than this, in units per second, wakes the bodies it touches. The
 /// last jitter of a heap that settles is slower.
-const WAKING_SPEED: f64 = 2.0;
+pub(crate) const WAKING_SPEED: f64 = 2.0;
 
 /// A body whose surface is faster than this, in units per second, wakes the whole
 /// islands of the bodies it touches.
@@ -78,8 +78,13 @@ pub(crate) fn surface_speed(entity: &Entity, shapes: &Shapes) -> f64 {
 /// Wakes the prop in `slot` and its island: if half of an island slept on, it would lie like a rock
 /// on the other half.
 pub(crate) fn wake(entities: &mut Entities, slot: u16) {
+    wake_all(entities, &[slot]);
+}
+
+/// Wakes the props in these slots, and their islands.
+pub(crate) fn wake_all(entities: &mut Entities, slots: &[u16]) {
     let mut waking = WakingIslands::default();
-    waking.add(entities, slot);
+    slots.iter().for_each(|&slot| waking.add(entities, slot));
     waking.wake(entities);
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn share_of_way([start, end]: [DVec3; 2], reached: DVec3) -> f64 {
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// Most by which the square of an orientation's length may differ from 1, for an orientation that
+/// Maximum difference between 1 and the square of an orientation's length, for an orientation that
 /// was rounded to `f32` on its way.
 const ROUNDED: f64 = 1e-6;
 

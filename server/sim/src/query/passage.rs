@@ -18,9 +18,9 @@ pub struct Way {
 /// How far two motions are free, by the guard's rules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Passing {
-    /// They are free during the whole tick.
+    /// The two motions are free during the whole tick.
     Free,
-    /// They are free up to this share of the tick.
+    /// The two motions are free up to this share of the tick.
     Until(f64),
     /// The two solids overlap before they move.
     Overlapping,

@@ -11,6 +11,7 @@ mod kinematic_heaps;
 mod missiles;
 mod overload;
 mod physics;
+mod rows;
 mod save;
 mod set_up;
 

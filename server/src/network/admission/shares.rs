@@ -78,7 +78,7 @@ impl Shares {
         self.read().address_exempt.iter().any(|exempt| exempt.contains(address))
     }
 
-    /// Most players and most spectators of an address; 0 for any number.
+    /// Maximum numbers of players and of spectators of an address; 0 for any number.
     pub(super) fn places(&self) -> (u16, u16) {
         let granted = self.read();
         (granted.address_players, granted.address_spectators)

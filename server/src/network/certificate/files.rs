@@ -107,7 +107,9 @@ fn chain(bytes: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
     }
     let chain = CertificateDer::pem_slice_iter(bytes).collect::<Result<Vec<_>, _>>();
     match chain.map_err(|error| broken(&error))? {
-        chain if chain.is_empty() => Err("it holds no whole CERTIFICATE".to_owned()),
+        chain if chain.is_empty() => {
+            Err("it has no complete CERTIFICATE section; the file may be cut off".to_owned())
+        }
         chain => Ok(chain),
     }
 }
@@ -266,7 +268,7 @@ mod tests {
             (&pem("TRUSTED CERTIFICATE", b"x"), "OpenSSL's own"),
             (&pem("X509 CRL", b"x"), "it holds X509 CRL and no CERTIFICATE"),
             (cut, "cut off"),
-            (&certificate.replace("MII", "M!I"), "no base64"),
+            (&certificate.replace("MII", "M!I"), "not base64"),
             (&pem(CERTIFICATE, b"no certificate"), "the first CERTIFICATE cannot be read"),
         ] {
             let error = folder.refusal(certificate, &key);

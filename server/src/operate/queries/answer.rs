@@ -5,13 +5,13 @@ use super::query::SINGLE;
 /// The version of the query protocol.
 const PROTOCOL: u8 = 17;
 
-/// Most players in an answer, because a byte counts them.
+/// Maximum number of players in an answer, because a byte counts them.
 pub(super) const MOST_PLAYERS: usize = u8::MAX as usize;
 
 /// Longest text of an answer, in bytes.
 pub(super) const MAX_TEXT: usize = 256;
 
-/// Most rules of an answer: more than a server of eight matches has.
+/// Maximum number of rules in an answer: more than a server of eight matches has.
 const MOST_RULES: usize = 256;
 
 /// In [`info`], says that the port to join at follows.
@@ -31,7 +31,7 @@ pub(super) struct ServerInfo {
     pub(super) game: String,
     /// Number of players.
     pub(super) players: u8,
-    /// Most players that the server accepts.
+    /// Maximum number of players that the server accepts.
     pub(super) max_players: u8,
     /// Whether joining requires something that not everybody has.
     pub(super) private: bool,

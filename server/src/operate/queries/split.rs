@@ -12,7 +12,7 @@ pub(super) const LONGEST: usize = 1200;
 /// Bytes of the header of a packet of a split answer.
 const HEADER: usize = 12;
 
-/// Most packets of an answer, because a byte counts them. No answer has half as many.
+/// Maximum number of packets of an answer, because a byte counts them. No answer has half as many.
 const MOST: usize = u8::MAX as usize;
 
 /// The packets of an answer. `id` must differ from the ids of other answers to the same browser

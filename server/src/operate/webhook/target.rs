@@ -39,7 +39,7 @@ const SIGNATURE: &str = "arena-signature-256";
 /// full speed, and would find a short key.
 const SHORTEST_KEY: usize = 16;
 
-/// Most bytes of the file of the key.
+/// Maximum size of the key file in bytes.
 const LONGEST_KEY: u64 = 4096;
 
 /// The key by which posts are signed.

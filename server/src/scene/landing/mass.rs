@@ -33,7 +33,7 @@ pub struct Tally {
     pub rested: usize,
     /// Landers that rested and are home again.
     pub left: usize,
-    /// Times that a lander rose from its pad to try once more.
+    /// How often a lander rose from its pad to try once more.
     pub go_arounds: u32,
     /// Landers that are on the way down, or stand in their pads.
     pub down: usize,
@@ -135,7 +135,7 @@ pub struct MassLanding {
     pub rested: usize,
     /// Landers that rested and are home again.
     pub left: usize,
-    /// Times that a lander rose from its pad to try once more.
+    /// How often a lander rose from its pad to try once more.
     pub go_arounds: u32,
     /// Maximum number of landers on their way down, or in their pads, at a time.
     pub down_at_once: usize,

@@ -201,6 +201,11 @@ impl Entity {
         self.sleep.asleep || self.pace == Pace::Skips
     }
 
+    /// Whether it is a prop that sleeps or skips this tick, and that an impact would move.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.is_rigid() && self.stands_still() && !self.is_kinematic() && self.placed.is_some()
+    }
+
     /// Makes a body that stands still move in this tick. A kinematic body is left as it is: only
     /// its game moves it.
     pub(crate) fn resume(&mut self) {

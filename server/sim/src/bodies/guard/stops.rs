@@ -18,8 +18,8 @@ use crate::counters::Counters;
 /// Minimum number of moving bodies of a thread's share.
 const MIN_BODIES: usize = 32;
 
-/// Stops the bodies of `pairs` where they meet each other. Their stops at bodies that stand are
-/// already noted on them.
+/// Stops the bodies of `pairs` where they meet each other. Each [`MovingBody`] already holds its
+/// earliest stop at a body that stands.
 pub(super) fn stop_in_order<P: LastPlane + Sync>(
     movers: &mut [MovingBody],
     pairs: &[MovingPair<P>],
