@@ -1,6 +1,18 @@
 //! The command line of the server. Without a subcommand, it serves matches until they are over or
 //! somebody stops it. A subcommand does another job and serves no match.
 
+pub(crate) mod admin;
+pub(crate) mod health;
+pub(crate) mod models;
+pub(crate) mod options;
+pub(crate) mod reach;
+pub mod replay;
+pub(crate) mod run_game;
+pub mod scene;
+pub(crate) mod serve;
+pub mod soak;
+pub(crate) mod token;
+
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::Write;
@@ -12,17 +24,18 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use obsp_game::arena::Arena;
 use serde::Serialize;
 
-use crate::admin::command::{AdminCommand, admin};
-use crate::health::{HealthOptions, health};
-use crate::log::Log;
-use crate::models::{ModelsOptions, write_models};
-use crate::operate::reload::Reading;
-use crate::options::{self, LogFormat, Options};
-use crate::replay::{ReplayOptions, replay};
-use crate::scene::{Scene, SceneOptions, heap, landing, mass_landing};
-use crate::serve::{prepare, serve_reloading};
-use crate::soak::{SoakOptions, soak};
-use crate::token_command::{TokenOptions, token};
+use crate::operate::log::Log;
+use crate::operate::log::LogFormat;
+use crate::server::options::Options;
+use crate::server::reload::Reading;
+use admin::{AdminCommand, admin};
+use health::{HealthOptions, health};
+use models::{ModelsOptions, write_models};
+use replay::{ReplayOptions, replay};
+use scene::{Scene, SceneOptions, heap, landing, mass_landing};
+use serve::{prepare, serve_reloading};
+use soak::{SoakOptions, soak};
+use token::{TokenOptions, token};
 
 #[derive(Parser)]
 #[command(name = "server", version, about = "Serves an arena match over QUIC", long_about = None)]
@@ -113,7 +126,7 @@ pub fn run_command_line() -> ExitCode {
 fn read_again() -> std::result::Result<Reading, String> {
     let read = || -> std::result::Result<Reading, clap::Error> {
         let words = Options::with_file(std::env::args_os())?;
-        Reading::of(&options::matches(CommandLine::command(), words)?)
+        options::reading(&options::matches(CommandLine::command(), words)?)
     };
     read().map_err(|error| error.to_string())
 }

@@ -1,13 +1,30 @@
 //! The matches of a server: one or more, in the order in which they were asked for. A client that
 //! does not name one joins the first.
+//!
+//! The tick thread ([`tick_thread`]) alone owns the simulation. Everybody else holds the
+//! [`match_handle`]. A match goes from [`level`] to level as its [`rounds`] say. Players sit on
+//! [`seats`], through which their commands come. What is played may be recorded ([`recording`]),
+//! audited ([`audit_thread`]) and measured ([`telemetry`]), and the [`watchdog`] sees that it goes on.
+
+pub(crate) mod audit_thread;
+pub(crate) mod happening;
+pub(crate) mod level;
+pub(crate) mod map_file;
+pub(crate) mod match_handle;
+pub mod recording;
+pub(crate) mod rounds;
+pub(crate) mod seats;
+pub(crate) mod telemetry;
+pub(crate) mod tick_thread;
+pub(crate) mod watchdog;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use obsp_proto::control::{MatchName, MatchNames};
 
-use crate::match_handle::MatchHandle;
-use crate::telemetry::{EventLoop, STALL};
+use match_handle::MatchHandle;
+use telemetry::{EventLoop, STALL};
 
 /// One `T` for each match of a server. There is at least one.
 #[derive(Clone, Debug)]
@@ -15,6 +32,9 @@ pub(crate) struct Matches<T> {
     first: T,
     others: Vec<T>,
 }
+
+/// The handles of all matches.
+pub(crate) type MatchHandles = Matches<Arc<MatchHandle>>;
 
 /// A part of a server that belongs to one match.
 pub(crate) trait OfMatch {
@@ -47,6 +67,12 @@ impl<T> Matches<T> {
     /// The number of matches; at least one.
     pub(crate) fn count(&self) -> usize {
         1 + self.others.len()
+    }
+
+    /// The entries of both, match by match.
+    pub(crate) fn zip<'a, U>(&'a self, other: &'a Matches<U>) -> Matches<(&'a T, &'a U)> {
+        let others = self.others.iter().zip(&other.others).collect();
+        Matches { first: (&self.first, &other.first), others }
     }
 
     /// Makes one `U` for each match, from its `T`.
@@ -107,7 +133,7 @@ impl<T: OfMatch> Matches<T> {
 
     /// Whether the network thread, which serves the players of all matches, turns its event loop.
     pub(crate) fn is_served(&self, now: Instant) -> bool {
-        let pulses = &self.first.game().telemetry.server.pulses;
+        let pulses = &self.first.game().telemetry.registry.pulses;
         pulses.of(EventLoop::Network).age(now).is_none_or(|age| age < STALL)
     }
 

@@ -3,46 +3,19 @@
 //!
 //! A connection's task owns its `obsp_proto` session, and nothing else may touch it. Datagrams and
 //! stream bytes go in, commands go on to the tick thread through the player's
-//! [`Seat`](crate::seats::Seat), and each published state comes out as one datagram. Nothing is
+//! [`Seat`](crate::matches::seats::Seat), and each published state comes out as one datagram. Nothing is
 //! queued for a client whose path is full; the next snapshot makes up for the one that was not
 //! sent.
 
-mod admission;
 mod away;
-mod background;
-#[cfg(test)]
-mod background_tests;
-#[cfg(test)]
-mod blackout_tests;
-mod certificate;
-mod chat_queue;
-mod congestion;
 mod connection;
 mod end;
 mod endpoint;
 mod feed;
 mod flood;
-mod game_socket;
-mod idleness;
-mod lobby;
-mod map_stream;
-#[cfg(test)]
-mod narrow_tests;
-mod outbox;
 mod path;
-mod path_estimate;
-mod path_stats;
-mod proxy_protocol;
-mod queries;
-mod rate_adaptation;
-mod renewal;
-mod reset_key;
-mod send_groups;
-mod snapshot_pace;
+pub(crate) mod rate;
 mod spectator;
-mod udp_port;
-#[cfg(test)]
-mod virtual_line;
 mod web;
 
 use std::sync::Arc;
@@ -53,20 +26,18 @@ use tokio::task::JoinSet;
 use tokio::time::timeout_at;
 use tracing::{debug, error, info};
 
-use crate::telemetry::Limit;
+use crate::matches::MatchHandles;
+use crate::matches::match_handle::MatchHandle;
 
-use admission::Verdict;
-pub(crate) use admission::{Admission, Shares};
-pub(crate) use away::{LeavingRules, expire};
-pub use certificate::CertificateError;
-pub(crate) use certificate::Validity;
+use crate::door::admission::limit::Limit;
+
+use crate::door::admission::Verdict;
+pub(crate) use away::expire;
+pub(crate) use endpoint::queries::{Asked, Queries};
+pub(crate) use endpoint::renewal::{Credentials, Renewal};
+pub(crate) use endpoint::reset_key::default_state_dir;
+pub(crate) use endpoint::udp_port::{ReceiveBuffer, UdpPort, canonical_address};
 pub(crate) use endpoint::{Endpoints, Limits, Sockets, bind, connection_limit};
-pub(crate) use lobby::{Lobbies, Lobby, Spectators};
-pub(crate) use queries::{Asked, Queries};
-pub(crate) use renewal::{Credentials, Renewal};
-pub(crate) use reset_key::default_state_dir;
-pub(crate) use send_groups::{Cadence, SendGroups};
-pub(crate) use udp_port::{ReceiveBuffer, UdpPort, canonical_address};
 
 /// How long clients have to answer the goodbye when the server shuts down.
 const DRAIN: Duration = Duration::from_secs(3);
@@ -79,10 +50,10 @@ const LAST_PACKETS: Duration = Duration::from_millis(500);
 const DRAINING: usize = 4;
 
 /// Accepts connections at all endpoints until asked to stop, then says goodbye to the clients.
-pub(crate) async fn serve(endpoints: Endpoints, lobbies: Arc<Lobbies>) {
+pub(crate) async fn serve(endpoints: Endpoints, games: Arc<MatchHandles>) {
     let mut serving = JoinSet::new();
     for endpoint in endpoints.iter() {
-        serving.spawn(serve_at(endpoint.clone(), endpoints.clone(), Arc::clone(&lobbies)));
+        serving.spawn(serve_at(endpoint.clone(), endpoints.clone(), Arc::clone(&games)));
     }
     while let Some(ended) = serving.join_next().await {
         if let Err(error) = ended {
@@ -92,21 +63,21 @@ pub(crate) async fn serve(endpoints: Endpoints, lobbies: Arc<Lobbies>) {
 }
 
 /// Serves one of the endpoints.
-async fn serve_at(endpoint: quinn::Endpoint, all: Endpoints, lobbies: Arc<Lobbies>) {
-    let lobby = lobbies.first();
-    let spectators = lobbies.count() * usize::from(lobby.game.access.max_spectators);
-    let clients = usize::from(lobbies.player_limit()) + spectators;
+async fn serve_at(endpoint: quinn::Endpoint, all: Endpoints, games: Arc<MatchHandles>) {
+    let game = games.first();
+    let spectators = games.count() * usize::from(game.access.max_spectators);
+    let clients = usize::from(games.player_limit()) + spectators;
     let limit = DRAINING * connection_limit(clients);
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             incoming = endpoint.accept() => match incoming {
-                Some(incoming) => match ask(lobby, &incoming, all.open_connections() < limit) {
+                Some(incoming) => match ask(game, &incoming, all.open_connections() < limit) {
                     Verdict::Admit(permit) => {
-                        connections.spawn(connection::serve(incoming, permit, Arc::clone(&lobbies)));
+                        connections.spawn(connection::serve(incoming, permit, Arc::clone(&games)));
                     }
                     Verdict::Prove if incoming.may_retry() => {
-                        lobby.game.telemetry.network.retries.increment(1);
+                        game.telemetry.network.retries.increment(1);
                         // `retry` fails only where `may_retry` is false.
                         let _ = incoming.retry();
                     }
@@ -119,7 +90,7 @@ async fn serve_at(endpoint: quinn::Endpoint, all: Endpoints, lobbies: Arc<Lobbie
                     error!("a connection's task crashed, please report it: {error}");
                 }
             }
-            () = lobby.game.stop.requested() => break,
+            () = game.stop.requested() => break,
         }
     }
     // Each connection notices the stop by itself and says goodbye.
@@ -137,19 +108,19 @@ async fn serve_at(endpoint: quinn::Endpoint, all: Endpoints, lobbies: Arc<Lobbie
 }
 
 /// Decides on a connection attempt. A refusal is counted and logged.
-fn ask(lobby: &Lobby, incoming: &quinn::Incoming, has_room: bool) -> Verdict {
+fn ask(game: &MatchHandle, incoming: &quinn::Incoming, has_room: bool) -> Verdict {
     let address = incoming.remote_address();
     let (verdict, reason) = if !has_room {
         (Verdict::Refuse(Limit::Connections), Reason::Overloaded)
-    } else if lobby.game.access.is_banned(address.ip()) {
+    } else if game.access.is_banned(address.ip()) {
         (Verdict::Refuse(Limit::Ban), Reason::Banned)
     } else {
         let is_proven = incoming.remote_address_validated();
-        let verdict = lobby.admission.ask(address.ip(), is_proven, Instant::now());
+        let verdict = game.admission.ask(address.ip(), is_proven, Instant::now());
         (verdict, Reason::AddressLimit)
     };
     if let Verdict::Refuse(limit) = verdict {
-        let network = &lobby.game.telemetry.network;
+        let network = &game.telemetry.network;
         network.refused(reason);
         network.limited(limit);
         info!(reason = reason.code(), %address, limit = limit.label(), "refused: {reason}");

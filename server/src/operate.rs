@@ -1,14 +1,18 @@
-//! Parts of the server that operators configure and that are not the match itself. [`outgoing`]
-//! limits the bytes that leave the machine. [`introduction`] holds the server's name and message of
-//! the day. [`queries`] answers server browsers. [`webhook`] posts events to an address of the
-//! operator. [`reload`] reads options and files again while the server runs. [`minute`] compares
-//! certificates, bans and mutes with the clock. [`handed_over`] takes sockets that a service
-//! manager has bound.
+//! How a server is operated beside its matches: the web page ([`page`]) and the HTTP under it
+//! ([`http`]), the admin interface ([`admin`]), answers to server lists ([`queries`]), metrics
+//! ([`metrics`]), spans ([`spans`]) and the log ([`log`]), the fleet ([`fleet`]) and the service
+//! manager ([`service`]) around it, whom it tells of what happens ([`webhook`]), what is read again
+//! while it runs ([`reload`]), and its end ([`drain`]).
 
-pub(crate) mod handed_over;
-pub(crate) mod introduction;
-pub(crate) mod minute;
-pub(crate) mod outgoing;
+pub(crate) mod admin;
+pub(crate) mod drain;
+pub(crate) mod fleet;
+pub(crate) mod http;
+pub(crate) mod log;
+pub(crate) mod metrics;
+pub(crate) mod page;
 pub(crate) mod queries;
 pub(crate) mod reload;
+pub(crate) mod service;
+pub(crate) mod spans;
 pub(crate) mod webhook;

@@ -4,10 +4,14 @@
 mod builder;
 mod handle;
 mod match_builder;
-mod match_setup;
+pub(crate) mod match_setup;
 mod network_thread;
+pub(crate) mod options;
+pub(crate) mod reload;
 mod reloadable;
 mod setup;
+#[cfg(test)]
+pub(crate) mod test_match;
 
 use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -18,21 +22,21 @@ use obsp_game::arena::Arena;
 use obsp_proto::Fingerprint;
 use obsp_proto::control::{MapHash, MapName};
 
-use crate::admin::Context;
-use crate::error::{RunError, StartError};
-use crate::http;
+use crate::common::error::{RunError, StartError};
+use crate::common::stop::Stop;
+use crate::common::threads::Threads;
 use crate::matches::Matches;
-use crate::operate::reload::Reload;
+use crate::matches::recording::LevelRecordings;
+use crate::matches::telemetry::EventLoop;
+use crate::matches::watchdog::{Gate, ThreadHeld};
+use crate::operate::admin::Context;
+use crate::operate::page;
+use crate::operate::spans::Exporter;
 use crate::operate::webhook::Poster;
-use crate::options::Options;
-use crate::recording::LevelRecordings;
-use crate::spans::Exporter;
-use crate::stop::Stop;
-use crate::telemetry::EventLoop;
-use crate::threads::Threads;
-use crate::watchdog::{Gate, ThreadHeld};
 use match_builder::plan;
 use match_setup::MatchSetup;
+use options::Options;
+use reload::Reload;
 use setup::Setup;
 
 pub use builder::ServerBuilder;
@@ -112,7 +116,7 @@ impl Server {
     ) -> Result<Self, StartError> {
         let (first, others) = plan(options, &game, others)?;
         let setup = Setup::new(options, first, others)?;
-        let games = setup.matches.map(|each| Arc::clone(&each.game));
+        let games = setup.games;
         let game = Arc::clone(games.first());
         let states = setup.matches.iter().map(MatchSetup::states).collect();
         // From here on, a failure stops what runs already.
@@ -132,23 +136,32 @@ impl Server {
         let threads = &mut server.threads;
         // The gate holds up only the first match.
         let mut gate = server.gate.clone();
-        for each in setup.matches {
-            each.start(threads, options.tick_rate, std::mem::take(&mut gate))?;
+        let mut network_thread = setup.network_thread;
+        for (each, game) in setup.matches.into_iter().zip(games.iter()) {
+            let (game, telemetry) = (Arc::clone(game), Arc::clone(&setup.telemetry));
+            let gate = std::mem::take(&mut gate);
+            let led = each.start(game, telemetry, threads, options.tick_rate, gate)?;
+            network_thread.led.push(led);
         }
         if let Some(admin) = setup.admin {
             let (games, reload) = (games.clone(), Arc::clone(&setup.reload));
-            let context = Context { games, drain: options.drain_time(), reload };
+            let context = Context {
+                games,
+                drain: options.drain_time(),
+                reload: Arc::new(move |asked_by: &str| reload.run(asked_by)),
+                telemetry: setup.telemetry,
+            };
             threads.spawn("admin thread", move || admin.run(context))?;
         }
         setup.query.start(threads, &games)?;
         let (listener, pages) = (setup.pages_listener, setup.pages);
         if let Some(listener) = setup.public_listener {
             let pages = Arc::clone(&pages);
-            threads.spawn("public page thread", move || http::run_public(listener, &pages))?;
+            threads.spawn("public page thread", move || page::run_public(listener, &pages))?;
         }
-        threads.spawn("pages thread", move || http::run(listener, &pages, states))?;
-        let (network_thread, runtime) = (setup.network_thread, setup.runtime);
-        game.telemetry.server.pulses.of(EventLoop::Network).begin();
+        threads.spawn("pages thread", move || page::run(listener, &pages, states))?;
+        let runtime = setup.runtime;
+        game.telemetry.registry.pulses.of(EventLoop::Network).begin();
         threads.spawn_patiently("network thread", move || network_thread.run(&runtime))?;
         // The watchdog is the last to start. It is waited for first, because it never hangs.
         let watchdog = setup.watchdog;

@@ -4,30 +4,36 @@
 #![no_main]
 
 #[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
-#[path = "../../src/address_prefix.rs"]
-mod address_prefix;
-#[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
-#[path = "../../src/bans.rs"]
+#[path = "../../src/door/bans.rs"]
 mod bans;
 #[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
-#[path = "../../src/admin/bodies.rs"]
+#[path = "../../src/operate/admin/bodies.rs"]
 mod bodies;
 #[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
-#[path = "../../src/clock.rs"]
-mod clock;
-#[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
-#[path = "../../src/regular_file.rs"]
-mod regular_file;
-#[allow(dead_code, unreachable_pub, reason = "a target needs a part of it")]
-#[path = "../../src/state_file.rs"]
-mod state_file;
+#[path = "../../src/common"]
+mod common {
+    #[path = "address_prefix.rs"]
+    pub(crate) mod address_prefix;
+    #[path = "clock.rs"]
+    pub(crate) mod clock;
+    #[path = "error"]
+    pub(crate) mod error {
+        #[path = "bans.rs"]
+        pub(crate) mod bans;
+        pub(crate) use bans::BanError;
+    }
+    #[path = "regular_file.rs"]
+    pub(crate) mod regular_file;
+    #[path = "state_file.rs"]
+    pub(crate) mod state_file;
+}
 
 use std::fmt::Debug;
 use std::net::IpAddr;
 
 use bans::{Ban, Bans, Subject};
 use bodies::{ChangeMap, Drain, Kick, LogFilter, Mute, NewBan, Say, Settings, Unban};
-use clock::Reading;
+use common::clock::Reading;
 use libfuzzer_sys::fuzz_target;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,8 @@
-//! The parts of a match that never change: the map, the shapes, the spawn points and the
-//! triggers. The server's world and the predicting clients share them.
+//! The parts of a match that never change: the map, the shapes, the spawn points, the
+//! triggers and the numbers of movement. The server's world and the predicting clients share them.
 
+pub(crate) mod parameters;
+pub(crate) mod ray;
 pub(crate) mod spawn;
 pub(crate) mod triggers;
 
@@ -11,10 +13,10 @@ use obsp::geometry::Aabb;
 use obsp::model::Model;
 use obsp::{SizeId, Trace, clip_to_extent};
 
+use crate::arena::parameters::MovementParameters;
 use crate::arena::spawn::{Places, SpawnPoint};
 use crate::arena::triggers::Triggers;
 use crate::collision::shape::Shapes;
-use crate::players::movement::MovementParameters;
 use crate::setup::{SetupError, SetupWarning};
 use crate::state::{ModelId, Posture};
 

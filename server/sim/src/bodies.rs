@@ -16,7 +16,6 @@ pub(crate) mod impulse;
 pub(crate) mod near_solids;
 pub(crate) mod nearby;
 pub(crate) mod overload;
-pub(crate) mod ray;
 pub(crate) mod roles;
 pub(crate) mod sleep;
 pub(crate) mod slots;

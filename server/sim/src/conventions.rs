@@ -1,9 +1,12 @@
-//! Conventions that all modules share: gravity and headings.
+//! Conventions that all modules share: gravity, ground that carries, and headings.
 
 use glam::{DQuat, DVec2};
 
 /// Downward acceleration, in units per second squared.
 pub(crate) const GRAVITY: f64 = 800.0;
+
+/// Minimum height of the normal of ground that carries: the cosine of about 45.6 degrees.
+pub(crate) const WALKABLE: f64 = 0.7;
 
 /// The unit vector of a heading of 65,536 steps a turn.
 pub(crate) fn heading(yaw: u16) -> DVec2 {

@@ -33,6 +33,7 @@ mod counters;
 mod event;
 mod memory;
 mod missiles;
+mod place_error;
 mod players;
 pub mod query;
 mod random;
@@ -43,6 +44,7 @@ mod test_maps;
 mod threads;
 mod world;
 
+pub use arena::parameters::{MovementError, MovementParameters};
 pub use bodies::entities::MAX_ENTITIES;
 pub use bodies::roles::{MissileMotion, Walker};
 pub use bodies::sleep::AwakeReason;
@@ -50,12 +52,13 @@ pub use collision::time_of_impact::Resolution;
 pub use command::{Buttons, Command};
 pub use counters::{Clock, Counters, Stage, StageCounter, Stages};
 pub use event::Event;
-pub use players::movement::{MovementError, MovementParameters, PlayerMotion};
+pub use place_error::PlaceError;
+pub use players::movement::PlayerMotion;
 pub use players::prediction::{DrivenTank, Moving, Predicted, PredictedBodies, Predictor};
 pub use random::Random;
 pub use setup::{Config, SetupError, SetupWarning};
 pub use state::{EntityId, EntityState, Kind, MAX_MODELS, ModelId, PlayerKind, Posture, State};
 pub use world::{
-    AddPlayerError, Contact, FallsAsleep, LoadError, PlaceError, RayHit, Relocation, StoppedBy,
-    SweepHit, SweptShape, Tick, Touching, Why, World,
+    AddPlayerError, Contact, FallsAsleep, LoadError, RayHit, Relocation, StoppedBy, SweepHit,
+    SweptShape, Tick, Touching, Why, World,
 };

@@ -19,7 +19,6 @@ use crate::counters::Stages;
 
 pub use contacts::{ContactSearch, Contacts, Manifold, Thing, Touched, Touching};
 pub use cut::Cut;
-pub(crate) use heat::deciding;
 pub use heat::{Heat, Met};
 pub use passage::{Passing, Way, passing};
 

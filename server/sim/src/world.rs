@@ -55,7 +55,6 @@ pub struct Contact {
     pub impulse: f64,
 }
 
-pub use operations::PlaceError;
 pub use queries::RayHit;
 pub use relocations::Relocation;
 pub use save::LoadError;

@@ -5,22 +5,27 @@
 //! A client presents the password, or its own word of the list, in place of the connect token.
 //! Wrong guesses are limited for each address. Passwords and words are never logged.
 
+pub(crate) mod allow_list;
+pub(crate) mod options;
+pub(crate) mod secret;
+
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
 use thiserror::Error;
 
-use super::allow_list::AllowList;
-pub(crate) use super::allow_list::Known;
-use super::secret::{self, Tag, Tagger};
-use crate::address_key::AddressKey;
-use crate::network::Shares;
-use crate::options::JoiningOptions;
-use crate::regular_file;
-use crate::token_bucket::{Rate, TokenBucket};
+use super::admission::Shares;
+use crate::common::address_key::AddressKey;
+use crate::common::error::DoorError;
+use crate::common::regular_file;
+use crate::common::token_bucket::{Rate, TokenBucket};
+use allow_list::AllowList;
+pub(crate) use allow_list::Known;
+use options::JoiningOptions;
+use secret::{Tag, Tagger};
 
 /// Wrong guesses of one address: a few typing errors at once, and six a minute in the long run. At
 /// this rate, one address needs thousands of years to find a word of eight random letters.
@@ -35,18 +40,6 @@ const OTHER_GUESSES: Rate = Rate { per_second: 1.0, burst: 50.0 };
 
 /// Addresses with wrong guesses that are remembered.
 const REMEMBERED: usize = 4096;
-
-/// Why a file of secrets or a list of players cannot be used.
-#[derive(Debug, Error)]
-#[error("{option} {}: {reason}", .path.display())]
-pub struct DoorError {
-    /// The option that names the file.
-    pub option: &'static str,
-    /// The path of the file.
-    pub path: PathBuf,
-    /// The reason. It shows no secret.
-    pub reason: String,
-}
 
 /// Why a client may not play.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]

@@ -10,11 +10,12 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::address_prefix::AddressPrefix;
-use crate::bans::{Ban, BanError, Bans, Subject};
-use crate::clients::Client;
-use crate::clock::Reading;
-use crate::network::Shares;
+use super::bans::{Ban, Bans, Subject};
+use crate::common::address_prefix::AddressPrefix;
+use crate::common::clock::Reading;
+use crate::common::error::BanError;
+use crate::door::admission::Shares;
+use crate::door::clients::Client;
 
 /// All mutes.
 #[derive(Debug)]
@@ -131,8 +132,8 @@ mod tests {
     use obsp_proto::control::PlayerName;
 
     use super::*;
-    use crate::clock::Clock;
-    use crate::options::AddressOptions;
+    use crate::common::clock::Clock;
+    use crate::door::admission::options::AddressOptions;
 
     /// A reading in which both clocks show `unix` seconds: since 1970, and since the machine's
     /// start.

@@ -7,49 +7,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use obsp_proto::Tick;
-use obsp_proto::control::{MatchEvent, PlayerName, Reason};
+use obsp_proto::control::{MatchEvent, Reason};
 use tokio::time::sleep;
 use tracing::info;
 
-use super::admission::KeptPlace;
-use super::lobby::Lobby;
-use crate::clients::Registration;
-use crate::seats::{Seat, ticks};
+use crate::matches::match_handle::MatchHandle;
+use crate::matches::seats::away::{AwayPlayer, LeavingRules};
+use crate::matches::seats::{Seat, ticks};
 
 /// Time between two checks for players whose time to come back is over.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
-
-/// The body, score and places of a player who is away. [`release`] gives them up.
-#[derive(Debug)]
-pub(crate) struct AwayPlayer {
-    pub(super) name: PlayerName,
-    pub(super) player_id: Option<u64>,
-    /// The player's place among the clients.
-    pub(super) registration: Registration,
-    /// The player's place in the table of addresses.
-    pub(super) place: KeptPlace,
-    /// The player's body. `None` if the connection was lost between two levels.
-    pub(super) seat: Option<Seat>,
-    /// Whether the player has left for good. The body then stays only until its fight is over.
-    pub(super) has_left: bool,
-}
-
-/// The rules for the bodies of players whose connection ends.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LeavingRules {
-    /// Whether the body of a player whose connection is lost cannot be hurt.
-    pub(crate) protects: bool,
-    /// How long a player is in a fight after another player has hurt them. A body is protected only
-    /// after its player was silent for this long.
-    pub(crate) combat_time: Duration,
-}
 
 impl LeavingRules {
     /// The tick from which on a body is protected, if bodies are protected at all. The player was
     /// last heard `silence` ago. That time is subtracted from the wait, because the client may have
     /// ended its connection on purpose and gains only the time of its silence.
-    pub(super) fn protected_from(&self, lobby: &Lobby, silence: Duration) -> Option<Tick> {
-        let game = &lobby.game;
+    pub(super) fn protected_from(&self, game: &MatchHandle, silence: Duration) -> Option<Tick> {
         let wait = ticks(self.combat_time.saturating_sub(silence), game.match_info().tick_rate);
         self.protects.then(|| game.last_tick().after(wait))
     }
@@ -63,10 +36,10 @@ fn is_own_doing(reason: Reason) -> bool {
 }
 
 /// How long the body of a player in `seat` stays after a connection that ended for this reason.
-pub(super) fn stay(lobby: &Lobby, seat: Option<&Seat>, reason: Reason) -> Duration {
-    let keep = if may_come_back(reason) { lobby.tickets.keep() } else { Duration::ZERO };
+pub(super) fn stay(game: &MatchHandle, seat: Option<&Seat>, reason: Reason) -> Duration {
+    let keep = if may_come_back(reason) { game.tickets.keep() } else { Duration::ZERO };
     let Some(seat) = seat.filter(|_| is_own_doing(reason)) else { return keep };
-    let left = f64::from(seat.fight_left(lobby.game.last_tick()));
+    let left = f64::from(seat.fight_left(game.last_tick()));
     let tick_rate = f64::from(seat.level.match_info.tick_rate.get());
     keep.max(Duration::from_secs_f64(left / tick_rate))
 }
@@ -86,43 +59,43 @@ pub(super) fn may_come_back(reason: Reason) -> bool {
 
 /// Gives up everything that was kept for a player who plays in another match from now on. In a
 /// fight, the body stays until the fight is over, so that joining another match is no escape.
-pub(super) fn leave(mut away: AwayPlayer, lobby: &Lobby) {
+pub(super) fn leave(mut away: AwayPlayer, game: &MatchHandle) {
     let left_before = std::mem::replace(&mut away.has_left, true);
-    let stay = stay(lobby, away.seat.as_ref(), Reason::Left);
+    let stay = stay(game, away.seat.as_ref(), Reason::Left);
     let left = if stay.is_zero() {
         Some(away)
     } else {
         if !left_before {
-            lobby.game.telemetry.network.left_fighting();
+            game.telemetry.network.left_fighting();
         }
         let ticket = away.registration.ticket();
-        lobby.tickets.renew(ticket, &away.registration);
-        lobby.tickets.lose(ticket, away, Instant::now() + stay)
+        game.tickets.renew(ticket, &away.registration);
+        game.tickets.lose(ticket, away, Instant::now() + stay)
     };
     if let Some(away) = left {
-        release(away, lobby);
+        release(away, game);
     }
 }
 
 /// Gives up everything that was kept for a player, and announces to the others that the player
 /// left.
-pub(super) fn release(away: AwayPlayer, lobby: &Lobby) {
+pub(super) fn release(away: AwayPlayer, game: &MatchHandle) {
     let AwayPlayer { registration, seat, .. } = away;
     if let Some(seat) = seat {
         let player = seat.player;
         seat.level.roster.remove(player);
-        lobby.game.announce_in(&seat.level, MatchEvent::Left { player });
+        game.announce_in(&seat.level, MatchEvent::Left { player });
     }
     drop(registration);
-    lobby.game.telemetry.network.players(lobby.game.clients.players());
+    game.telemetry.network.players(game.clients.players());
 }
 
 /// Releases players who did not come back in time, and players who were removed while away. Runs
 /// for as long as it is polled.
-pub(crate) async fn expire(lobby: Arc<Lobby>) {
+pub(crate) async fn expire(game: Arc<MatchHandle>) {
     loop {
         sleep(POLL_INTERVAL).await;
-        for away in lobby.tickets.expired(Instant::now()) {
+        for away in game.tickets.expired(Instant::now()) {
             let has_left = away.has_left;
             info!(
                 connection = away.registration.number,
@@ -130,24 +103,24 @@ pub(crate) async fn expire(lobby: Arc<Lobby>) {
                 has_left,
                 "the player did not come back"
             );
-            release(away, &lobby);
+            release(away, &game);
         }
-        let tick = lobby.game.last_tick();
-        for away in lobby.tickets.withdraw(|away| away.is_out_of_fight(tick)) {
+        let tick = game.last_tick();
+        for away in game.tickets.withdraw(|away| away.is_out_of_fight(tick)) {
             info!(
                 connection = away.registration.number,
                 name = away.name.as_str(),
                 "the fight of the player who left is over"
             );
-            release(away, &lobby);
+            release(away, &game);
         }
-        for away in lobby.tickets.withdraw(|away| away.registration.is_removed()) {
+        for away in game.tickets.withdraw(|away| away.registration.is_removed()) {
             info!(
                 connection = away.registration.number,
                 name = away.name.as_str(),
                 "the player was removed while away"
             );
-            release(away, &lobby);
+            release(away, &game);
         }
     }
 }

@@ -5,6 +5,7 @@
 mod chat;
 mod greeting;
 mod identity;
+pub(crate) mod idleness;
 mod leaving;
 mod opening;
 
@@ -26,20 +27,23 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-use super::admission::Permit;
 use super::end::{Client, End};
-use super::feed::{CHUNK, Feed, next_event};
-use super::idleness::{Idleness, Verdict};
-use super::lobby::{Events, Lobbies, Lobby};
-use super::map_stream::{self, DOWNLOADS_A_CONNECTION};
+use super::feed::map_stream::DOWNLOADS_A_CONNECTION;
+use super::feed::{CHUNK, Feed, map_stream, next_event};
 use super::path::Path;
-use super::send_groups::SnapshotJob;
 use super::web;
-use crate::clients::{self, Registration, Removal};
-use crate::operate::webhook::Person;
-use crate::seats::Seat;
-use crate::telemetry::{Connected, ConnectionState, DroppedDatagram};
-use crate::view_limit::{ClientTiming, ViewLimit};
+use crate::door::admission::Permit;
+use crate::door::clients;
+use crate::door::clients::{Registration, Removal};
+use crate::matches::MatchHandles;
+use crate::matches::happening::Person;
+use crate::matches::level::Events;
+use crate::matches::match_handle::MatchHandle;
+use crate::matches::seats::Seat;
+use crate::matches::seats::view_limit::{ClientTiming, ViewLimit};
+use crate::matches::telemetry::{Connected, ConnectionState, DroppedDatagram};
+use crate::matches::tick_thread::send_groups::SnapshotJob;
+use idleness::{Idleness, Verdict};
 pub(super) use opening::interruption;
 use opening::{ClosesWhenDropped, Opened, open, shake_hands};
 
@@ -54,30 +58,30 @@ struct Player {
 }
 
 /// One connection from its first packet to its last.
-pub(super) async fn serve(incoming: Incoming, mut permit: Permit, lobbies: Arc<Lobbies>) {
+pub(super) async fn serve(incoming: Incoming, mut permit: Permit, games: Arc<MatchHandles>) {
     // Until the hello names another match, a connection belongs to the first.
-    let lobby = lobbies.first();
-    let network = &lobby.game.telemetry.network;
+    let game = games.first();
+    let network = &game.telemetry.network;
     let address = incoming.remote_address();
     let connected = network.connections.open();
     let eviction = permit.eviction();
     let deadline = Instant::now() + HANDSHAKE_TIMEOUT;
-    let opened = match shake_hands(incoming, deadline, &eviction, lobby).await {
+    let opened = match shake_hands(incoming, deadline, &eviction, game).await {
         Ok(connection) => {
             permit.prove(std::time::Instant::now());
             // Closes the connection when this task ends.
             let closes = ClosesWhenDropped(connection.clone());
-            Ok((closes, open(connection, deadline, &eviction, lobby).await))
+            Ok((closes, open(connection, deadline, &eviction, game).await))
         }
         Err(end) => Err(end),
     };
     let end = match opened {
         Ok((_closes, Ok(Opened::Browser(connection)))) => {
-            web::serve(connection, deadline, permit, connected, &lobbies).await;
+            web::serve(connection, deadline, permit, connected, &games).await;
             return;
         }
         Ok((_closes, Ok(Opened::Client(connection, send, receive)))) => {
-            play((connection, send, receive), permit, connected, &lobbies).await;
+            play((connection, send, receive), permit, connected, &games).await;
             return;
         }
         Ok((_closes, Err(end))) => end,
@@ -85,7 +89,7 @@ pub(super) async fn serve(incoming: Incoming, mut permit: Permit, lobbies: Arc<L
     };
     network.refused(end.reason);
     let (number, time) = (connected.number(), connected.age());
-    lobby.game.telemetry.spans.join(number, address, [time; 2], Err(end.reason.code()));
+    game.telemetry.spans.join(number, address, [time; 2], Err(end.reason.code()));
     end.log_without_session(&connected, address);
 }
 
@@ -94,10 +98,10 @@ pub(super) async fn play<P: Path>(
     (path, send, receive): (P, P::Stream, P::Incoming),
     permit: Permit,
     connected: Connected,
-    lobbies: &Lobbies,
+    games: &MatchHandles,
 ) {
-    let feed = Feed::new((path, send), false, lobbies.first());
-    PlayerConnection::new(feed, lobbies, permit, connected).run(receive).await;
+    let feed = Feed::new((path, send), false, games.first());
+    PlayerConnection::new(feed, games, permit, connected).run(receive).await;
 }
 
 /// Waits until somebody asks for the client's removal. Without a client, waits forever.
@@ -121,9 +125,9 @@ fn person(client: &clients::Client) -> Person {
 /// The conversation with one client.
 struct PlayerConnection<'a, P: Path> {
     feed: Feed<'a, P>,
-    lobbies: &'a Lobbies,
+    games: &'a MatchHandles,
     /// The match: the first until the client names another.
-    lobby: &'a Arc<Lobby>,
+    game: &'a Arc<MatchHandle>,
     /// The states of the client's match.
     news: watch::Receiver<Option<SnapshotJob>>,
     /// The connection's place in the table of addresses.
@@ -147,13 +151,18 @@ struct PlayerConnection<'a, P: Path> {
 }
 
 impl<'a, P: Path> PlayerConnection<'a, P> {
-    fn new(feed: Feed<'a, P>, lobbies: &'a Lobbies, permit: Permit, connected: Connected) -> Self {
-        let lobby = lobbies.first();
+    fn new(
+        feed: Feed<'a, P>,
+        games: &'a MatchHandles,
+        permit: Permit,
+        connected: Connected,
+    ) -> Self {
+        let game = games.first();
         Self {
             feed,
-            lobbies,
-            lobby,
-            news: lobby.send_groups.subscribe(),
+            games,
+            game,
+            news: game.send_groups.subscribe(),
             permit,
             name: None,
             registration: None,
@@ -189,13 +198,13 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         &mut self,
         mut receive: P::Incoming,
     ) -> Result<std::convert::Infallible, End> {
-        let lobby = self.lobby;
-        let mut stopped = pin!(lobby.game.stop.requested());
+        let game = self.game;
+        let mut stopped = pin!(game.stop.requested());
         let mut too_late = pin!(tokio::time::sleep(HANDSHAKE_TIMEOUT));
         let path = self.feed.path.clone();
         let connection = path.connection();
         let eviction = self.permit.eviction();
-        let mut interrupted = pin!(interruption(connection, &eviction, lobby));
+        let mut interrupted = pin!(interruption(connection, &eviction, game));
         let mut chunk = [0; CHUNK];
         // Dropping the set stops the downloads when the conversation ends.
         let mut downloads = JoinSet::new();
@@ -222,11 +231,11 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
                     let streams = opened?;
                     downloads_left -= 1;
                     let address = connection.remote_address().ip();
-                    let payer = self.lobby.game.outgoing.payer(address);
+                    let payer = self.game.outgoing.payer(address);
                     let connection = connection.clone();
                     let (level, join) = (Arc::clone(&self.feed.level), self.join.clone());
-                    let lobby = Arc::clone(self.lobby);
-                    let serving = map_stream::serve(connection, streams, payer, level, lobby, join);
+                    let game = Arc::clone(self.game);
+                    let serving = map_stream::serve(connection, streams, payer, level, game, join);
                     downloads.spawn(serving);
                 }
                 Some(_) = downloads.join_next() => {}
@@ -261,10 +270,10 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
 
     /// Handles bytes of the control stream.
     async fn on_stream(&mut self, bytes: &[u8]) -> Result<(), End> {
-        let now = self.lobby.game.now();
+        let now = self.game.now();
         self.feed.charge_control(&mut self.permit, bytes)?;
         if self.registration.is_none() {
-            self.feed.enter(&self.lobby.game.level());
+            self.feed.enter(&self.game.level());
         }
         for event in self.feed.receive_stream(now, bytes)? {
             self.on_event(event).await?;
@@ -308,9 +317,9 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
             self.idleness.note(newest, std::time::Instant::now());
         }
         if let (Some(commands), Some(player)) = (commands, &self.player)
-            && player.seat.send(commands, self.lobby.game.now(), self.view_limit()).is_err()
+            && player.seat.send(commands, self.game.now(), self.view_limit()).is_err()
         {
-            self.lobby.game.telemetry.network.dropped(DroppedDatagram::Surplus);
+            self.game.telemetry.network.dropped(DroppedDatagram::Surplus);
         }
         Ok(())
     }
@@ -319,7 +328,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
     /// limit.
     fn view_limit(&self) -> ViewLimit {
         let timing = ClientTiming {
-            tick: self.lobby.game.last_tick(),
+            tick: self.game.last_tick(),
             acknowledged: self.feed.session.acknowledged_tick(),
             interval: self.feed.session.snapshot_interval(),
             round_trip: self.feed.path.connection().rtt(),
@@ -349,8 +358,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
 
     /// Warns an idle client. Asks for its removal if it stays idle.
     fn judge_idleness(&mut self) {
-        let limit =
-            Duration::from_secs(self.lobby.game.access.idle_seconds.load(Ordering::Relaxed));
+        let limit = Duration::from_secs(self.game.access.idle_seconds.load(Ordering::Relaxed));
         let Some(client) = &self.registration else { return };
         match self.idleness.judge(limit, std::time::Instant::now()) {
             Verdict::Active => {}
@@ -358,7 +366,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
                 let line = format!("You will be removed in {} s unless you move", left.as_secs());
                 if let Ok(line) = ChatLine::new(&line) {
                     let warning = MatchEvent::Announced { line };
-                    self.feed.session.send_event(self.lobby.game.next_tick(), &warning);
+                    self.feed.session.send_event(self.game.next_tick(), &warning);
                 }
             }
             Verdict::Remove => {
@@ -380,7 +388,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         };
         tokio::select! {
             () = goodbye => {}
-            _ = interruption(path.connection(), &eviction, self.lobby) => {}
+            _ = interruption(path.connection(), &eviction, self.game) => {}
         }
         path.close(end.code, end.phrase().as_bytes());
         // A page closes the connection once it has read the close. A native client has nothing left
@@ -391,9 +399,9 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
     /// Logs and counts why a client did not become a player.
     fn note_refusal(&mut self, end: End) -> End {
         let end = end.before_joining();
-        self.lobby.game.telemetry.network.refused(end.reason);
+        self.game.telemetry.network.refused(end.reason);
         self.note_join(Err(end.reason.code()));
-        self.log_end(None, None, &end, self.lobby.game.clients.players());
+        self.log_end(None, None, &end, self.game.clients.players());
         end
     }
 
@@ -402,7 +410,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         let (number, address) =
             (self.connected.number(), self.feed.path.connection().remote_address());
         let times = [self.handshake, self.connected.age()];
-        self.lobby.game.telemetry.spans.join(number, address, times, outcome)
+        self.game.telemetry.spans.join(number, address, times, outcome)
     }
 
     fn log_end(

@@ -11,7 +11,8 @@ use tracing::info;
 
 use super::feed::{Broken, Feed};
 use super::path::Path;
-use crate::telemetry::{Connected, Limit};
+use crate::door::admission::limit::Limit;
+use crate::matches::telemetry::Connected;
 
 /// Application error code of a connection that ends by the rules of the protocol. The control
 /// stream says why.
@@ -151,7 +152,7 @@ pub(super) struct Client<'a> {
 impl<P: Path> Feed<'_, P> {
     /// Logs why and how a client's connection ended. `players` is the number of players who remain.
     pub(super) fn log_end(&mut self, client: &Client<'_>, end: &End, players: usize) {
-        let now = self.lobby.game.now();
+        let now = self.game.now();
         let silence = now.since(self.session.last_received()).as_secs_f64();
         let tick_rate = f64::from(self.level.match_info.tick_rate.get());
         let stats = self.path.connection().stats();

@@ -1,4 +1,17 @@
-//! The UDP socket and the QUIC endpoint on it: buffers, transport parameters and TLS.
+//! The QUIC endpoint of a server, with its sockets and its certificate.
+//!
+//! The sockets answer from the address that was asked ([`udp_port`]), and take out what is no QUIC:
+//! server queries ([`queries`]) and the headers of proxies ([`proxy_protocol`]). The certificate is
+//! read or made ([`certificate`]) and renewed in time ([`renewal`]). The [`reset_key`] lets the next
+//! start of the server end the connections of this one.
+
+pub(crate) mod certificate;
+pub(crate) mod game_socket;
+pub(crate) mod proxy_protocol;
+pub(crate) mod queries;
+pub(crate) mod renewal;
+pub(crate) mod reset_key;
+pub(crate) mod udp_port;
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -10,17 +23,16 @@ use quinn::{IdleTimeout, ServerConfig, TransportConfig, VarInt};
 use socket2::Socket;
 use tracing::warn;
 
-use super::admission::UNFINISHED;
-use super::background;
-use super::certificate::Certificate;
-use super::congestion::GameCongestionConfig;
-use super::game_socket::GameSocket;
-use super::queries::Queries;
-use super::reset_key::ResetKey;
-use crate::address_prefix::AddressPrefix;
-use crate::bind;
-use crate::error::StartError;
-use crate::options::Options;
+use super::rate::background;
+use super::rate::congestion::GameCongestionConfig;
+use crate::common::address_prefix::AddressPrefix;
+use crate::common::bind;
+use crate::common::error::StartError;
+use crate::door::admission::UNFINISHED;
+use certificate::Certificate;
+use game_socket::GameSocket;
+use queries::Queries;
+use reset_key::ResetKey;
 
 /// Snapshots of the largest size that may wait in a connection for the path to take them: three
 /// ticks. A longer queue would only delay newer snapshots.
@@ -71,16 +83,6 @@ pub(crate) struct Limits {
     pub(crate) budget: u32,
     /// Snapshots that a client is sent a second at most.
     pub(crate) snapshot_rate: u32,
-}
-
-impl From<&Options> for Limits {
-    fn from(options: &Options) -> Self {
-        Self {
-            players: options.max_players,
-            budget: options.client_budget.max(options.spectator_budget),
-            snapshot_rate: options.tick_rate,
-        }
-    }
 }
 
 /// How many connections may be open at once for `clients` players and spectators.
@@ -238,6 +240,7 @@ mod tests {
     use std::net::Ipv4Addr;
 
     use super::*;
+    use crate::server::options::Options;
 
     #[test]
     fn a_port_in_use_is_named_with_the_way_out() {

@@ -1,7 +1,15 @@
 //! The sending half that players and spectators share: session, path, budget, and the
 //! snapshots and events that a client is sent.
+//!
+//! Chat waits in a queue that the listener's budget
+//! pays for ([`chat_queue`]), messages wait in a bounded [`outbox`], and maps go beside all that on
+//! streams of their own ([`map_stream`]).
 
-use std::sync::Arc;
+pub(crate) mod chat_queue;
+pub(crate) mod map_stream;
+pub(crate) mod outbox;
+pub(crate) mod path_stats;
+pub(crate) use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use obsp_proto::control::{MatchEvent, Reason, RefusalReason};
@@ -11,21 +19,23 @@ use obsp_proto::{ProtocolError, Tick, Time};
 use tokio::sync::broadcast::error::RecvError;
 use tracing::warn;
 
-use super::admission::Permit;
-use super::chat_queue::ChatQueue;
-use super::congestion::GameCongestion;
 use super::end::End;
-use super::lobby::{Events, Lobby};
-use super::outbox::Outbox;
 use super::path::Path;
-use super::path_stats::PathStats;
-use super::rate_adaptation::PathSample;
-use super::send_groups::SnapshotJob;
-use super::snapshot_pace::SnapshotPace;
-use crate::clients::{Client, ConnectionStats};
+use super::rate::congestion::GameCongestion;
+use super::rate::rate_adaptation::PathSample;
+use super::rate::snapshot_pace::SnapshotPace;
+use crate::door::admission::Permit;
+use crate::door::admission::limit::Limit;
 use crate::door::admittance::Denied;
-use crate::level::{Level, News};
-use crate::telemetry::{DroppedDatagram, Limit, Part};
+use crate::door::clients::{Client, ConnectionStats};
+use crate::matches::level::Events;
+use crate::matches::level::{Level, News};
+use crate::matches::match_handle::MatchHandle;
+use crate::matches::telemetry::{DroppedDatagram, Part};
+use crate::matches::tick_thread::send_groups::SnapshotJob;
+use chat_queue::ChatQueue;
+use outbox::Outbox;
+use path_stats::PathStats;
 
 /// Maximum number of bytes read from a control stream at a time.
 pub(super) const CHUNK: usize = 2048;
@@ -43,7 +53,7 @@ pub(super) struct Feed<'a, P: Path> {
     pub(super) session: Session,
     /// The control stream.
     pub(super) outbox: Outbox<P::Stream>,
-    pub(super) lobby: &'a Lobby,
+    pub(super) game: &'a MatchHandle,
     /// The level that the client is in, or will be in if its hello is accepted.
     pub(super) level: Arc<Level>,
     /// Whether the client is a spectator.
@@ -78,20 +88,24 @@ pub(super) enum Broken {
 
 impl<'a, P: Path> Feed<'a, P> {
     /// A feed to a player, or to a spectator.
-    pub(super) fn new((path, stream): (P, P::Stream), spectates: bool, lobby: &'a Lobby) -> Self {
-        let level = lobby.game.level();
-        let session = Session::new(match_info(&level, spectates), lobby.game.now());
-        let budget = if spectates { lobby.spectators.budget } else { lobby.client_budget };
+    pub(super) fn new(
+        (path, stream): (P, P::Stream),
+        spectates: bool,
+        game: &'a MatchHandle,
+    ) -> Self {
+        let level = game.level();
+        let session = Session::new(match_info(&level, spectates), game.now());
+        let budget = if spectates { game.spectators.budget } else { game.client_budget };
         let chat = ChatQueue::new(budget, Instant::now());
-        let (empty, budget) = (path.room(), Budget::new(budget, lobby.game.now()));
-        let pace = SnapshotPace::new(lobby.limits.snapshot_rate);
+        let (empty, budget) = (path.room(), Budget::new(budget, game.now()));
+        let pace = SnapshotPace::new(game.snapshot_limit);
         let outbox = Outbox::new(stream);
         let (mismatch_logged, path_stats) = (None, PathStats::default());
         Self {
             path,
             session,
             outbox,
-            lobby,
+            game,
             level,
             spectates,
             empty,
@@ -105,13 +119,13 @@ impl<'a, P: Path> Feed<'a, P> {
         }
     }
 
-    /// Enters the match of `lobby`, which the client's hello names.
+    /// Enters the match of `game`, which the client's hello names.
     ///
     /// # Errors
     /// The client has another map, and has been refused.
-    pub(super) fn enter_match(&mut self, lobby: &'a Lobby) -> Result<(), RefusalReason> {
-        self.lobby = lobby;
-        self.level = lobby.game.level();
+    pub(super) fn enter_match(&mut self, game: &'a MatchHandle) -> Result<(), RefusalReason> {
+        self.game = game;
+        self.level = game.level();
         self.session.enter_match(match_info(&self.level, self.spectates))
     }
 
@@ -120,7 +134,7 @@ impl<'a, P: Path> Feed<'a, P> {
     pub(super) fn enter(&mut self, level: &Arc<Level>) {
         if level.number != self.level.number {
             self.level = Arc::clone(level);
-            self.session.change_world(self.lobby.game.now(), match_info(level, self.spectates));
+            self.session.change_world(self.game.now(), match_info(level, self.spectates));
         }
     }
 
@@ -142,7 +156,7 @@ impl<'a, P: Path> Feed<'a, P> {
                 packets_lost: quic.path.lost_packets,
                 bytes_sent: quic.udp_tx.bytes,
                 bytes_received: quic.udp_rx.bytes,
-                budget_bytes: self.budget.available(self.lobby.game.now()) as u64,
+                budget_bytes: self.budget.available(self.game.now()) as u64,
                 limits_hit: self.limits_hit,
             },
         );
@@ -150,7 +164,7 @@ impl<'a, P: Path> Feed<'a, P> {
 
     /// Counts that one of the client's limits was hit, for metrics and for operators.
     pub(super) fn limited(&mut self, limit: Limit) {
-        self.lobby.game.telemetry.network.limited(limit);
+        self.game.telemetry.network.limited(limit);
         self.limits_hit += 1;
     }
 
@@ -215,8 +229,8 @@ impl<'a, P: Path> Feed<'a, P> {
         &mut self,
         datagram: &[u8],
     ) -> Result<Option<obsp_proto::commands::CommandDatagram>, ProtocolError> {
-        let network = &self.lobby.game.telemetry.network;
-        let taken = self.session.receive_datagram(self.lobby.game.now(), datagram);
+        let network = &self.game.telemetry.network;
+        let taken = self.session.receive_datagram(self.game.now(), datagram);
         match &taken {
             Ok(Some(_)) => network.received_commands(),
             Ok(None) => network.dropped(DroppedDatagram::Unready),
@@ -231,19 +245,15 @@ impl<'a, P: Path> Feed<'a, P> {
     /// # Errors
     /// [`Broken::Silent`], [`Broken::Unread`].
     pub(super) fn check(&mut self) -> Result<(), Broken> {
-        let now = self.lobby.game.now();
-        self.path_stats.observe(
-            self.path.connection(),
-            now,
-            &self.lobby.game.telemetry.network.path,
-        );
+        let now = self.game.now();
+        self.path_stats.observe(self.path.connection(), now, &self.game.telemetry.network.path);
         if self.outbox.is_stalled(Instant::now()) {
             return Err(Broken::Unread);
         }
         let connection = self.path.connection();
         let sample = || PathSample::new(&connection.stats(), &GameCongestion::path(connection));
         if let Some(rate) = self.pace.adapt(now, sample) {
-            self.lobby.game.telemetry.network.path.snapshot_rate(rate);
+            self.game.telemetry.network.path.snapshot_rate(rate);
         }
         self.session.advance(now).map_or(Ok(()), |_| Err(Broken::Silent))
     }
@@ -254,7 +264,7 @@ impl<'a, P: Path> Feed<'a, P> {
     /// # Errors
     /// [`Broken::NoDatagrams`].
     pub(super) fn tell(&mut self, update: &SnapshotJob, own: &OwnPlayer) -> Result<(), Broken> {
-        let network = &self.lobby.game.telemetry.network;
+        let network = &self.game.telemetry.network;
         // A state of another world must not be sent: the client would decode it by the bounds of
         // this one.
         if update.published.level.number != self.level.number {
@@ -295,7 +305,7 @@ impl<'a, P: Path> Feed<'a, P> {
     /// # Errors
     /// [`Broken::NoDatagrams`].
     fn most_bytes(&mut self, tick: u64) -> Result<Option<usize>, Broken> {
-        let network = &self.lobby.game.telemetry.network;
+        let network = &self.game.telemetry.network;
         if self.path.room() < self.empty {
             network.snapshots_skipped.increment(1);
             return Ok(None);
@@ -303,7 +313,7 @@ impl<'a, P: Path> Feed<'a, P> {
         let path = GameCongestion::path(self.path.connection());
         let Some(allowed) = self.pace.allows(tick, Instant::now(), &path) else { return Ok(None) };
         let largest = self.largest_snapshot().ok_or(Broken::NoDatagrams)?.min(allowed);
-        let affordable = self.budget.available(self.lobby.game.now());
+        let affordable = self.budget.available(self.game.now());
         if affordable < MIN_SNAPSHOT {
             network.snapshots_unaffordable.increment(1);
             return Ok(None);
@@ -360,7 +370,7 @@ impl<'a, P: Path> Feed<'a, P> {
 
     /// Notes a digest mismatch that the client reports.
     pub(super) fn note_mismatch(&mut self, tick: Tick) {
-        self.lobby.game.telemetry.network.digest_mismatches.increment(1);
+        self.game.telemetry.network.digest_mismatches.increment(1);
         let now = Instant::now();
         let since = |logged| now.saturating_duration_since(logged);
         if self.mismatch_logged.is_some_and(|logged| since(logged) < MISMATCH_LOG_INTERVAL) {
@@ -385,7 +395,7 @@ impl<'a, P: Path> Feed<'a, P> {
             Denied::Wrong => RefusalReason::BadToken,
             Denied::NotAllowed => RefusalReason::NotAllowed,
             Denied::TooMany => {
-                self.lobby.game.telemetry.network.limited(Limit::Guesses);
+                self.game.telemetry.network.limited(Limit::Guesses);
                 RefusalReason::AddressLimit
             }
         };
@@ -396,12 +406,12 @@ impl<'a, P: Path> Feed<'a, P> {
 
     /// Whether the client's address is banned.
     pub(super) fn is_banned(&self) -> bool {
-        self.lobby.game.access.is_banned(self.path.connection().remote_address().ip())
+        self.game.access.is_banned(self.path.connection().remote_address().ip())
     }
 
     /// Greets a newcomer with the name of the server and the message of the day.
     pub(super) fn greet(&mut self) {
-        let game = &self.lobby.game;
+        let game = self.game;
         for line in game.introduction.greeting() {
             self.session.send_event(game.next_tick(), &MatchEvent::Announced { line });
         }
@@ -419,7 +429,7 @@ impl<'a, P: Path> Feed<'a, P> {
             }
         }
         for event in self.level.roster.introductions().into_iter().chain(self.level.phase()) {
-            self.session.send_event(self.lobby.game.next_tick(), &event);
+            self.session.send_event(self.game.next_tick(), &event);
         }
         said.into_iter().for_each(|news| self.note(news));
         events

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use quinn::{Connection, ConnectionStats};
 
-use crate::telemetry::Limit;
-use crate::token_bucket::{Rate, TokenBucket};
+use crate::common::token_bucket::{Rate, TokenBucket};
+use crate::door::admission::limit::Limit;
 
 /// Time between two checks of a connection. A flood is stopped within this time once its burst is
 /// used up.

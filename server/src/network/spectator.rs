@@ -12,14 +12,16 @@ use tokio::time::timeout;
 use tracing::info;
 use web_transport_quinn::{RecvStream, SendStream, Session as WebSession};
 
-use super::admission::Permit;
 use super::connection::{FAREWELL, interruption, removed};
 use super::end::{Client, End};
 use super::feed::{CHUNK, Feed, next_event};
-use super::lobby::{Events, Lobbies};
-use super::send_groups::{Cadence, SnapshotJob};
-use crate::clients::{self, Registration};
-use crate::telemetry::{Connected, ConnectionState};
+use crate::door::admission::Permit;
+use crate::door::clients;
+use crate::door::clients::Registration;
+use crate::matches::MatchHandles;
+use crate::matches::level::Events;
+use crate::matches::telemetry::{Connected, ConnectionState};
+use crate::matches::tick_thread::send_groups::{Cadence, SnapshotJob};
 
 /// Shows the match to a browser whose session is open, until the session's last packet. A spectator
 /// takes no player's place and steers nothing. It gets fewer snapshots, and its own budget bounds
@@ -28,13 +30,13 @@ pub(super) async fn serve(
     (web, send, receive): (WebSession, SendStream, RecvStream),
     permit: Permit,
     connected: Connected,
-    lobbies: &Lobbies,
+    games: &MatchHandles,
 ) {
-    let lobby = lobbies.first();
-    let feed = Feed::new((web, send), true, lobby);
-    let (cadence, news) = (lobby.spectators.cadence, lobby.send_groups.subscribe());
+    let game = games.first();
+    let feed = Feed::new((web, send), true, game);
+    let (cadence, news) = (game.spectators.cadence, game.send_groups.subscribe());
     let (name, events, registration) = (None, None, None);
-    let show = Show { lobbies, feed, news, permit, cadence, name, registration, events, connected };
+    let show = Show { games, feed, news, permit, cadence, name, registration, events, connected };
     show.run(receive).await;
 }
 
@@ -45,7 +47,7 @@ fn path(web: &WebSession) -> &quinn::Connection {
 
 /// The conversation with one spectator.
 struct Show<'a> {
-    lobbies: &'a Lobbies,
+    games: &'a MatchHandles,
     feed: Feed<'a, WebSession>,
     /// The states of the match.
     news: watch::Receiver<Option<SnapshotJob>>,
@@ -73,7 +75,7 @@ impl Show<'_> {
         let end = self.note_end(end);
         let web = self.feed.path.clone();
         let eviction = self.permit.eviction();
-        let lobby = self.feed.lobby;
+        let game = self.feed.game;
         let goodbye = async {
             if end.is_heard && self.feed.finish().await {
                 let _ = timeout(FAREWELL, web.closed()).await;
@@ -86,7 +88,7 @@ impl Show<'_> {
         };
         tokio::select! {
             () = goodbye => {}
-            _ = interruption(path(&web), &eviction, lobby) => {}
+            _ = interruption(path(&web), &eviction, game) => {}
         }
     }
 
@@ -95,24 +97,24 @@ impl Show<'_> {
     fn note_end(&mut self, end: End) -> End {
         let watched = self.registration.take().is_some();
         let end = if watched { end } else { end.before_joining() };
-        let lobby = self.feed.lobby;
+        let game = self.feed.game;
         if !watched || end.reason == Reason::Malformed {
-            lobby.game.telemetry.network.refused(end.reason);
+            game.telemetry.network.refused(end.reason);
         }
         let role = watched.then_some("spectator");
         let (name, connected) = (self.name.as_ref(), &self.connected);
         let client = Client { role, player: None, name, connected };
-        self.feed.log_end(&client, &end, lobby.game.clients.players());
+        self.feed.log_end(&client, &end, game.clients.players());
         end
     }
 
     async fn watch(&mut self, mut receive: RecvStream) -> Result<Infallible, End> {
-        let lobby = self.feed.lobby;
-        let mut stopped = pin!(lobby.game.stop.requested());
+        let game = self.feed.game;
+        let mut stopped = pin!(game.stop.requested());
         let mut too_late = pin!(tokio::time::sleep(HANDSHAKE_TIMEOUT));
         let web = self.feed.path.clone();
         let eviction = self.permit.eviction();
-        let mut interrupted = pin!(interruption(path(&web), &eviction, lobby));
+        let mut interrupted = pin!(interruption(path(&web), &eviction, game));
         let mut chunk = [0; CHUNK];
         loop {
             let joined = self.registration.is_some();
@@ -166,9 +168,9 @@ impl Show<'_> {
     fn on_stream(&mut self, bytes: &[u8]) -> Result<(), End> {
         self.feed.charge_control(&mut self.permit, bytes)?;
         if self.registration.is_none() {
-            self.feed.enter(&self.feed.lobby.game.level());
+            self.feed.enter(&self.feed.game.level());
         }
-        let events = self.feed.receive_stream(self.feed.lobby.game.now(), bytes)?;
+        let events = self.feed.receive_stream(self.feed.game.now(), bytes)?;
         for event in events {
             match event {
                 Event::Hello { name, token, match_name, .. } => {
@@ -190,14 +192,14 @@ impl Show<'_> {
 
     /// Moves the connection to the match that its hello names.
     fn enter_match(&mut self, name: &MatchName) -> Result<(), End> {
-        let lobby = match self.lobbies.find(name.as_str()) {
-            Ok(lobby) => lobby,
+        let game = match self.games.find(name.as_str()) {
+            Ok(game) => game,
             Err(matches) => return Err(self.refuse(RefusalReason::NoSuchMatch { matches })),
         };
-        self.news = lobby.send_groups.subscribe();
-        self.cadence = lobby.spectators.cadence;
-        self.connected.moves(&lobby.game.telemetry.network.connections);
-        self.feed.enter_match(lobby).map_err(|reason| End::from(&reason))
+        self.news = game.send_groups.subscribe();
+        self.cadence = game.spectators.cadence;
+        self.connected.moves(&game.telemetry.network.connections);
+        self.feed.enter_match(game).map_err(|reason| End::from(&reason))
     }
 
     fn let_in(&mut self, name: PlayerName, password: &[u8]) -> Result<(), End> {
@@ -205,7 +207,7 @@ impl Show<'_> {
             self.look_on();
             return Ok(());
         }
-        if self.feed.lobby.game.has_failed() {
+        if self.feed.game.has_failed() {
             return Err(self.refuse(RefusalReason::NotReady));
         }
         self.name = Some(name.clone());
@@ -213,18 +215,18 @@ impl Show<'_> {
             return Err(self.refuse(RefusalReason::Banned));
         }
         self.feed.ask_datagrams()?;
-        if !self.feed.lobby.game.takes_spectators() {
+        if !self.feed.game.takes_spectators() {
             return Err(self.refuse(RefusalReason::Full { limit: 0 }));
         }
         self.ask_password(password)?;
         if let Err(limit) = self.permit.watch(std::time::Instant::now()) {
-            self.feed.lobby.game.telemetry.network.limited(limit);
+            self.feed.game.telemetry.network.limited(limit);
             return Err(self.refuse(RefusalReason::AddressLimit));
         }
-        let limit = self.feed.lobby.game.access.max_spectators;
+        let limit = self.feed.game.access.max_spectators;
         let address = self.feed.path.remote_address();
         let client = clients::Client::new(self.connected.number(), name, address, None, true);
-        self.registration = self.feed.lobby.game.clients.enter(client, limit.into());
+        self.registration = self.feed.game.clients.enter(client, limit.into());
         if self.registration.is_none() {
             return Err(self.refuse(RefusalReason::Full { limit }));
         }
@@ -243,7 +245,7 @@ impl Show<'_> {
     /// Checks the password: a match that needs a password to play also needs it to watch. Connect
     /// tokens and lists of players do not concern spectators.
     fn ask_password(&mut self, password: &[u8]) -> Result<(), End> {
-        let access = &self.feed.lobby.game.access;
+        let access = &self.feed.game.access;
         if access.gate.is_some() || !access.admittance.asks() {
             return Ok(());
         }
@@ -254,7 +256,7 @@ impl Show<'_> {
 
     /// Begins to show the spectator the current level.
     fn look_on(&mut self) {
-        self.feed.session.accept_spectator(self.feed.lobby.game.last_tick());
+        self.feed.session.accept_spectator(self.feed.game.last_tick());
         self.events = Some(self.feed.introduce(None));
     }
 

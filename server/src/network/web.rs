@@ -10,12 +10,14 @@ use web_transport_quinn::http::StatusCode;
 use web_transport_quinn::http::header::ORIGIN;
 use web_transport_quinn::{RecvStream, Request, SendStream, ServerError, Session};
 
-use super::admission::Permit;
-use super::connection::{self, interruption};
+use super::connection::interruption;
 use super::end::End;
-use super::lobby::{Lobbies, Lobby};
-use super::spectator;
-use crate::telemetry::{Connected, Limit};
+use super::{connection, spectator};
+use crate::door::admission::Permit;
+use crate::door::admission::limit::Limit;
+use crate::matches::MatchHandles;
+use crate::matches::match_handle::MatchHandle;
+use crate::matches::telemetry::Connected;
 
 /// Streams that HTTP/3 takes for itself in each direction: its control stream, two for header
 /// compression, and as many to spare.
@@ -42,26 +44,26 @@ pub(super) async fn serve(
     deadline: Instant,
     permit: Permit,
     connected: Connected,
-    lobbies: &Lobbies,
+    games: &MatchHandles,
 ) {
-    let lobby = lobbies.first();
+    let game = games.first();
     let address = connection.remote_address();
     connection.set_max_concurrent_uni_streams(HTTP_STREAMS);
     connection.set_max_concurrent_bi_streams(SESSION_STREAMS);
     let failed = |error| End::with_detail(Reason::HandshakeFailed, error);
     let eviction = permit.eviction();
     let opened = tokio::select! {
-        opened = timeout_at(deadline, open(connection.clone(), lobby)) => match opened {
+        opened = timeout_at(deadline, open(connection.clone(), game)) => match opened {
             Ok(opened) => opened.map_err(|error| failed(error.to_string())),
             Err(_) => Err(failed("it took too long".to_owned())),
         },
-        end = interruption(&connection, &eviction, lobby) => Err(end),
+        end = interruption(&connection, &eviction, game) => Err(end),
     };
     match opened {
-        Ok((true, opened)) => connection::play(opened, permit, connected, lobbies).await,
-        Ok((false, opened)) => spectator::serve(opened, permit, connected, lobbies).await,
+        Ok((true, opened)) => connection::play(opened, permit, connected, games).await,
+        Ok((false, opened)) => spectator::serve(opened, permit, connected, games).await,
         Err(end) => {
-            lobby.game.telemetry.network.refused(end.reason);
+            game.telemetry.network.refused(end.reason);
             end.log_without_session(&connected, address);
         }
     }
@@ -69,11 +71,14 @@ pub(super) async fn serve(
 
 /// Answers a browser's request, and opens its session. The flag says whether the browser wants to
 /// play.
-async fn open(connection: quinn::Connection, lobby: &Lobby) -> Result<(bool, Opened), ServerError> {
+async fn open(
+    connection: quinn::Connection,
+    game: &MatchHandle,
+) -> Result<(bool, Opened), ServerError> {
     let held = connection.clone();
     let request = Request::accept(connection).await?;
-    if !is_allowed(&request, lobby) {
-        lobby.game.telemetry.network.limited(Limit::Origin);
+    if !is_allowed(&request, game) {
+        game.telemetry.network.limited(Limit::Origin);
         request.reject(StatusCode::FORBIDDEN).await?;
         // Waits until the page has read the answer, or the caller's time is over.
         held.closed().await;
@@ -87,8 +92,8 @@ async fn open(connection: quinn::Connection, lobby: &Lobby) -> Result<(bool, Ope
 
 /// Whether the origin of the page is allowed. A program that is not a browser has no origin, and is
 /// allowed.
-fn is_allowed(request: &Request, lobby: &Lobby) -> bool {
+fn is_allowed(request: &Request, game: &MatchHandle) -> bool {
     let Some(origin) = request.headers.get(ORIGIN) else { return true };
     let authority = request.url.authority();
-    origin.to_str().is_ok_and(|origin| lobby.game.access.origins.allows(origin, authority))
+    origin.to_str().is_ok_and(|origin| game.access.origins.allows(origin, authority))
 }

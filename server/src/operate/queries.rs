@@ -23,14 +23,14 @@ use std::time::{Duration, Instant};
 
 use tracing::debug;
 
-use crate::bind;
-use crate::error::{RunError, StartError};
-use crate::match_handle::MatchHandle;
+use crate::common::bind;
+use crate::common::error::{RunError, StartError};
+use crate::common::stop::Stop;
+use crate::common::threads::Threads;
+use crate::common::token_bucket::{Rate, TokenBucket};
 use crate::matches::Matches;
+use crate::matches::match_handle::MatchHandle;
 use crate::network::{Asked, Queries, ReceiveBuffer, UdpPort};
-use crate::stop::Stop;
-use crate::threads::Threads;
-use crate::token_bucket::{Rate, TokenBucket};
 use askers::Askers;
 use challenge::Challenges;
 use query::{Query, Subject};

@@ -1,32 +1,33 @@
 //! Posts joins, leaves, results of rounds, and bans to the address of `--webhook`.
 //!
-//! Each event is a JSON object in an HTTP POST ([`event`]), signed if there is a key ([`target`]).
+//! Each event is a JSON object in an HTTP POST ([`envelope`]), signed if there is a key ([`target`]).
 //! Posts wait in a bounded queue, which a thread empties in order ([`delivery`]). The match never
 //! waits for the receiver: a post that finds the queue full is dropped and counted.
 
 mod delivery;
-mod event;
+mod envelope;
+pub(crate) mod options;
 mod target;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use obsp_proto::control::MatchName;
-use thiserror::Error;
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::sync::watch;
 use tracing::info;
 
-use crate::operate::introduction::ServerName;
-use crate::options::Options;
-use crate::telemetry::{PostOutcome, ServerTelemetry};
-use crate::threads::join_until;
-use crate::unix_time::unix_time;
-use event::Envelope;
-pub(crate) use event::{Happening, Person, Standing};
+use super::metrics::server_telemetry::ServerTelemetry;
+use super::metrics::webhook_metrics::PostOutcome;
+use crate::common::clock::unix_time;
+use crate::common::error::WebhookError;
+use crate::common::threads::join_until;
+use crate::door::introduction::ServerName;
+use crate::matches::happening::{Happening, Listener};
+use envelope::Envelope;
+use options::WebhookOptions;
 use target::{Key, Target};
 
 /// Posts that may wait: as many as 32 players cause in a minute of joining and leaving.
@@ -38,32 +39,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The name of the thread, for messages.
 const PART: &str = "webhook thread";
 
-/// Why events cannot be posted.
-#[derive(Debug, Error)]
-pub enum WebhookError {
-    /// The value is not an address to which events can be posted. The message does not show it,
-    /// because it may hold a secret.
-    #[error("--webhook: {reason}; write it like https://example.org/arena")]
-    Address {
-        /// The reason.
-        reason: &'static str,
-    },
-    /// The file of the key cannot be used.
-    #[error("--webhook-key {}: {reason}", .path.display())]
-    Key {
-        /// The path of the file.
-        path: PathBuf,
-        /// The reason.
-        reason: String,
-    },
-    /// The system's certificates cannot be used.
-    #[error("--webhook: cannot set up TLS: {0}")]
-    Tls(#[from] rustls::Error),
-    /// The system refuses a thread or an event loop.
-    #[error("cannot start the {PART}: {0}")]
-    Thread(std::io::Error),
-}
-
 /// A post that waits to be sent.
 #[derive(Clone, Debug)]
 struct Post {
@@ -74,10 +49,7 @@ struct Post {
     body: Arc<[u8]>,
 }
 
-/// Takes events for the webhook. Without `--webhook` it drops them.
-#[derive(Clone, Default)]
-pub(crate) struct Webhook(Option<Arc<Queue>>);
-
+/// Takes events for the webhook.
 struct Queue {
     server: Option<ServerName>,
     /// When the server started, in seconds since 1970.
@@ -87,28 +59,27 @@ struct Queue {
     telemetry: Arc<ServerTelemetry>,
 }
 
-impl Webhook {
+impl Queue {
     /// Queues an event, of a match or of the whole server. It never waits.
-    pub(crate) fn tell(&self, match_name: Option<&MatchName>, happening: &Happening) {
-        let Some(queue) = &self.0 else { return };
-        let id = format!("{}-{}", queue.start, queue.count.fetch_add(1, Ordering::Relaxed));
+    fn take(&self, match_name: Option<&MatchName>, happening: &Happening) {
+        let id = format!("{}-{}", self.start, self.count.fetch_add(1, Ordering::Relaxed));
         let envelope = Envelope {
             id: &id,
             time: unix_time(),
-            server: queue.server.as_ref().map(ServerName::as_str),
+            server: self.server.as_ref().map(ServerName::as_str),
             match_name: match_name.map(MatchName::as_str),
             happening,
         };
         // Plain structures of numbers and texts can always be written.
         let body = serde_json::to_vec(&envelope).unwrap_or_default().into();
-        if queue.posts.try_send(Post { id, event: happening.name(), body }).is_err() {
-            queue.telemetry.webhook.count(PostOutcome::Dropped);
+        if self.posts.try_send(Post { id, event: happening.name(), body }).is_err() {
+            self.telemetry.webhook.count(PostOutcome::Dropped);
         }
     }
 
-    /// Whether there is a receiver.
-    pub(crate) fn is_heard(&self) -> bool {
-        self.0.is_some()
+    /// Hands events to this queue.
+    fn listener(self) -> Listener {
+        Listener::new(move |match_name, happening| self.take(match_name, happening))
     }
 }
 
@@ -120,13 +91,14 @@ pub(crate) struct Poster {
 }
 
 impl Poster {
-    /// Starts the thread, if the options name a receiver.
+    /// Starts the thread, if the options name a receiver, which is told the name of the server.
     pub(crate) fn start(
-        options: &Options,
+        options: &WebhookOptions,
+        server: Option<&ServerName>,
         telemetry: &Arc<ServerTelemetry>,
-    ) -> Result<Option<(Self, Webhook)>, WebhookError> {
-        let Some(url) = &options.webhook.webhook else { return Ok(None) };
-        let key = options.webhook.webhook_key.as_deref().map(Key::read).transpose()?;
+    ) -> Result<Option<(Self, Listener)>, WebhookError> {
+        let Some(url) = &options.webhook else { return Ok(None) };
+        let key = options.webhook_key.as_deref().map(Key::read).transpose()?;
         if key.is_none() {
             info!("without --webhook-key, posts to the webhook are not signed");
         }
@@ -143,13 +115,13 @@ impl Poster {
         let thread = Builder::new().name(PART.to_owned()).spawn(work);
         let thread = Some(thread.map_err(WebhookError::Thread)?);
         let queue = Queue {
-            server: options.introduction.name.clone(),
+            server: server.cloned(),
             start: unix_time(),
             count: AtomicU64::new(0),
             posts,
             telemetry: Arc::clone(telemetry),
         };
-        Ok(Some((Self { thread, ending }, Webhook(Some(Arc::new(queue))))))
+        Ok(Some((Self { thread, ending }, queue.listener())))
     }
 }
 
@@ -169,9 +141,9 @@ mod tests {
     use tokio::sync::mpsc::Receiver;
 
     use super::*;
-    use crate::telemetry::ServerIdentity;
+    use crate::operate::metrics::server_telemetry::ServerIdentity;
 
-    fn webhook() -> (Webhook, Receiver<Post>, Arc<ServerTelemetry>) {
+    fn webhook() -> (Listener, Receiver<Post>, Arc<ServerTelemetry>) {
         let telemetry = Arc::new(ServerTelemetry::new(&ServerIdentity::default()).unwrap());
         let (posts, waiting) = channel(WAITING);
         let queue = Queue {
@@ -181,7 +153,7 @@ mod tests {
             posts,
             telemetry: Arc::clone(&telemetry),
         };
-        (Webhook(Some(Arc::new(queue))), waiting, telemetry)
+        (queue.listener(), waiting, telemetry)
     }
 
     fn ban() -> Happening {
@@ -210,7 +182,7 @@ mod tests {
 
     #[test]
     fn without_a_receiver_nothing_is_written() {
-        assert!(!Webhook::default().is_heard());
-        Webhook::default().tell(None, &ban());
+        assert!(!Listener::default().is_heard());
+        Listener::default().tell(None, &ban());
     }
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use obsp_game::AnyGame;
 use obsp_game::arena::Arena;
 
+use super::options::Options;
 use super::{MatchBuilder, Server};
-use crate::error::StartError;
-use crate::options::Options;
+use crate::common::error::StartError;
 
 /// Builds a server in a program of your own: the map, the game, and where it listens.
 ///

@@ -7,12 +7,12 @@ use obsp_sim::{EntityId, State};
 use thiserror::Error;
 use tokio::sync::watch::Receiver;
 
-use crate::clients::{Client, Removal};
-use crate::error::StartError;
-use crate::match_handle::MatchHandle;
+use crate::common::error::StartError;
+use crate::door::clients::{Client, Removal};
 use crate::matches::OfMatch;
-use crate::published::PublishedState;
-use crate::rounds::RoundRequest;
+use crate::matches::match_handle::MatchHandle;
+use crate::matches::rounds::RoundRequest;
+use crate::matches::tick_thread::published::PublishedState;
 
 /// A running match as the rest of a program sees it. Clones are handles of the same match.
 #[derive(Clone)]
@@ -135,7 +135,7 @@ impl ServerHandle {
         if let Some(why) = self.game.failure.get() {
             return Err(CommandError::Ended(why.clone()));
         }
-        crate::map_file::find(map, &crate::map_file::folders())?;
+        crate::matches::map_file::find(map, &crate::matches::map_file::folders())?;
         self.game.rounds.request(RoundRequest::Map(map.to_owned()));
         Ok(())
     }

@@ -6,8 +6,8 @@ use obsp_game::AnyGame;
 use obsp_game::arena::Arena;
 use obsp_proto::control::{MAX_MATCHES, MatchName};
 
-use crate::error::StartError;
-use crate::options::Options;
+use super::options::Options;
+use crate::common::error::StartError;
 
 /// The name of a server's first match.
 pub(super) const FIRST: &str = "main";
@@ -112,12 +112,8 @@ impl MatchBuilder {
     }
 }
 
-/// A match that is to be set up: its name, its options and its game.
-pub(super) struct PlannedMatch {
-    pub(super) name: MatchName,
-    pub(super) options: Options,
-    pub(super) game: Arc<dyn AnyGame>,
-}
+/// The name, the options and the game of a match that is to be set up.
+pub(super) type Plan = (MatchName, Options, Arc<dyn AnyGame>);
 
 /// All matches of a server: the first one, the matches of the command line, which play the same
 /// game, and the matches that a program has added.
@@ -128,24 +124,21 @@ pub(super) fn plan(
     options: &Options,
     game: &Arc<dyn AnyGame>,
     added: &[(String, MatchBuilder)],
-) -> Result<(PlannedMatch, Vec<PlannedMatch>), StartError> {
-    let first =
-        PlannedMatch { name: FIRST.parse()?, options: options.clone(), game: Arc::clone(game) };
-    let mut others: Vec<PlannedMatch> = Vec::new();
+) -> Result<(Plan, Vec<Plan>), StartError> {
+    let first: Plan = (FIRST.parse()?, options.clone(), Arc::clone(game));
+    let mut others: Vec<Plan> = Vec::new();
     for other in &options.matches {
-        let (name, game) = (other.name.clone(), Arc::clone(game));
-        others.push(PlannedMatch { name, options: other.options(options), game });
+        others.push((other.name.clone(), other.options(options), Arc::clone(game)));
     }
     for (name, builder) in added {
-        let (name, game) = (name.parse()?, Arc::clone(&builder.game));
-        others.push(PlannedMatch { name, options: builder.options(options), game });
+        others.push((name.parse()?, builder.options(options), Arc::clone(&builder.game)));
     }
     if others.len() >= MAX_MATCHES {
         return Err(StartError::TooManyMatches { matches: others.len() + 1 });
     }
-    for (number, other) in others.iter().enumerate() {
-        if other.name == first.name || others[..number].iter().any(|one| one.name == other.name) {
-            return Err(StartError::MatchNameTaken(other.name.clone()));
+    for (number, (name, ..)) in others.iter().enumerate() {
+        if *name == first.0 || others[..number].iter().any(|(earlier, ..)| earlier == name) {
+            return Err(StartError::MatchNameTaken(name.clone()));
         }
     }
     Ok((first, others))
@@ -161,7 +154,7 @@ mod tests {
             names.iter().map(|name| ((*name).to_owned(), MatchBuilder::new("warren"))).collect();
         let game: Arc<dyn AnyGame> = Arc::new(Arena);
         let (first, others) = plan(&options, &game, &added)?;
-        Ok(std::iter::once(first).chain(others).map(|one| one.name.to_string()).collect())
+        Ok(std::iter::once(first).chain(others).map(|(name, ..)| name.to_string()).collect())
     }
 
     #[test]

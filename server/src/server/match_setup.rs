@@ -1,43 +1,47 @@
-//! The parts that each match has of its own before the server's threads start: its world, its
-//! lobby, its pages, and the threads that play it.
+//! The setup from which a match is started: its first world, the options, and the parts that its
+//! threads will own. The handle of the match and its pages are made from that, and then the threads start.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use obsp_game::RunningMatch;
+use obsp_game::{AnyGame, RunningMatch};
 use obsp_proto::control::MatchName;
 
-use super::match_builder::PlannedMatch;
-use super::network_thread::LedMatch;
-use crate::access_rules::AccessRules;
-use crate::audit_thread::AuditThread;
-use crate::clients::Clients;
-use crate::error::{RunError, StartError};
-use crate::http::PageState;
-use crate::level::{Level, LevelMaker};
-use crate::match_handle::MatchHandle;
-use crate::network::{
-    self, Admission, Cadence, LeavingRules, Limits, Lobby, SendGroups, Spectators,
-};
-use crate::operate::introduction::Introduction;
-use crate::operate::outgoing::Outgoing;
-use crate::operate::webhook::Webhook;
-use crate::options::Options;
-use crate::public_endpoint::PublicEndpoint;
-use crate::published::{ContactSubscription, LatestState, PublishedStates};
-use crate::recording::{Keeper, LevelRecordings};
-use crate::rounds::director::LevelPipeline;
-use crate::rounds::{Loader, LoaderThread, Rounds, Schedule};
-use crate::seats::JoinRequest;
-use crate::stop::Stop;
-use crate::telemetry::{Identity, ServerTelemetry, Telemetry};
-use crate::threads::Threads;
-use crate::tick_thread::Match;
-use crate::tickets::Tickets;
-use crate::watchdog::Gate;
+use super::match_builder::Plan;
+use super::options::Options;
+use crate::common::error::{RunError, StartError};
+use crate::common::stop::Stop;
+use crate::common::threads::Threads;
+use crate::door::AccessRules;
+use crate::door::admission::Admission;
+use crate::door::clients::Clients;
+use crate::door::introduction::Introduction;
+use crate::door::outgoing::Outgoing;
+use crate::door::public_endpoint::PublicEndpoint;
+use crate::door::tickets::Tickets;
+use crate::matches::audit_thread::AuditThread;
+use crate::matches::happening::Listener;
+use crate::matches::level::{Level, LevelMaker};
+use crate::matches::match_handle::MatchHandle;
+use crate::matches::match_handle::Spectators;
+use crate::matches::recording::LevelRecordings;
+use crate::matches::rounds::director::{self, LevelPipeline};
+use crate::matches::rounds::{Loader, LoaderThread, Rounds, Schedule};
+use crate::matches::seats::JoinRequest;
+use crate::matches::seats::away::LeavingRules;
+use crate::matches::telemetry::{Identity, Telemetry};
+use crate::matches::tick_thread::Match;
+use crate::matches::tick_thread::published::{ContactSubscription, LatestState, PublishedStates};
+use crate::matches::tick_thread::send_groups::{Cadence, SendGroups};
+use crate::matches::watchdog::Gate;
+use crate::network::{self, Limits};
+use crate::operate::metrics::server_telemetry::ServerTelemetry;
+use crate::operate::metrics::status;
+use crate::operate::page::page_state::PageState;
 
 /// Finished worlds that may wait to be freed. There are never as many at a time.
 const FINISHED_WORLDS: usize = 4;
@@ -50,7 +54,7 @@ pub(super) struct Shared {
     pub(super) access: Arc<AccessRules>,
     pub(super) endpoint: Arc<PublicEndpoint>,
     pub(super) introduction: Arc<Introduction>,
-    pub(super) webhook: Webhook,
+    pub(super) webhook: Listener,
     pub(super) telemetry: Arc<ServerTelemetry>,
     pub(super) stop: Stop,
     pub(super) epoch: Instant,
@@ -61,46 +65,34 @@ pub(super) struct Shared {
     pub(super) played: Arc<AtomicUsize>,
 }
 
-/// A match before its threads run.
+/// The setup from which a match is started: the match on its first level, and the parts that lead it
+/// through the next ones.
 pub(super) struct MatchSetup {
-    pub(super) game: Arc<MatchHandle>,
-    pub(super) lobby: Arc<Lobby>,
-    pub(super) pages: Arc<PageState>,
-    pub(super) recordings: Arc<LevelRecordings>,
-    simulation: Match,
-    loader_thread: LoaderThread,
-    finished_worlds: Receiver<Box<dyn RunningMatch>>,
-    audit: Option<AuditThread>,
-    keeper: Option<Keeper>,
-}
-
-/// The match on its first level, and the parts that lead it through the next ones.
-pub(super) struct Simulation {
     name: MatchName,
     game_name: &'static str,
     pub(super) options: Options,
-    game: Match,
+    simulation: Match,
     latest: LatestState,
     pub(super) level: Arc<Level>,
     pub(super) props: usize,
     joins: SyncSender<JoinRequest>,
     contact_subscription: Arc<ContactSubscription>,
-    recordings: Arc<LevelRecordings>,
+    pub(super) recordings: Arc<LevelRecordings>,
     finished_worlds: Receiver<Box<dyn RunningMatch>>,
-    rounds: Rounds,
+    rounds: Arc<Rounds>,
     schedule: Schedule,
     pipeline: LevelPipeline,
     loader_thread: LoaderThread,
+    audit: Option<AuditThread>,
 }
 
-impl Simulation {
+impl MatchSetup {
     /// Loads the maps of a match and sets up its first world.
-    pub(super) fn new(planned: PlannedMatch) -> Result<Self, StartError> {
-        let PlannedMatch { name, options, game } = planned;
+    pub(super) fn load((name, options, game): Plan) -> Result<Self, StartError> {
         let maps = options.rounds.rotation(&options.map);
         let first = maps.first().ok_or_else(|| StartError::NoMaps(options.rounds.maps.clone()))?;
         let game_name = game.game_name();
-        let maker = LevelMaker::new(&options, game);
+        let maker = level_maker(&options, game);
         let prepared = maker.make(first, 0)?;
         // The other maps are checked now, so that a faulty one stops the start instead of being
         // left out later.
@@ -112,7 +104,7 @@ impl Simulation {
         let (finished, finished_worlds) = sync_channel(FINISHED_WORLDS);
         let contact_subscription = Arc::<ContactSubscription>::default();
         let (level, props) = (Arc::clone(&prepared.level), prepared.props);
-        let (game, latest) = Match::new(
+        let (simulation, latest) = Match::new(
             prepared,
             options.rewind,
             requests,
@@ -125,7 +117,7 @@ impl Simulation {
         Ok(Self {
             name,
             game_name,
-            game: game
+            simulation: simulation
                 .with_tanks(options.tanks)
                 .with_combat_time(options.joining.combat_time)
                 .recorded_by(recorder),
@@ -138,27 +130,38 @@ impl Simulation {
             pipeline: LevelPipeline { loader, worlds, recordings: Arc::clone(&recordings) },
             recordings,
             finished_worlds,
-            rounds,
+            rounds: Arc::new(rounds),
             schedule,
             loader_thread,
+            audit: None,
         })
     }
 }
 
 impl MatchSetup {
-    /// Makes a match ready, and the part of it that the network thread leads.
-    pub(super) fn new(
-        simulation: Simulation,
-        shared: &Shared,
-    ) -> Result<(Self, LedMatch), StartError> {
-        let options = &simulation.options;
+    /// The handle of the match, by which all others see it. An audit of the match is made ready, too.
+    pub(super) fn handle(&mut self, shared: &Shared) -> Result<Arc<MatchHandle>, StartError> {
+        let options = &self.options;
+        let combat_time = options.joining.combat_time;
+        let spectator_rate = options.spectator_rate.min(options.tick_rate);
         let game = Arc::new(MatchHandle {
-            telemetry: Arc::new(telemetry(&simulation, shared)),
-            name: simulation.name,
-            game_name: simulation.game_name,
-            latest: simulation.latest,
+            telemetry: Arc::new(telemetry(self, shared)),
+            name: self.name.clone(),
+            game_name: self.game_name,
+            latest: self.latest.clone(),
             clients: Clients::default(),
-            rounds: simulation.rounds,
+            rounds: Arc::clone(&self.rounds),
+            joins: self.joins.clone(),
+            send_groups: SendGroups::new(options.max_players, options.tick_rate),
+            tickets: Tickets::new(options.joining.rejoin).with_combat_time(combat_time),
+            leaving: LeavingRules { protects: options.joining.rejoin_protect, combat_time },
+            client_budget: options.client_budget,
+            snapshot_limit: shared.limits.snapshot_rate,
+            spectators: Spectators {
+                cadence: Cadence::new(spectator_rate, options.tick_rate),
+                budget: options.spectator_budget,
+            },
+            admission: Arc::clone(&shared.admission),
             access: Arc::clone(&shared.access),
             outgoing: Arc::clone(&shared.outgoing),
             endpoint: Arc::clone(&shared.endpoint),
@@ -171,43 +174,34 @@ impl MatchSetup {
             is_over: AtomicBool::new(false),
             is_left_behind: Arc::default(),
         });
-        let audit = match options.audit_every {
+        self.audit = match options.audit_every {
             0 => None,
             every => Some(AuditThread::new(&game, every)?),
         };
+        Ok(game)
+    }
+
+    /// The pages about the match of `game`.
+    pub(super) fn pages(
+        &self,
+        game: &Arc<MatchHandle>,
+        telemetry: &Arc<ServerTelemetry>,
+    ) -> Arc<PageState> {
+        let options = &self.options;
         if let Some(folder) = options.replay_dir.as_deref().filter(|folder| !folder.is_dir()) {
             let folder = folder.display();
             tracing::warn!(
                 "--replay-dir {folder}: the page offers no recordings until there is a folder of this name"
             );
         }
-        let pages = Arc::new(PageState::new(
-            Arc::clone(&game),
-            simulation.recordings.latest(),
+        Arc::new(PageState::new(
+            Arc::clone(game),
+            Arc::clone(telemetry),
+            self.recordings.latest(),
             options.replay_dir.clone(),
             options.pages.replay_running,
-            simulation.contact_subscription,
-        ));
-        let lobby = Arc::new(lobby(options, Arc::clone(&game), simulation.joins, shared));
-        let led = LedMatch {
-            lobby: Arc::clone(&lobby),
-            states: simulation.game.states(),
-            cadence: snapshot_cadence(options),
-            schedule: simulation.schedule,
-            pipeline: simulation.pipeline,
-        };
-        let setup = Self {
-            game,
-            lobby,
-            pages,
-            keeper: simulation.recordings.keeper(&options.retention),
-            recordings: simulation.recordings,
-            simulation: simulation.game,
-            loader_thread: simulation.loader_thread,
-            finished_worlds: simulation.finished_worlds,
-            audit,
-        };
-        Ok((setup, led))
+            Arc::clone(&self.contact_subscription),
+        ))
     }
 
     /// Every state of the match from now on.
@@ -215,20 +209,27 @@ impl MatchSetup {
         self.simulation.states()
     }
 
-    /// Starts the threads that play the match. The tick thread passes `gate` before every tick.
+    /// Starts the threads that play the match of `game`. The tick thread passes `gate` before every
+    /// tick. Returns the work by which the network thread leads the match until it is over.
     pub(super) fn start(
         self,
+        game: Arc<MatchHandle>,
+        telemetry: Arc<ServerTelemetry>,
         threads: &mut Threads,
         tick_rate: u32,
         gate: Gate,
-    ) -> Result<(), StartError> {
+    ) -> Result<Leading, StartError> {
+        let cadence = snapshot_cadence(&self.options);
+        let led = (self.simulation.states(), cadence, self.schedule, self.pipeline);
+        let leading = Box::pin(lead(Arc::clone(&game), telemetry, led));
+        let keeper = self.recordings.keeper(&self.options.retention);
         let loader_thread = self.loader_thread;
         threads.spawn_dispensable("level loader thread", move || {
             loader_thread.run();
             Ok(())
         })?;
         // Another thread frees the worlds, because freeing one takes longer than a tick.
-        let (game, simulation) = (self.game, self.simulation);
+        let simulation = self.simulation;
         let finished_worlds = self.finished_worlds;
         // The cleaning thread ends after the tick thread.
         threads.spawn_until_left("cleaning thread", &game.is_left_behind, move || {
@@ -239,7 +240,7 @@ impl MatchSetup {
             let stop = game.stop.clone();
             threads.spawn_dispensable("audit thread", move || audit.run(&stop))?;
         }
-        if let Some(keeper) = self.keeper {
+        if let Some(keeper) = keeper {
             let stop = game.stop.clone();
             threads.spawn_dispensable("recordings' keeper", move || {
                 keeper.run(&stop);
@@ -249,7 +250,26 @@ impl MatchSetup {
         let is_left_behind = Arc::clone(&game.is_left_behind);
         threads.spawn_until_left("tick thread", &is_left_behind, move || {
             play(simulation, &game, tick_rate, &gate)
-        })
+        })?;
+        Ok(leading)
+    }
+}
+
+/// The work by which the network thread leads a match.
+pub(super) type Leading = Pin<Box<dyn Future<Output = Result<(), RunError>> + Send>>;
+
+/// Leads the match and hands its states to the connections, until it is over.
+async fn lead(
+    game: Arc<MatchHandle>,
+    telemetry: Arc<ServerTelemetry>,
+    (states, cadence, schedule, pipeline): (PublishedStates, Cadence, Schedule, LevelPipeline),
+) -> Result<(), RunError> {
+    let rounds = &game.telemetry.network.round;
+    tokio::select! {
+        ended = game.send_groups.run(states, cadence, rounds) => ended,
+        () = status::report(Arc::clone(&game), &telemetry) => Ok(()),
+        () = director::direct(schedule, pipeline, Arc::clone(&game)) => Ok(()),
+        () = network::expire(Arc::clone(&game)) => Ok(()),
     }
 }
 
@@ -285,49 +305,37 @@ fn play(
     Ok(())
 }
 
+/// Makes levels of `game` by these options.
+pub(crate) fn level_maker(options: &Options, game: Arc<dyn AnyGame>) -> LevelMaker {
+    LevelMaker {
+        game,
+        tick_rate: options.tick_rate,
+        snapshot_rate: options.snapshot_rate,
+        spectator_rate: options.spectator_rate.min(options.tick_rate),
+        objects: options.objects,
+        seed: options.seed,
+        sim_threads: options.sim_threads,
+        sim_budget: options.sim_budget,
+        max_players: options.max_players,
+    }
+}
+
 /// The telemetry of a match.
-fn telemetry(simulation: &Simulation, shared: &Shared) -> Telemetry {
-    let Simulation { level, options, .. } = simulation;
+fn telemetry(setup: &MatchSetup, shared: &Shared) -> Telemetry {
+    let MatchSetup { level, options, .. } = setup;
     let identity = Identity {
-        label: (shared.played.load(Ordering::Relaxed) > 1).then(|| simulation.name.clone()),
+        label: (shared.played.load(Ordering::Relaxed) > 1).then(|| setup.name.clone()),
         map: level.match_info.map_name.as_str(),
         map_hash: &level.match_info.map.to_string(),
         tick_rate: options.tick_rate,
         max_players: options.max_players,
         map_load: level.load_time.as_secs_f64(),
-        recording: simulation.recordings.latest(),
+        recording: setup.recordings.latest(),
     };
-    Telemetry::new(&shared.telemetry, &identity)
+    Telemetry::new(&shared.telemetry.registry, &identity)
 }
 
 /// The ticks of which players are sent a snapshot.
 fn snapshot_cadence(options: &Options) -> Cadence {
     Cadence::new(options.snapshot_rate.unwrap_or(options.tick_rate), options.tick_rate)
-}
-
-/// The state that the connections of a match share.
-fn lobby(
-    options: &Options,
-    game: Arc<MatchHandle>,
-    joins: SyncSender<JoinRequest>,
-    shared: &Shared,
-) -> Lobby {
-    let spectator_rate = options.spectator_rate.min(options.tick_rate);
-    Lobby {
-        game,
-        joins,
-        send_groups: Arc::new(SendGroups::new(options.max_players, options.tick_rate)),
-        tickets: Tickets::new(options.joining.rejoin).with_combat_time(options.joining.combat_time),
-        leaving: LeavingRules {
-            protects: options.joining.rejoin_protect,
-            combat_time: options.joining.combat_time,
-        },
-        admission: Arc::clone(&shared.admission),
-        client_budget: options.client_budget,
-        spectators: Spectators {
-            cadence: Cadence::new(spectator_rate, options.tick_rate),
-            budget: options.spectator_budget,
-        },
-        limits: shared.limits,
-    }
 }

@@ -8,25 +8,25 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-use crate::error::RunError;
-use crate::match_handle::MatchHandle;
+use super::match_setup::Leading;
+use crate::common::error::RunError;
+use crate::matches::MatchHandles;
 use crate::matches::Matches;
-use crate::network::{self, Cadence, Endpoints, Lobbies, Lobby, Renewal};
-use crate::operate::minute;
-use crate::options::AgonesOptions;
-use crate::published::PublishedStates;
-use crate::rounds::Schedule;
-use crate::rounds::director::{self, LevelPipeline};
-use crate::telemetry::EventLoop;
-use crate::watchdog::Gate;
-use crate::{agones, drain, status};
+use crate::matches::match_handle::MatchHandle;
+use crate::matches::telemetry::EventLoop;
+use crate::matches::watchdog::Gate;
+use crate::network::{self, Endpoints, Renewal};
+use crate::operate::fleet::options::AgonesOptions;
+use crate::operate::reload::minute;
+use crate::operate::{drain, fleet as agones};
 
 /// The network thread before it runs.
 pub(super) struct NetworkThread {
     pub(super) endpoints: Endpoints,
     pub(super) renewal: Arc<Renewal>,
-    pub(super) lobbies: Arc<Lobbies>,
-    pub(super) led: Vec<LedMatch>,
+    pub(super) games: MatchHandles,
+    /// The work by which this thread leads each match.
+    pub(super) led: Vec<Leading>,
     /// Time after which the server ends. `None` means never.
     pub(super) duration: Option<Duration>,
     pub(super) agones: AgonesOptions,
@@ -36,29 +36,20 @@ pub(super) struct NetworkThread {
     pub(super) gate: Gate,
 }
 
-/// The parts of one match that the network thread leads.
-pub(super) struct LedMatch {
-    pub(super) lobby: Arc<Lobby>,
-    pub(super) states: PublishedStates,
-    pub(super) cadence: Cadence,
-    pub(super) schedule: Schedule,
-    pub(super) pipeline: LevelPipeline,
-}
-
 impl NetworkThread {
     /// Serves until the server is asked to end, or something failed.
     pub(super) fn run(self, runtime: &Runtime) -> Result<(), RunError> {
-        let games = self.lobbies.map(|lobby| Arc::clone(&lobby.game));
+        let games = self.games;
         let first = Arc::clone(games.first());
         let stop = &first.stop;
-        let pulse = first.telemetry.server.pulses.of(EventLoop::Network);
+        let pulse = first.telemetry.registry.pulses.of(EventLoop::Network);
         let _stops_the_others = stop.when_dropped();
         runtime.block_on(async {
             let introduction = introduction(&games);
             let ended = async {
                 let mut led = JoinSet::new();
                 for each in self.led {
-                    led.spawn(each.lead());
+                    led.spawn(each);
                 }
                 let access = Arc::clone(&first.access);
                 let ended = tokio::select! {
@@ -76,7 +67,7 @@ impl NetworkThread {
                 stop.request();
                 ended
             };
-            let serving = network::serve(self.endpoints.clone(), Arc::clone(&self.lobbies));
+            let serving = network::serve(self.endpoints.clone(), Arc::new(games.clone()));
             let fleet = agones::run(&self.agones, self.asks_address, introduction, &games, stop);
             let served = async {
                 let (ended, (), ()) = tokio::join!(ended, serving, fleet);
@@ -88,21 +79,6 @@ impl NetworkThread {
                 never = pulse.keep(|| self.gate.pass()) => match never {},
             }
         })
-    }
-}
-
-impl LedMatch {
-    /// Leads the match and hands its states to the connections, until it is over.
-    async fn lead(self) -> Result<(), RunError> {
-        let Self { lobby, states, cadence, schedule, pipeline } = self;
-        let game = Arc::clone(&lobby.game);
-        let rounds = &game.telemetry.network.round;
-        tokio::select! {
-            ended = lobby.send_groups.run(states, cadence, rounds) => ended,
-            () = status::report(Arc::clone(&game)) => Ok(()),
-            () = director::direct(schedule, pipeline, Arc::clone(&game)) => Ok(()),
-            () = network::expire(Arc::clone(&lobby)) => Ok(()),
-        }
     }
 }
 

@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::match_setup::Shared;
-use crate::access_rules::AccessRules;
-use crate::admin::Access;
-use crate::clients::Removal;
-use crate::join_key::read_join_key;
-use crate::match_handle::MatchHandle;
+use super::reload::Part;
+use crate::door::AccessRules;
+use crate::door::admission::Shares;
+use crate::door::clients::Removal;
+use crate::door::token_gate::join_key::read_join_key;
 use crate::matches::Matches;
-use crate::network::{Credentials, Renewal, Shares};
-use crate::operate::reload::Part;
+use crate::matches::match_handle::MatchHandle;
+use crate::network::{Credentials, Renewal};
+use crate::operate::admin::Access;
 use obsp_proto::control::Reason;
 
 /// All parts that may change.

@@ -10,41 +10,49 @@ use obsp_proto::Fingerprint;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
-use super::Description;
-use super::match_builder::PlannedMatch;
-use super::match_setup::{MatchSetup, Shared, Simulation};
+use super::match_builder::Plan;
+use super::match_setup::{MatchSetup, Shared};
 use super::network_thread::NetworkThread;
-use super::reloadable;
-use crate::access_rules::AccessRules;
-use crate::admin::Admin;
-use crate::bans::Bans;
-use crate::clock::Clock;
+use super::options::Options;
+use super::reload::Reload;
+use super::{Description, reloadable};
+use crate::common::clock::Clock;
+use crate::common::error::StartError;
+use crate::common::stop::Stop;
+use crate::door::AccessRules;
+use crate::door::admission::{Admission, Shares};
 use crate::door::admittance::Admittance;
+use crate::door::bans::Bans;
+use crate::door::introduction::Introduction;
+use crate::door::introduction::options::IntroductionOptions;
 use crate::door::mutes::Mutes;
-use crate::error::StartError;
-use crate::http::{self, AllPages};
-use crate::join_key::read_join_key;
-use crate::matches::Matches;
-use crate::network::{self, Admission, Credentials, Endpoints, Renewal, Shares, Validity};
-use crate::operate::handed_over::HandedOver;
-use crate::operate::introduction::Introduction;
-use crate::operate::outgoing::Outgoing;
+use crate::door::outgoing::Outgoing;
+use crate::door::public_endpoint::PublicEndpoint;
+use crate::door::public_endpoint::advertise::Advertised;
+use crate::door::public_endpoint::origins::Origins;
+use crate::door::public_endpoint::validity::Validity;
+use crate::door::token_gate::TokenGate;
+use crate::door::token_gate::join_key::read_join_key;
+use crate::matches::watchdog::{Gate, ServiceManager, WatchdogThread};
+use crate::matches::{MatchHandles, Matches};
+use crate::network;
+use crate::network::{Credentials, Endpoints, Renewal};
+use crate::operate::admin::Admin;
+use crate::operate::http;
+use crate::operate::metrics::server_telemetry::ServerIdentity;
+use crate::operate::metrics::server_telemetry::ServerTelemetry;
+use crate::operate::metrics::socket_metrics::inode;
+use crate::operate::page::page_state::AllPages;
 use crate::operate::queries::QueryPorts;
-use crate::operate::reload::Reload;
+use crate::operate::service::handed_over::HandedOver;
+use crate::operate::spans::Exporter;
 use crate::operate::webhook::Poster;
-use crate::options::{Advertised, IntroductionOptions, Options};
-use crate::origins::Origins;
-use crate::public_endpoint::PublicEndpoint;
-use crate::spans::Exporter;
-use crate::stop::Stop;
-use crate::telemetry::{self, ServerIdentity, ServerTelemetry};
-use crate::token_gate::TokenGate;
-use crate::watchdog::{Gate, ServiceManager, WatchdogThread};
 
 /// All parts of a server before its threads run.
 pub(super) struct Setup {
     pub(super) description: Description,
     pub(super) matches: Matches<MatchSetup>,
+    pub(super) games: MatchHandles,
     pub(super) admin: Option<Admin>,
     pub(super) query: QueryPorts,
     pub(super) pages_listener: TcpListener,
@@ -54,6 +62,7 @@ pub(super) struct Setup {
     pub(super) runtime: Runtime,
     pub(super) watchdog: WatchdogThread,
     pub(super) reload: Arc<Reload>,
+    pub(super) telemetry: Arc<ServerTelemetry>,
     pub(super) exporter: Option<Exporter>,
     pub(super) poster: Option<Poster>,
 }
@@ -62,14 +71,14 @@ impl Setup {
     /// Makes everything ready to play these matches by `options`.
     pub(super) fn new(
         options: &Options,
-        first: PlannedMatch,
-        others: Vec<PlannedMatch>,
+        first: Plan,
+        others: Vec<Plan>,
     ) -> Result<Self, StartError> {
         // All holders of these shares see the change when a reload changes them.
         let shares = Shares::from(&options.addresses);
         let access = Arc::new(access_rules(options, &shares)?);
-        let first = Simulation::new(first)?;
-        let others: Vec<_> = others.into_iter().map(Simulation::new).collect::<Result<_, _>>()?;
+        let first = MatchSetup::load(first)?;
+        let others: Vec<_> = others.into_iter().map(MatchSetup::load).collect::<Result<_, _>>()?;
         let players = others.iter().map(|other| other.options.max_players);
         // The endpoint is made for the players of all matches.
         let all = Options {
@@ -77,7 +86,7 @@ impl Setup {
             ..options.clone()
         };
         let sockets = Sockets::bind(&all)?;
-        let udp_inodes = sockets.udp.sockets.iter().filter_map(telemetry::inode).collect();
+        let udp_inodes = sockets.udp.sockets.iter().filter_map(inode).collect();
         let Quic { endpoints, runtime, credentials, certificate, validity, https } =
             Quic::open(&all, sockets.udp, access.clock.now().wall)?;
         let address = StartError::Endpoint;
@@ -106,8 +115,8 @@ impl Setup {
             udp_inodes,
         })?);
         telemetry.certificate.shows(validity.map(|validity| validity.end));
-        let (poster, webhook) = Poster::start(options, &telemetry)?.unzip();
         let IntroductionOptions { name, motd } = options.introduction.clone();
+        let (poster, webhook) = Poster::start(&options.webhook, name.as_ref(), &telemetry)?.unzip();
         let shared = Shared {
             access,
             endpoint: Arc::new(public_endpoint(options, &description, validity, https)),
@@ -121,25 +130,23 @@ impl Setup {
             limits: network::Limits::from(&all),
             played: Arc::new(AtomicUsize::new(1 + others.len())),
         };
-        let (first, first_led) = MatchSetup::new(first, &shared)?;
-        let mut led = vec![first_led];
-        let mut setups = Vec::new();
-        for other in others {
-            let (setup, other_led) = MatchSetup::new(other, &shared)?;
-            setups.push(setup);
-            led.push(other_led);
-        }
-        let matches = Matches::new(first, setups);
+        let (mut first, mut others) = (first, others);
+        let first_game = first.handle(&shared)?;
+        let other_games = others.iter_mut().map(|other| other.handle(&shared));
+        let games = Matches::new(first_game, other_games.collect::<Result<_, _>>()?);
+        let matches = Matches::new(first, others);
+        let pages = matches.zip(&games).map(|(setup, game)| setup.pages(game, &shared.telemetry));
+        let telemetry = Arc::clone(&shared.telemetry);
+        let shows_end = move |not_after| telemetry.certificate.shows(not_after);
         let renewal = Arc::new(Renewal::new(
             credentials,
             endpoints.clone(),
             shared.limits,
             Arc::clone(&shared.endpoint),
-            Arc::clone(&shared.telemetry),
+            shows_end,
             shared.access.clock.clone(),
         ));
         let manager = ServiceManager::new(&options.service);
-        let games = matches.map(|each| Arc::clone(&each.game));
         let admin_access = admin.as_ref().map(Admin::access);
         let reload = Reload::new(
             options,
@@ -149,8 +156,8 @@ impl Setup {
         let network_thread = NetworkThread {
             endpoints,
             renewal,
-            lobbies: Arc::new(matches.map(|each| Arc::clone(&each.lobby))),
-            led,
+            games: games.clone(),
+            led: Vec::new(),
             duration: options.duration,
             agones: options.agones.clone(),
             asks_address: options.advertise.is_none(),
@@ -163,8 +170,9 @@ impl Setup {
         };
         Ok(Self {
             description,
-            pages: Arc::new(matches.map(|each| Arc::clone(&each.pages))),
+            pages: Arc::new(pages),
             matches,
+            games,
             admin,
             query,
             pages_listener: sockets.pages,
@@ -173,9 +181,20 @@ impl Setup {
             runtime,
             watchdog,
             reload,
+            telemetry: shared.telemetry,
             exporter,
             poster,
         })
+    }
+}
+
+impl From<&Options> for network::Limits {
+    fn from(options: &Options) -> Self {
+        Self {
+            players: options.max_players,
+            budget: options.client_budget.max(options.spectator_budget),
+            snapshot_rate: options.tick_rate,
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Checks of the texts in the repository: pages are short, links lead somewhere, commands run,
-//! comments name their subject, the libraries have examples, and the changelog quotes messages
-//! correctly.
+//! comments name their subject, modules keep their order, the libraries have examples, and the
+//! changelog quotes messages correctly.
 
 mod commands;
 mod links;
 mod page;
+mod rooms;
 mod sources;
 
 use page::{Page, files};

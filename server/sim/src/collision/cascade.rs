@@ -29,7 +29,7 @@ pub(crate) use candidates::Candidates;
 pub(crate) use last_plane::{LastPlane, NearParts, Reversed};
 pub(crate) use mesh::Mesh;
 
-use crate::collision::distances::ROUNDING;
+use crate::collision::distances::{MARGIN, ROUNDING};
 use crate::collision::separation::{Proximity, separate};
 use crate::collision::time_of_impact::{Sweep, TimeOfImpact, time_of_impact};
 use crate::context::StepContext;
@@ -74,6 +74,15 @@ pub(crate) fn filter_before_parts(
     let stages = context.stages;
     let stages = if has_many_parts { stages } else { stages.without(Stage::BspBox) };
     ask(stages, a, b, margin, None, context)
+}
+
+/// The stage that decides a pair that meets for the first time.
+pub(crate) fn deciding(a: &Body, b: &Body) -> Stage {
+    let mut context = StepContext::default();
+    are_apart(a, b, MARGIN, &mut context);
+    let decided = |stage: &Stage| context.counters.cascade[*stage as usize].definitive > 0;
+    // The exact test is the last stage.
+    Stage::ALL.into_iter().find(decided).unwrap_or(Stage::Exact)
 }
 
 fn ask(

@@ -11,8 +11,7 @@ use crate::bodies::impulse::ImpulseBody;
 use crate::bodies::sleep;
 use crate::bodies::sleep::{STILL_SECONDS, STILL_SPEED};
 use crate::bodies::solver::{RESTITUTION_THRESHOLD, max_spin};
-use crate::conventions::GRAVITY;
-use crate::players::movement::WALKABLE;
+use crate::conventions::{GRAVITY, WALKABLE};
 
 /// Maximum number of bounces of a ball in one tick: in a corner it meets three surfaces.
 const MAX_BOUNCES: usize = 4;

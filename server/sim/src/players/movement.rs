@@ -7,28 +7,25 @@
 //! stand on carry a player where together they leave no way down ([`wedge`]). A wedged player can
 //! jump.
 
-mod parameters;
 mod slide;
 mod wedge;
 
 use glam::{DVec3, Vec3};
 use obsp::{Clearance, SURFACE_DISTANCE};
 
+use crate::arena::parameters::MovementParameters;
 use crate::arena::triggers::Effect;
 use crate::bodies::roles::Walker;
 use crate::collision::distances::LEAST_CLEARANCE;
 use crate::command::{Buttons, Command};
-use crate::conventions::heading;
+use crate::conventions::{WALKABLE, heading};
 use crate::players::agent::{SweepHit, SweepResult};
 use crate::players::driver::{Carry, Push};
 use crate::state::Posture;
 
-pub use parameters::{MovementError, MovementParameters};
 use slide::slide_and_step;
 use wedge::find_wedge;
 
-/// Minimum height of the normal of ground that carries: the cosine of about 45.6 degrees.
-pub(crate) const WALKABLE: f64 = 0.7;
 /// Ground nearer than this, in units, carries.
 const GROUND_REACH: f32 = 0.25;
 /// A player who moves up, and away from the ground faster than this, in units per second, has left

@@ -11,6 +11,7 @@ use obsp::geometry::Aabb;
 use obsp::model::{BodyKind, Model};
 
 use crate::arena::Arena;
+use crate::arena::parameters::MovementParameters;
 use crate::collision::cascade::{Body, Candidates, box_at, least_gap};
 use crate::collision::pose::{Pose, is_speed, is_tick};
 use crate::collision::shape::ShapeId;
@@ -19,7 +20,7 @@ use crate::context::StepContext;
 use crate::players::agent::{NearbyBodies, PlaneCache};
 use crate::players::driver::{Driver, Load, add_loads};
 use crate::players::movement;
-use crate::players::movement::{Encounters, MovementParameters, PlayerMotion};
+use crate::players::movement::{Encounters, PlayerMotion};
 use crate::players::walk::{PlayerSurroundings, shove_speed};
 use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, Kind, ModelId};

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use obsp::model::Model;
 
-use crate::collision::cascade::{Body, are_apart};
+use crate::collision::cascade::{Body, deciding};
 use crate::collision::grid::Grid;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
-use crate::context::StepContext;
 use crate::counters::Stage;
 use crate::setup::SetupError;
 use crate::state::{EntityState, Kind, State};
@@ -86,15 +85,6 @@ impl Heat {
         let pose = Pose::known(entity.position, orientation)?;
         Some(Body::standing(&self.shapes[shape], pose))
     }
-}
-
-/// The stage that decides a pair that meets for the first time.
-pub(crate) fn deciding(a: &Body, b: &Body) -> Stage {
-    let mut context = StepContext::default();
-    are_apart(a, b, super::MARGIN, &mut context);
-    let decided = |stage: &Stage| context.counters.cascade[*stage as usize].definitive > 0;
-    // The exact test is the last stage.
-    Stage::ALL.into_iter().find(decided).unwrap_or(Stage::Exact)
 }
 
 #[cfg(test)]

@@ -4,10 +4,11 @@ use glam::{DQuat, DVec3};
 use obsp::clip_to_extent;
 use obsp::model::BodyKind;
 
-use super::{PlaceError, Tick, World};
+use super::{Tick, World};
 use crate::bodies::entities::Entity;
 use crate::bodies::roles::{Missile, MissileMotion, Role};
 use crate::missiles::Missiles;
+use crate::place_error::PlaceError;
 use crate::state::{EntityId, ModelId};
 
 impl World {

@@ -3,7 +3,6 @@
 //! impulses only propose a motion, and the guard stops it where it must.
 
 use glam::{DQuat, DVec3};
-use thiserror::Error;
 
 use super::{AddPlayerError, World};
 use crate::arena::spawn;
@@ -15,6 +14,7 @@ use crate::bodies::sleep;
 use crate::bodies::solver::max_spin;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
+use crate::place_error::PlaceError;
 use crate::players::hovertank;
 use crate::players::walk::PLAYER_MASS;
 use crate::state::{EntityId, ModelId, PlayerKind, Posture};
@@ -32,28 +32,6 @@ const MAX_ARM: f64 = 1e6;
 
 /// Distance beyond the bounds of the map, in units, up to which something may be placed.
 const AROUND: f64 = 1024.0;
-
-/// Why an operation changed nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum PlaceError {
-    /// Something is in the way, or nearer than the margin, or the place is far outside of
-    /// the map.
-    #[error("there is no room: something is in the way, or the place is far outside of the map")]
-    NoRoom,
-    /// All slots for entities are taken, or all places for players.
-    #[error("the match is full: all slots for entities, or all places for players, are taken")]
-    Full,
-    /// The entity has left the match, or waits outside of the world.
-    #[error("there is no such entity in the world")]
-    NoSuchEntity,
-    /// The match was set up without the model, or its bodies are not of the kind that the
-    /// operation needs.
-    #[error("there is no such model, or its bodies are of another kind than the operation needs")]
-    NoSuchModel,
-    /// A number is infinite or NaN, or an orientation has no length.
-    #[error("a number is infinite or NaN, or an orientation has no length")]
-    NotFinite,
-}
 
 impl From<AddPlayerError> for PlaceError {
     fn from(error: AddPlayerError) -> Self {

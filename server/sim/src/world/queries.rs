@@ -6,9 +6,9 @@ use obsp::clip_box_to_extent;
 use obsp::geometry::{Aabb, ConvexSolid};
 
 use super::{Touch, World};
+use crate::arena::ray::{ClippedRay, RayEnd};
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
-use crate::bodies::ray::{ClippedRay, RayEnd};
 use crate::bodies::sleep::touches;
 use crate::collision::cascade::{Body, Candidates, least_gap};
 use crate::collision::pose::length;

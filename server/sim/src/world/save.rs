@@ -24,6 +24,7 @@ use thiserror::Error;
 use self::poses::{NearPose, SavedPose, SavedSearch};
 use super::{Touch, World};
 use crate::arena::LEFT;
+use crate::arena::parameters::MovementParameters;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity, MAX_ENTITIES, SearchState};
@@ -34,7 +35,6 @@ use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::event::Event;
 use crate::players::history::PositionHistory;
-use crate::players::movement::MovementParameters;
 use crate::setup::{Config, SetupError};
 use crate::state::{EntityId, Posture};
 

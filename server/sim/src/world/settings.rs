@@ -1,7 +1,7 @@
 use super::World;
+use crate::arena::parameters::{MovementError, MovementParameters};
 use crate::collision::time_of_impact::Resolution;
 use crate::counters::{Clock, Stage, Stages};
-use crate::players::movement::{MovementError, MovementParameters};
 use crate::threads::Threads;
 
 impl World {

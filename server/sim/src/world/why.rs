@@ -10,9 +10,9 @@ use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::{Entity, Stopped};
 use crate::bodies::sleep::{self, AwakeReason, TOUCH};
 use crate::collision::cascade::Body;
+use crate::collision::cascade::deciding;
 use crate::collision::separation::{Proximity, separate};
 use crate::counters::Stage;
-use crate::query::deciding;
 use crate::state::EntityId;
 
 /// The condition on which a body falls asleep.

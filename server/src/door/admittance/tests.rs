@@ -1,7 +1,8 @@
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::*;
-use crate::options::AddressOptions;
+use crate::door::admission::options::AddressOptions;
 
 /// A file of a test, which is removed when this value is dropped.
 struct File(PathBuf);

@@ -3,16 +3,16 @@
 use obsp_proto::control::{ChatLine, MatchEvent};
 
 use super::{Player, PlayerConnection};
-use crate::address_key::AddressKey;
-use crate::clients::Registration;
+use crate::common::address_key::AddressKey;
+use crate::door::clients::Registration;
+use crate::matches::rounds::ChatVerdict;
 use crate::network::path::Path;
-use crate::rounds::ChatVerdict;
 
 impl<P: Path> PlayerConnection<'_, P> {
     /// Passes the player's line on, unless the player is muted or the budget of chat of the address
     /// or of the match is used up.
     pub(super) fn say(&mut self, line: ChatLine) {
-        let access = &self.lobby.game.access;
+        let access = &self.game.access;
         let is_muted = |client: &Registration| access.mutes.holds_for(client, access.clock.now());
         if self.registration.as_ref().is_some_and(is_muted) {
             return;
@@ -21,9 +21,9 @@ impl<P: Path> PlayerConnection<'_, P> {
             Ok(()) if self.player.is_some() && self.vote(&line) => {}
             Ok(()) => {
                 let Some(Player { seat, .. }) = &self.player else { return };
-                self.lobby.game.telemetry.network.chat_lines.increment(1);
+                self.game.telemetry.network.chat_lines.increment(1);
                 let said = MatchEvent::Said { player: seat.player, line };
-                self.lobby.game.announce_in(&seat.level, said);
+                self.game.announce_in(&seat.level, said);
             }
             Err(limit) => self.feed.limited(limit),
         }
@@ -35,7 +35,7 @@ impl<P: Path> PlayerConnection<'_, P> {
         if !line.as_str().starts_with('/') {
             return false;
         }
-        let clients = self.lobby.game.clients.list();
+        let clients = self.game.clients.list();
         let players = clients.iter().filter(|client| !client.spectates);
         let players: Vec<_> =
             players.map(|client| (client.number, client.name.to_string())).collect();
@@ -48,15 +48,15 @@ impl<P: Path> PlayerConnection<'_, P> {
         let by = (client.number, client.name.as_str(), caller.as_str());
         let announced =
             |text: &str| Some(MatchEvent::Announced { line: ChatLine::new(text).ok()? });
-        match self.lobby.game.rounds.on_chat(by, line.as_str(), &players, self.lobby.game.now()) {
+        match self.game.rounds.on_chat(by, line.as_str(), &players, self.game.now()) {
             ChatVerdict::Chat => return false,
             ChatVerdict::Counted => {}
             ChatVerdict::Called(text) => {
-                announced(&text).into_iter().for_each(|event| self.lobby.game.announce(event));
+                announced(&text).into_iter().for_each(|event| self.game.announce(event));
             }
             ChatVerdict::Mistake(text) => {
                 if let Some(event) = announced(&text) {
-                    self.feed.session.send_event(self.lobby.game.next_tick(), &event);
+                    self.feed.session.send_event(self.game.next_tick(), &event);
                 }
             }
         }

@@ -10,16 +10,18 @@ use tracing::info;
 
 use super::identity::Identity;
 use super::{Player, PlayerConnection, person};
-use crate::clients::{Client, Removal};
-use crate::names;
-use crate::network::away::{self, AwayPlayer};
+use crate::door::clients::steered::SteeredEntity;
+use crate::door::clients::{Client, Removal};
+use crate::door::names;
+use crate::door::tickets::Presented;
+use crate::matches::happening::Happening;
+use crate::matches::match_handle::MatchHandle;
+use crate::matches::seats::away::AwayPlayer;
+use crate::matches::seats::{JoinRequest, Seat};
+use crate::matches::telemetry::ConnectionState;
+use crate::network::away;
 use crate::network::end::End;
-use crate::network::lobby::Lobby;
 use crate::network::path::Path;
-use crate::operate::webhook::Happening;
-use crate::seats::{JoinRequest, Seat, SteeredEntity};
-use crate::telemetry::ConnectionState;
-use crate::tickets::Presented;
 
 /// How long the tick thread may take to answer a request to join: many ticks.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -39,14 +41,14 @@ struct Returned {
 impl<P: Path> PlayerConnection<'_, P> {
     /// Moves the connection to the match that its hello names.
     pub(super) fn enter_match(&mut self, name: &MatchName) -> Result<(), End> {
-        let lobby = match self.lobbies.find(name.as_str()) {
-            Ok(lobby) => lobby,
+        let game = match self.games.find(name.as_str()) {
+            Ok(game) => game,
             Err(matches) => return Err(self.refuse(RefusalReason::NoSuchMatch { matches })),
         };
-        self.lobby = lobby;
-        self.news = lobby.send_groups.subscribe();
-        self.connected.moves(&lobby.game.telemetry.network.connections);
-        self.feed.enter_match(lobby).map_err(|reason| End::from(&reason))
+        self.game = game;
+        self.news = game.send_groups.subscribe();
+        self.connected.moves(&game.telemetry.network.connections);
+        self.feed.enter_match(game).map_err(|reason| End::from(&reason))
     }
 
     /// Answers a hello. It is the first of a connection, or it comes from a client that follows the
@@ -68,7 +70,7 @@ impl<P: Path> PlayerConnection<'_, P> {
     /// Lets a client into the match. A player who comes back gets the body they left; others get a
     /// new one.
     async fn admit(&mut self, name: PlayerName, token: &[u8], ticket: Ticket) -> Result<(), End> {
-        if self.lobby.game.has_failed() {
+        if self.game.has_failed() {
             return Err(self.refuse(RefusalReason::NotReady));
         }
         self.name = Some(name.clone());
@@ -78,24 +80,24 @@ impl<P: Path> PlayerConnection<'_, P> {
             return Err(self.refuse(RefusalReason::Banned));
         }
         self.feed.ask_datagrams()?;
-        if let Some(away) = recognise(self.lobby, ticket).await
+        if let Some(away) = recognise(self.game, ticket).await
             && let Some(away) = self.unless_unwanted(away)?
         {
             return self.come_back(away).await;
         }
-        if self.lobby.game.stop.draining().is_some() {
+        if self.game.stop.draining().is_some() {
             return Err(self.refuse(RefusalReason::NotReady));
         }
         let identity = self.identify(token)?;
         let player_id = identity.player_id();
-        if let Some(away) = self.take_over_from(self.lobby, player_id, |_| true).await
+        if let Some(away) = self.take_over_from(self.game, player_id, |_| true).await
             && let Some(away) = self.unless_unwanted(away)?
         {
             return self.come_back(away).await;
         }
         let outcome = self.let_in(name, &identity).await;
         if let (Err(_), Identity::Token(token), Some(gate)) =
-            (&outcome, &identity, &self.lobby.game.access.gate)
+            (&outcome, &identity, &self.game.access.gate)
         {
             gate.give_back(token);
         }
@@ -106,12 +108,12 @@ impl<P: Path> PlayerConnection<'_, P> {
     /// refused. A player who was removed meanwhile gets `None`, and may join as a newcomer.
     fn unless_unwanted(&mut self, away: AwayPlayer) -> Result<Option<AwayPlayer>, End> {
         let address = self.feed.path.connection().remote_address().ip();
-        let access = &self.lobby.game.access;
+        let access = &self.game.access;
         let is_banned = access.bans.is_banned(address, away.player_id, access.clock.unix());
         if !is_banned && !away.registration.is_removed() {
             return Ok(Some(away));
         }
-        away::release(away, self.lobby);
+        away::release(away, self.game);
         if is_banned { Err(self.refuse(RefusalReason::Banned)) } else { Ok(None) }
     }
 
@@ -122,13 +124,13 @@ impl<P: Path> PlayerConnection<'_, P> {
         let player_id = identity.player_id();
         sleep(self.permit.rejoin_delay(std::time::Instant::now())).await;
         if let Err(limit) = self.permit.play(std::time::Instant::now()) {
-            self.lobby.game.telemetry.network.limited(limit);
+            self.game.telemetry.network.limited(limit);
             return Err(self.refuse(RefusalReason::AddressLimit));
         }
-        let limit = self.lobby.game.match_info().player_limit;
+        let limit = self.game.match_info().player_limit;
         let reserved = matches!(identity, Identity::Token(token) if token.claims.reserved);
         let open_to_it =
-            if reserved { limit } else { limit - self.lobby.game.access.reserved_slots.min(limit) };
+            if reserved { limit } else { limit - self.game.access.reserved_slots.min(limit) };
         if !self.register(name, player_id, open_to_it.into(), None) {
             let end = self.refuse(RefusalReason::Full { limit: open_to_it });
             let detail = format!(
@@ -139,7 +141,7 @@ impl<P: Path> PlayerConnection<'_, P> {
         let seated = self.take_seat().await;
         if seated.is_err() {
             self.registration = None;
-            self.lobby.tickets.forget(self.ticket);
+            self.game.tickets.forget(self.ticket);
         } else {
             self.feed.greet();
         }
@@ -151,13 +153,13 @@ impl<P: Path> PlayerConnection<'_, P> {
     /// player is in this match, so a player who is refused here keeps the place in the other match.
     async fn end_older_connections(&self) {
         let Some(own) = &self.registration else { return };
-        if self.lobby.game.has_failed() {
+        if self.game.has_failed() {
             own.remove(Removal::match_failed());
         }
-        for lobby in self.lobbies.iter() {
+        for game in self.games.iter() {
             let is_older = |other: &Client| other.came_before(own);
-            if let Some(away) = self.take_over_from(lobby, own.player_id, is_older).await {
-                away::leave(away, lobby);
+            if let Some(away) = self.take_over_from(game, own.player_id, is_older).await {
+                away::leave(away, game);
             }
         }
     }
@@ -166,20 +168,20 @@ impl<P: Path> PlayerConnection<'_, P> {
     /// Returns the body and the places that the connection leaves behind.
     async fn take_over_from(
         &self,
-        lobby: &Arc<Lobby>,
+        game: &Arc<MatchHandle>,
         player_id: Option<u64>,
         which: impl Fn(&Client) -> bool,
     ) -> Option<AwayPlayer> {
         let player_id = player_id?;
-        let clients = lobby.game.clients.list();
+        let clients = game.clients.list();
         let is_older = |client: &Arc<Client>| client.player_id == Some(player_id) && which(client);
         let older = clients.into_iter().find(is_older)?;
         if older.ticket() != Ticket::NONE {
-            return recognise(lobby, older.ticket()).await;
+            return recognise(game, older.ticket()).await;
         }
         older.remove(Removal::replaced());
         let ended = async {
-            while lobby.game.clients.find(older.number).is_some() {
+            while game.clients.find(older.number).is_some() {
                 sleep(HANDOVER_POLL_INTERVAL).await;
             }
         };
@@ -197,8 +199,8 @@ impl<P: Path> PlayerConnection<'_, P> {
         limit: usize,
         returned: Option<Returned>,
     ) -> bool {
-        let lobby = self.lobby;
-        let others = lobby.game.clients.list();
+        let game = self.game;
+        let others = game.clients.list();
         let names = others.iter().filter(|client| !client.spectates).map(|client| &client.name);
         let name = names::unlike(&name, names);
         let (number, address) =
@@ -207,18 +209,18 @@ impl<P: Path> PlayerConnection<'_, P> {
         let (ticket, steered) =
             returned.map(|Returned { ticket, steered }| (ticket, steered)).unzip();
         client.steered = steered.unwrap_or_default();
-        let Some(registration) = lobby.game.clients.enter(client, limit) else { return false };
+        let Some(registration) = game.clients.enter(client, limit) else { return false };
         self.name = Some(name);
         self.ticket = match ticket.filter(|ticket| *ticket != Ticket::NONE) {
             Some(ticket) => {
-                lobby.tickets.renew(ticket, &registration);
+                game.tickets.renew(ticket, &registration);
                 ticket
             }
-            None => lobby.tickets.draw(&registration),
+            None => game.tickets.draw(&registration),
         };
         registration.hold(self.ticket);
         // In seconds. A time too long for the wire format is cut.
-        let keep = u16::try_from(lobby.tickets.keep().as_secs()).unwrap_or(u16::MAX);
+        let keep = u16::try_from(game.tickets.keep().as_secs()).unwrap_or(u16::MAX);
         // If `--rejoin` is 0, the ticket only keeps bodies in fights, and the client does not get
         // it.
         let shown = if keep == 0 { Ticket::NONE } else { self.ticket };
@@ -243,10 +245,10 @@ impl<P: Path> PlayerConnection<'_, P> {
         if let Some(client) = &self.registration {
             client.mute_until(muted_until);
         }
-        self.lobby.game.telemetry.network.rejoined();
+        self.game.telemetry.network.rejoined();
         match seat {
-            Some(seat) if seat.level.number == self.lobby.game.level().number => {
-                let tick = self.lobby.game.last_tick();
+            Some(seat) if seat.level.number == self.game.level().number => {
+                let tick = self.game.last_tick();
                 seat.take_up();
                 self.feed.enter(&seat.level);
                 self.feed.session.accept(seat.player, tick);
@@ -265,7 +267,7 @@ impl<P: Path> PlayerConnection<'_, P> {
         let (request, answer) = oneshot::channel();
         let request = JoinRequest { answer: request, steered: Arc::clone(&client.steered) };
         // If the queue is full, the request is dropped. Dropping it answers it at once.
-        let _ = self.lobby.joins.try_send(request);
+        let _ = self.game.joins.try_send(request);
         let Ok(Ok(answer)) = timeout(JOIN_TIMEOUT, answer).await else {
             return Err(self.refuse(RefusalReason::NotReady));
         };
@@ -281,11 +283,11 @@ impl<P: Path> PlayerConnection<'_, P> {
         let player = seat.player;
         if let Some(name) = self.name.clone() {
             let joined = MatchEvent::Joined { player, name: name.clone() };
-            self.lobby.game.announce_in(&seat.level, joined);
+            self.game.announce_in(&seat.level, joined);
             seat.level.roster.insert(player, name);
         }
         if !again {
-            self.lobby.game.telemetry.network.joined(self.lobby.game.clients.players());
+            self.game.telemetry.network.joined(self.game.clients.players());
         }
         self.begin(seat, if again { "player is in the next world" } else { "player joined" });
         Ok(())
@@ -293,7 +295,7 @@ impl<P: Path> PlayerConnection<'_, P> {
 
     fn tell_join(&self) {
         let Some(client) = &self.registration else { return };
-        let game = &self.lobby.game;
+        let game = self.game;
         let join = Happening::Join { player: person(client), players: game.clients.players() };
         game.webhook.tell(Some(&game.name), &join);
     }
@@ -308,7 +310,7 @@ impl<P: Path> PlayerConnection<'_, P> {
             slot = player.slot,
             generation = player.generation,
             name = self.name.as_ref().map(PlayerName::as_str),
-            players = self.lobby.game.clients.players(),
+            players = self.game.clients.players(),
             max_players = self.feed.level.match_info.player_limit,
             "{what}",
         );
@@ -323,13 +325,13 @@ impl<P: Path> PlayerConnection<'_, P> {
 
 /// The body that the holder of a ticket left. An older connection that still seems open is closed
 /// first.
-async fn recognise(lobby: &Arc<Lobby>, ticket: Ticket) -> Option<AwayPlayer> {
+async fn recognise(game: &Arc<MatchHandle>, ticket: Ticket) -> Option<AwayPlayer> {
     if ticket == Ticket::NONE {
         return None;
     }
     let handover = async {
         loop {
-            match lobby.tickets.present(ticket, std::time::Instant::now()) {
+            match game.tickets.present(ticket, std::time::Instant::now()) {
                 Presented::Back(away) => return Some(away),
                 Presented::Unknown => return None,
                 Presented::Here(older) => older.remove(Removal::replaced()),

@@ -44,7 +44,7 @@ impl<P: Path> PlayerConnection<'_, P> {
     /// it may play.
     pub(super) fn identify(&mut self, credential: &[u8]) -> Result<Identity, End> {
         let token = self.judge_token(credential)?;
-        let access = &self.lobby.game.access;
+        let access = &self.game.access;
         let player = token.as_ref().map(|token| token.claims.player);
         let address = self.feed.path.connection().remote_address().ip();
         let now = std::time::Instant::now();
@@ -69,16 +69,16 @@ impl<P: Path> PlayerConnection<'_, P> {
 
     /// Checks the client's connect token, if the server asks for tokens.
     fn judge_token(&mut self, token: &[u8]) -> Result<Option<OpenedToken>, End> {
-        let Some(gate) = &self.lobby.game.access.gate else { return Ok(None) };
+        let Some(gate) = &self.game.access.gate else { return Ok(None) };
         if token.is_empty() {
             return Err(self.refuse(RefusalReason::TokenRequired));
         }
-        let now = self.lobby.game.access.clock.now();
-        match gate.redeem(token, &self.lobby.game.endpoint.names(), now) {
+        let now = self.game.access.clock.now();
+        match gate.redeem(token, &self.game.endpoint.names(), now) {
             Ok(opened) => {
                 let player = Some(opened.claims.player);
                 let address = self.feed.path.connection().remote_address().ip();
-                if self.lobby.game.access.bans.is_banned(address, player, now.unix()) {
+                if self.game.access.bans.is_banned(address, player, now.unix()) {
                     return Err(self.refuse(RefusalReason::Banned));
                 }
                 Ok(Some(opened))

@@ -6,11 +6,13 @@ use obsp_proto::control::Reason;
 use tracing::info;
 
 use super::{PlayerConnection, person};
-use crate::clients::{self, Registration};
-use crate::network::away::{self, AwayPlayer};
+use crate::door::clients;
+use crate::door::clients::Registration;
+use crate::matches::happening::Happening;
+use crate::matches::seats::away::AwayPlayer;
+use crate::network::away;
 use crate::network::end::End;
 use crate::network::path::Path;
-use crate::operate::webhook::Happening;
 
 impl<P: Path> PlayerConnection<'_, P> {
     /// Takes a player out of the match, or keeps the place if the player may come back. The reason
@@ -18,17 +20,17 @@ impl<P: Path> PlayerConnection<'_, P> {
     pub(super) fn note_leaving(&mut self, registration: Registration, end: &End) {
         self.permit.note_left(std::time::Instant::now());
         let seat = self.player.take().map(|player| player.seat);
-        let lobby = self.lobby;
-        let stay = away::stay(lobby, seat.as_ref(), end.reason);
+        let game = self.game;
+        let stay = away::stay(game, seat.as_ref(), end.reason);
         if let Some(seat) = &seat {
-            let silence = lobby.game.now().since(self.feed.session.last_received());
-            seat.leave_behind(lobby.leaving.protected_from(lobby, silence));
+            let silence = game.now().since(self.feed.session.last_received());
+            seat.leave_behind(game.leaving.protected_from(game, silence));
         }
         let player = seat.as_ref().map(|seat| seat.player);
         let client = Arc::clone(&registration);
         let (name, player_id) = (registration.name.clone(), registration.player_id);
         let place = self.permit.keep_place(std::time::Instant::now());
-        let has_left = !away::may_come_back(end.reason) || lobby.tickets.keep().is_zero();
+        let has_left = !away::may_come_back(end.reason) || game.tickets.keep().is_zero();
         let away = AwayPlayer { name, player_id, registration, place, seat, has_left };
         let left = if !stay.is_zero() {
             away.registration.goes_away();
@@ -39,18 +41,18 @@ impl<P: Path> PlayerConnection<'_, P> {
                     name = away.name.as_str(),
                     "left in a fight: the body stays for {seconds:.1} s"
                 );
-                lobby.game.telemetry.network.left_fighting();
+                game.telemetry.network.left_fighting();
             }
-            lobby.tickets.lose(self.ticket, away, std::time::Instant::now() + stay)
+            game.tickets.lose(self.ticket, away, std::time::Instant::now() + stay)
         } else {
-            self.lobby.tickets.forget(self.ticket);
+            self.game.tickets.forget(self.ticket);
             Some(away)
         };
         if let Some(away) = left {
-            away::release(away, self.lobby);
+            away::release(away, self.game);
         }
-        let players = self.lobby.game.clients.players();
-        self.lobby.game.telemetry.network.left(players, end.reason);
+        let players = self.game.clients.players();
+        self.game.telemetry.network.left(players, end.reason);
         self.tell_leave(&client, end.reason, players);
         self.log_end(Some("player"), player, end, players);
     }
@@ -60,6 +62,6 @@ impl<P: Path> PlayerConnection<'_, P> {
         let (player, reason) = (person(client), reason.code());
         let seconds = client.seconds();
         let leave = Happening::Leave { player, reason, seconds, players };
-        self.lobby.game.webhook.tell(Some(&self.lobby.game.name), &leave);
+        self.game.webhook.tell(Some(&self.game.name), &leave);
     }
 }

@@ -6,10 +6,10 @@ use quinn::{Incoming, RecvStream, SendStream};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
+use crate::door::admission::limit::Limit;
+use crate::matches::match_handle::MatchHandle;
 use crate::network::end::{DONE, End};
-use crate::network::lobby::Lobby;
 use crate::network::{flood, web};
-use crate::telemetry::Limit;
 
 /// The detail of a QUIC handshake that did not end in time. Its first packets are padded to 1200
 /// bytes, so a line that carries only smaller datagrams loses them all.
@@ -43,14 +43,14 @@ pub(super) async fn shake_hands(
     incoming: Incoming,
     deadline: Instant,
     eviction: &Notify,
-    lobby: &Lobby,
+    game: &MatchHandle,
 ) -> Result<quinn::Connection, End> {
     let handshake = async { incoming.accept()?.await };
     tokio::select! {
         connection = timeout_at(deadline, handshake) => {
             connection.map_err(|_| failed(TOO_LONG))?.map_err(failed)
         }
-        () = eviction.notified() => Err(evicted(lobby)),
+        () = eviction.notified() => Err(evicted(game)),
     }
 }
 
@@ -59,7 +59,7 @@ pub(super) async fn open(
     connection: quinn::Connection,
     deadline: Instant,
     eviction: &Notify,
-    lobby: &Lobby,
+    game: &MatchHandle,
 ) -> Result<Opened, End> {
     if web::is_web(&connection) {
         return Ok(Opened::Browser(connection));
@@ -67,7 +67,7 @@ pub(super) async fn open(
     let silent = |error| End::with_detail(Reason::NoHello, error);
     let streams = tokio::select! {
         streams = timeout_at(deadline, connection.accept_bi()) => streams,
-        end = interruption(&connection, eviction, lobby) => return Err(end),
+        end = interruption(&connection, eviction, game) => return Err(end),
     };
     let streams = streams.map_err(|_| silent("no control stream was opened".to_owned()))?;
     let (send, receive) = streams.map_err(|error| silent(error.to_string()))?;
@@ -75,8 +75,8 @@ pub(super) async fn open(
 }
 
 /// Counts a connection that was pushed out, and returns why it ends.
-fn evicted(lobby: &Lobby) -> End {
-    lobby.game.telemetry.network.limited(Limit::Unfinished);
+fn evicted(game: &MatchHandle) -> End {
+    game.telemetry.network.limited(Limit::Unfinished);
     End::with_detail(Reason::Overloaded, "its place was needed for a newer connection")
 }
 
@@ -85,12 +85,12 @@ fn evicted(lobby: &Lobby) -> End {
 pub(in crate::network) async fn interruption(
     connection: &quinn::Connection,
     eviction: &Notify,
-    lobby: &Lobby,
+    game: &MatchHandle,
 ) -> End {
     tokio::select! {
-        () = eviction.notified() => evicted(lobby),
-        limit = flood::detect(connection, lobby.game.match_info().tick_rate.get()) => {
-            lobby.game.telemetry.network.limited(limit);
+        () = eviction.notified() => evicted(game),
+        limit = flood::detect(connection, game.match_info().tick_rate.get()) => {
+            game.telemetry.network.limited(limit);
             End::flooding(limit)
         }
     }

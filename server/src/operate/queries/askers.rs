@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use super::PACKETS;
-use crate::address_key::AddressKey;
-use crate::token_bucket::{Rate, TokenBucket};
+use crate::common::address_key::AddressKey;
+use crate::common::token_bucket::{Rate, TokenBucket};
 
 /// Packets of answers to one address. A browser that shows a server asks three times, and a refresh
 /// every few seconds leaves room for a household. The longest answer has fewer than 30 packets.

@@ -9,9 +9,9 @@ use obsp_proto::PROTOCOL_VERSION;
 use obsp_proto::control::RoundPhase;
 
 use super::answer::{PlayerInfo, ServerInfo};
-use crate::door::who_may_see::Viewer;
-use crate::match_handle::MatchHandle;
 use crate::matches::Matches;
+use crate::matches::match_handle::MatchHandle;
+use crate::matches::match_handle::who_may_see::Viewer;
 
 type Games = Matches<Arc<MatchHandle>>;
 

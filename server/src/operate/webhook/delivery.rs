@@ -9,7 +9,7 @@ use tracing::{debug, info, warn};
 
 use super::target::PostError;
 use super::{PATIENCE, Post};
-use crate::telemetry::PostOutcome;
+use crate::operate::metrics::webhook_metrics::PostOutcome;
 
 /// The waits before a post is tried again: long enough for a receiver to restart.
 const WAITS: [Duration; 3] =

@@ -20,9 +20,10 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
+use super::Post;
 use super::delivery::Receives;
-use super::{Post, WebhookError};
-use crate::regular_file;
+use crate::common::error::WebhookError;
+use crate::common::regular_file;
 
 /// How long the receiver may take to connect and answer.
 const TRY_LIMIT: Duration = Duration::from_secs(5);

@@ -15,8 +15,8 @@ use crate::collision::shape::ShapeId;
 use crate::context::StepContext;
 use crate::conventions::turn;
 use crate::event::Event;
+use crate::place_error::PlaceError;
 use crate::state::{EntityId, ModelId};
-use crate::world::PlaceError;
 
 /// Gap between the hull and the box under it, in units.
 const DROP_GAP: f64 = 1.0;

@@ -3,8 +3,8 @@
 use glam::{DMat3, DVec3};
 
 use crate::arena::Arena;
+use crate::arena::ray::Ray;
 use crate::bodies::entities::Entities;
-use crate::bodies::ray::Ray;
 use crate::bodies::roles::Drive;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shape;

@@ -2,7 +2,9 @@
 
 use glam::{DVec3, Vec3};
 
-use super::{GROUND_REACH, Ground, Motion, MovementParameters, Surroundings, WALKABLE};
+use super::{GROUND_REACH, Ground, Motion, Surroundings};
+use crate::arena::parameters::MovementParameters;
+use crate::conventions::WALKABLE;
 use crate::players::agent::SweepHit;
 
 /// Maximum number of straight pieces in the motion of one tick.

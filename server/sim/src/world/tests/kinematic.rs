@@ -4,6 +4,7 @@
 use obsp::model::Model;
 
 use super::*;
+use crate::PlaceError;
 use crate::audit::{Audit, Passages};
 use crate::command::Buttons;
 

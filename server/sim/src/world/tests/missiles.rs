@@ -3,11 +3,12 @@
 
 use super::emergency::chamber;
 use super::*;
+use crate::PlaceError;
+use crate::arena::parameters::MovementParameters;
 use crate::audit::Audit;
 use crate::bodies::roles::MissileMotion;
 use crate::collision::distances::MARGIN;
 use crate::command::Command;
-use crate::players::movement::MovementParameters;
 use crate::players::prediction::Predictor;
 use crate::random::Random;
 

@@ -1,6 +1,6 @@
 use super::*;
+use crate::arena::parameters::MovementParameters;
 use crate::command::Buttons;
-use crate::players::movement::MovementParameters;
 use crate::players::prediction::Predictor;
 
 fn heading(yaw: u16) -> Command {

@@ -1,0 +1,90 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The tick thread has stalled if it finished no tick for this long: ten ticks at the slowest tick
+/// rate, and much longer than clients can hide.
+pub(crate) const STALL: Duration = Duration::from_secs(1);
+
+/// When a thread last did its work: finished a tick, turned its event loop, or sent a snapshot. The
+/// thread writes it without ever waiting. Every other thread that judges whether it is alive reads
+/// it here.
+#[derive(Debug)]
+pub(crate) struct Heartbeat {
+    epoch: Instant,
+    /// Nanoseconds from `epoch` to the end of the last tick.
+    last: AtomicU64,
+    /// Locked by the tick thread only when a stall has just ended.
+    last_stall: Mutex<Option<Stall>>,
+}
+
+/// A stall that is over: no tick was finished for [`STALL`] or longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stall {
+    /// When the first tick after the stall was finished.
+    pub(crate) ended: Instant,
+    /// Time between the two ticks.
+    pub(crate) lasted: Duration,
+}
+
+impl Heartbeat {
+    /// The heartbeat of a tick thread that begins to tick at `now`.
+    pub(crate) fn new(now: Instant) -> Self {
+        Self { epoch: now, last: AtomicU64::new(0), last_stall: Mutex::default() }
+    }
+
+    /// Notes that the tick thread begins to tick at `now`. The time before is not a stall.
+    pub(crate) fn begin(&self, now: Instant) {
+        self.last.store(self.since_epoch(now), Ordering::Relaxed);
+    }
+
+    /// Notes that a tick was finished at `now`.
+    pub(crate) fn beat(&self, now: Instant) {
+        let nanoseconds = self.since_epoch(now);
+        let before = self.last.swap(nanoseconds, Ordering::Relaxed);
+        let lasted = Duration::from_nanos(nanoseconds.saturating_sub(before));
+        if lasted >= STALL {
+            let mut last_stall = self.last_stall.lock().unwrap_or_else(PoisonError::into_inner);
+            *last_stall = Some(Stall { ended: now, lasted });
+        }
+    }
+
+    /// Time that has passed at `now` since a tick was finished.
+    pub(crate) fn age(&self, now: Instant) -> Duration {
+        let last = self.last.load(Ordering::Relaxed);
+        Duration::from_nanos(self.since_epoch(now).saturating_sub(last))
+    }
+
+    /// The last stall that is over, if there was one.
+    pub(crate) fn last_stall(&self) -> Option<Stall> {
+        *self.last_stall.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn since_epoch(&self, now: Instant) -> u64 {
+        let since = now.saturating_duration_since(self.epoch);
+        // 64 bits are enough for 584 years.
+        u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_second_without_a_tick_is_a_stall() {
+        let start = Instant::now();
+        let at = |milliseconds| start + Duration::from_millis(milliseconds);
+        let heartbeat = Heartbeat::new(start);
+        // Setting up took long; that is not a stall.
+        heartbeat.begin(at(5000));
+        heartbeat.beat(at(5999));
+        assert_eq!(heartbeat.last_stall(), None);
+        assert_eq!(heartbeat.age(at(6099)), Duration::from_millis(100));
+        heartbeat.beat(at(7299));
+        let stall = Stall { ended: at(7299), lasted: Duration::from_millis(1300) };
+        assert_eq!(heartbeat.last_stall(), Some(stall));
+        heartbeat.beat(at(7316));
+        assert_eq!(heartbeat.last_stall(), Some(stall));
+    }
+}

@@ -1,0 +1,19 @@
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use metrics_exporter_prometheus::PrometheusRecorder;
+
+use super::Spans;
+use super::pulse::Pulses;
+
+/// The parts of a server's telemetry that all its matches write to.
+pub(crate) struct Registry {
+    /// Signs of life of the threads.
+    pub(crate) pulses: Pulses,
+    /// Spans of single joins, map transfers and ticks.
+    pub(crate) spans: Spans,
+    /// Connections since the start.
+    pub(crate) connections: Arc<AtomicU64>,
+    /// The recorder in which series are registered, also those that begin later.
+    pub(crate) recorder: PrometheusRecorder,
+}

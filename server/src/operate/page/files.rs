@@ -1,0 +1,253 @@
+//! The files of the web page, compiled into the binary, and the headers of the responses that serve
+//! them.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+
+use axum::extract::Path;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+
+use super::content::{Content, Kept, digest};
+
+/// A file of the browser's page.
+struct File {
+    /// Its path inside `server/web/`.
+    path: &'static str,
+    content: &'static str,
+}
+
+macro_rules! files {
+    ($($path:literal),* $(,)?) => {
+        [$(File { path: $path, content: include_str!(concat!("../../../web/", $path)) }),*]
+    };
+}
+
+/// All files that a browser may ask for. They are compiled into the server, so it needs no folder
+/// beside it.
+const FILES: &[File] = &files![
+    "camera/camera.js",
+    "camera/nearest.js",
+    "camera/sight.js",
+    "camera/steering.js",
+    "draw/algebra.js",
+    "draw/colours.js",
+    "draw/detail.js",
+    "draw/figures.js",
+    "draw/frame.js",
+    "draw/ground.js",
+    "draw/labels.js",
+    "draw/mesh.js",
+    "draw/program.js",
+    "draw/renderer.js",
+    "draw/shaders.js",
+    "draw/shadow.js",
+    "hud/charts.js",
+    "hud/frames.js",
+    "hud/free.js",
+    "hud/legend.js",
+    "hud/matches.js",
+    "hud/metrics.js",
+    "hud/panels.js",
+    "hud/recordings.js",
+    "hud/game.js",
+    "hud/score.js",
+    "hud/settings.js",
+    "hud/status.js",
+    "hud/switches.js",
+    "hud/timeline.js",
+    "hud/title.js",
+    "hud/typing.js",
+    "hud/verdict.js",
+    "index.html",
+    "layers/asked.js",
+    "layers/bodies.js",
+    "layers/branch.js",
+    "layers/contacts.js",
+    "layers/effects.js",
+    "layers/frames.js",
+    "layers/heat.js",
+    "layers/layers.js",
+    "layers/onion.js",
+    "layers/trails.js",
+    "link/connection.js",
+    "link/password.js",
+    "link/keep_watching.js",
+    "link/match.js",
+    "link/unreachable.js",
+    "main.js",
+    "match/clock.js",
+    "match/motion.js",
+    "match/roster.js",
+    "match/scene.js",
+    "panels.css",
+    "play.css",
+    "play/engine.js",
+    "play/feedback.js",
+    "play/gamepad.js",
+    "play/graph.js",
+    "play/keys.js",
+    "play/line.js",
+    "play/noises.js",
+    "play/path.js",
+    "play/play.js",
+    "play/player.js",
+    "play/sound.js",
+    "play/touch.js",
+    "popovers.css",
+    "replay.css",
+    "replay/branch.js",
+    "replay/engine.js",
+    "replay/frames.js",
+    "replay/replay.js",
+    "replay/why.js",
+    "replay/worker.js",
+    "style.css",
+    "wire/commands.js",
+    "wire/control.js",
+    "wire/fields.js",
+    "wire/history.js",
+    "wire/probabilities.js",
+    "wire/range_decoder.js",
+    "wire/snapshot.js",
+];
+
+/// The simulation, compiled by `server/web/wasm/build` for a page that plays in a match and for one
+/// that plays a recording. Both files are compressed with gzip, which every browser accepts.
+const MODULES: [(&str, &[u8]); 2] = [
+    ("play.wasm", include_bytes!("../../../web/wasm/play.wasm.gz")),
+    ("replay.wasm", include_bytes!("../../../web/wasm/replay.wasm.gz")),
+];
+
+/// The content security policy. The page takes scripts, styles and pictures only from this server,
+/// it may connect to any HTTPS address, and no other page may frame it.
+const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:; img-src 'self' data:; \
+                      frame-ancestors 'none'; base-uri 'none'";
+
+/// The page's files, each compressed at its first request.
+static SERVED: LazyLock<HashMap<&'static str, (&'static File, OnceLock<Content>)>> =
+    LazyLock::new(|| FILES.iter().map(|file| (file.path, (file, OnceLock::new()))).collect());
+
+/// One name for all files of this build's page. The page requests its files below this name, so
+/// browsers may keep them for ever: another build's page has another name.
+static EDITION: LazyLock<String> = LazyLock::new(|| {
+    let files = FILES.iter().flat_map(|file| [file.path.as_bytes(), file.content.as_bytes()]);
+    let all: Vec<u8> =
+        files.chain(MODULES.iter().map(|(_, module)| *module)).flatten().copied().collect();
+    digest(&all)
+});
+
+/// `/`: the page itself.
+pub(super) async fn index(asked: HeaderMap) -> Response {
+    static INDEX: LazyLock<Content> = LazyLock::new(|| {
+        let text = FILES.iter().find(|file| file.path == "index.html").map(|file| file.content);
+        let text = text.unwrap_or_default().replace("\"web/", &format!("\"web/{}/", *EDITION));
+        Content::new(kind("index.html"), text.into())
+    });
+    guarded(INDEX.answer(&asked, Kept::Checked))
+}
+
+/// `/web/PATH` and `/web/EDITION/PATH`: a file of the page, or the simulation as WebAssembly.
+pub(super) async fn file(Path(path): Path<String>, asked: HeaderMap) -> Response {
+    // A page that stays open while the server is replaced requests files below its own edition. It
+    // gets the files of the new edition, and the browser may not keep them.
+    let (edition, path) = match path.split_once('/') {
+        Some((edition, path)) if is_edition(edition) => (Some(edition), path),
+        _ => (None, &path[..]),
+    };
+    let kept = if edition == Some(&EDITION) { Kept::ForEver } else { Kept::Checked };
+    match find(path) {
+        Some(content) => guarded(content.answer(&asked, kept)),
+        None => (StatusCode::NOT_FOUND, "no such file\n").into_response(),
+    }
+}
+
+fn is_edition(part: &str) -> bool {
+    part.len() == EDITION.len() && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn find(path: &str) -> Option<Content> {
+    if let Some(name) = path.strip_prefix("wasm/") {
+        let (_, module) = MODULES.iter().find(|(module, _)| *module == name)?;
+        return Some(Content::packed("application/wasm", module));
+    }
+    let (file, content) = SERVED.get(path)?;
+    let packed = || Content::new(kind(file.path), Bytes::from_static(file.content.as_bytes()));
+    Some(content.get_or_init(packed).clone())
+}
+
+/// Adds the policy of the page.
+fn guarded(mut response: Response) -> Response {
+    let policy = HeaderValue::from_static(POLICY);
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    response
+}
+
+fn kind(path: &str) -> &'static str {
+    match path.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        _ => "text/javascript; charset=utf-8",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    /// The paths of all files below `folder` that a page is made of.
+    fn below(folder: &Path, root: &Path) -> BTreeSet<String> {
+        let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let found = entries.flat_map(|path| {
+            if path.is_dir() {
+                return below(&path, root);
+            }
+            let belongs = path.extension().is_some_and(|e| e == "js" || e == "css" || e == "html");
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            belongs.then_some(name).into_iter().collect()
+        });
+        found.collect()
+    }
+
+    #[test]
+    fn every_file_of_the_page_is_in_the_binary() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
+        let known: BTreeSet<String> = FILES.iter().map(|file| file.path.to_owned()).collect();
+        assert_eq!(known, below(&root, &root));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_page_runs_the_simulation_of_these_sources() {
+        let build = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/wasm/build");
+        let output = std::process::Command::new(build).arg("--check").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "run server/web/wasm/build: {said}");
+    }
+
+    #[test]
+    fn the_simulation_is_small_enough_to_be_loaded_at_once() {
+        for (name, module) in MODULES {
+            // The module for replays also reads recordings. A page loads it only when someone
+            // rewinds.
+            let (packed, unpacked) =
+                if name.contains("replay") { (420_000, 1_050_000) } else { (400_000, 1_000_000) };
+            // The last four bytes of a gzip file hold its uncompressed size.
+            assert!(module.len() <= packed, "{name}: {} bytes", module.len());
+            let whole = u32::from_le_bytes(*module.last_chunk().unwrap());
+            assert!(whole <= unpacked, "{name}: {whole} bytes");
+        }
+    }
+
+    #[test]
+    fn no_file_of_the_page_grows_beyond_what_can_be_read() {
+        for file in FILES {
+            let lines = file.content.lines().count();
+            assert!(lines <= 500, "{}: {lines} lines", file.path);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The recordings of `--replay-dir` that are offered to a viewer.
+//!
+//! Other programs may write anything into the folder. So files are opened without blocking and must
+//! be regular files and recordings. Links are refused.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::common::regular_file;
+use crate::matches::match_handle::who_may_see::Viewer;
+use crate::matches::recording::{Lock, is_recording};
+use crate::operate::page::{All, Pages};
+
+/// Maximum number of recordings in the list. The newest come first.
+const LISTED: usize = 200;
+
+/// Bytes of the largest recording or map that is served. A recording of ten minutes with 32 players
+/// has some 6 MB.
+pub(crate) const LARGEST: u64 = 64 << 20;
+
+/// Maximum number of files in the folders that one search checks.
+pub(crate) const LOOKED_AT: usize = 4096;
+
+/// A recording in the list.
+#[derive(Debug, Serialize)]
+pub(crate) struct Listed {
+    name: String,
+    bytes: u64,
+}
+
+/// A folder of recordings, as one viewer sees it.
+#[derive(Debug)]
+pub(crate) struct Offered {
+    folder: PathBuf,
+    /// Whether recordings that are still being written are offered.
+    running: bool,
+    /// The files that this server is recording its matches to.
+    written: Vec<PathBuf>,
+}
+
+impl Offered {
+    /// The recordings that `viewer` is offered; `None` without `--replay-dir`.
+    ///
+    /// A recording that is still being written shows a running match. So strangers are offered it
+    /// only if the operator allows it (`--replay-running`) and they may see the match.
+    pub(crate) fn to(viewer: Viewer, pages: &Pages, all: &All) -> Option<Self> {
+        let pages = &pages.0;
+        let may_see = all.iter().all(|each| each.game.may_be_seen_by(viewer));
+        let running = viewer == Viewer::Operator || (pages.replay_running && may_see);
+        let status = all.iter().filter_map(|each| each.recording.status());
+        let written = status.filter_map(|status| status.path().canonicalize().ok()).collect();
+        Some(Self { folder: pages.replay_dir.clone()?, running, written })
+    }
+
+    /// The recordings in the folder, the newest first.
+    pub(crate) fn list(&self) -> Vec<Listed> {
+        let entries = self.folder.read_dir().into_iter().flatten().flatten().take(LOOKED_AT);
+        let mut found: Vec<_> = entries
+            .filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                let (file, bytes) = self.find(Path::new(&name))?;
+                let modified = file.metadata().ok()?.modified().ok();
+                Some((modified, Listed { name, bytes }))
+            })
+            .collect();
+        found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.name.cmp(&other.name)));
+        found.into_iter().map(|(_, listed)| listed).take(LISTED).collect()
+    }
+
+    /// The recording of this name, and its size.
+    pub(crate) fn find(&self, name: &Path) -> Option<(File, u64)> {
+        let mut file = regular_file::open_regular_in(&self.folder, name).ok()?;
+        let bytes = file.metadata().ok()?.len();
+        let fits = bytes <= LARGEST && is_recording(&mut file).ok()?;
+        (fits && (self.running || !self.is_written(name, &file))).then_some((file, bytes))
+    }
+
+    /// Whether this server or another one still writes the recording.
+    fn is_written(&self, name: &Path, file: &File) -> bool {
+        let own = self.folder.join(name).canonicalize();
+        own.is_ok_and(|own| self.written.contains(&own)) || Lock::of(file) == Lock::Held
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A folder, which is removed when it is dropped.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
+            let _ = fs::remove_dir_all(&folder);
+            fs::create_dir_all(folder.join("folder")).unwrap();
+            fs::write(folder.join("match.rec"), b"OBSR and more").unwrap();
+            Self(folder)
+        }
+
+        fn offered(&self, running: bool, written: Vec<PathBuf>) -> Offered {
+            Offered { folder: self.0.clone(), running, written }
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn names(offered: &Offered) -> Vec<String> {
+        offered.list().into_iter().map(|listed| listed.name).collect()
+    }
+
+    fn finds(offered: &Offered, name: &str) -> bool {
+        offered.find(Path::new(name)).is_some()
+    }
+
+    #[test]
+    fn only_recordings_are_listed() {
+        let folder = Folder::new("replays");
+        fs::write(folder.0.join("secret"), b"not for everybody").unwrap();
+        fs::write(folder.0.join("short"), b"OB").unwrap();
+        let offered = folder.offered(false, Vec::new());
+        assert_eq!(names(&offered), ["match.rec"]);
+        // The recording is found by its plain name. No other file is found, whatever the name.
+        assert_eq!(offered.find(Path::new("match.rec")).map(|(_, bytes)| bytes), Some(13));
+        let elsewhere = folder.0.join("match.rec");
+        for name in ["secret", "short", "folder", "../match.rec", "folder/../match.rec", "."]
+            .into_iter()
+            .chain(elsewhere.to_str())
+        {
+            assert!(!finds(&offered, name), "{name}");
+        }
+    }
+
+    /// Case: 510 requests for a pipe blocked every worker, and links were served.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn pipes_block_nobody_and_links_lead_nowhere() {
+        let (folder, elsewhere) = (Folder::new("replays-pipe"), Folder::new("replays-elsewhere"));
+        let pipe = folder.0.join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(pipe).status().unwrap().success());
+        let secret = elsewhere.0.join("match.rec");
+        std::os::unix::fs::symlink(secret, folder.0.join("link")).unwrap();
+        let offered = folder.offered(true, Vec::new());
+        // If opening the pipe blocked, this test would not end.
+        for _ in 0..600 {
+            assert!(!finds(&offered, "pipe"));
+        }
+        assert!(!finds(&offered, "link"));
+        assert_eq!(names(&offered), ["match.rec"]);
+    }
+
+    /// Case: `--record` into `--replay-dir` showed everybody the match that was played.
+    #[test]
+    fn a_recording_that_is_still_written_is_for_those_who_may_see_the_match() {
+        let folder = Folder::new("replays-running");
+        let path = folder.0.join("match.rec").canonicalize().unwrap();
+        let hidden = folder.offered(false, vec![path.clone()]);
+        assert!(names(&hidden).is_empty() && !finds(&hidden, "match.rec"));
+        let shown = folder.offered(true, vec![path.clone()]);
+        assert!(names(&shown) == ["match.rec"] && finds(&shown, "match.rec"));
+        // Another server may be writing the recording.
+        if cfg!(unix) {
+            let writing = File::options().write(true).open(path).unwrap();
+            writing.lock().unwrap();
+            let hidden = folder.offered(false, Vec::new());
+            assert!(names(&hidden).is_empty() && !finds(&hidden, "match.rec"));
+            drop(writing);
+            assert_eq!(names(&hidden), ["match.rec"]);
+        }
+    }
+}

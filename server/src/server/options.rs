@@ -1,0 +1,385 @@
+//! The options of the server: the command line, the environment and the configuration file, in
+//! groups. Each group has a file.
+
+pub(crate) mod match_option;
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+use obsp_sim::World;
+
+use crate::common::address_prefix::AddressPrefix;
+
+use crate::common::duration::parse_duration;
+use crate::common::socket_address::parse_address;
+use crate::door::admission::options::AddressOptions;
+use crate::door::admittance::options::JoiningOptions;
+use crate::door::introduction::options::IntroductionOptions;
+use crate::door::outgoing::options::OutgoingOptions;
+use crate::door::public_endpoint::advertise::Advertised;
+use crate::door::public_endpoint::allowed_origin::AllowedOrigin;
+use crate::matches::recording::options::RetentionOptions;
+use crate::matches::rounds::options::RoundOptions;
+use crate::matches::watchdog::options::ServiceOptions;
+use crate::operate::admin::options::AdminOptions;
+use crate::operate::fleet::options::AgonesOptions;
+use crate::operate::log::LogFormat;
+use crate::operate::page::options::PageOptions;
+use crate::operate::webhook::options::WebhookOptions;
+pub use match_option::MatchOption;
+
+/// Maximum number of threads of the simulation: the work of one tick is too short for more.
+pub(crate) const MAX_SIM_THREADS: u16 = 8;
+
+/// The default of `--tick-rate`, in ticks per second.
+const DEFAULT_TICK_RATE: u32 = 60;
+/// The default of `--max-players`.
+const DEFAULT_MAX_PLAYERS: u16 = 32;
+/// The default of `--max-spectators`.
+const DEFAULT_MAX_SPECTATORS: u16 = 16;
+/// The greatest value of `--max-spectators`. Each spectator costs the network thread about as much
+/// as a player.
+const MAX_SPECTATORS: i64 = 1024;
+/// The default of `--spectator-rate`, in snapshots per second. Clients interpolate between them.
+const DEFAULT_SPECTATOR_RATE: u32 = 20;
+/// The UDP port of the default of `--listen`.
+const DEFAULT_PORT: u16 = 4433;
+/// The TCP port of the default of `--http`.
+const DEFAULT_HTTP_PORT: u16 = 8080;
+/// The default of `--client-budget` and `--spectator-budget`, in bytes a second. A slow line
+/// carries these 128 kbit/s with ease.
+const DEFAULT_CLIENT_BUDGET: u32 = 16_000;
+
+/// The default of `--hang-limit`. No tick takes that long, and a match that has stood still for so
+/// long is over for everybody in it.
+const DEFAULT_HANG_LIMIT: &str = "30s";
+
+/// The default of `--drain`: enough for players to read why the server ends, and less than the 10 s
+/// after which container engines kill the process.
+const DRAIN: Duration = Duration::from_secs(3);
+/// The default of `--drain` with `--agones`. It is longer, because a fleet has other servers for
+/// new players meanwhile.
+const FLEET_DRAIN: Duration = Duration::from_secs(30);
+
+/// The default of `--rewind`: a round trip to the other side of a continent, and the time by which
+/// a client interpolates. With more, being shot behind a corner would annoy players more than
+/// missing does.
+const DEFAULT_REWIND: &str = "200ms";
+/// The greatest value of `--rewind`: the simulation remembers no more.
+const MAX_REWIND: Duration = Duration::from_millis(500);
+
+/// The options of a server: the command line of the binary, and the argument of
+/// [`Server::start`](crate::Server::start).
+#[derive(Clone, Debug, PartialEq, Eq, Parser)]
+#[command(name = "server", version, about = "Serves an arena match over QUIC", long_about = None,
+          args_override_self = true)]
+pub struct Options {
+    /// TOML file with any of these options, by their long names; the command line and the
+    /// environment take precedence
+    #[arg(long, value_name = "FILE", env = "ARENA_CONFIG")]
+    pub config: Option<PathBuf>,
+
+    /// Map to serve: a path, or a name found in `maps/`; a `.map` is compiled first
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "ARENA_MAP",
+        required_unless_present = "maps",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub map: String,
+
+    /// A further match on the same port, which clients join by its name: NAME=MAP, such as
+    /// `duel=warren`; may be given several times, seven at most. The first match is `main`
+    #[arg(long = "match", value_name = "NAME=MAP", env = "ARENA_MATCH", value_delimiter = ',')]
+    pub matches: Vec<MatchOption>,
+
+    /// The rotation of maps, and the rules of the rounds.
+    #[command(flatten)]
+    pub rounds: RoundOptions,
+
+    /// UDP addresses on which players join, separated by commas; the option may be given several
+    /// times. `[::]` stands for all addresses of the machine, IPv4 ones included; port 0 takes any
+    /// free one
+    #[arg(long, value_name = "ADDR", env = "ARENA_LISTEN", value_parser = parse_address,
+          value_delimiter = ',', default_values_t = [any_address(DEFAULT_PORT)])]
+    pub listen: Vec<SocketAddr>,
+
+    /// Address at which clients reach the UDP port of `--listen`, if a container engine or a router
+    /// maps it: HOST:PORT, or :PORT at the host of the pages; shown at `/info`
+    #[arg(long, value_name = "ADDR", env = "ARENA_ADVERTISE")]
+    pub advertise: Option<Advertised>,
+
+    /// TCP address of `/metrics` and the other pages; port 0 takes any free one
+    #[arg(long, value_name = "ADDR", env = "ARENA_HTTP", value_parser = parse_address,
+          default_value_t = default_http())]
+    pub http: SocketAddr,
+
+    /// TCP address of the public page, such as `[::]:8443`: over HTTPS with the certificate of
+    /// the match, without the pages for operators
+    #[arg(long, value_name = "ADDR", env = "ARENA_PAGE", value_parser = parse_address)]
+    pub page: Option<SocketAddr>,
+
+    /// Origin of other sites' pages that may read this server's pages and enter its matches, such
+    /// as `https://arena.example`; several, separated by commas; `*` for any
+    #[arg(long, value_name = "ORIGIN", env = "ARENA_ALLOW_ORIGIN", value_delimiter = ',')]
+    pub allow_origin: Vec<AllowedOrigin>,
+
+    /// Ticks per second
+    #[arg(long, value_name = "HZ", env = "ARENA_TICK_RATE", default_value_t = DEFAULT_TICK_RATE,
+          value_parser = clap::value_parser!(u32).range(10..=128))]
+    pub tick_rate: u32,
+
+    /// Snapshots per second for each client, at most one a tick; by default one a tick
+    #[arg(long, value_name = "HZ", env = "ARENA_SNAPSHOT_RATE",
+          value_parser = clap::value_parser!(u32).range(1..=128))]
+    pub snapshot_rate: Option<u32>,
+
+    /// Rigid bodies to scatter beyond those that the map places
+    #[arg(long, value_name = "N", env = "ARENA_OBJECTS", default_value_t = 0)]
+    pub objects: u32,
+
+    /// Seed of the random number generators
+    #[arg(long, value_name = "S", env = "ARENA_SEED", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Threads that the simulation of each match may use; results do not depend on it. By default
+    /// one less than the machine has cores, between 1 and 8
+    #[arg(long, value_name = "N", env = "ARENA_SIM_THREADS",
+          default_value_t = default_sim_threads(), hide_default_value = true,
+          value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
+    pub sim_threads: u16,
+
+    /// Limit of the cost of moving bodies in a second; each tick has its share of it. The cost of a
+    /// tick is the number of awake bodies and of touching pairs. If a tick costs more than its
+    /// share, bodies far from all players are simulated more coarsely; players never are. The cost
+    /// is counted, not timed, so every machine does the same. 0 for no limit
+    #[arg(long, value_name = "COST", env = "ARENA_SIM_BUDGET",
+          default_value_t = World::DEFAULT_BUDGET_PER_SECOND)]
+    pub sim_budget: u32,
+
+    /// Players that each match holds
+    #[arg(long, value_name = "N", env = "ARENA_MAX_PLAYERS",
+          default_value_t = DEFAULT_MAX_PLAYERS, value_parser = clap::value_parser!(u16).range(1..))]
+    pub max_players: u16,
+
+    /// How many players drive hovertanks: those who join first
+    #[arg(long, value_name = "N", env = "ARENA_TANKS", default_value_t = 0)]
+    pub tanks: u16,
+
+    /// Bytes of snapshots that each client is sent per second at most
+    #[arg(long, value_name = "BYTES", env = "ARENA_CLIENT_BUDGET",
+          default_value_t = DEFAULT_CLIENT_BUDGET,
+          value_parser = clap::value_parser!(u32).range(1000..))]
+    pub client_budget: u32,
+
+    /// A ray meets other players where its shooter saw them, but no farther back in time than this;
+    /// at most 500ms
+    #[arg(long, value_name = "D", env = "ARENA_REWIND", default_value = DEFAULT_REWIND,
+          value_parser = parse_rewind)]
+    pub rewind: Duration,
+
+    /// Stop after this time, such as `30s` or `2m`; without it, run until stopped
+    #[arg(long, value_name = "D", env = "ARENA_DURATION", value_parser = parse_duration)]
+    pub duration: Option<Duration>,
+
+    /// Time that players get to finish once SIGTERM or Ctrl-C asks the server to end. No client may
+    /// join meanwhile, and the server ends sooner if the last player leaves. By default 3s, with
+    /// `--agones` 30s; 0 for none
+    #[arg(long, value_name = "D", env = "ARENA_DRAIN", value_parser = parse_duration)]
+    pub drain: Option<Duration>,
+
+    /// End a match that has finished no tick for this long, or that has sent no snapshot although
+    /// players are heard. The server ends with its last match, or if its network thread hangs for
+    /// this long, so that a supervisor can restart it; 0 for never
+    #[arg(long, value_name = "D", env = "ARENA_HANG_LIMIT", value_parser = parse_duration,
+          default_value = DEFAULT_HANG_LIMIT)]
+    pub hang_limit: Duration,
+
+    /// Directory for state that must outlive the server: the key by which its clients notice a
+    /// restart at once; by default, systemd's or the user's own state directory
+    #[arg(long, value_name = "DIR", env = "ARENA_STATE_DIR")]
+    pub state_dir: Option<PathBuf>,
+
+    /// Record the match to FILE, for `server replay`; if it exists, to FILE.1,
+    /// FILE.2 and so on: nothing is overwritten
+    #[arg(long, value_name = "FILE", env = "ARENA_RECORD")]
+    pub record: Option<PathBuf>,
+
+    /// The limits of finished recordings.
+    #[command(flatten)]
+    pub retention: RetentionOptions,
+
+    /// Folder whose recordings the web page offers to play; without it, the page plays only
+    /// recordings that a visitor drops on it
+    #[arg(long, value_name = "DIR", env = "ARENA_REPLAY_DIR")]
+    pub replay_dir: Option<PathBuf>,
+
+    /// Address of an OpenTelemetry collector, such as `http://127.0.0.1:4318`; the server sends it
+    /// the times of joins, map transfers, single ticks and administrators' requests, by OTLP over
+    /// HTTP
+    #[arg(long, value_name = "URL", env = "ARENA_OTLP")]
+    pub otlp: Option<String>,
+
+    /// Certificate chain in PEM, read again every hour; without it, the server makes
+    /// its own
+    #[arg(long, value_name = "FILE", env = "ARENA_CERT", requires = "key")]
+    pub cert: Option<PathBuf>,
+
+    /// Private key of the certificate in PEM
+    #[arg(long, value_name = "FILE", env = "ARENA_KEY", requires = "cert")]
+    pub key: Option<PathBuf>,
+
+    /// The rules by which players join, come back and stay.
+    #[command(flatten)]
+    pub joining: JoiningOptions,
+
+    /// The admin interface, and server queries.
+    #[command(flatten)]
+    pub admin: AdminOptions,
+
+    /// Addresses and prefixes, such as `192.0.2.0/24`, from which nobody may join, separated by
+    /// commas; the option may be given several times. An IPv6 address without a length stands for
+    /// its /64, which one host has for itself
+    #[arg(long, value_name = "IP", env = "ARENA_BAN", value_delimiter = ',',
+          value_parser = AddressPrefix::parse_host)]
+    pub ban: Vec<AddressPrefix>,
+
+    /// Audit the match by brute force every K ticks and count overlaps. An audit serves to find
+    /// faults of the server, and takes many times longer than a tick; 0 for never
+    #[arg(long, value_name = "K", env = "ARENA_AUDIT_EVERY", default_value_t = 0)]
+    pub audit_every: u32,
+
+    /// Spectators that may watch in browsers, beside the players
+    #[arg(long, value_name = "N", env = "ARENA_MAX_SPECTATORS",
+          default_value_t = DEFAULT_MAX_SPECTATORS,
+          value_parser = clap::value_parser!(u16).range(..=MAX_SPECTATORS))]
+    pub max_spectators: u16,
+
+    /// Snapshots per second for each spectator, at most one a tick
+    #[arg(long, value_name = "HZ", env = "ARENA_SPECTATOR_RATE",
+          default_value_t = DEFAULT_SPECTATOR_RATE, value_parser = clap::value_parser!(u32).range(1..=128))]
+    pub spectator_rate: u32,
+
+    /// Bytes of snapshots that each spectator is sent per second at most
+    #[arg(long, value_name = "BYTES", env = "ARENA_SPECTATOR_BUDGET",
+          default_value_t = DEFAULT_CLIENT_BUDGET,
+          value_parser = clap::value_parser!(u32).range(1000..))]
+    pub spectator_budget: u32,
+
+    /// The limits of one address.
+    #[command(flatten)]
+    pub addresses: AddressOptions,
+
+    /// The budgets of what leaves the machine beside the match.
+    #[command(flatten)]
+    pub outgoing: OutgoingOptions,
+
+    /// The pages of the match.
+    #[command(flatten)]
+    pub pages: PageOptions,
+
+    /// The server's name and message of the day.
+    #[command(flatten)]
+    pub introduction: IntroductionOptions,
+
+    /// The receiver of joins, leaves, results and bans.
+    #[command(flatten)]
+    pub webhook: WebhookOptions,
+
+    /// Whether and how to report to an Agones fleet.
+    #[command(flatten)]
+    pub agones: AgonesOptions,
+
+    /// How to report to the service manager.
+    #[command(flatten)]
+    pub service: ServiceOptions,
+
+    /// How log lines are written to standard error
+    #[arg(long, value_enum, env = "ARENA_LOG_FORMAT", default_value_t = LogFormat::Text)]
+    pub log_format: LogFormat,
+}
+
+impl Options {
+    /// The options that `server --map NAME` alone gives.
+    pub fn new(map: impl Into<String>) -> Self {
+        Self {
+            config: None,
+            map: map.into(),
+            matches: Vec::new(),
+            rounds: RoundOptions::default(),
+            joining: JoiningOptions::default(),
+            admin: AdminOptions::default(),
+            listen: vec![any_address(DEFAULT_PORT)],
+            advertise: None,
+            http: default_http(),
+            page: None,
+            allow_origin: Vec::new(),
+            tick_rate: DEFAULT_TICK_RATE,
+            snapshot_rate: None,
+            objects: 0,
+            seed: 1,
+            sim_threads: default_sim_threads(),
+            sim_budget: World::DEFAULT_BUDGET_PER_SECOND,
+            max_players: DEFAULT_MAX_PLAYERS,
+            tanks: 0,
+            client_budget: DEFAULT_CLIENT_BUDGET,
+            rewind: parse_rewind(DEFAULT_REWIND).unwrap_or_default(),
+            duration: None,
+            drain: None,
+            hang_limit: parse_duration(DEFAULT_HANG_LIMIT).unwrap_or_default(),
+            state_dir: None,
+            record: None,
+            retention: RetentionOptions::default(),
+            replay_dir: None,
+            otlp: None,
+            cert: None,
+            key: None,
+            ban: Vec::new(),
+            audit_every: 0,
+            max_spectators: DEFAULT_MAX_SPECTATORS,
+            spectator_rate: DEFAULT_SPECTATOR_RATE,
+            spectator_budget: DEFAULT_CLIENT_BUDGET,
+            addresses: AddressOptions::default(),
+            outgoing: OutgoingOptions::default(),
+            pages: PageOptions::default(),
+            introduction: IntroductionOptions::default(),
+            webhook: WebhookOptions::default(),
+            agones: AgonesOptions::default(),
+            service: ServiceOptions::default(),
+            log_format: LogFormat::Text,
+        }
+    }
+
+    /// Time that players get to finish once the server is asked to end.
+    pub fn drain_time(&self) -> Duration {
+        let default = if self.agones.agones { FLEET_DRAIN } else { DRAIN };
+        self.drain.unwrap_or(default)
+    }
+}
+
+/// All addresses of the machine, of both families.
+fn any_address(port: u16) -> SocketAddr {
+    (Ipv6Addr::UNSPECIFIED, port).into()
+}
+
+/// The default of `--sim-threads`: one core is left to the network.
+fn default_sim_threads() -> u16 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    cores.saturating_sub(1).clamp(1, usize::from(MAX_SIM_THREADS)) as u16
+}
+
+/// The default of `--http`.
+pub(crate) fn default_http() -> SocketAddr {
+    (Ipv4Addr::LOCALHOST, DEFAULT_HTTP_PORT).into()
+}
+
+/// Parses a time of at most [`MAX_REWIND`].
+fn parse_rewind(text: &str) -> Result<Duration, String> {
+    let duration = parse_duration(text)?;
+    let short = duration <= MAX_REWIND;
+    short.then_some(duration).ok_or_else(|| format!("must be at most {MAX_REWIND:?}"))
+}
