@@ -1,5 +1,5 @@
-//! Checks of files that cannot be run here: the image, the compose file, the unit and the manifests
-//! name files, programs, options and ports that exist.
+//! Checks of files without running them: the image, the compose file, the unit and the manifests name
+//! files, programs, options and ports that exist. `.ci/container` runs the image and the compose file.
 
 use std::collections::BTreeSet;
 use std::io::Write;
