@@ -1,10 +1,9 @@
 /* A complete client: joins a server, walks in a circle for some seconds, prints what it sees,
  * says whether what it decoded is what the server sent, and leaves.
  *
- *   cargo build --release -p obsp-client-c
- *   cc client-bot/client-c/examples/walk.c -o walk -I client-bot/client-c/include \
- *     -L target/release -lobsp_client_c -Wl,-rpath,target/release
  *   ./walk 127.0.0.1:4433
+ *
+ * README.md beside this folder says how to build it.
  */
 
 #define _POSIX_C_SOURCE 199309L

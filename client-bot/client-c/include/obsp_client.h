@@ -5,7 +5,9 @@
 // `obsp_client_new`, for callers with a QUIC connection of their own. Each frame calls
 // `obsp_client_tick`, then takes all of `obsp_client_poll_event` and
 // `obsp_client_next_match_event`, and draws `obsp_client_own_player` or
-// `obsp_client_own_vehicle`, and `obsp_client_entities`. See examples/walk.c.
+// `obsp_client_own_vehicle`, and `obsp_client_entities`. The walls to draw are
+// `obsp_client_map_triangles`, and the shapes of bodies `obsp_client_model_triangles`. See
+// examples/walk.c and examples/level.c.
 //
 // Pointers must be null or valid for the call; where null has no meaning, the call fails.
 // Texts are UTF-8 and end with a zero byte. A handle may be used by any thread, but by one at
@@ -13,6 +15,10 @@
 // the client was made; it must not go back. No call blocks, but for `obsp_client_free`. A call
 // that fails returns null, false, 0 or a status (`obsp_client_next_tick_at`: -1), and
 // `obsp_last_error` says why.
+//
+// Results are copied to memory of the caller, but for the text of `obsp_last_error` and the
+// bytes of `ObspTransmit`. A function with a `capacity` writes that many results at most, and
+// returns how many there are, so a call with null and 0 says how much room the next one needs.
 
 #pragma once
 
@@ -31,6 +37,9 @@
 
 // Bytes of a ticket.
 #define OBSP_TICKET_BYTES 16
+
+// Bytes of the name of a map or model, its zero byte included. Longer names are cut.
+#define OBSP_LEVEL_NAME_BYTES 68
 
 // Jump.
 #define OBSP_BUTTON_JUMP 1
@@ -98,6 +107,16 @@ typedef enum {
   OBSP_PHASE_INTERMISSION,
 } ObspPhase;
 
+// How the bodies of a model move.
+typedef enum {
+  // By gravity, contacts and impulses.
+  OBSP_BODY_KIND_DYNAMIC,
+  // By the velocity that the game sets, as lifts and doors do.
+  OBSP_BODY_KIND_KINEMATIC,
+  // By the rules of missiles.
+  OBSP_BODY_KIND_MISSILE,
+} ObspBodyKind;
+
 // The outcome of a call.
 typedef enum {
   // The call succeeded.
@@ -112,7 +131,7 @@ typedef enum {
 
 // The kind of an entity.
 typedef enum {
-  // A player on foot: a box of 32 x 32 x 56 units, 36 high while crouching.
+  // A player on foot: a box whose size is in `ObspMap`.
   OBSP_ENTITY_KIND_PLAYER,
   // A vehicle with a player in it.
   OBSP_ENTITY_KIND_VEHICLE,
@@ -205,6 +224,51 @@ typedef struct {
   uint8_t data[OBSP_EVENT_BYTES];
 } ObspMatchEvent;
 
+// The map that is played, and the sizes of players on it.
+typedef struct {
+  // The hash of the map, as `OBSP_EVENT_KIND_JOINED` gave it.
+  uint8_t hash[32];
+  // The least corner of the box around all walls, in units.
+  double mins[3];
+  // The greatest corner of that box. A map without walls has no box: `mins` is above `maxs`.
+  double maxs[3];
+  // The width and depth of a player's box, in units.
+  double player_width;
+  // The height of a player who stands.
+  double player_height;
+  // The height of a player who crouches.
+  double player_crouched_height;
+  // The map's name.
+  char name[OBSP_LEVEL_NAME_BYTES];
+} ObspMap;
+
+// A triangle of a surface.
+typedef struct {
+  // The corners, counter-clockwise seen from outside, in units.
+  double corners[3][3];
+  // The direction outward, of length 1.
+  double normal[3];
+} ObspTriangle;
+
+// The model of bodies. Positions in it are about the centre of mass, in the model's own axes: an
+// `ObspEntity` has both at a moment.
+typedef struct {
+  // How its bodies move.
+  ObspBodyKind kind;
+  // The number of convex hulls that fill it. They touch, but do not overlap.
+  uint32_t hulls;
+  // The greatest distance of its surface from the centre of mass, in units.
+  double radius;
+  // The volume, in cubic units.
+  double volume;
+  // The least corner of the smallest box around it, in units.
+  double mins[3];
+  // The greatest corner of that box.
+  double maxs[3];
+  // The model's name.
+  char name[OBSP_LEVEL_NAME_BYTES];
+} ObspModel;
+
 // A player's input for one tick.
 typedef struct {
   // Motion along the view, -127 back to 127 forward.
@@ -237,7 +301,7 @@ typedef struct {
   ObspId id;
   // Its kind.
   ObspEntityKind kind;
-  // The model of a vehicle or prop: an index into the list `SHIPPED` in maps/src/model.rs.
+  // The model of a vehicle or prop: its place among `obsp_client_models`. 0 for players on foot.
   uint8_t model;
   // Whether a player on foot crouches.
   bool is_crouching;
@@ -349,6 +413,44 @@ void obsp_client_free(ObspClient *client);
 // `OBSP_TICKET_BYTES`, to be kept secret. False, and nothing is written, before the client
 // has joined.
 bool obsp_client_ticket(ObspClient *client, uint8_t *ticket);
+
+// Copies what the client knows of the map. False while the map is not loaded: before the first
+// map has arrived, and from `OBSP_EVENT_KIND_NEW_WORLD` until the next one has.
+bool obsp_client_map(ObspClient *client, ObspMap *map);
+
+// Copies the compiled map, the content of an .obsp file, at most `capacity` bytes of it; returns
+// how many bytes it has, or 0 while the map is not loaded. Each call makes them anew, so call it
+// once for a map, with room enough, or once more after a call with a capacity of 0.
+size_t obsp_client_map_bytes(ObspClient *client,
+                             uint8_t *bytes,
+                             size_t capacity);
+
+// Copies the surface of the map's walls, at most `capacity` triangles of it; returns how many
+// there are: 0 while the map is not loaded, and at most 1,048,576.
+size_t obsp_client_map_triangles(ObspClient *client, ObspTriangle *triangles, size_t capacity);
+
+// Copies the models of bodies, at most `capacity` of them; returns how many there are: 0 while
+// the map is not loaded, and at most 128. The place of a model in this list is the `model` of an
+// `ObspEntity`. A client that joins another world has other models.
+size_t obsp_client_models(ObspClient *client,
+                          ObspModel *models,
+                          size_t capacity);
+
+// Copies the surface of a model, at most `capacity` triangles of it; returns how many there are.
+// Fails if there is no such model, as while the map is not loaded.
+size_t obsp_client_model_triangles(ObspClient *client,
+                                   uint8_t model,
+                                   ObspTriangle *triangles,
+                                   size_t capacity);
+
+// Copies the corners of a convex hull of a model, at most `capacity` of them; returns how many
+// there are. `hull` is below the `hulls` of the model. Fails if there is no such model or hull, as
+// while the map is not loaded.
+size_t obsp_client_model_hull(ObspClient *client,
+                              uint8_t model,
+                              uint32_t hull,
+                              double (*corners)[3],
+                              size_t capacity);
 
 // Sends the command if a tick is due, and predicts the own player. Call it every frame, or at
 // `obsp_client_next_tick_at`; twice a second at least. Returns whether a command was sent. Keep a

@@ -11,6 +11,7 @@
 //! * [`wire`]: bytes in and out, for callers with a connection of their own.
 //! * [`play`]: the player's input. [`events`]: events of the connection and of the match.
 //!   [`view`]: the entities to draw. [`values`]: the values of a game's own fields.
+//! * [`level`]: the map, the sizes of players and the models of bodies.
 
 #![expect(
     clippy::missing_safety_doc,
@@ -22,6 +23,7 @@ pub mod connect;
 pub mod events;
 mod failure;
 pub mod handle;
+pub mod level;
 pub mod play;
 mod raw;
 pub mod values;

@@ -75,7 +75,7 @@ pub unsafe extern "C" fn obsp_client_own_vehicle(
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObspEntityKind {
-    /// A player on foot: a box of 32 x 32 x 56 units, 36 high while crouching.
+    /// A player on foot: a box whose size is in `ObspMap`.
     Player,
     /// A vehicle with a player in it.
     Vehicle,
@@ -91,7 +91,7 @@ pub struct ObspEntity {
     pub id: ObspId,
     /// Its kind.
     pub kind: ObspEntityKind,
-    /// The model of a vehicle or prop: an index into the list `SHIPPED` in maps/src/model.rs.
+    /// The model of a vehicle or prop: its place among `obsp_client_models`. 0 for players on foot.
     pub model: u8,
     /// Whether a player on foot crouches.
     pub is_crouching: bool,

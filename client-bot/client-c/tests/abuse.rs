@@ -5,6 +5,10 @@ use std::ptr::{null, null_mut};
 
 use obsp_client_c::events::{ObspEvent, ObspEventKind, ObspId, obsp_client_poll_event};
 use obsp_client_c::handle::{ObspIdentity, obsp_client_free, obsp_client_new, obsp_client_ticket};
+use obsp_client_c::level::{
+    obsp_client_map, obsp_client_map_bytes, obsp_client_map_triangles, obsp_client_model_hull,
+    obsp_client_model_triangles, obsp_client_models,
+};
 use obsp_client_c::play::{
     ObspCommand, obsp_client_leave, obsp_client_next_tick_at, obsp_client_say, obsp_client_tick,
 };
@@ -95,6 +99,26 @@ fn nulls_are_refused_everywhere() {
         assert!(!obsp_client_match_value(client, c"holder".as_ptr(), null_mut()));
         assert!(!obsp_client_own_value(null_mut(), c"holder".as_ptr(), null_mut()));
         obsp_client_free(client);
+    }
+}
+
+/// Before the map is loaded, there is no level, and null is refused as everywhere.
+#[test]
+fn without_a_map_there_is_no_level() {
+    // SAFETY: null is refused.
+    unsafe {
+        for client in [null_mut(), client()] {
+            assert!(!obsp_client_map(client, null_mut()));
+            assert_eq!(obsp_client_map_bytes(client, null_mut(), 0), 0);
+            assert_eq!(obsp_client_map_triangles(client, null_mut(), 1), 0);
+            assert_eq!(obsp_client_models(client, null_mut(), 1), 0);
+            assert_eq!(obsp_client_model_hull(client, 0, 0, null_mut(), 0), 0);
+            assert_eq!(obsp_client_model_triangles(client, 255, null_mut(), 0), 0);
+            let expected =
+                if client.is_null() { "the client is null" } else { "the map is not loaded" };
+            assert!(text(obsp_last_error()).contains(expected), "{}", text(obsp_last_error()));
+            obsp_client_free(client);
+        }
     }
 }
 

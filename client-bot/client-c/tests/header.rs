@@ -1,4 +1,5 @@
-//! The committed header is the one that cbindgen generates from the sources.
+//! The committed header is the one that cbindgen generates from the sources, and its comments are
+//! for readers who have the header alone.
 
 use std::path::Path;
 
@@ -6,18 +7,27 @@ use cbindgen::{Builder, Config};
 
 const RENEW: &str = "RENEW_HEADER=1 cargo test -p obsp-client-c --test header";
 
-#[test]
-fn the_header_is_the_one_of_the_sources() {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+/// The folder of the package.
+fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The header of the sources.
+fn generated() -> String {
+    let package = package();
     let config = Config::from_file(package.join("cbindgen.toml")).expect("a valid configuration");
     // cbindgen finds the modules through this file, in order.
     let builder = Builder::new().with_src(package.join("src/lib.rs"));
     let bindings = builder.with_config(config).generate().expect("sources that can be read");
     let mut generated = Vec::new();
     bindings.write(&mut generated);
-    let generated = String::from_utf8(generated).expect("a header in UTF-8");
+    String::from_utf8(generated).expect("a header in UTF-8")
+}
 
-    let path = package.join("include/obsp_client.h");
+#[test]
+fn the_header_is_the_one_of_the_sources() {
+    let generated = generated();
+    let path = package().join("include/obsp_client.h");
     if std::env::var_os("RENEW_HEADER").is_some_and(|value| value == "1") {
         std::fs::write(&path, &generated).expect("a file that can be written");
     }
@@ -30,4 +40,14 @@ fn the_header_is_the_one_of_the_sources() {
         path.display(),
         differs.map_or(String::new(), |(line, _)| format!(" from line {} on", line + 1)),
     );
+}
+
+/// The sources' comments become the header's, whose readers have neither the sources nor rustdoc.
+#[test]
+fn the_header_refers_to_nothing_of_rust() {
+    for (index, line) in generated().lines().enumerate() {
+        for sign in [".rs", "::", "[`", "`]", "Rust", "rustdoc", "crate"] {
+            assert!(!line.contains(sign), "line {} has {sign:?}: {line}", index + 1);
+        }
+    }
 }

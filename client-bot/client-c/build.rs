@@ -1,0 +1,19 @@
+//! Names the ABI of the shared library on Linux, as `install` and cargo-c install it: programs
+//! that are linked with it ask for `libobsp_client.so.0.1`, and no other version is loaded in its
+//! place. While the major version is 0, each minor version may break the ABI, and is part of the
+//! name.
+
+use std::env;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let variable = |name: &str| env::var(name).unwrap_or_default();
+    if variable("CARGO_CFG_TARGET_OS") == "linux" {
+        let major = variable("CARGO_PKG_VERSION_MAJOR");
+        let abi = match major.as_str() {
+            "0" => format!("0.{}", variable("CARGO_PKG_VERSION_MINOR")),
+            _ => major,
+        };
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libobsp_client.so.{abi}");
+    }
+}
