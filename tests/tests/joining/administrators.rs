@@ -184,7 +184,8 @@ async fn the_admin_interface_answers_as_it_is_described() {
     let running = Server::start(&Options { admin, ..options(2) }).unwrap();
     let player = join(&running, "one", &Credentials::default()).await.unwrap();
     let page: serde_json::Value =
-        serde_json::from_str(include_str!("../../../server/src/operate/admin/openapi.json")).unwrap();
+        serde_json::from_str(include_str!("../../../server/src/operate/admin/openapi.json"))
+            .unwrap();
     let schema = |name: &str| page["components"]["schemas"][name].clone();
     let keys = |value: &serde_json::Value| {
         let mut keys: Vec<_> = value.as_object().unwrap().keys().cloned().collect();

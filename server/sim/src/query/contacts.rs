@@ -105,7 +105,7 @@ impl ContactSearch {
             return None;
         }
         let mut entities = Entities::new(&self.map.bounds(), 0);
-        entities.use_grid(stages.contains(crate::Stage::Grid));
+        entities.use_grid(stages.contains(crate::counters::Stage::Grid));
         let mut context = StepContext { stages, seconds, ..StepContext::default() };
         for thing in things {
             let (position, orientation) = thing.at;

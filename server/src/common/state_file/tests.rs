@@ -187,7 +187,7 @@ fn a_file_of_another_owner_is_written_in_place_or_becomes_the_server_s() {
         let output = std::process::Command::new("setpriv")
             .args(["--reuid", &id, "--regid", &id, "--clear-groups", "--"])
             .arg(&program)
-            .args(["--exact", "state_file::tests::part_in_a_namespace", "--nocapture"])
+            .args(["--exact", "common::state_file::tests::part_in_a_namespace", "--nocapture"])
             .env("STATE_FILE_PATH", inside.0.join("bans.toml"))
             .env("STATE_FILE_LENGTH", "2")
             .output();

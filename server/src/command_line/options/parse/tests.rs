@@ -45,7 +45,11 @@ fn part_in_another_environment() {
 /// The output of [`part_in_another_environment`] with these variables.
 fn read_with(variables: &[(&str, &OsStr)], words: &str) -> String {
     let mut process = Process::new(std::env::current_exe().unwrap());
-    process.args(["--exact", "options::parse::tests::part_in_another_environment", "--nocapture"]);
+    process.args([
+        "--exact",
+        "command_line::options::parse::tests::part_in_another_environment",
+        "--nocapture",
+    ]);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("ARENA_") {
             process.env_remove(name);
