@@ -128,7 +128,7 @@ fn part_in_a_namespace() {
 
 #[cfg(target_os = "linux")]
 const PART: &str =
-    "\"$STATE_FILE_TEST\" --exact state_file::tests::part_in_a_namespace --nocapture";
+    "\"$STATE_FILE_TEST\" --exact common::state_file::tests::part_in_a_namespace --nocapture";
 
 /// The case `bans-file-replaced`: the file alone is mounted into a container.
 #[cfg(target_os = "linux")]
