@@ -194,6 +194,16 @@ mod tests {
     }
 
     #[test]
+    fn a_prefix_of_a_proxy_covers_a_part_of_the_internet_alone() {
+        for text in ["10.0.0.0/8", "10.0.0.3", "2001::/16", "::1"] {
+            assert!(parse_not_too_broad(text).is_ok(), "{text}");
+        }
+        for text in ["10.0.0.0/7", "0.0.0.0/0", "2000::/15", "::/0", "10.0.0"] {
+            assert!(parse_not_too_broad(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn a_bare_ipv6_address_of_a_host_is_its_64() {
         for (text, prefix) in [
             ("2001:db8:1:2::1", "2001:db8:1:2::/64"),

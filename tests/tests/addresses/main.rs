@@ -123,7 +123,7 @@ async fn every_client_reaches_the_server_by_every_kind_of_address() {
     }
 }
 
-/// The same in a network in which `[::]` does not include IPv4 by default. The test needs the right
+/// Plays the same matrix where `[::]` does not include IPv4 by default. The test needs the right
 /// to make a network.
 #[test]
 fn every_client_reaches_the_server_with_bindv6only() {
