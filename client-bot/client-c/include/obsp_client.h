@@ -29,7 +29,7 @@
 // Bytes of a text, its zero byte included. Longer texts are cut.
 #define OBSP_TEXT_BYTES 768
 
-// Most bytes of the content of a game's event.
+// Maximum number of bytes in the content of a game's event.
 #define OBSP_EVENT_BYTES 256
 
 // Slot of an id that names nobody.
