@@ -76,6 +76,9 @@ async fn serve_at(endpoint: quinn::Endpoint, all: Endpoints, games: Arc<MatchHan
                     Verdict::Admit(permit) => {
                         connections.spawn(connection::serve(incoming, permit, Arc::clone(&games)));
                     }
+                    Verdict::Prove | Verdict::Refuse(_) if !may_answer(game, &incoming) => {
+                        incoming.ignore();
+                    }
                     Verdict::Prove if incoming.may_retry() => {
                         game.telemetry.network.retries.increment(1);
                         // `retry` fails only where `may_retry` is false.
@@ -105,6 +108,16 @@ async fn serve_at(endpoint: quinn::Endpoint, all: Endpoints, games: Arc<MatchHan
     // deadline.
     let deadline = deadline.max(Instant::now() + LAST_PACKETS);
     let _ = timeout_at(deadline.into(), endpoint.wait_idle()).await;
+}
+
+/// Whether an attempt that becomes no connection is answered at all. Attempts that are not are
+/// counted.
+fn may_answer(game: &MatchHandle, incoming: &quinn::Incoming) -> bool {
+    let may = game.admission.may_answer(incoming.remote_address().ip(), Instant::now());
+    if !may {
+        game.telemetry.network.limited(Limit::Answers);
+    }
+    may
 }
 
 /// Decides on a connection attempt. A refusal is counted and logged.

@@ -18,7 +18,7 @@ mod shares;
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
@@ -26,9 +26,9 @@ pub(crate) use permit::{KeptPlace, Permit};
 pub(crate) use shares::Shares;
 pub(crate) use shares::UNFINISHED;
 use shares::{
-    CHAT, CONTROL, CONTROL_PART, EXEMPT_HANDSHAKES, HANDSHAKES, JOINS, MATCH_CHAT, REMEMBERED,
-    UNFINISHED_PER_ADDRESS, UNPROVEN, UNPROVEN_HANDSHAKES, UNPROVEN_HANDSHAKES_PER_ADDRESS,
-    UNPROVEN_PER_ADDRESS,
+    ANSWERS, ANSWERS_PER_ADDRESS, CHAT, CONTROL, CONTROL_PART, EXEMPT_HANDSHAKES, HANDSHAKES,
+    JOINS, MATCH_CHAT, REMEMBERED, SWEEP_PAUSE, UNFINISHED_PER_ADDRESS, UNPROVEN,
+    UNPROVEN_HANDSHAKES, UNPROVEN_HANDSHAKES_PER_ADDRESS, UNPROVEN_PER_ADDRESS,
 };
 
 use crate::common::address_key::AddressKey;
@@ -61,6 +61,10 @@ struct Table {
     chat: TokenBucket,
     /// The budget of all addresses for handshakes that begin without a proof of the address.
     unproven: TokenBucket,
+    /// The budget of all addresses for answers to attempts that become no connection.
+    answers: TokenBucket,
+    /// When the table last looked through all its entries for addresses to forget.
+    swept: Option<Instant>,
 }
 
 /// A connection in the queue.
@@ -76,6 +80,7 @@ struct Entry {
     spectators: u16,
     handshakes: TokenBucket,
     unproven: TokenBucket,
+    answers: TokenBucket,
     joins: TokenBucket,
     control: TokenBucket,
     chat: TokenBucket,
@@ -93,6 +98,8 @@ impl Admission {
             connections: 0,
             chat: TokenBucket::full(now),
             unproven: TokenBucket::full(now),
+            answers: TokenBucket::full(now),
+            swept: None,
         };
         Arc::new(Self { shares, table: Mutex::new(table) })
     }
@@ -104,7 +111,10 @@ impl Admission {
         let handshakes = if is_exempt { EXEMPT_HANDSHAKES } else { HANDSHAKES };
         let mut table = self.lock();
         let own = table.unfinished.iter().filter(|other| other.address == address).count();
-        let wait = table.entry(address, now).handshakes.wait(handshakes, 1.0, now);
+        // The address may be forged, so an attempt alone makes no entry.
+        let entry = table.entries.get_mut(&address);
+        let wait =
+            entry.map_or(Duration::ZERO, |entry| entry.handshakes.wait(handshakes, 1.0, now));
         let is_busy = table.unfinished.len() >= UNPROVEN
             || (own >= UNPROVEN_PER_ADDRESS && !is_exempt)
             || !wait.is_zero();
@@ -132,6 +142,24 @@ impl Admission {
         Verdict::Admit(permit)
     }
 
+    /// Whether an attempt that becomes no connection is answered, by a QUIC Retry or a refusal.
+    /// Without this limit, a flood of attempts would cost the server more than its sender, and a
+    /// sender with a forged address would direct the answers at somebody else. A client that gets
+    /// no answer sends its first packet again.
+    pub(crate) fn may_answer(&self, address: IpAddr, now: Instant) -> bool {
+        let is_exempt = self.shares.is_exempt(address);
+        let mut table = self.lock();
+        if !table.answers.wait(ANSWERS, 1.0, now).is_zero() {
+            return false;
+        }
+        let entry = table.entry(AddressKey::from(address), now);
+        let may = is_exempt || entry.answers.take(ANSWERS_PER_ADDRESS, 1.0, now);
+        if may {
+            table.answers.charge(ANSWERS, 1.0, now);
+        }
+        may
+    }
+
     fn lock(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -142,9 +170,11 @@ impl Table {
     /// too many lately. A handshake that is broken off at once costs its sender one packet, perhaps
     /// from a forged address. It costs the server a connection until the idle time-out.
     fn begin_unproven(&mut self, address: AddressKey, now: Instant) -> bool {
-        let all = self.unproven.wait(UNPROVEN_HANDSHAKES, 1.0, now).is_zero();
+        if !self.unproven.wait(UNPROVEN_HANDSHAKES, 1.0, now).is_zero() {
+            return false;
+        }
         let own = &mut self.entry(address, now).unproven;
-        let may = all && own.take(UNPROVEN_HANDSHAKES_PER_ADDRESS, 1.0, now);
+        let may = own.take(UNPROVEN_HANDSHAKES_PER_ADDRESS, 1.0, now);
         if may {
             self.unproven.charge(UNPROVEN_HANDSHAKES, 1.0, now);
         }
@@ -160,9 +190,13 @@ impl Table {
     }
 
     /// Forgets addresses that hold no place and whose budgets are full. If that does not make room,
-    /// forgets one address that holds no place.
+    /// forgets one address that holds no place. The table is looked through now and then only:
+    /// under a flood of forged addresses, each newcomer would cost a look at every entry.
     fn forget(&mut self, now: Instant) {
-        self.entries.retain(|_, entry| !entry.is_forgettable(now));
+        if self.swept.is_none_or(|swept| now.saturating_duration_since(swept) >= SWEEP_PAUSE) {
+            self.swept = Some(now);
+            self.entries.retain(|_, entry| !entry.is_forgettable(now));
+        }
         if self.entries.len() >= REMEMBERED {
             let idle = self.entries.iter().find(|(_, entry)| entry.has_nothing());
             if let Some(address) = idle.map(|(address, _)| *address) {
@@ -208,6 +242,7 @@ impl Entry {
             spectators: 0,
             handshakes: full,
             unproven: full,
+            answers: full,
             joins: full,
             control: full,
             chat: full,
@@ -220,9 +255,10 @@ impl Entry {
     }
 
     fn is_forgettable(&mut self, now: Instant) -> bool {
-        let Self { handshakes, unproven, joins, control, chat, .. } = self;
+        let Self { handshakes, unproven, answers, joins, control, chat, .. } = self;
         handshakes.is_full(HANDSHAKES, now)
             && unproven.is_full(UNPROVEN_HANDSHAKES_PER_ADDRESS, now)
+            && answers.is_full(ANSWERS_PER_ADDRESS, now)
             && joins.is_full(JOINS, now)
             && control.is_full(CONTROL, now)
             && chat.is_full(CHAT, now)

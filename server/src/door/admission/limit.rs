@@ -28,6 +28,8 @@ limits! {
     Connections = "connections";
     /// Handshakes of one address.
     Handshakes = "handshakes";
+    /// Answers to connection attempts.
+    Answers = "answers";
     /// Connections that are not in the match: the oldest one was closed.
     Unfinished = "unfinished";
     /// Players of one address.
