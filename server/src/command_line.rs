@@ -8,13 +8,11 @@ pub(crate) mod options;
 pub(crate) mod reach;
 pub mod replay;
 pub(crate) mod run_game;
-pub mod scene;
 pub(crate) mod serve;
 pub mod soak;
 pub(crate) mod token;
 
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -22,7 +20,6 @@ use anyhow::Result;
 use clap::error::ErrorKind::MissingRequiredArgument;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use obsp_game::arena::Arena;
-use serde::Serialize;
 
 use crate::operate::log::Log;
 use crate::operate::log::LogFormat;
@@ -32,7 +29,6 @@ use admin::{AdminCommand, admin};
 use health::{HealthOptions, health};
 use models::{ModelsOptions, write_models};
 use replay::{ReplayOptions, replay};
-use scene::{Scene, SceneOptions, heap, landing, mass_landing};
 use serve::{prepare, serve_reloading};
 use soak::{SoakOptions, soak};
 use token::{TokenOptions, token};
@@ -63,8 +59,6 @@ enum Job {
     Soak(SoakOptions),
     /// Run a recording again and compare its digests
     Replay(ReplayOptions),
-    /// Play a scene by scripts and show what its filters cost
-    Scene(SceneOptions),
     /// Write the shipped models as Wavefront OBJ files
     Models(ModelsOptions),
     /// Ask a running server whether its match is alive; exit code 1 if not
@@ -131,33 +125,6 @@ fn read_again() -> std::result::Result<Reading, String> {
     read().map_err(|error| error.to_string())
 }
 
-/// Plays a scene and prints its outcome. Returns whether the scene passed.
-fn play(scene: Scene) -> Result<bool> {
-    fn tell(outcome: &(impl Serialize + Display), json: bool) -> Result<()> {
-        say(if json { serde_json::to_string_pretty(outcome)? } else { outcome.to_string() });
-        Ok(())
-    }
-    match scene {
-        Scene::Landing(options) => match options.landers {
-            Some(landers) => {
-                let outcome = mass_landing(landers, &options)?;
-                tell(&outcome, options.json)?;
-                Ok(outcome.is_as_meant())
-            }
-            None => {
-                let outcome = landing(&options)?;
-                tell(&outcome, options.json)?;
-                Ok(outcome.is_as_meant())
-            }
-        },
-        Scene::Heap(options) => {
-            let outcome = heap(&options)?;
-            tell(&outcome, options.json)?;
-            Ok(outcome.is_clean())
-        }
-    }
-}
-
 /// Does a job. A failed check is not an error: it sets the exit code.
 fn run(job: Job) -> Result<ExitCode> {
     let passed = match job {
@@ -179,7 +146,6 @@ fn run(job: Job) -> Result<ExitCode> {
             }
             outcome.passed()
         }
-        Job::Scene(SceneOptions { scene }) => play(scene)?,
         Job::Health(options) => {
             health(&options)?;
             say("ok".to_owned());

@@ -46,7 +46,7 @@ pub use command_line::run_command_line;
 pub use command_line::run_game::run_game;
 pub use command_line::serve::{prepare, serve};
 pub use command_line::token::{TokenCommandError, TokenOptions, token};
-pub use command_line::{replay, scene, soak};
+pub use command_line::{replay, soak};
 pub use common::address_prefix::{AddressPrefix, AddressPrefixSyntax};
 pub use common::error::{
     BanError, CertificateError, DoorError, HandedOverError, OtlpError, RunError, StartError,

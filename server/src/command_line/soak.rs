@@ -24,7 +24,6 @@ pub use options::SoakOptions;
 pub use outcome::{Outcome, PlayerOutcome};
 pub use outside::Outside;
 pub use report::{CascadeStage, Finding, Report, TickTimes, TimeOfImpact};
-pub(crate) use run::nanoseconds;
 pub use run::{SoakError, soak, soak_game};
 pub use script::Script;
 

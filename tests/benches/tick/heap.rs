@@ -2,7 +2,7 @@
 //! engine spends time on them.
 
 use obsp_sim::{Kind, State};
-use server::scene::HeapModels;
+use tests::scene::HeapModels;
 
 use super::ours::Ours;
 use super::peer::Peer;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use obsp_sim::State;
 use obsp_sim::audit::Audit;
-use server::scene::{HardCase, Landers, LandingOptions, Tally, mass_landing};
+use tests::scene::{HardCase, Landers, LandingOptions, Tally, mass_landing};
 
 use super::ours::Ours;
 use super::peer::Peer;

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use obsp::model::shipped;
 use obsp_sim::audit::Audit;
 use obsp_sim::{Config, EntityId, PlayerKind, World};
-use server::scene::{HeapModels, pen, yard};
 use tests::harness::{MapBuilder, Random, Wanderer, own_map};
+use tests::scene::{HeapModels, pen, yard};
 
 /// A scene for both engines: a map, props scattered over it, and players.
 pub(crate) struct Scene {

@@ -401,7 +401,7 @@ fn dump_error(path: &Path) -> impl FnOnce(io::Error) -> SoakError {
 }
 
 /// Nanoseconds since the first call.
-pub(crate) fn nanoseconds() -> u64 {
+fn nanoseconds() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     // 64 bits are enough for 584 years.
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64

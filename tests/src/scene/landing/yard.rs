@@ -3,7 +3,7 @@ use std::fmt::Write;
 use obsp::{CompileError, Options, Source, Spaces};
 use obsp_sim::Random;
 
-use crate::command_line::scene::pen::block;
+use crate::scene::pen::block;
 
 /// Distance of two pads, in units. In any rotation, at most half a tank's width is between two of
 /// them, so the path to a pad leads over others.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::traffic::{give_way, is_column_clear};
 use super::{ATTEMPT, RATE, RESTS, THERE, is_in_hollow};
-use crate::command_line::scene::pilot::Pilot;
+use crate::scene::pilot::Pilot;
 
 /// Height of the tanks' centres while they wait over their pads until all may come down, in units.
 const HOLD: f64 = 110.0;

@@ -11,8 +11,11 @@ mod pen;
 mod pilot;
 mod shaken_pen;
 mod table;
+pub mod timing;
 
-use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
 
 pub use heap::{Heap, heap};
 pub use landing::{
@@ -22,10 +25,12 @@ pub use landing::{
 pub use pen::{HeapModels, pen};
 pub use table::{Row, Table};
 
-use crate::server::options::MAX_SIM_THREADS;
+/// Maximum number of threads that a scene may use: the server's own limit.
+const MAX_THREADS: u16 = 8;
 
-/// `server scene`: which scene to play.
-#[derive(Clone, Debug, PartialEq, Eq, Args)]
+/// The command line of the program `scene`.
+#[derive(Clone, Debug, PartialEq, Eq, Parser)]
+#[command(name = "scene", about = "Plays a scene by scripts and shows what its filters cost")]
 pub struct SceneOptions {
     /// The scene to play.
     #[command(subcommand)]
@@ -45,9 +50,9 @@ pub enum Scene {
 /// How to play the landing.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct LandingOptions {
-    /// Map with ground to land on: a path, or a name found in `maps/`
-    #[arg(long, value_name = "NAME", default_value = "terrain")]
-    pub map: String,
+    /// Compiled map with ground to land on
+    #[arg(long, value_name = "PATH", default_value = "maps/terrain.obsp")]
+    pub map: PathBuf,
 
     /// Land this many hovertanks, 1 to 64, at once instead of one. The pad of each tank lies under the
     /// path of another tank, on a map that the scene generates
@@ -68,7 +73,7 @@ pub struct LandingOptions {
     /// Threads that the simulation may use, 1 to 8: results do not depend on it (only with
     /// `--landers`)
     #[arg(long, value_name = "N", default_value_t = 1, requires = "landers",
-          value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
+          value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_THREADS)))]
     pub sim_threads: u16,
 
     /// Hovertanks that fly about meanwhile, 0 to 63 (not with `--landers`)
@@ -90,7 +95,7 @@ impl Default for LandingOptions {
     /// The defaults of the command line.
     fn default() -> Self {
         Self {
-            map: "terrain".into(),
+            map: "maps/terrain.obsp".into(),
             landers: None,
             hard_case: HardCase::default(),
             time_stages: false,
@@ -129,7 +134,7 @@ pub struct HeapOptions {
 
     /// Threads that the simulation may use, 1 to 8: results do not depend on it
     #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_SIM_THREADS)))]
+          value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_THREADS)))]
     pub sim_threads: u16,
 
     /// Limit of the cost of a tick's bodies: the number of awake bodies and of touching pairs.

@@ -14,8 +14,8 @@ use serde::Serialize;
 use super::RATE;
 use super::lander::{Lander, Leg};
 use super::yard::yard;
-use crate::command_line::scene::{HardCase, LandingOptions, SceneError, Table};
-use crate::command_line::soak::{TickTimes, nanoseconds};
+use crate::scene::timing::{TickTimes, nanoseconds};
+use crate::scene::{HardCase, LandingOptions, SceneError, Table};
 
 /// Longest time of the whole scene, in ticks.
 const LONGEST: u64 = 120 * RATE as u64;

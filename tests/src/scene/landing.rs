@@ -19,9 +19,7 @@ use thiserror::Error;
 
 use super::pilot::{Pilot, points};
 use super::{LandingOptions, Table};
-use crate::command_line::soak::nanoseconds;
-use crate::common::error::StartError;
-use crate::matches::map_file;
+use crate::scene::timing::nanoseconds;
 
 pub use hard_case::HardCase;
 pub use lander::Leg;
@@ -116,9 +114,9 @@ pub struct Landing {
 /// Why the scene could not be played.
 #[derive(Debug, Error)]
 pub enum SceneError {
-    /// The map could not be found or loaded.
+    /// The compiled map could not be loaded.
     #[error(transparent)]
-    Map(#[from] StartError),
+    Map(obsp::LoadError),
     /// The match cannot be set up on the map.
     #[error("the scene cannot be set up on the map: {0}")]
     Setup(#[from] obsp_sim::SetupError),
@@ -144,7 +142,7 @@ pub enum SceneError {
 /// # Errors
 /// The map cannot be loaded, or has no room for the match.
 pub fn landing(options: &LandingOptions) -> Result<Landing, SceneError> {
-    let map = map_file::load(&map_file::find(&options.map, &map_file::folders())?)?;
+    let map = obsp::World::load(&options.map).map_err(SceneError::Map)?;
     let name = map.name().to_owned();
     let config =
         Config { tick_rate: RATE, seed: options.seed, objects: 0, max_players: options.others + 1 };

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::pen::{HeapModels, PenSize, ground, pen};
 use super::shaken_pen::{LIFT, ShakenPen, pen_model};
 use super::{HeapOptions, SceneError};
-use crate::command_line::soak::TickTimes;
+use crate::scene::timing::TickTimes;
 
 /// Ticks per second of the scene.
 const RATE: u32 = 60;
