@@ -1,5 +1,5 @@
-//! The parts of a match that never change: the map, the shapes, the spawn points, the
-//! triggers and the numbers of movement. The server's world and the predicting clients share them.
+//! The parts of a match that never change: the map, the shapes, the spawn points, the triggers and
+//! the numbers of movement. The server's world and the predicting clients share these parts.
 
 pub(crate) mod parameters;
 pub(crate) mod ray;
@@ -25,7 +25,7 @@ use crate::state::{ModelId, Posture};
 const FALLEN: f64 = 1024.0;
 
 /// A body this far outside the bounds of the map in any other direction, in units, has left the map
-/// as well. The fastest body flies a quarter of this distance before it has fallen out.
+/// as well. The fastest body falls out of the map before it has flown a quarter of this distance.
 pub(crate) const LEFT: f64 = 65_536.0;
 
 /// Everything about a match that never changes.
@@ -42,12 +42,12 @@ pub(crate) struct Arena {
     pub(crate) warnings: Vec<SetupWarning>,
     /// The player size with which lines of sight are traced.
     pub(crate) sight: SizeId,
-    /// A body whose centre is outside this box has fallen out of the map, or left it otherwise.
+    /// A body whose centre is outside this box has left the map.
     pub(crate) space: Aabb,
     /// The parameters of the players' movement.
     pub(crate) movement: MovementParameters,
-    /// The places that players can reach. They are computed when first needed, because a predicting
-    /// client never needs them.
+    /// The places that players can reach. They are computed when first needed. A predicting client
+    /// never needs them.
     places: OnceLock<Places>,
 }
 
@@ -91,8 +91,8 @@ impl Arena {
         self.places.get_or_init(|| Places::new(&self.map, standing, &points(), step_height))
     }
 
-    /// Whether nothing of the map lies between the two points. If `from` is in solid, nothing is
-    /// in sight.
+    /// Whether nothing of the map lies between the two points. If `from` is in solid, the answer is
+    /// no.
     pub(crate) fn in_sight(&self, from: DVec3, to: DVec3) -> bool {
         let Some(clipped) = clip_to_extent(from, to) else { return false };
         let (from, to) = (from.as_vec3(), clipped.end.as_vec3());

@@ -1,10 +1,10 @@
-//! Everything that has a place in the world, and how it moves.
+//! All bodies in the world, and how they move.
 //!
 //! [`entities`] stores the bodies, and [`roles`] says what each one does. [`dynamics`] runs a tick
-//! of the rigid bodies: [`contact`] finds where they touch, [`solver`] turns that into velocities,
-//! [`guard`] decides how far each may go, and [`sleep`] leaves out the bodies that rest.
-//! [`overload`] makes a tick cheaper when its bodies cost too much. [`driven`] finds the bodies
-//! that kinematic bodies push and carry.
+//! of the rigid bodies: [`contact`] finds where they touch, [`solver`] computes velocities from
+//! these contacts, [`guard`] decides how far each body may go, and [`sleep`] leaves out the bodies
+//! that rest. [`overload`] makes a tick cheaper when its bodies cost too much. [`driven`] finds the
+//! bodies that kinematic bodies push and carry.
 
 pub(crate) mod blocker;
 pub(crate) mod contact;

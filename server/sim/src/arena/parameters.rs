@@ -22,15 +22,15 @@ pub struct MovementParameters {
     pub slow_share: f64,
     /// Share of the speed that friction removes per second on the ground.
     pub friction: f64,
-    /// Lowest speed that ground friction assumes, in units per second, so that a slow player soon
-    /// stops.
+    /// The speed in units per second below which ground friction brakes as if the player had this
+    /// speed. So a slow player soon stops.
     pub stop_speed: f64,
     /// Share of the wished speed that is gained per second on the ground.
     pub ground_acceleration: f64,
     /// Share of the wished speed that is gained per second in the air: the air control.
     pub air_acceleration: f64,
-    /// Upward speed of a jump, in units per second. Its square over twice the gravity is the
-    /// height of the jump.
+    /// Upward speed of a jump, in units per second. The height of the jump is the square of this
+    /// speed, divided by twice the gravity.
     pub jump_speed: f64,
     /// Downward acceleration of players, in units per second squared.
     pub gravity: f64,
@@ -56,11 +56,11 @@ impl Default for MovementParameters {
 
 /// A movement parameter that is out of its range.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
-#[error("{name} is {value}, not between {least} and {most}")]
+#[error("the parameter {name} is {value}, not between {least} and {most}")]
 pub struct MovementError {
     /// Name of the parameter.
     pub name: &'static str,
-    /// Its value.
+    /// Value of the parameter.
     pub value: f64,
     /// The smallest value that is allowed.
     pub least: f64,
@@ -68,17 +68,17 @@ pub struct MovementError {
     pub most: f64,
 }
 
-/// Largest gain of speed within a tick beyond running and jumping, in units per second: the gain by
-/// gravity.
+/// Upper bound of the speed that gravity adds within a tick, in units per second.
 const FASTER: f64 = 10.0;
 
-/// Allowance for the gaps that players keep, and for the moves that keep them, in units.
+/// Allowance in units for the gaps that players keep to obstacles, and for the moves that restore
+/// these gaps.
 const GAPS: f64 = 4.0;
 
 impl MovementParameters {
-    /// The distance in units within which a player can meet something in a tick of `seconds`,
-    /// from the position at its beginning. `velocity` is the player's velocity at the beginning.
-    /// The distance includes a step up and down.
+    /// The distance in units, from the position at the start of a tick of `seconds`, within which a
+    /// player can meet something during the tick. `velocity` is the player's velocity at the start
+    /// of the tick. The distance includes a step up and down.
     pub(crate) fn reach(&self, velocity: Vec3, seconds: f64) -> f64 {
         let speed = f64::from(velocity.length()) + self.run_speed + self.jump_speed + FASTER;
         speed * seconds + 2.0 * self.step_height + GAPS
@@ -160,7 +160,7 @@ impl MovementParameters {
 
 fn check(numbers: [f64; 9]) -> Result<(), MovementError> {
     for (value, (name, least, most)) in numbers.into_iter().zip(MovementParameters::RANGES) {
-        // NaN is in no range.
+        // This form of the comparison also refuses NaN.
         if !(least..=most).contains(&value) {
             return Err(MovementError { name, value, least, most });
         }
@@ -187,8 +187,8 @@ mod tests {
     }
 
     /// Symptom: with steps of 64 units, a client ignored bodies beyond 40 units that the player
-    /// could step onto. Cause: the reach had a constant in place of the parameter. Cure: the reach
-    /// includes the height of a step.
+    /// could step onto. Cause: the reach had a constant for the height of a step. Cure: the reach
+    /// uses the parameter.
     #[test]
     fn the_reach_of_a_tick_has_the_step_in_it() {
         let default = MovementParameters::default();

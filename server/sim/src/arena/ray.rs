@@ -1,6 +1,6 @@
 //! Ray casts: what a shot hits, what is below a hovertank's probe.
 //!
-//! A ray that a game asks for is a [`ClippedRay`], within the extent of worlds.
+//! A game's ray is clipped to the extent of worlds: see [`ClippedRay`].
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -21,7 +21,7 @@ pub(crate) struct Ray {
     pub(crate) reach: f64,
 }
 
-/// A ray as far as it lies within the extent of worlds.
+/// The part of a ray that lies within the extent of worlds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClippedRay {
     pub(crate) ray: Ray,
@@ -33,8 +33,8 @@ pub(crate) struct ClippedRay {
 const UNIT: f64 = 1e-9;
 
 impl ClippedRay {
-    /// The ray from one point to another; `None` if it starts beyond the extent, where
-    /// everything is solid, or a number is not finite.
+    /// The ray from one point to another. `None` if it starts beyond the extent, where everything
+    /// is solid, or if a number is not finite.
     pub(crate) fn between(from: DVec3, to: DVec3) -> Option<Self> {
         let clipped = clip_to_extent(from, to)?;
         let way = clipped.end - from;
@@ -50,7 +50,8 @@ impl ClippedRay {
     /// ray starts beyond the extent, a number is not finite, or the direction has no length.
     pub(crate) fn along(from: DVec3, way: DVec3, reach: f64) -> Option<Self> {
         let unit = direction(way)?;
-        // A unit vector is kept as it is: normalising it again would turn it by rounding.
+        // A unit vector is kept unchanged, because rounding would turn it if it were normalised
+        // again.
         let direction = if (way.length() - 1.0).abs() < UNIT { way } else { unit };
         let ray = Ray { from, direction, reach: reach.max(0.0) };
         if !reach.is_finite() {
@@ -66,12 +67,12 @@ impl ClippedRay {
 /// The end of a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RayEnd {
-    /// Units along the ray: zero if it begins inside something, its reach if
-    /// it meets nothing.
+    /// Distance along the ray, in units: zero if the ray begins inside something, its reach if it
+    /// meets nothing.
     pub(crate) distance: f64,
-    /// The slot of the entity that it meets; `None` if it meets the world, or nothing.
+    /// The slot of the entity that the ray meets; `None` if it meets the world or nothing.
     pub(crate) entity: Option<u16>,
-    /// Whether the ray begins inside that entity, or inside the world.
+    /// Whether the ray begins inside that entity or inside the world.
     pub(crate) start_solid: bool,
 }
 

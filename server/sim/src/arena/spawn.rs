@@ -1,10 +1,11 @@
 //! Finds free places: for players at spawn points, for props, and for bodies that the
 //! emergency routine puts back.
 //!
-//! Blow's invariant needs a last resort, because rounding may put a body into another. Such a body
-//! is taken out and put back at the nearest free place ([`nearest_free`]). If there is none, it is
-//! put at a spawn point or at a place that can be reached from one ([`Places`]). If these are taken
-//! as well, it waits in limbo.
+//! Blow's invariant needs a last resort, because rounding may put a body into another. The
+//! emergency routine takes such a body out and puts it back at the nearest free place
+//! ([`nearest_free`]). If there is no free place near the body, it is put at a spawn point, or at a
+//! place that can be reached from a spawn point ([`Places`]). If all these places are taken as
+//! well, the body waits in limbo.
 
 mod places;
 
@@ -27,21 +28,21 @@ use places::walk;
 /// Height of a Quake spawn point over the feet of a player who spawns there, in units.
 const ORIGIN_OVER_FEET: f64 = 24.0;
 
-/// Heights above a spawn point at which a player is tried, in units. Some maps put the point into
-/// the floor, and another player may be standing there.
+/// Heights above a spawn point, in units, at which a player is tried one after another. Some maps
+/// put the point into the floor, and another player may stand at the point.
 const LIFTS: [f64; 6] = [0.0, 1.0, 4.0, 12.0, 32.0, 64.0];
 
-/// Distances from an occupied place, in units, at which a free one is looked for.
+/// Distances from an occupied place, in units, at which a free place is looked for.
 const RINGS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
-/// Precision in units with which the nearest free place in a direction is found.
+/// Precision with which the nearest free place in a direction is found, in units.
 const NEAR_ENOUGH: f64 = 0.5;
 
 /// Distances from a point in solid, in units, at which a point outside the solid is looked for.
 const EYES: [f64; 6] = [1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 1.0, 2.0];
 
-/// Number of places tried in one tick for a body that finds no spawn point free. If none of
-/// them is free, the next ones are tried in the next tick.
+/// Number of places tried in one tick for a body that finds no spawn point free. If none of them is
+/// free, the next tick tries the next ones.
 const PLACES_SEARCHED: usize = 256;
 
 /// Maximum height above the floor, and maximum distance beside the middle of a place, at which
@@ -74,8 +75,8 @@ pub(crate) struct SpawnCandidates<'a> {
     pub(crate) attempt: u64,
 }
 
-/// The map's spawn points, in the map's order. A point in the floor is lifted out of it; a point
-/// that stays blocked is left out. Problems are added to `warnings`.
+/// The map's spawn points, in the map's order. A point in the floor is moved up until it is free. A
+/// point that stays blocked is left out. Problems are added to `warnings`.
 pub(crate) fn spawn_points(
     map: &obsp::World,
     standing: SizeId,
@@ -124,7 +125,7 @@ pub(crate) fn standing_centre(map: &obsp::World, standing: SizeId, origin: DVec3
 }
 
 /// A free place for a player, and the heading there: the spawn point farthest from all other
-/// players or, if all points are taken, a place that can be reached from one.
+/// players. If all points are taken, it is a place that can be reached from a spawn point.
 pub(crate) fn player_place(
     space: &Space,
     candidates: &SpawnCandidates,
@@ -181,8 +182,8 @@ fn lifted(
 }
 
 /// The free pose nearest to `pose`. The search goes outward ring by ring in a fixed order, then
-/// inward by bisection. Only places in sight of `pose` count: the far side of a wall may be near,
-/// but the body was not on it.
+/// inward by bisection. Only places in sight of `pose` count. A place behind a wall may be near,
+/// but the body was not on that side.
 pub(crate) fn nearest_free(
     space: &Space,
     shape: ShapeId,
@@ -195,7 +196,7 @@ pub(crate) fn nearest_free(
     }
     let eye = eye(space.map, sight, pose.position);
     let mut place = |direction: DVec3, distance: f64| {
-        // A player's position must be rounded to `f32`; for other bodies this is harmless.
+        // A player's position must be rounded to `f32`. For other bodies the rounding is harmless.
         let to = (eye.as_dvec3() + direction * distance).as_vec3();
         if !in_sight(space.map, sight, eye, to) {
             return None;
@@ -206,7 +207,7 @@ pub(crate) fn nearest_free(
     for ring in RINGS {
         let mut nearest: Option<(f64, Placement)> = None;
         for direction in directions() {
-            // Only a place nearer than the best so far is of interest.
+            // A place that is hardly nearer than the best one so far is of no interest.
             let mut high = nearest.map_or(ring, |(distance, _)| distance - NEAR_ENOUGH);
             let Some(mut found) = (high > nearer).then(|| place(direction, high)).flatten() else {
                 continue;
@@ -229,8 +230,9 @@ pub(crate) fn nearest_free(
     None
 }
 
-/// The point from which free places around `position` are looked for: `position` itself or, if it
-/// is in solid, the nearest point that is not. From inside a wall nothing is in sight.
+/// The point from which free places around `position` are looked for. It is `position`, or the
+/// nearest point outside the solid if `position` is in solid. From a point in solid nothing is in
+/// sight.
 fn eye(map: &obsp::World, sight: SizeId, position: DVec3) -> Vec3 {
     let around = EYES.iter().flat_map(|&ring| directions().map(move |way| position + way * ring));
     let mut places = std::iter::once(position).chain(around).map(|place| place.as_vec3());
@@ -251,8 +253,8 @@ pub(crate) fn any_free(
     found.or_else(|| reachable(space, candidates, shape, context))
 }
 
-/// The 26 directions to the neighbours of a cell. The upward ones come first, because there
-/// is most often room above.
+/// The 26 directions to the neighbours of a cell. The upward directions come first, because there
+/// is most often room above a body.
 fn directions() -> impl Iterator<Item = DVec3> {
     [1.0, 0.0, -1.0].into_iter().flat_map(|z| {
         [0.0, 1.0, -1.0].into_iter().flat_map(move |y| {
@@ -269,8 +271,8 @@ fn in_sight(map: &obsp::World, sight: SizeId, from: Vec3, to: Vec3) -> bool {
     matches!(map.find_first_transition(sight, from, to), Trace::Clear)
 }
 
-/// A free place for a prop in the air above a reachable place. The way there is swept with the box
-/// of a player (`standing`), because that box cannot leave the map through a crack.
+/// A free place for a prop in the air above a reachable place. The way to that place is swept with
+/// the box of a player (`standing`), because that box cannot leave the map through a crack.
 pub(crate) fn scattered(
     space: &Space,
     candidates: &SpawnCandidates,

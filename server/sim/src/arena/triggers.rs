@@ -34,7 +34,7 @@ enum Action {
     /// An effect that does not depend on gravity.
     Constant(Effect),
     /// Throws along the ballistic path whose highest point is at `way` from the pad. Without
-    /// gravity it throws in a straight line along `way`, at `speed`.
+    /// gravity the pad throws in a straight line along `way`, at `speed`.
     Throw { way: DVec3, speed: f64 },
 }
 
@@ -74,9 +74,9 @@ impl Triggers {
         Self(triggers)
     }
 
-    /// The effect of the first trigger that a box reaches into at the end of its way. If there is
-    /// none, the effect of the first trigger that the way enters and leaves again, because a fast
-    /// player passes a thin trigger within a tick. `gravity` is the gravity of players.
+    /// The effect of the first trigger that a box overlaps at the end of its way. If the box
+    /// overlaps none, the effect of the first trigger on the way. A fast player passes a thin
+    /// trigger within a tick. `gravity` is the gravity of players.
     pub(crate) fn on_way(
         &self,
         way: [DVec3; 2],
@@ -100,7 +100,8 @@ impl Triggers {
     }
 }
 
-/// The share of its way after which a box reaches into `solid`; `None` if it does nowhere.
+/// The share of its way after which a box overlaps `solid`; `None` if the box overlaps it nowhere
+/// on its way.
 fn entry(solid: &ConvexSolid, [from, to]: [DVec3; 2], half_extents: DVec3) -> Option<f64> {
     let bounds = solid.bounds();
     let sides = [DVec3::X, DVec3::Y, DVec3::Z]
@@ -121,15 +122,15 @@ fn entry(solid: &ConvexSolid, [from, to]: [DVec3; 2], half_extents: DVec3) -> Op
     (enters < leaves).then_some(enters)
 }
 
-/// The entity that `target` of `entity` names.
+/// The entity that the key `target` of `entity` names.
 fn target<'a>(map: &'a obsp::World, entity: &MapEntity) -> Option<&'a MapEntity> {
     let name = entity.get("target")?;
     map.entities().iter().find(|other| other.get("targetname") == Some(name))
 }
 
 /// The action of a jump pad. A pad with a target throws along the ballistic path whose highest
-/// point is the target (as in Quake III). A pad without a target pushes at `speed` along `angle`,
-/// where -1 is up and -2 is down (as in Quake).
+/// point is the target, as in Quake III. A pad without a target pushes at `speed` along `angle`, as
+/// in Quake. The angle -1 is up, and -2 is down.
 fn push(map: &obsp::World, entity: &MapEntity, solid: &ConvexSolid) -> Option<Action> {
     let speed = entity.get("speed").and_then(|speed| speed.parse().ok()).unwrap_or(PUSH_SPEED);
     let speed = speed * PUSH_SCALE;

@@ -37,7 +37,7 @@ impl Surfaces {
         })
     }
 
-    /// The surface of an entity; `None` if it has none.
+    /// The surface of an entity; `None` if the entity has none.
     pub(super) fn of(&self, entity: &EntityState) -> Option<&Surface> {
         match entity.kind {
             Kind::Player { posture: Posture::Standing } => Some(&self.standing),
@@ -52,13 +52,13 @@ impl Surfaces {
         Some(AuditedBody { entity: *entity, figure })
     }
 
-    /// A point well inside an entity, in the world.
+    /// A point in the world that is well inside an entity.
     pub(super) fn anchor(&self, entity: &EntityState) -> Option<DVec3> {
         Some(entity.position + attitude(entity) * self.of(entity)?.anchor)
     }
 }
 
-/// Orientation of an entity's surface: boxes of players never turn.
+/// Orientation of an entity's surface. The boxes of players never turn.
 pub(super) fn attitude(entity: &EntityState) -> DQuat {
     match entity.kind {
         Kind::Player { .. } => DQuat::IDENTITY,
@@ -74,8 +74,9 @@ impl AuditedBody {
             && attitude(&self.entity) == attitude(entity)
     }
 
-    /// The middle of this body if it had already had the shape of `now`. A player who stands up or
-    /// crouches gets another box, whose middle is at another height over the feet.
+    /// The middle of this body's box if the body had already had the shape of `now`. A player who
+    /// stands up or crouches gets another box, and the middle of that box is at another height over
+    /// the feet.
     pub(super) fn origin_as(&self, now: &Self) -> DVec3 {
         let origin = self.entity.position;
         if self.entity.kind == now.entity.kind {

@@ -3,8 +3,8 @@
 use glam::{DMat3, DQuat, DVec3};
 use obsp::geometry::ConvexSolid;
 
-/// A cross product shorter than this belongs to parallel edges. Their separating axes are
-/// among the normals of the faces.
+/// A cross product shorter than this belongs to parallel edges. For parallel edges the normals of
+/// the faces contain all separating axes.
 const PARALLEL: f64 = 1e-6;
 
 /// A convex part somewhere in the world.
@@ -40,8 +40,8 @@ impl Part {
 }
 
 /// The depth of an overlap, in units: the shortest displacement that separates two convex parts,
-/// one of each body. If several pairs of parts overlap, the deepest overlap counts. The search is
-/// by separating axes, which is complete for convex parts.
+/// one of each body. If several pairs of parts overlap, the deepest overlap counts. The search
+/// tries all separating axes of the two convex parts, so it misses no separation.
 pub(super) fn depth(a: (&[ConvexSolid], DQuat, DVec3), b: (&[ConvexSolid], DQuat, DVec3)) -> f64 {
     let placed = |(parts, orientation, position): (&[ConvexSolid], DQuat, DVec3)| -> Vec<Part> {
         parts.iter().map(|part| Part::placed(part, orientation, position)).collect()
@@ -75,7 +75,8 @@ mod tests {
         };
         assert!((at(DVec3::new(0.5, 1.75, 1.0)) - 0.25).abs() < 1e-12);
         assert_eq!(at(DVec3::new(2.5, 0.0, 0.0)), 0.0);
-        // The cube stands on a corner, which is sqrt 3 from its centre.
+        // The cube stands on a corner. The corner's distance from the centre is the square root of
+        // 3.
         let tip = DQuat::from_rotation_arc(DVec3::ONE.normalize(), -DVec3::Z);
         let high = DVec3::Z * (1.0 + 3.0_f64.sqrt() - 0.125);
         let depth = depth((parts, DQuat::IDENTITY, DVec3::ZERO), (parts, tip, high));

@@ -25,8 +25,8 @@ fn disagree(turns: [i8; 3]) -> bool {
 }
 
 /// Whether the segment from `p` to `q` and the triangle share a point, ends and rim included. A
-/// segment in the triangle's plane does not count: if two closed surfaces meet there, some of their
-/// other edges and triangles meet as well.
+/// segment in the triangle's plane does not count. If two closed surfaces meet in that plane, other
+/// edges and triangles of theirs meet as well.
 pub(super) fn meets(p: DVec3, q: DVec3, triangle: Triangle) -> bool {
     let (start, end) = (side(triangle, p), side(triangle, q));
     start * end <= 0 && (start, end) != (0, 0) && !disagree(turns(p, q, triangle))
@@ -41,9 +41,9 @@ const OUTSIDE: [DVec3; 5] = [
     DVec3::new(1_009_117.3, -350_731.1, -1_101_101.9),
 ];
 
-/// Whether `point` is inside the closed surface: a ray from inside crosses it an odd
-/// number of times. A ray that grazes an edge is replaced by the next one; for a
-/// point on the surface all rays fail, and it counts as inside.
+/// Whether `point` is inside the closed surface. A ray from an inner point crosses the surface an
+/// odd number of times. If a ray grazes an edge, the next ray is tried. All rays from a point on
+/// the surface fail, and the point counts as inside.
 pub(super) fn holds(surface: impl Iterator<Item = Triangle> + Clone, point: DVec3) -> bool {
     let parity = |&far: &DVec3| {
         let mut inside = false;
@@ -77,7 +77,8 @@ mod tests {
         let through = |x: f64, y: f64| meets(DVec3::new(x, y, 1.0), DVec3::new(x, y, -1.0), FLAT);
         assert!(through(0.25, 0.25) && through(0.5, 0.5) && through(0.0, 0.0));
         assert!(!through(0.5, 0.5 + 1e-15) && !through(-1e-300, 0.0));
-        assert!(meets(DVec3::new(0.2, 0.2, 0.0), DVec3::Z, FLAT), "an end that touches");
+        assert!(meets(DVec3::new(0.2, 0.2, 0.0), DVec3::Z, FLAT), "the segment ends on the \
+            triangle");
         assert!(!meets(DVec3::new(0.2, 0.2, 1e-300), DVec3::Z, FLAT));
     }
 
@@ -88,6 +89,6 @@ mod tests {
         let inside = |p: DVec3| holds(faces.iter().copied(), p);
         assert!(inside(DVec3::splat(0.2)) && inside(DVec3::new(0.2, 0.2, 1e-200)));
         assert!(!inside(DVec3::splat(0.34)) && !inside(DVec3::new(0.2, 0.2, -1e-200)));
-        assert!(inside(DVec3::new(0.2, 0.2, 0.0)), "on the surface");
+        assert!(inside(DVec3::new(0.2, 0.2, 0.0)), "the point is on the surface");
     }
 }

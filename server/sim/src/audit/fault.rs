@@ -27,24 +27,24 @@ pub struct Unsound {
 /// A number that no body can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnsoundNumber {
-    /// Its position is not finite.
+    /// The position is not finite.
     Position,
-    /// Its orientation is not finite.
+    /// The orientation is not finite.
     Orientation,
-    /// Its orientation is not of length one.
+    /// The orientation is not of length one.
     Length,
-    /// Its velocity is not finite.
+    /// The velocity is not finite.
     Velocity,
-    /// Its spin, the angular velocity, is not finite.
+    /// The spin, the angular velocity, is not finite.
     Spin,
 }
 
-/// Maximum difference of the square of an orientation's length from 1. Quaternions are normalised
-/// whenever a body turns, and are then off by a few units in the last place.
+/// Maximum difference of the square of an orientation's length from 1. A quaternion is normalised
+/// whenever its body turns, so rounding changes the square by a few units in the last place.
 const UNIT: f64 = 1e-9;
 
 impl Fault {
-    /// The body at fault. For an overlap of two bodies it is one of them.
+    /// The body at fault. For an overlap of two bodies this is one of the two.
     pub fn body(&self) -> EntityId {
         match self {
             Self::Interpenetration(found) => found.body,

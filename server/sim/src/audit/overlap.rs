@@ -45,8 +45,8 @@ pub struct Interpenetration {
     pub body: EntityId,
     /// The body or solid that it overlaps.
     pub obstacle: Obstacle,
-    /// Depth in units: the displacement that would separate the two, measured between
-    /// convex parts.
+    /// Depth in units: the length of the shortest displacement that separates a convex part of one
+    /// from a convex part of the other.
     pub depth: f64,
 }
 
@@ -77,8 +77,8 @@ impl Audit {
         })
     }
 
-    /// Finds all bodies with a number that no body can have, and all overlaps of the others. A
-    /// pair is tested if at least one of the two is new or has moved since the last call.
+    /// Finds all bodies with a number that no body can have, and all overlaps of the other bodies.
+    /// A pair is tested if at least one of the two is new or has moved since the last call.
     pub fn check(&mut self, state: &State) -> Vec<Fault> {
         let mut before = std::mem::take(&mut self.seen);
         let mut moved = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The audit of the motion from state to state, for bodies that came through something.
+//! The audit of the motion from one state to the next: it finds bodies that came through something.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,8 @@ use crate::setup::SetupError;
 use crate::state::{EntityId, EntityState, Kind, State};
 use crate::world::Relocation;
 
-/// A reserve: the distance in units that a body may move in a tick beyond what its speed and the
-/// height of a step allow.
+/// Allowance in units: how much farther a body may move in a tick than its speed and the height of
+/// a step allow.
 const EASED: f64 = 6.0;
 
 /// Default height of the steps that players walk up, in units, as in Quake.
@@ -27,8 +27,8 @@ const MAX_WALK: f64 = 2000.0;
 /// Maximum speed that a game gives a body, in units per second.
 const MAX_SPEED: f64 = 4500.0;
 
-/// Maximum distance in units between the place that a relocation announces and the body: only
-/// rounding is allowed.
+/// Maximum distance in units between a body and the place that its relocation announces. It allows
+/// for nothing except rounding.
 const ROUNDING: f64 = 1e-6;
 
 /// Distances of detours from the straight line, as shares of its length.
@@ -40,18 +40,18 @@ const ASIDE: f64 = 32.0;
 /// Number of directions in which detours are tried.
 const BEARINGS: u32 = 8;
 
-/// Tests the motion from each state to the next. Every tick must be passed in.
+/// Tests the motion from each state to the next. The states of all ticks must be passed in.
 ///
 /// The test follows a point well inside each body, from its last position to its current one. A
-/// body has come through a solid if the straight line between them meets the solid and every
-/// slightly longer detour around one corner is blocked as well. It has come through another body if
-/// the line, in the other body's frame, meets the other's core: the middle half of its largest
-/// part. The frame of a player is fixed to the feet, which stay in place when the player stands up
-/// or crouches.
+/// body has come through a solid if the straight line between the two positions meets the solid,
+/// and every detour around one corner, which is slightly longer, is blocked as well. It has come
+/// through another body if the line, in the frame of that body, meets the core of that body. The
+/// core is the middle half of the body's largest part. The frame of a player is fixed to the feet,
+/// which stay in place when the player stands up or crouches.
 ///
-/// An entity that the match put elsewhere is judged by its [`Relocation`]s. It must have been at
-/// the place where they begin, and must be at the place where they end, up to the distance that it
-/// can move in a tick.
+/// An entity that the match moved by a relocation is judged by its [`Relocation`]s. The entity must
+/// have been where its first relocation begins, and must be where its last one ends. The tolerance
+/// is the distance that the entity can move in a tick.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -82,39 +82,39 @@ pub struct Passages {
     next: u64,
 }
 
-/// A body that is on the other side of something it cannot have gone around.
+/// A body that is now beyond something, and cannot have gone around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tunnelled {
     /// The body.
     pub body: EntityId,
     /// The body or solid that it came through.
     pub through: Obstacle,
-    /// Where a point inside it was, in units.
+    /// The former position of a point inside the body, in units.
     pub from: DVec3,
-    /// Where that point is now.
+    /// The present position of that point.
     pub to: DVec3,
 }
 
 /// A body whose positions contradict its relocations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Misplaced {
-    /// The body has moved farther than it can in a tick, or has come back into the world, without a
-    /// relocation that announces this.
+    /// The body has moved farther than it can in a tick, or has come back into the world, and no
+    /// relocation announces that.
     Unannounced {
         /// The body.
         body: EntityId,
-        /// Where it was last, in units; `None` if it was not in the world.
+        /// The body's last position, in units; `None` if the body was not in the world.
         from: Option<DVec3>,
-        /// Where it is, in units; `None` if it is not in the world.
+        /// The body's position, in units; `None` if the body is not in the world.
         to: Option<DVec3>,
     },
-    /// A relocation says that the body was put somewhere, and it is not there.
+    /// The body is not at the place at which a relocation put it.
     NotThere {
         /// The body.
         body: EntityId,
-        /// Where it was put, in units; `None` if it was taken out of the world.
+        /// The place of the relocation, in units; `None` if it took the body out of the world.
         put: Option<DVec3>,
-        /// Where it is; `None` if it is not in the world.
+        /// The body's position; `None` if the body is not in the world.
         at: Option<DVec3>,
     },
 }
@@ -135,7 +135,7 @@ impl Ways {
     }
 }
 
-/// A straight line that a point inside a body moved along: the body, the start and the end.
+/// A straight line along which a point inside a body moved: the body, the start and the end.
 type Way = (EntityId, DVec3, DVec3);
 
 impl Passages {
@@ -160,19 +160,19 @@ impl Passages {
         })
     }
 
-    /// Sets the height of the steps that players walk up, in units. Without it, it is 18.
+    /// Sets the height of the steps that players walk up, in units. The default is 18.
     #[must_use]
     pub fn with_step_height(self, height: f64) -> Self {
         Self { eased: height + EASED, ..self }
     }
 
-    /// The bodies that came through something since the last state, in a match without
-    /// relocations: a body that jumps to a spawn point or through a teleporter is reported as well.
+    /// The bodies that came through something since the last state, in a match without relocations.
+    /// A body that jumps to a spawn point or through a teleporter is reported as well.
     pub fn check(&mut self, state: &State) -> Vec<Tunnelled> {
         self.judge(state, &[]).tunnelled
     }
 
-    /// The bodies that came through something since the last state, and those that are not
+    /// The bodies that came through something since the last state, and the bodies that are not
     /// where `relocations` say. Relocations that were passed in before are skipped.
     pub fn judge(&mut self, state: &State, relocations: &[Relocation]) -> Ways {
         let new = relocations.iter().filter(|relocation| relocation.number >= self.next);
@@ -207,8 +207,8 @@ impl Passages {
         found
     }
 
-    /// Follows a body from where it was to where it is `now`, by way of the relocations `put`.
-    /// Adds the lines that it moved along, and the contradictions.
+    /// Follows a body from its last position to `now`, by way of the relocations `put`. Adds the
+    /// lines along which the body moved, and the contradictions.
     fn follow(
         &self,
         now: Option<&(AuditedBody, DVec3)>,
@@ -317,7 +317,7 @@ impl Passages {
             if !near.overlaps(&reach) {
                 return false;
             }
-            // A body that was put elsewhere did not sweep through the space between.
+            // A body that was put elsewhere did not pass through the space between the two places.
             let moved = || ways.contains(&(**id, *left, *anchor));
             if !before.is_as(&seen.entity) && !moved() {
                 return false;
@@ -334,8 +334,9 @@ impl Passages {
     }
 }
 
-/// An upper bound of the speed of an entity in the tick before or after this state. Its velocity
-/// alone is not one: a game may set another velocity within the tick, and a wall may stop the body.
+/// An upper bound of the speed of an entity in the tick before or after this state. The entity's
+/// own velocity is no upper bound: a game may set another velocity within the tick, and a wall may
+/// stop the body.
 fn fastest(entity: &EntityState) -> f64 {
     let most = if matches!(entity.kind, Kind::Player { .. }) { MAX_WALK } else { MAX_SPEED };
     entity.velocity.length().max(most)

@@ -8,8 +8,8 @@ use obsp::model::Model;
 
 use super::exact::{Triangle, holds, meets};
 
-/// How far a body's surface is moved inward before it is tested, in units: a player may touch
-/// the world exactly, and touching is not an overlap.
+/// How far a body's surface is moved inward before it is tested, in units. A player may touch the
+/// world exactly, and touching is not an overlap.
 const DRAWN_IN: f64 = 1e-6;
 
 /// Normals whose cosine differs from one by less than this belong to one plane.
@@ -23,9 +23,9 @@ pub(super) struct Surface {
     edges: Vec<[u32; 2]>,
     /// The convex parts, for measuring depth.
     pub(super) parts: Vec<ConvexSolid>,
-    /// A point well inside.
+    /// A point well inside the surface.
     pub(super) anchor: DVec3,
-    /// The largest part at half its size, about the anchor.
+    /// The largest part, scaled to half its size about the anchor.
     core: Vec<Triangle>,
 }
 
@@ -80,7 +80,7 @@ impl Surface {
         Self { corners, triangles, edges: edges.into_iter().collect(), parts, anchor, core }
     }
 
-    /// This surface with every corner moved inward from all planes that meet there.
+    /// This surface with every corner moved inward from all planes that meet at the corner.
     fn drawn_in(mut self) -> Self {
         let mut normals: Vec<Vec<DVec3>> = vec![Vec::new(); self.corners.len()];
         for triangle in &self.triangles {
@@ -118,7 +118,7 @@ impl Surface {
             && self.triangles_at(figure).any(|triangle| meets(from, to, triangle))
     }
 
-    /// Whether the segment, in this surface's axes, meets its core.
+    /// Whether the segment, given in this surface's axes, meets the core of this surface.
     pub(super) fn core_stops(&self, from: DVec3, to: DVec3) -> bool {
         self.core.iter().any(|&triangle| meets(from, to, triangle))
     }
@@ -144,8 +144,8 @@ impl Surface {
         })
     }
 
-    /// Whether the two share a point: an edge of one meets the surface of the other, or
-    /// one is inside the other.
+    /// Whether the two surfaces share a point: an edge of one meets the other, or one is inside the
+    /// other.
     pub(super) fn overlaps(&self, at: &Figure, other: &Self, there: &Figure) -> bool {
         at.bounds.overlaps(&there.bounds)
             && (self.pierces(at, other, there)

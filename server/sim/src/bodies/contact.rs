@@ -1,10 +1,10 @@
-//! Contacts: where bodies touch, or are about to.
+//! Contacts: places where bodies touch or are about to touch.
 //!
-//! [`find`] tests every awake prop through the cascade. It keeps a *manifold* of contact points for
-//! each pair of convex parts that will come within reach in this tick, and the solver turns the
-//! manifolds into velocities. The solver aims for
-//! [`REST_GAP`](crate::collision::distances::REST_GAP) between surfaces, well outside the guard's
-//! margin, so that the guard never refuses a body at rest.
+//! [`find`] tests every awake prop through the cascade. For each pair of convex parts that will
+//! come within reach in this tick, it keeps a *manifold* of contact points. The solver turns the
+//! manifolds into velocities. It aims for [`REST_GAP`](crate::collision::distances::REST_GAP)
+//! between surfaces. This gap is well above the guard's margin, so the guard never refuses a body
+//! at rest.
 
 mod clip;
 mod edges;

@@ -2,11 +2,11 @@
 //! bodies. None of the pushed and carried bodies may sleep: a sleeping body does not give way, and
 //! would stop the others.
 //!
-//! A kinematic body may drive into a heap faster than the heap can give way. It is then slowed
-//! down, as a sender is on a congested network: its velocity is halved after each tick in which
-//! something stopped it, and doubled again after each free tick. However deep the heap is, at some
-//! speed a tick's motion is shorter than the distance by which the solver pushes bodies apart in a
-//! tick. So the body never stands still for good.
+//! A kinematic body may drive into a heap faster than the heap can give way. The kinematic body is
+//! then slowed down, as a sender is on a congested network: its velocity is halved after each tick
+//! in which something stopped it, and doubled again after each free tick. No matter how deep the
+//! heap is, the body reaches a speed at which it moves less in a tick than the solver pushes bodies
+//! apart in a tick. So the body always gets on in the end.
 
 use glam::DVec3;
 
@@ -24,8 +24,8 @@ const FREE_SHARE: f64 = 0.9;
 /// The bodies that moving kinematic bodies push or carry.
 #[derive(Debug, Default)]
 pub(crate) struct Driven {
-    /// For each slot, the group of touching awake bodies that its body belongs to: the lowest slot
-    /// in it. Empty if no kinematic body moves.
+    /// For each slot, the lowest slot of the group of touching awake bodies that the slot's body
+    /// belongs to. Empty if no kinematic body moves.
     roots: Vec<u16>,
     /// Pairs of a group's lowest slot and the slot of a moving kinematic body that touches the
     /// group; ascending.
@@ -33,8 +33,8 @@ pub(crate) struct Driven {
 }
 
 impl Driven {
-    /// Finds the awake bodies that touch a moving kinematic body, directly or through other awake
-    /// bodies, according to these pairs.
+    /// Finds, by `pairs`, the awake bodies that touch a moving kinematic body, directly or through
+    /// other awake bodies.
     pub(crate) fn new(entities: &Entities, pairs: &[Pair]) -> Self {
         if !entities.has_kinematic() || !entities.iter().any(Entity::is_driven) {
             return Self::default();
@@ -98,8 +98,8 @@ impl Driven {
 pub(crate) struct Slowed(Vec<(u16, [DVec3; 2])>);
 
 /// Begins a tick. Gives each moving kinematic body the velocity with which it really moves. Notes
-/// on each pushed or carried body the velocity that the kinematic body gives it. `pairs` contains
-/// the pairs of the last tick. The result is for [`end_tick`].
+/// on each pushed or carried body the velocity that the kinematic body gives to that body. `pairs`
+/// contains the pairs of the last tick. The result is for [`end_tick`].
 pub(crate) fn begin_tick(entities: &mut Entities, pairs: &[Pair]) -> Slowed {
     let mut slowed = Slowed(Vec::new());
     if !entities.has_kinematic() {
@@ -121,7 +121,7 @@ pub(crate) fn begin_tick(entities: &mut Entities, pairs: &[Pair]) -> Slowed {
     slowed
 }
 
-/// Ends the tick: gives kinematic bodies back the velocities that the game has set.
+/// Ends the tick: restores the velocities that the game has set for kinematic bodies.
 pub(crate) fn end_tick(entities: &mut Entities, Slowed(slowed): Slowed) {
     if !entities.has_kinematic() {
         return;
@@ -134,9 +134,9 @@ pub(crate) fn end_tick(entities: &mut Entities, Slowed(slowed): Slowed) {
     }
 }
 
-/// Adjusts the speed of a kinematic body for the next tick by `made`, the share of its motion that
-/// it completed in this one. `gives_way` says whether a body that the solver moves stopped it. Any
-/// other obstacle would not give way to a slower body either, so the speed stays as it is.
+/// Adjusts the speed of a kinematic body for the next tick. `made` is the share of its motion that
+/// it completed in this tick. `gives_way` says whether the body that stopped it is moved by the
+/// solver. Any other obstacle would not give way to a slower body either, so the speed is kept.
 pub(crate) fn adjust_speed(entity: &mut Entity, made: f64, gives_way: bool) {
     entity.sleep.held = made < HELD_SHARE;
     if let Role::Kinematic(Kinematic { slowdowns, .. }) = &mut entity.role {

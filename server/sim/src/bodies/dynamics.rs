@@ -1,9 +1,10 @@
 //! A tick of the rigid bodies: contacts, velocities, guarded motion, sleep.
 //!
 //! The solver proposes a target for every body, and all bodies then move together under guard. An
-//! impact changes the velocity of a stopped body. Once its neighbours have moved, a body in flight,
-//! or one that a kinematic body drives, may spend the rest of its tick. A body that hardly moved
-//! tries the translation alone, else the rotation alone.
+//! impact changes the velocity of a stopped body. A stopped body may spend the rest of its tick
+//! once its neighbours have moved, if it is in flight or a kinematic body drives it. A body that
+//! hardly moved tries the translation alone. If the translation is blocked, it tries the rotation
+//! alone.
 
 mod carry;
 
@@ -29,19 +30,19 @@ use crate::context::StepContext;
 use crate::conventions::GRAVITY;
 use crate::threads::Threads;
 
-/// Maximum number of rounds of waking per tick: an impact propagates that far through a heap of
-/// sleeping bodies before the next tick.
+/// Maximum number of rounds of waking per tick. Within a tick an impact propagates through a heap
+/// of sleeping bodies by this many bodies.
 const MAX_WAKE_ROUNDS: usize = 3;
 
-/// A body whose remaining motion is shorter than this, in units, gets no further attempt: settling
+/// A body whose remaining motion is shorter than this, in units, gets no further attempt. Settling
 /// heaps are full of such jitter.
 const MIN_RETRY_DISTANCE: f64 = 1.0 / 64.0;
 
 /// Maximum number of attempts per tick in which a body in flight spends the rest of its motion.
 const MAX_FLIGHT_ATTEMPTS: usize = 6;
 
-/// Minimum cost ([`crate::Counters::bodies_cost`]) of a tick for its work to be shared out over
-/// threads. Gathering the threads takes as long as simulating dozens of bodies.
+/// Minimum cost ([`crate::Counters::bodies_cost`]) of a tick whose work is divided among threads.
+/// Waking the threads takes as long as simulating dozens of bodies.
 const MIN_GATHERED: u64 = 100;
 
 /// The rest of the motion of a body that was stopped.
@@ -51,14 +52,14 @@ struct Remainder {
     seconds: f64,
     /// Duration of the whole motion, in seconds.
     whole: f64,
-    /// Whether it hardly moved.
+    /// Whether the body hardly moved.
     stuck: bool,
-    /// The obstacle that stopped it.
+    /// The obstacle that stopped the body.
     blocker: Option<Blocker>,
 }
 
-/// Moves all awake props by a tick. Returns the slots of bodies that were found
-/// overlapping something before they moved.
+/// Moves all awake props by a tick. Returns the slots of bodies that already overlapped something
+/// before they moved.
 pub(crate) fn step(
     map: &obsp::World,
     shapes: &Shapes,
@@ -76,7 +77,7 @@ pub(crate) fn step(
     overlapping
 }
 
-/// The work of [`step`] once each body has its pace.
+/// The work of [`step`] after each body has its pace.
 fn step_with_paces(
     map: &obsp::World,
     shapes: &Shapes,
@@ -131,8 +132,8 @@ fn find_and_wake(
     note_search(entities, &found.free_distances);
     let index = PairIndex::new(pairs, entities.slot_count());
     let mut woken = sleep::wake_parted(entities, &before, &index);
-    // No body wakes after the last search: a body that moves without a search could leave a
-    // sleeping one in the air, and no pair would show that.
+    // The last search wakes no body. A body that moves without a search could leave a sleeping one
+    // in the air, and no pair would show that.
     for _ in 0..MAX_WAKE_ROUNDS {
         woken |= sleep::wake_touched(entities, shapes, pairs, context.seconds);
         if !woken {
@@ -146,8 +147,8 @@ fn find_and_wake(
     }
 }
 
-/// Notes on each body the state in which a search found it, and that nothing has stopped it in this
-/// tick yet.
+/// Notes on each body the state in which the search found it, and clears the note of what stopped
+/// it.
 fn note_search(entities: &mut Entities, free_distances: &[(u16, f64)]) {
     for entity in entities.iter_mut() {
         (entity.searched_as, entity.moved) = (entity.search_state(), 0.0);
@@ -175,7 +176,7 @@ struct BodyStep<'a> {
     /// All pairs of bodies that the search for contacts found.
     neighbours: Vec<(u16, Blocker, KnownPairs<'a>)>,
     /// For each slot: whether its body touches something that does not yield, directly or through
-    /// others.
+    /// other bodies.
     is_supported: Vec<bool>,
     /// The bodies that kinematic bodies push or carry, by the pairs of this tick.
     driven: Driven,
@@ -184,8 +185,8 @@ struct BodyStep<'a> {
     /// Slots of the bodies that moved in the last round, or took an impulse;
     /// ascending.
     changed: Vec<u16>,
-    /// Slots of the sleeping bodies that took an impulse. They wake at the end of the tick: the
-    /// search for contacts has passed them over, so they must not move before the next one.
+    /// Slots of the sleeping bodies that took an impulse. They wake at the end of the tick. The
+    /// search for contacts has skipped them, so they must not move before the next search.
     struck: Vec<u16>,
 }
 
@@ -240,7 +241,7 @@ impl BodyStep<'_> {
         self.context.seconds * f64::from(pace.ticks())
     }
 
-    /// Notes on a body the obstacle that has stopped it, for games that ask.
+    /// Notes on a body the obstacle that has stopped it, for games that ask for it.
     fn note_stop(&mut self, advance: &Advance, by: Blocker, impact: &Impact) {
         let share = (1.0 - advance.seconds_left / self.whole(advance.slot)).clamp(0.0, 1.0);
         if let Some(entity) = self.entities.get_mut(advance.slot) {
@@ -274,15 +275,16 @@ impl BodyStep<'_> {
     /// Divides the bodies that were stopped: the first list gets a further attempt, the second does
     /// not.
     ///
-    /// A body gets a further attempt if it or its blocker has moved or taken an impulse since, so
-    /// that the attempt may end otherwise. In addition it must be in flight, where it would visibly
-    /// lose the rest of its tick, or a kinematic body must drive it or its blocker. For any other
-    /// body with contacts, the solver has proposed a motion that keeps these contacts: in a heap,
-    /// most stopped bodies would be stopped again.
+    /// A body gets a further attempt if the body or its blocker has moved or taken an impulse since
+    /// the stop, so that the attempt may end otherwise. In addition the body must be in flight,
+    /// where it would visibly lose the rest of its tick, or a kinematic body must drive it or its
+    /// blocker. For any other body the solver has proposed a motion that keeps its contacts. Most
+    /// stopped bodies of a heap would be stopped again.
     fn split_by_retry(&self, stopped: Vec<Remainder>) -> (Vec<Remainder>, Vec<Remainder>) {
         let changed = |slot: u16| self.changed.binary_search(&slot).is_ok();
         // A body that was driven in the last tick still counts as driven: it may be a hair away
-        // from its driver. So does a body that a driver touches only in this tick.
+        // from its driver. A body that a driver touches for the first time in this tick counts as
+        // driven as well.
         let moves_with_driver = |slot: u16| {
             let driven = |e: &Entity| e.is_driven() || e.driven_velocity != DVec3::ZERO;
             self.driven.contains(slot) || self.entities.get(slot).is_some_and(driven)
@@ -295,8 +297,8 @@ impl BodyStep<'_> {
         })
     }
 
-    /// Moves bodies that were stopped at their present velocity, for the rest of their tick. `part`
-    /// selects the part of the motion that is tried, from the start and the target.
+    /// Moves bodies that were stopped for the rest of their tick, at their present velocity. From
+    /// the start and the target, `part` selects the part of the motion that is tried.
     fn advance_remainders(
         &mut self,
         stopped: &[Remainder],
@@ -306,8 +308,8 @@ impl BodyStep<'_> {
             let Remainder { slot, seconds, .. } = *remainder;
             let entity = self.entities.get(slot)?;
             let way = sleep::surface_speed(entity, self.shapes) * seconds;
-            // A kinematic body gets its attempt however short the motion is: if it were left out
-            // here, it would count as free.
+            // A kinematic body gets its attempt even for a short motion. Without the attempt it
+            // would count as free.
             if way < MIN_RETRY_DISTANCE && !entity.is_kinematic() {
                 return None;
             }
@@ -341,9 +343,9 @@ impl BodyStep<'_> {
         stopped
     }
 
-    /// Tries the translation alone, else the rotation alone, for bodies that hardly moved. Motion
-    /// that is impossible is removed from the velocity of supported bodies: otherwise a wedged body
-    /// would accumulate gravity until it breaks loose, and never sleep.
+    /// For bodies that hardly moved, tries the translation alone, then the rotation alone. Motion
+    /// that is impossible is removed from the velocity of supported bodies. Otherwise a wedged body
+    /// would gather speed from gravity until it breaks loose, and would never sleep.
     fn advance_in_part(&mut self, mut stuck: Vec<Remainder>) {
         self.take_back_gravity(&stuck);
         let is_stuck = |remainder: &Remainder| {
@@ -383,7 +385,7 @@ impl BodyStep<'_> {
             if let Some(entity) = self.entities.get_mut(*slot)
                 && entity.velocity.z < 0.0
             {
-                // The upward acceleration of an engine has cancelled its share of gravity already.
+                // The upward acceleration of an engine has already cancelled its share of gravity.
                 let falls = (GRAVITY - entity.drive().linear.z).max(0.0);
                 entity.velocity.z = (entity.velocity.z + falls * left).min(0.0);
             }

@@ -1,4 +1,4 @@
-//! All bodies of a match, by slot, and the grid that finds those near each other.
+//! All bodies of a match, by slot, and the grid that finds bodies near each other.
 
 mod entity;
 
@@ -30,7 +30,7 @@ pub(crate) struct Entities {
     others: usize,
     /// Number of kinematic bodies.
     kinematic: usize,
-    /// No slot before this one is free.
+    /// No slot below this one is free.
     first_free: usize,
 }
 
@@ -49,8 +49,8 @@ impl Entities {
         }
     }
 
-    /// Makes one free slot for each saved generation. Returns `None` if there are more than
-    /// [`MAX_ENTITIES`].
+    /// Makes one free slot for each saved generation. Returns `None` if there are more generations
+    /// than [`MAX_ENTITIES`].
     pub(crate) fn with_generations(
         bounds: &Aabb,
         max_players: u16,
@@ -79,14 +79,14 @@ impl Entities {
         Some(())
     }
 
-    /// The generation of each slot: how often an entity was removed from it, counted modulo 65,536.
+    /// The generation of each slot: how many entities were removed from the slot, modulo 65,536.
     pub(crate) fn generations(&self) -> &[u16] {
         &self.generations
     }
 
-    /// Adds an entity in the lowest free slot. It is in limbo until a placement is committed.
-    /// Returns `None` if no slot is free: one of the [`MAX_ENTITIES`] is reserved for each player
-    /// who may still join.
+    /// Adds an entity in the lowest free slot. The entity is in limbo until a placement is
+    /// committed. Returns `None` if no slot is free. One of the [`MAX_ENTITIES`] slots is reserved
+    /// for each player who may still join.
     pub(crate) fn insert(&mut self, role: Role, shape: ShapeId) -> Option<EntityId> {
         let is_player = matches!(role, Role::Player(_));
         if !is_player && self.others + self.players >= MAX_ENTITIES {
@@ -131,7 +131,7 @@ impl Entities {
     }
 
     /// Removes an entity and returns it. The returned entity still has its place, which the caller
-    /// needs to wake the bodies around it. `None` if no entity has this id any more.
+    /// needs to wake the bodies around it. `None` if no entity has this id.
     pub(crate) fn remove(&mut self, id: EntityId) -> Option<Entity> {
         let range = self.find(id)?.placed.as_ref().map(|(_, range)| *range);
         if let Some(range) = range {
@@ -146,7 +146,7 @@ impl Entities {
         gone
     }
 
-    /// The entity with this id, if it is still there.
+    /// The entity with this id, if it still exists.
     pub(crate) fn find(&self, id: EntityId) -> Option<&Entity> {
         self.get(id.slot).filter(|entity| entity.id == id)
     }
@@ -219,8 +219,9 @@ impl Entities {
         self.slots.len()
     }
 
-    /// Writes to `found`, ascending, the slots of all placed entities whose boxes overlap `bounds`,
-    /// and of some whose boxes only nearly do. Without the grid it finds all placed entities.
+    /// Writes to `found`, ascending, the slots of all placed entities whose boxes overlap `bounds`.
+    /// Some slots of entities that are only near `bounds` are among them. Without the grid it finds
+    /// all placed entities.
     pub(crate) fn near(&self, bounds: &Aabb, found: &mut Vec<u16>) {
         self.grid.near(bounds, found);
     }

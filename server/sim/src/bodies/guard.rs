@@ -1,5 +1,5 @@
-//! The guard: the only place that makes a [`Placement`]. A pose becomes a placement here and
-//! nowhere else, after the pose and the motion to it have been proven free.
+//! The guard: the only place that makes a [`Placement`]. It does so after it has proven that the
+//! pose and the motion to the pose are free.
 //!
 //! [`Space::place`] checks a pose without a motion (spawning, rescue, standing up).
 //! [`Space::advance`] follows the motions of many bodies at once, as far as each is free.
@@ -28,7 +28,7 @@ pub(crate) use advance::{Advance, NEGLIGIBLE_SHARE, Proposal};
 pub(crate) use flight::{Flight, Stop};
 pub(crate) use placement::Placement;
 
-/// The map, the shapes and the entities as they are now, against which every check is made.
+/// The present map, shapes and entities, against which every check is made.
 #[derive(Clone, Copy)]
 pub(crate) struct Space<'a> {
     pub(crate) map: &'a obsp::World,
@@ -45,14 +45,14 @@ impl<'a> Space<'a> {
         Placement::checked(shape, pose, box_at(&self.shape(shape).bounds, &pose))
     }
 
-    /// The body of an entity at rest where it is now; `None` in limbo.
+    /// The body of an entity that stands at its present place; `None` in limbo.
     pub(crate) fn standing(&self, entity: &Entity) -> Option<Body<'a>> {
         let placement = entity.placement()?;
         Some(Body::standing(self.shape(placement.shape()), *placement.pose()))
     }
 
-    /// Checks a pose without a motion: `None` if anything but the entity in slot
-    /// `ignored` is within the margin.
+    /// Checks a pose without a motion. `None` if anything except the entity in slot `ignored` is
+    /// within the margin.
     pub(crate) fn place(
         &self,
         shape: ShapeId,
@@ -60,7 +60,8 @@ impl<'a> Space<'a> {
         ignored: Option<u16>,
         context: &mut StepContext,
     ) -> Option<Placement> {
-        // Numbers that are not finite lie in no box, so such a pose would count as free.
+        // A number that is not finite lies in no box, so a pose with such a number would count as
+        // free.
         if !pose.is_sound() {
             return None;
         }
@@ -86,21 +87,21 @@ impl<'a> Space<'a> {
     }
 
     /// Checks a saved pose, which the guard had found free before it was saved. `None` if the body
-    /// overlaps anything there. The margin is not required, because rounding may have taken some of
-    /// it.
+    /// would overlap anything in this pose. The margin is not required, because rounding may have
+    /// taken some of it.
     pub(crate) fn restore(&self, shape: ShapeId, pose: Pose) -> Option<Placement> {
         let placement = self.placement(shape, pose.of_unit_length()?);
         (!self.overlaps_at(&placement, None)).then_some(placement)
     }
 
-    /// Whether an entity overlaps something where it is. No checked motion leads to an overlap, but
-    /// rounding might.
+    /// Whether an entity overlaps something at its present place. A checked motion leads to no
+    /// overlap, but rounding may.
     pub(crate) fn overlaps(&self, entity: &Entity) -> bool {
         let own = Some(entity.id.slot);
         entity.placement().is_some_and(|placement| self.overlaps_at(placement, own))
     }
 
-    /// Whether something but the entity in slot `ignored` overlaps the placement.
+    /// Whether the placement overlaps anything except the entity in slot `ignored`.
     fn overlaps_at(&self, placement: &Placement, ignored: Option<u16>) -> bool {
         let body = Body::standing(self.shape(placement.shape()), *placement.pose());
         let size = self.shape(placement.shape()).size;
@@ -123,8 +124,8 @@ impl<'a> Space<'a> {
         });
     }
 
-    /// Calls `each` with every placed entity but `ignored` whose box touches
-    /// `bounds`, in ascending order of slot.
+    /// Calls `each` with every placed entity except `ignored` whose box touches `bounds`, in
+    /// ascending order of slot.
     pub(crate) fn visit_entities(
         &self,
         bounds: &Aabb,
@@ -140,8 +141,8 @@ impl<'a> Space<'a> {
         }
     }
 
-    /// Writes to `found` the slots of the placed entities but `ignored` whose box
-    /// touches `bounds`, ascending.
+    /// Writes to `found` the ascending slots of the placed entities, except `ignored`, whose box
+    /// touches `bounds`.
     pub(crate) fn entities_touching(
         &self,
         bounds: &Aabb,

@@ -14,8 +14,8 @@ pub(crate) struct ImpulseBody {
     arm: DVec3,
     inverse_mass: f64,
     inverse_inertia: DMat3,
-    /// Whether its spin moves the point. A ball ([`Entity::is_ball`]) spins by its own rules, which
-    /// impulses leave alone.
+    /// Whether the point moves with the body's spin. The spin of a ball ([`Entity::is_ball`])
+    /// follows its own rules, and impulses do not change it.
     turns: bool,
 }
 
@@ -47,7 +47,8 @@ impl ImpulseBody {
         self.linear + turning.cross(self.arm)
     }
 
-    /// Speed along the unit vector `direction` that the point gains from a unit impulse along it.
+    /// Speed that the point gains along the unit vector `direction` from a unit impulse in that
+    /// direction.
     pub(crate) fn response(&self, direction: DVec3) -> f64 {
         let turned = self.arm.cross(direction);
         self.inverse_mass + turned.dot(self.inverse_inertia * turned)

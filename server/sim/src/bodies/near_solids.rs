@@ -1,14 +1,14 @@
-//! The solids of the world around a body, kept over ticks.
+//! The solids of the world around a body, kept for several ticks.
 
 use obsp::World;
 use obsp::geometry::Aabb;
 
-/// How far beyond the requested bounds the list reaches, in units, so that it serves for several
+/// How far the list reaches beyond the requested bounds, in units, so that it lasts for several
 /// ticks.
 const ROOM: f64 = 16.0;
 
 /// A cache of the solids around a body, so that the world's tree is not queried several times a
-/// tick. No result depends on its contents.
+/// tick. No result depends on what the cache contains.
 #[derive(Clone, Debug)]
 pub(crate) struct NearSolids {
     /// All solids that touch this box are in the list.

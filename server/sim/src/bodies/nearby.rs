@@ -1,24 +1,24 @@
-//! Finds the bodies that may come near a box within a tick, from how far each of them may move.
+//! Finds the bodies that may come near a box within a tick, by how far each of them may move.
 //!
-//! The grid knows where bodies start, so it is queried with a box that is inflated by their reach.
-//! One rocket would inflate the box for all bodies. The few bodies that reach farthest are
-//! therefore compared one by one, and the grid is queried only as far as the others reach.
+//! The grid contains the places where bodies start, so it is queried with a box that is inflated by
+//! their reach. One rocket would inflate the box for all bodies. So the few bodies that reach
+//! farthest are compared one by one, and the grid is queried only as far as the other bodies reach.
 
 use obsp::geometry::Aabb;
 
 use super::entities::Entities;
 use super::slots::flags_by_slot;
 
-/// Maximum number of bodies that are compared one by one: about as many as the grid cells around a
-/// body in a heap hold.
+/// Maximum number of bodies that are compared one by one. The grid cells around a body in a heap
+/// hold about as many.
 const FEW: usize = 32;
 
 /// Placed bodies, each with its reach: how far it may move within the tick.
 pub(crate) struct Nearby {
     /// The bodies that are compared one by one: slot, box, and reach in units. The copies save
-    /// looking up the entities elsewhere in memory.
+    /// looking up the entities in memory.
     one_by_one: Vec<(u16, Aabb, f64)>,
-    /// For each slot: whether its body is found through the grid instead.
+    /// For each slot: whether its body is found through the grid.
     in_grid: Vec<bool>,
     /// Largest reach of the bodies that are found through the grid, in units; `None` if there are
     /// none.
@@ -26,8 +26,8 @@ pub(crate) struct Nearby {
 }
 
 impl Nearby {
-    /// Takes some of the `entities`, given by their slots and their reaches in units. Bodies that
-    /// reach no farther than `grid_reach` are found through the grid, unless there are so few
+    /// A list of the `entities` that are given by their slots and their reaches in units. Bodies
+    /// that reach no farther than `grid_reach` are found through the grid, unless there are so few
     /// bodies that all of them are compared one by one.
     pub(crate) fn new(
         entities: &Entities,
@@ -51,7 +51,7 @@ impl Nearby {
     }
 
     /// Writes to `near` the slots of all bodies that may come into `bounds` within the tick, in no
-    /// particular order. A few of the slots may belong to bodies that cannot.
+    /// particular order. Some of the slots may belong to bodies that cannot come into `bounds`.
     pub(crate) fn within(&self, bounds: &Aabb, entities: &Entities, near: &mut Vec<u16>) {
         near.clear();
         if let Some(reach) = self.reach_in_grid {
@@ -123,13 +123,13 @@ mod tests {
                     let around = Aabb { min: corner, max: corner + DVec3::splat(90.0) };
                     nearby.within(&around, &entities, &mut near);
                     near.sort_unstable();
-                    assert!(near.is_sorted_by(|a, b| a < b), "one is found twice: {near:?}");
+                    assert!(near.is_sorted_by(|a, b| a < b), "a slot is found twice: {near:?}");
                     for &(slot, reach) in &reaches[..count] {
                         let own = bounds_of(&entities, slot).unwrap();
                         let may_come = own.overlaps(&around.inflated(reach));
                         assert!(
                             !may_come || near.binary_search(&slot).is_ok(),
-                            "slot {slot} is missing"
+                            "slot {slot} may come into the box, and is missing"
                         );
                     }
                 }

@@ -5,12 +5,12 @@
 //! threads, and in every replay.
 //!
 //! Islands are degraded one after another until the estimate is within the budget. The islands
-//! farthest from all players come first, and no island near a player is degraded. They first get
-//! about three quarters of their sub-steps. If that is not enough, a bounded number of bodies is
-//! simulated at half rate, in islands that move slowly or have one body. Such a body stands still
-//! for one tick, like a sleeping body. In the next tick it moves by two ticks, and the guard checks
-//! that motion like any other. A moving body that touches one that stands still makes it move at
-//! once.
+//! farthest from all players come first, and no island near a player is degraded. The degraded
+//! islands first get about three quarters of their sub-steps. If that is not enough, a bounded
+//! number of bodies is simulated at half rate, in islands that move slowly or have one body. Such a
+//! body stands still for one tick, like a sleeping body. In the next tick it moves by two ticks,
+//! and the guard checks that motion like any other. A standing body moves at once if a moving body
+//! touches it.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,15 +33,15 @@ const COST_OF_HALF_RATE: f64 = 0.6;
 const MAX_HALF_RATE: usize = 2048;
 
 /// Maximum average distance that the bodies of an island may move within a tick, in units, if half
-/// rate is to save time. Bodies that move by two ticks at once search for contacts twice as far:
-/// for a heap of 2,000 that falls at five units a tick, one such tick costs more than two ordinary
-/// ones. The limit does not apply to a body that touches no other, because its search finds few
-/// bodies.
+/// rate is to save time. Bodies that move by two ticks at once search for contacts twice as far.
+/// For a heap of 2,000 that falls at five units a tick, one such tick costs more than two ordinary
+/// ones. The limit does not apply to a body that touches no other body, because its search finds
+/// few bodies.
 const MAX_WAY_AT_HALF_RATE: f64 = 1.0;
 
-/// An island with a body nearer than this to a player, in units, is never degraded: a player who
-/// runs gets that far in a fifth of a second. An island that a moving kinematic body touches is not
-/// degraded either, because the kinematic body cannot wait for the island.
+/// An island with a body nearer than this to a player, in units, is never degraded. A running
+/// player gets that far in a fifth of a second. An island that a moving kinematic body touches is
+/// not degraded either, because the kinematic body cannot wait for the island.
 const NEAR_PLAYER: f64 = 64.0;
 
 /// How a tick simulates a body.
@@ -52,9 +52,9 @@ pub(crate) enum Pace {
     Full,
     /// With about three quarters of the sub-steps.
     FewerSubSteps,
-    /// Not at all: it stands still.
+    /// Not at all: the body stands still.
     Skips,
-    /// By two ticks: this one, and the one before, in which it stood still.
+    /// By two ticks: this one and the last one, in which the body stood still.
     Double,
 }
 
@@ -100,8 +100,9 @@ pub(crate) fn set_paces(
     }
     let islands = islands(entities, shapes, pairs, context.seconds);
     for island in &islands {
-        // A skipped tick is made up for, even if the overload is over, except by a body that a
-        // player has come near: it is in none of these islands, and goes on from where it is.
+        // A skipped tick is made up for, even if the overload is over. A body that a player has
+        // come near is an exception: it is in none of these islands, and goes on from its present
+        // place.
         island.set(entities, |entity| if entity.skipped { Pace::Double } else { Pace::Full });
     }
     for island in &islands {
@@ -127,13 +128,13 @@ pub(crate) fn set_paces(
         bodies += island.members.len();
         half_rate.push(island);
     }
-    // All bodies skip the same ticks: a body that stands still while its neighbour moves by two
-    // ticks would be in its way.
+    // All bodies skip the same ticks. Otherwise a body that stands still would be in the way of a
+    // neighbour that moves by two ticks.
     if !any_owes {
         half_rate.iter().for_each(|island| island.set(entities, |_| Pace::Skips));
     }
-    // The counters say what this tick does: where bodies make up for a skipped tick, the islands
-    // chosen above do not skip this one.
+    // The counters say what this tick does. In a tick in which bodies make up for a skipped one,
+    // the islands chosen above do not skip.
     let count = |island: &Island, is: fn(Pace) -> bool| {
         let members = island.members.iter().filter_map(|&slot| entities.get(slot));
         members.filter(|entity| is(entity.pace)).count() as u64
@@ -145,15 +146,15 @@ pub(crate) fn set_paces(
     counters.half_rate = islands.iter().map(|island| count(island, is_at_half_rate)).sum();
 }
 
-/// Ends a tick: the next one begins with every body at its full pace.
+/// Ends a tick: gives every body its full pace for the next one.
 pub(crate) fn reset_paces(entities: &mut Entities) {
     for entity in entities.iter_mut() {
         entity.skipped = std::mem::take(&mut entity.pace) == Pace::Skips;
     }
 }
 
-/// Adds to the found `pairs` those of `before` that the search left out, because one body skips the
-/// tick and the other stands still. The next tick begins with these pairs.
+/// Adds to the found `pairs` those pairs of `before` that the search left out because one body
+/// skips the tick and the other stands still. The next tick begins with these pairs.
 pub(crate) fn keep_pairs(entities: &Entities, before: &[Pair], pairs: &mut Vec<Pair>) {
     if !entities.iter().any(|entity| entity.pace == Pace::Skips) {
         return;

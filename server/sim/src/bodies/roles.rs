@@ -38,19 +38,19 @@ impl Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Kinematic {
     pub(crate) model: ModelId,
-    /// How many times its velocity is halved at present. It grows by one after each tick in which
-    /// something stopped the body, and shrinks by one after each free tick (see
-    /// [`driven`](crate::bodies::driven)). At most [`Kinematic::MAX_SLOWDOWNS`].
+    /// How many times the body's velocity is halved at present. It grows by one after each tick in
+    /// which something stopped the body, and shrinks by one after each free tick (see
+    /// [`driven`](crate::bodies::driven)). It is at most [`Kinematic::MAX_SLOWDOWNS`].
     pub(crate) slowdowns: u8,
 }
 
 impl Kinematic {
-    /// Maximum number of slowdowns: a body moves at 1/256 of its set velocity or faster. Up to 700
-    /// units per second, the slowest motion of a tick is then shorter than the distance by which
-    /// the solver pushes bodies apart in a tick.
+    /// Maximum number of slowdowns. So a body moves at 1/256 of its set velocity or faster. Up to
+    /// 700 units per second, the slowest motion of a tick is then shorter than the distance by
+    /// which the solver pushes bodies apart in a tick.
     pub(crate) const MAX_SLOWDOWNS: u8 = 8;
 
-    /// The share of its set velocity with which it moves.
+    /// The share of its set velocity with which the body moves.
     pub(crate) fn share(self) -> f64 {
         1.0 / f64::from(1_u32 << self.slowdowns.min(Self::MAX_SLOWDOWNS))
     }
@@ -86,7 +86,8 @@ pub(crate) struct Hovertank {
     pub(crate) model: ModelId,
     /// The acceleration by its engine in this tick.
     pub(crate) drive: Drive,
-    /// The cargo that is out: a box on its way down, or the pad it became.
+    /// The cargo that the hovertank has dropped: a box on its way down, or the repair pad that the
+    /// box became.
     pub(crate) cargo: Option<EntityId>,
 }
 
@@ -127,6 +128,6 @@ pub(crate) struct Missile {
 pub(crate) struct Cargo {
     pub(crate) model: ModelId,
     pub(crate) owner: EntityId,
-    /// Ticks until it checks again whether there is room for the pad.
+    /// Number of ticks until the box checks again whether there is room for the pad.
     pub(crate) wait: u16,
 }

@@ -5,30 +5,29 @@ use std::collections::{BTreeSet, VecDeque};
 use glam::{DVec3, Vec3};
 use obsp::{SizeId, Trace};
 
-/// Places lie this much farther apart than a player is wide, in units, so that many players
-/// find room.
+/// The distance between places exceeds the width of a player by this, in units, so that many
+/// players find room.
 const ASIDE: f32 = 4.0;
 
-/// A cell is this much lower than a player, in units, so that floors above each other are in
-/// different cells.
+/// The height of a cell is this much less than the height of a player, in units, so that floors
+/// above each other are in different cells.
 const LOWER: f32 = 8.0;
 
 /// A walk shorter than this share of the distance between places has met a wall.
 const SHORT: f32 = 0.25;
 
-/// Maximum number of places of a map. A floor of 4,600 by 4,600 units has this many.
+/// Maximum number of places of a map. A floor of 4,600 by 4,600 units has this many places.
 const MOST: usize = 16_384;
 
-/// Places of a map where a player can stand, in the order in which a flood fill from
-/// all spawn points reaches them: the nearest ones first. The fill sweeps the box of a
-/// player. It walks, climbs steps and falls like a player, so it leaves the map only where
-/// a player could.
+/// Places of a map where a player can stand, in the order in which a flood fill from all spawn
+/// points reaches them, so the nearest places come first. The fill sweeps the box of a player. It
+/// walks, climbs steps and falls like a player, so it leaves the map only where a player could.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places(Vec<Vec3>);
 
 impl Places {
-    /// The places of `map` that a player with the box of `size` reaches from `points`. The
-    /// player walks up ledges of up to `step_height` units.
+    /// The places of `map` that a player with the box of `size` reaches from `points`. The player
+    /// walks up ledges that are at most `step_height` units high.
     pub(crate) fn new(map: &obsp::World, size: SizeId, points: &[DVec3], step_height: f64) -> Self {
         let half = map.sizes()[size.index()].half_extents;
         let mut flood = Flood {
@@ -63,7 +62,7 @@ struct Flood<'a> {
     size: SizeId,
     /// Distance between places, in units.
     stride: f32,
-    /// Height of a cell, in units: floors above each other are in different cells.
+    /// Height of a cell, in units. Floors above each other are in different cells.
     storey: f32,
     /// Highest ledge that a player walks up, in units.
     step: f32,

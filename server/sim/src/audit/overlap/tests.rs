@@ -35,7 +35,8 @@ fn player_at(slot: u16, position: DVec3) -> EntityState {
 fn judge(entities: Vec<EntityState>) -> Vec<(Obstacle, f64)> {
     let mut audit = Audit::new(&room(), &shipped()).expect("the room has both sizes");
     let found = audit.check(&State { tick: 0, entities: entities.clone() });
-    assert_eq!(audit.check(&State { tick: 1, entities }), [], "nothing has moved since");
+    assert_eq!(audit.check(&State { tick: 1, entities }), [], "no body has moved since the first \
+        check");
     let overlap = |fault: &Fault| match fault {
         Fault::Interpenetration(found) => (found.obstacle, found.depth),
         Fault::Unsound(found) => panic!("{found:?}"),
@@ -73,7 +74,7 @@ fn a_body_inside_another_is_found_though_no_faces_meet() {
 }
 
 /// Each number of a body that is not finite is a separate fault, and overlaps of other bodies are
-/// still found. In an earlier version a body with such an orientation overlapped nothing, and the
+/// still found. In an earlier version a body with such an orientation overlapped nothing, so the
 /// audit found no fault.
 #[test]
 fn a_body_with_a_number_that_is_none_is_a_fault_of_its_own() {
@@ -112,7 +113,7 @@ fn a_body_with_a_number_that_is_none_is_a_fault_of_its_own() {
             let mut passages = Passages::new(&room(), &shipped(), 60).expect("both sizes");
             let before = State { tick: 0, entities: vec![sound, players[0], players[1]] };
             assert_eq!(passages.check(&before), []);
-            assert_eq!(passages.check(&state), [], "it came through nothing");
+            assert_eq!(passages.check(&state), [], "the crate came through nothing");
         }
     }
     let spin = "entity 3 has a spin that is not finite";

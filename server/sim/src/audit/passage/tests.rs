@@ -38,8 +38,8 @@ fn a_motion_through_another_body_is_found() {
     let middle = DVec3::new(-200.0, 3.0, 100.0);
     let found = way(left, right, Some(middle));
     assert!(matches!(found[..], [Tunnelled { through: Obstacle::Body(_), .. }]), "{found:?}");
-    // The line passes beside the core of the other body: a body that moves in two steps may go
-    // around it.
+    // The line passes beside the core of the other body, because a body that moves in two steps may
+    // have gone around it.
     assert_eq!(way(left, right, Some(middle + DVec3::Y * 12.0)), []);
 }
 
@@ -51,29 +51,31 @@ fn put(from: DVec3, to: Option<DVec3>, relocations: &[(Option<DVec3>, Option<DVe
         entities: at.map(|at| crate_at(0, at)).into_iter().collect(),
     };
     let entity = crate_at(0, from).id;
-    assert_eq!(passages.judge(&state(Some(from)), &[]), Ways::default(), "it has not moved yet");
+    assert_eq!(passages.judge(&state(Some(from)), &[]), Ways::default(), "the body has not moved \
+        yet");
     let numbered = relocations.iter().zip(0..);
     let announced: Vec<Relocation> = numbered
         .map(|((from, to), number)| Relocation { number, entity, from: *from, to: *to })
         .collect();
     let ways = passages.judge(&state(to), &announced);
-    // Each relocation is judged once, however often it is passed in.
+    // Each relocation is judged once, even if it is passed in several times.
     assert_eq!(passages.judge(&state(to), &announced), Ways::default(), "it stays");
     ways
 }
 
-/// Symptom: the audit reported players who had fallen out of an open map as having come through
-/// solids, because they came back 99 units from the spawn point and only 96 were allowed. A body
-/// that was put near a spawn point by mistake was not reported. Cause: the audit allowed arrivals
-/// within a radius. Cure: the match announces what it puts elsewhere, and the audit compares the
-/// bodies with the announcements.
+/// Symptom: the audit reported that players who had fallen out of an open map came through solids.
+/// They came back 99 units from the spawn point, and only 96 units were allowed. A body that was
+/// put near a spawn point by mistake was not reported. Cause: the audit allowed every arrival
+/// within a radius. Cure: the match announces each relocation, and the audit compares the bodies
+/// with the announcements.
 #[test]
 fn open_map_what_is_put_elsewhere_is_held_to_what_is_announced() {
     let (here, spawn) = (DVec3::new(300.0, 300.0, 100.0), DVec3::new(-400.0, -301.0, 29.0));
     let fallen = here - DVec3::Z * 20.0;
     let back = [(Some(fallen), None), (None, Some(spawn))];
-    assert_eq!(put(here, Some(spawn), &back), Ways::default(), "it fell and came back");
-    assert_eq!(put(here, Some(spawn + DVec3::X * 5.0), &back), Ways::default(), "and went on");
+    assert_eq!(put(here, Some(spawn), &back), Ways::default(), "the body fell out and came back");
+    assert_eq!(put(here, Some(spawn + DVec3::X * 5.0), &back), Ways::default(), "the body came \
+        back and moved on");
     assert_eq!(put(here, None, &back[..1]), Ways::default(), "it waits");
     assert_eq!(put(here, Some(spawn), &[(Some(here), Some(spawn))]), Ways::default());
 }
@@ -83,7 +85,8 @@ fn a_jump_that_nothing_announced_is_found_and_so_is_one_that_did_not_happen() {
     let (here, spawn) = (DVec3::new(300.0, 300.0, 100.0), DVec3::new(-400.0, -400.0, 29.0));
     let body = crate_at(0, here).id;
     let jumped = Misplaced::Unannounced { body, from: Some(here), to: Some(spawn) };
-    assert_eq!(put(here, Some(spawn), &[]).misplaced, [jumped], "to the very spawn point");
+    assert_eq!(put(here, Some(spawn), &[]).misplaced, [jumped], "the body jumped exactly to the \
+        spawn point");
     // The body came through nothing, but it moved farther than any body can in a tick.
     let there = here + DVec3::Z * 110.0;
     let found = put(here, Some(there), &[]);
@@ -94,8 +97,8 @@ fn a_jump_that_nothing_announced_is_found_and_so_is_one_that_did_not_happen() {
     assert_eq!(stayed(&[brought], Some(here)), not_there(Some(spawn), Some(here)));
     assert_eq!(stayed(&[taken], Some(here)), not_there(None, Some(here)));
     assert_eq!(stayed(&[brought], None), not_there(Some(spawn), None));
-    // The first relocation starts at a place where the body was not. The second starts outside of
-    // the world, but the body was in it.
+    // The first relocation starts at a place where the body was not. The second starts outside the
+    // world, but the body was in the world.
     assert_eq!(stayed(&[(Some(spawn), Some(here))], Some(here)).len(), 1);
     assert_eq!(stayed(&[(None, Some(here))], Some(here)).len(), 1);
 }
@@ -107,15 +110,15 @@ fn an_unannounced_return_is_found_and_a_new_body_is_not() {
     let (there, gone) = (State { tick: 0, entities: vec![crate_at(0, at)] }, State::default());
     let mut misplaced = |state: &State| passages.judge(state, &[]).misplaced;
     assert_eq!(misplaced(&gone), []);
-    assert_eq!(misplaced(&there), [], "it is new");
-    assert_eq!(misplaced(&gone), [], "it may have been removed");
+    assert_eq!(misplaced(&there), [], "the body is new");
+    assert_eq!(misplaced(&gone), [], "the game may have removed the body");
     let body = crate_at(0, at).id;
     assert_eq!(misplaced(&there), [Misplaced::Unannounced { body, from: None, to: Some(at) }]);
 }
 
-/// Symptom: the audit reported a grenade under the feet of a tall player who stood up as having
-/// come through the player. Cause: the frame of a player was at the middle of the box, which rises
-/// by half of the growth. Cure: the frame is at the feet.
+/// Symptom: a tall player stood up over a grenade, and the audit reported that the grenade had come
+/// through the player. Cause: the frame of a player was at the middle of the box. When the player
+/// stands up, the middle rises by half of the growth. Cure: the frame is at the feet.
 #[test]
 fn a_body_under_a_player_that_stands_up_has_not_come_through() {
     let tall = PlayerSize { width: 64.0, height: 96.0, crouched_height: 16.0 };

@@ -2,8 +2,8 @@
 
 use glam::DVec3;
 
-/// Writes the part of a convex polygon behind a plane to `kept`, unless the whole polygon is behind
-/// the plane. Returns whether it wrote anything. Each plane adds one corner at most.
+/// Writes the part of a convex polygon that lies behind a plane to `kept`, unless the whole polygon
+/// is behind the plane. Returns whether it wrote anything. Each plane adds one corner at most.
 pub(super) fn clip(polygon: &[DVec3], normal: DVec3, distance: f64, kept: &mut Vec<DVec3>) -> bool {
     let height = |corner: DVec3| normal.dot(corner) - distance;
     let (Some(&last), true) = (polygon.last(), polygon.iter().any(|&corner| height(corner) > 0.0))

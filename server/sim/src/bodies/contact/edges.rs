@@ -1,6 +1,6 @@
 //! The contact points of two parts that meet along an edge of each, like two cards that lean on
-//! each other. The points are the ends of the stretch along which both edges run. About a single
-//! point the parts could turn.
+//! each other. The points are the ends of the stretch along which both edges run side by side. With
+//! a single point the parts could turn about that point.
 
 use glam::DVec3;
 
@@ -9,19 +9,19 @@ use super::pair::{ContactPoint, Points};
 use crate::collision::separation::Part;
 
 /// An edge lies along the contact if its direction leans towards the contact normal by no more than
-/// this (the sine of 8 degrees). A face has the same tolerance.
+/// this (the sine of 8 degrees). The tolerance for faces is the same.
 const EDGE_LEAN: f64 = 0.14;
 
 /// Two edges are parallel if the sine of the angle between them is below this: a little more than a
-/// degree. Edges at a greater angle cross at one point, and their ends lie beside each other.
+/// degree. Edges at a greater angle cross at one point, and away from that point they do not touch.
 const PARALLEL: f64 = 0.02;
 
-/// Edges that run along each other for less than this, in units, meet at a point.
+/// Edges that run side by side for less than this, in units, meet at a point.
 const SHORTEST: f64 = 0.01;
 
 /// Finds two parallel edges, one of each part, along which the parts meet. Returns the ends of the
-/// stretch along which both edges run, if their gap is no more than `reach`. The result is empty if
-/// there are no such edges.
+/// stretch along which both edges run side by side, if the gap there is no more than `reach`. The
+/// result is empty if there are no such edges.
 pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
     let mut points = Points::new();
     let Some([from, to]) = edge(a, axis) else { return points };
@@ -30,8 +30,8 @@ pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
     if own.cross(other).length_squared() > PARALLEL * PARALLEL {
         return points;
     }
-    // The mean of both directions, on a fixed side of `SKEW`, so that the order of the parts does
-    // not matter.
+    // The mean of both directions. Its sign is chosen by `SKEW`, so the order of the parts does not
+    // matter.
     let along = (own + other * own.dot(other).signum()).normalize();
     let along = along * along.dot(SKEW).signum();
     let common = [[from, to], [begin, end]].map(|ends| {
@@ -49,8 +49,8 @@ pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
         let [on_a, on_b] = [on(from, own, place), on(begin, other, place)];
         let gap = (on_b - on_a).dot(axis);
         if gap <= reach {
-            // Edges that are not quite parallel lie beside each other: the contact is half way
-            // between them.
+            // Edges that are not quite parallel do not touch along their whole length, so the
+            // contact is put half way between them.
             let on_body = (on_a + on_b - axis * gap) * 0.5;
             let local = a.point_to_local(on_body).as_vec3();
             points.push(ContactPoint { local, gap: gap as f32, impulse: [0.0; 3] });
@@ -59,8 +59,8 @@ pub(super) fn edges([a, b]: [&Part; 2], axis: DVec3, reach: f64) -> Points {
     points
 }
 
-/// Of the edges at the part's farthest corner along a direction, the one that leans least towards
-/// it. `None` if none of them lies along the contact.
+/// Of the edges at the part's farthest corner along `direction`, the one that leans least towards
+/// `direction`. `None` if none of them lies along the contact.
 fn edge(part: &Part, direction: DVec3) -> Option<[DVec3; 2]> {
     let (corner, at) = part.support(direction);
     let mut best = (EDGE_LEAN, None);
@@ -68,8 +68,8 @@ fn edge(part: &Part, direction: DVec3) -> Option<[DVec3; 2]> {
         let Some(place) = face.vertices.iter().position(|&vertex| vertex == corner) else {
             continue;
         };
-        // Each edge at the corner leads to the next vertex in one of its two faces, so no edge is
-        // missed.
+        // Each edge at the corner leads to the next vertex in one of the edge's two faces, so this
+        // search finds every edge.
         let next = face.vertices[(place + 1) % face.vertices.len()];
         let Some(to) = part.vertex(usize::from(next)) else { continue };
         let lean = (at - to).dot(direction) / (at - to).length();
@@ -92,9 +92,9 @@ mod tests {
     /// Half the length of the bars, in units.
     const HALF: f64 = 20.0;
 
-    /// The contact points of two bars of square section. Each points one of its long edges at the
-    /// other: the one below lies along x, and the one above is 0.1 units higher. The latter is then
-    /// turned by `tilt` about y, by `turn` about z, and moved by `along` along x.
+    /// The contact points of two bars of square section. The bars face each other with one long
+    /// edge each. The lower bar lies along x, and the upper one is 0.1 units higher. The upper bar
+    /// is then turned by `tilt` about y, turned by `turn` about z, and moved by `along` along x.
     fn meet(tilt: f64, turn: f64, along: f64) -> usize {
         let side =
             |axis: DVec3, reach: f64| [axis, -axis].map(|n| Plane { normal: n, distance: reach });

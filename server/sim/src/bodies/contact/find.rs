@@ -1,5 +1,6 @@
-//! The search for contacts: it finds the bodies that may come near each other in this tick. It can
-//! be shared out over threads. Bodies that have not changed since the last search keep its results.
+//! The search for contacts: it finds the bodies that may come near each other in this tick. The
+//! search can be divided among threads. A body that has not changed since the last search keeps
+//! that search's results.
 
 use std::ops::Range;
 
@@ -19,8 +20,8 @@ use crate::counters::Stage;
 use crate::threads::joined;
 
 /// The free distance of a body that does not move, in units. Two bodies that are not a pair are
-/// farther apart than the speculative distance: each may use half of that, less half the guard's
-/// margin.
+/// farther apart than the speculative distance. Each of them may use half of that distance, less
+/// half the guard's margin.
 pub(crate) const FREE_AT_REST: f64 = 0.5 * (SPECULATIVE_DISTANCE - MARGIN);
 
 /// Minimum number of bodies per thread's share.
@@ -31,9 +32,9 @@ const MIN_SHARE: usize = 24;
 pub(crate) struct Found {
     /// The pairs, in order of key.
     pub(crate) pairs: Vec<Pair>,
-    /// The free distance of each body that was searched: how far its surface may move,
-    /// in units, without meeting anything that is not among the pairs. It is negative infinity
-    /// for bodies that overlap something.
+    /// The free distance of each searched body: how far its surface may move, in units, before it
+    /// can meet a body or solid that is not in its pairs. The distance is negative infinity for
+    /// bodies that overlap something.
     pub(crate) free_distances: Vec<(u16, f64)>,
 }
 
@@ -60,7 +61,7 @@ pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) ->
 }
 
 /// Updates `pairs`, the result of the last search, after bodies have woken. Only the woken bodies
-/// are searched again. No body may have moved since the last search.
+/// are searched for contacts again. No body may have moved since the last search.
 pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepContext) -> Found {
     let search = Search::new(space, &pairs, context.seconds);
     let woken = search.searchers(Entity::has_woken, &context.threads);
@@ -91,7 +92,7 @@ pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepCont
     Found { pairs: all, ..found }
 }
 
-/// The bodies that do not search for contacts themselves, but may be near those that do.
+/// The bodies that do not search for contacts, but may be near bodies that do.
 struct Neighbourhood {
     bodies: Nearby,
     entity_count: u64,
@@ -120,8 +121,8 @@ impl<'a> Search<'a> {
     ) -> Found {
         let shares = context.threads.in_shares(searchers.len(), MIN_SHARE, |range| {
             let mut context = context.share();
-            // The pairs of all shares are appended to the first share's list, so that list gets
-            // room for all of them.
+            // The pairs of all shares are appended to the list of the first share, so that list
+            // gets room for all pairs.
             let bodies = if range.start == 0 { searchers.len() } else { range.len() };
             let mut finder = Finder::new(self, &mut context, bodies);
             work(&mut finder, range);
@@ -159,7 +160,7 @@ impl<'a> Finder<'a, '_> {
         neighbourhood.bodies.within(&around, self.search.space.entities, near);
         partners.clear();
         partners.extend(near.iter().map(|&slot| (slot, None)));
-        // Two bodies that both search for contacts meet once, under the lower slot.
+        // If both bodies search for contacts, the pair is tested once, under the lower slot.
         partners.extend(later.map(|other| (other.entity.id.slot, Some(other))));
         partners.sort_unstable_by_key(|&(slot, _)| slot);
         if self.context.stages.contains(Stage::Grid) {
@@ -181,11 +182,12 @@ impl<'a> Finder<'a, '_> {
 struct Lists<'a> {
     /// Slots of nearby bodies that do not search for contacts.
     near: Vec<u16>,
-    /// All nearby bodies in order of slot, as searchers if they search for contacts themselves.
+    /// All nearby bodies in order of slot. A body that searches for contacts is given as a
+    /// searcher.
     partners: Vec<(u16, Option<&'a Searcher<'a>>)>,
 }
 
-/// Updates the list of solids around each awake prop, which [`find`] reads.
+/// Updates each awake prop's list of the solids around it, which [`find`] reads.
 pub(crate) fn look_around(
     map: &obsp::World,
     shapes: &Shapes,
@@ -211,7 +213,7 @@ mod tests {
     use crate::state::ModelId;
     use crate::test_maps::{block, compiled};
 
-    /// Bodies lie close together, most of them asleep, and some wake after the first search.
+    /// The bodies lie close together. Most of them sleep, and some wake after the first search.
     /// Searching only the woken bodies must find the pairs that a search for all finds.
     #[test]
     fn searching_the_woken_finds_what_searching_all_finds() {

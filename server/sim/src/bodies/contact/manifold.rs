@@ -1,4 +1,4 @@
-//! The contact points of two convex parts: face clipped against face.
+//! The contact points of two convex parts: one face is clipped against the other.
 
 use glam::DVec3;
 use obsp::geometry::Face;
@@ -8,30 +8,31 @@ use super::edges::edges;
 use super::pair::{ContactPoint, MAX_POINTS, Points};
 use crate::collision::separation::{Features, Part, Separation};
 
-/// A face this well aligned with the contact normal (within 8 degrees) carries the contact as an
+/// A face that is perpendicular to the contact normal within 8 degrees carries the contact as an
 /// area. Otherwise the contact is an edge or a point.
 const FACE_ALIGNMENT: f64 = 0.99;
 
 /// Tolerance for two parts to be closest at a face, in units (a tenth of the rest gap). If the
-/// face's plane divides the parts, all their points are at least as far apart as the gap along its
-/// normal. So the parts are closest at the face if the nearest contact point exceeds that gap by no
-/// more than this.
+/// plane of a face divides the parts, no two points of theirs are nearer than the gap along the
+/// plane's normal. So the parts are closest at the face if the distance of the nearest contact
+/// point exceeds that gap by no more than this.
 const SAME_GAP: f64 = 0.01;
 
 /// Corners nearer to each other than this, in units, are one: rounding may split a
 /// corner that lies on an edge.
 const SAME_CORNER: f64 = 1e-3;
 
-/// Two faces tie if their alignment differs by no more than this. The value is many times the
-/// rounding of the axis between parts that are only the guard's margin apart.
+/// Two faces tie if their alignment differs by no more than this. The value is much larger than the
+/// rounding error of the axis when the parts are only the guard's margin apart.
 const AS_ALIGNED: f64 = 1e-9;
 
-/// Two corners tie if their scores differ by no more than this. The value is many times the
-/// rounding of a squared length on any map.
+/// Two corners tie if their scores differ by no more than this. The value is much larger than the
+/// rounding error of a squared length on any map.
 const TIE: f64 = 1e-6;
 
-/// If corners or faces tie, the one that is farthest along this direction wins, so that neither
-/// rounding nor the order of the two bodies decides. No drawn face is perpendicular to it.
+/// If corners or faces tie, the one farthest along this direction is chosen, so that neither
+/// rounding nor the order of the two bodies decides. No face of the shipped models is perpendicular
+/// to this direction.
 pub(super) const SKEW: DVec3 = DVec3::new(0.516_397_8, 0.690_065_6, 0.507_093_3);
 
 /// Lists that are refilled for each pair, because faces may have any number of corners.
@@ -42,8 +43,8 @@ pub(super) struct Buffers {
     corners: Vec<Corner>,
 }
 
-/// A corner of the area in which two faces meet: the point on the first part, its
-/// distance to the second, and the middle between the two.
+/// A corner of the area in which two faces meet: the point on the first part, its distance from the
+/// second part, and the point half way between the two parts.
 #[derive(Clone, Copy)]
 struct Corner {
     at: DVec3,
@@ -59,9 +60,9 @@ impl Corner {
 }
 
 /// The points at which `a` and `b` meet along the separation's axis. Where one part lies flat on
-/// the other, face is clipped against face. Otherwise the points are the ends of the stretch along
-/// which two parallel edges run. Points farther apart than `reach` are left out. If none is left,
-/// the result is the closest point.
+/// the other, one face is clipped against the other. Otherwise the points are the ends of the
+/// stretch along which two parallel edges run side by side. Points farther apart than `reach` are
+/// left out. If none is left, the result is the closest point.
 pub(super) fn manifold(
     [a, b]: [&Part; 2],
     separation: &Separation,
@@ -79,14 +80,15 @@ pub(super) fn manifold(
 }
 
 /// The points at which `a` and `b` meet face to face along `axis`, no farther apart than `reach`.
-/// The result is empty if neither lies flat on the other, or if their faces lie beside each other.
+/// The result is empty if neither part lies flat on the other, or if their faces do not overlap.
 pub(super) fn area([a, b]: [&Part; 2], axis: DVec3, reach: f64, buffers: &mut Buffers) -> Points {
     let faces = Faces::along(a, b, axis);
     faces.map_or_else(Points::default, |faces| faces.points(axis, reach, buffers))
 }
 
-/// The separation and the points of two parts, if one lies flat on the other and they are still
-/// closest at the face that is best aligned with `axis`, the last normal. This saves the search.
+/// The separation and the points of two parts, if one lies flat on the other and the two are still
+/// closest at that face. The face is the one best aligned with `axis`, the last normal. The caller
+/// then needs no search.
 pub(super) fn flat(
     [a, b]: [&Part; 2],
     axis: DVec3,
@@ -110,7 +112,7 @@ pub(super) fn flat(
     Some((Separation { axis, gap, on_a, on_b, features: Features::NONE }, points))
 }
 
-/// Two faces opposite each other, one of them nearly perpendicular to the axis.
+/// Two faces that look at each other. One of them is nearly perpendicular to the axis.
 struct Faces<'a, 'p> {
     a: &'p Part<'a>,
     reference: &'p Part<'a>,
@@ -153,8 +155,8 @@ impl<'a, 'p> Faces<'a, 'p> {
         })
     }
 
-    /// The corners of the incident face's polygon inside the prism over the reference face, with
-    /// distances measured along `axis`.
+    /// The corners of the incident face's polygon that are in the prism over the reference face,
+    /// with distances measured along `axis`.
     fn points(&self, axis: DVec3, reach: f64, buffers: &mut Buffers) -> Points {
         self.clip_incident(buffers);
         let Buffers { polygon, corners, .. } = buffers;
@@ -222,7 +224,7 @@ fn most_aligned<'a>(part: &Part<'a>, direction: DVec3) -> (&'a Face, f64) {
     best
 }
 
-/// Keeps four points: the nearest, the one farthest from it, and the two that are
+/// Keeps four points: the nearest one, the one farthest from the nearest, and the two that are
 /// farthest to either side.
 fn reduced(open: &mut Vec<Corner>, axis: DVec3) -> [Corner; MAX_POINTS] {
     let mut pick = |score: &dyn Fn(&Corner) -> f64| {

@@ -1,5 +1,5 @@
-//! Finds the convex parts of two bodies that touch or are about to, and the points at which they
-//! meet.
+//! Finds the convex parts of two bodies that touch or are about to touch, and the points at which
+//! they meet.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -24,7 +24,7 @@ use crate::conventions::GRAVITY;
 use crate::counters::Stage;
 use crate::threads::{Threads, joined};
 
-/// A pair nearer than this, in units, has contact points, however it moves.
+/// A pair nearer than this, in units, has contact points, no matter how its bodies move.
 pub(super) const SPECULATIVE_DISTANCE: f64 = 2.0 * REST_GAP;
 
 /// A pair farther apart has contact points only if it will come this near, in
@@ -35,8 +35,8 @@ const CONTACT_TRIGGER_GAP: f64 = 0.5 * REST_GAP;
 /// farther, and has not changed since the last search, needs no new search.
 pub(super) const MIN_SEARCH_REACH: f64 = 0.5 * REST_GAP;
 
-/// Last tick's plane is used again if the gap along it is more than this share of last tick's gap.
-/// Otherwise a search finds a better plane.
+/// The plane of the last tick is used again if the gap along it is still more than this share of
+/// the gap in the last tick. Otherwise a search finds a better plane.
 const STILL_FAR: f64 = 0.75;
 
 /// Minimum number of bodies of a thread's share when searchers are prepared.
@@ -47,14 +47,14 @@ pub(super) struct Searcher<'a> {
     pub(super) entity: &'a Entity,
     body: Body<'a>,
     pub(super) bounds: Aabb,
-    /// How far its surface can move within the tick, in units.
+    /// How far the surface of the body can move within the tick, in units.
     pub(super) reach: f64,
-    /// Whether a search would find the pairs of last time, as far as they depend on this body.
+    /// Whether nothing about this body changes the pairs that the last search found.
     unchanged: bool,
 }
 
 impl Searcher<'_> {
-    /// Whether the boxes of the two come within reach of each other.
+    /// Whether the boxes of the two bodies come within reach of each other.
     pub(super) fn may_meet(&self, other: &Self) -> bool {
         let reach = SPECULATIVE_DISTANCE + self.reach + other.reach;
         self.bounds.inflated(reach).overlaps(&other.bounds)
@@ -116,7 +116,7 @@ pub(super) fn reach_of(entity: &Entity, radius: f64, seconds: f64) -> f64 {
     let seconds = seconds * f64::from(entity.pace.ticks());
     let speed = entity.velocity.length() + entity.angular.length() * radius;
     let way = speed.max(entity.driven_velocity.length()) * seconds;
-    // A falling body gains speed meanwhile.
+    // The term at the end is the speed that a falling body gains in the tick.
     if way > MIN_SEARCH_REACH { way + GRAVITY * seconds * seconds } else { MIN_SEARCH_REACH }
 }
 
@@ -155,8 +155,8 @@ impl<'a> BoundedPart<'a> {
 impl<'a, 'c> Finder<'a, 'c> {
     /// Makes a finder for a share of about `bodies` bodies.
     pub(super) fn new(search: &'a Search<'a>, context: &'c mut StepContext, bodies: usize) -> Self {
-        // The list gets room for a few more pairs than last time: if it outgrew its room, it would
-        // be moved as a whole.
+        // The list gets room for a few more pairs than last time. A list that runs out of room is
+        // copied as a whole.
         let share = search.before.len() * bodies / search.before.bodies().max(1);
         Self {
             search,
@@ -186,7 +186,7 @@ impl<'a, 'c> Finder<'a, 'c> {
         }
     }
 
-    /// Adds the pairs of a body and the entity in a slot, which does not search for contacts.
+    /// Adds the pairs of a body and the entity in `slot`, which does not search for contacts.
     pub(super) fn meet_standing(&mut self, own: &Searcher<'a>, slot: u16) {
         let (search, blocker) = (self.search, Blocker::Entity(slot));
         let Some(partner) = search.space.entities.get(slot) else { return };
@@ -236,7 +236,7 @@ impl<'a, 'c> Finder<'a, 'c> {
     fn keep(&mut self, pairs: &[Pair]) {
         for pair in pairs {
             let mut pair = pair.clone();
-            // Points with wider gaps were made because the bodies approached each other. The bodies
+            // Points with wider gaps were made while the bodies approached each other. The bodies
             // have stopped since.
             if pair.points.iter().all(|point| f64::from(point.gap) > SPECULATIVE_DISTANCE) {
                 pair.points.clear();
@@ -249,7 +249,7 @@ impl<'a, 'c> Finder<'a, 'c> {
     /// farther apart than `reach`.
     fn meet(&mut self, own: &Searcher<'a>, other: Blocker, obstacle: &Body<'a>, reach: f64) {
         let known = self.search.before.known(own.entity.id.slot, other);
-        // Two bodies that were within reach last time skip the filters.
+        // Two bodies that were within reach last time are not filtered.
         let open = if known.whole().is_some() {
             Candidates::ALL
         } else {
@@ -275,9 +275,8 @@ impl<'a, 'c> Finder<'a, 'c> {
                 if ours.centre.distance_squared(theirs.centre) > touching * touching {
                     continue;
                 }
-                // Most parts that are not a pair yet do not become one: their boxes show that
-                // without a search. The filters have compared the boxes of two convex bodies
-                // already.
+                // Most parts that are not yet a pair stay apart, and their boxes show that without
+                // a search. For two convex bodies the filters have already compared the boxes.
                 let known = known.pair(i, j);
                 let is_concave = parts.len() + others.len() > 2;
                 if known.is_none() && is_concave && ours.is_apart_from(theirs, reach + ROUNDING) {
@@ -302,7 +301,7 @@ impl<'a, 'c> Finder<'a, 'c> {
         let key = PairKey { body: entity.id.slot, other, parts: (i as u16, j as u16) };
         let guess =
             known.map_or_else(|| own.bounds.direction_to(&obstacle.bounds), |pair| pair.axis);
-        // Along the first guess, most new pairs turn out to be farther apart than `reach`.
+        // Most new pairs turn out to be farther apart than `reach` along the first guess.
         if known.is_none() && gap_along(part, against, guess) > reach {
             return;
         }
@@ -338,8 +337,8 @@ impl<'a, 'c> Finder<'a, 'c> {
                 (found, None)
             }
         };
-        // Pairs beyond reach are not kept: a filter may have left out others like them,
-        // and the known pairs must not depend on filters.
+        // Pairs beyond reach are not kept. A filter may have left out similar pairs, and the known
+        // pairs must not depend on filters.
         if found.gap > reach {
             return;
         }
@@ -363,8 +362,8 @@ impl<'a, 'c> Finder<'a, 'c> {
         self.pairs.push(Pair { key, axis, features, gap, points });
     }
 
-    /// Upper bound of how far the gap along `axis`, a direction from the body to the other, shrinks
-    /// within the tick, in units. The bodies move at any pair of velocities that
+    /// Upper bound of how far the gap along `axis` shrinks within the tick, in units. The direction
+    /// of `axis` is from the body to the other. The bodies move at any pair of velocities that
     /// [`possible_velocities`](Self::possible_velocities) gives.
     fn approach(&self, entity: &Entity, other: Blocker, axis: DVec3) -> f64 {
         let partner = other.entity().and_then(|slot| self.search.space.entities.get(slot));
@@ -382,8 +381,8 @@ impl<'a, 'c> Finder<'a, 'c> {
     }
 
     /// Whether the pair will come nearer than [`CONTACT_TRIGGER_GAP`] in this tick, at any pair of
-    /// velocities that [`possible_velocities`](Self::possible_velocities) gives. Only then does a
-    /// contact beyond the speculative distance need a constraint. An estimate is good enough,
+    /// velocities that [`possible_velocities`](Self::possible_velocities) gives. A contact beyond
+    /// the speculative distance needs a constraint only in that case. An estimate is good enough,
     /// because the guard checks the motion.
     fn closes(
         &self,
@@ -422,9 +421,9 @@ impl<'a, 'c> Finder<'a, 'c> {
 
     /// The pairs of velocities that two bodies may have at the end of the tick. Without a partner,
     /// the second velocity is zero. The first pair is the present velocities with what gravity
-    /// adds. For each of the two that a kinematic body drives, a further pair holds the velocity
-    /// that it may get from the kinematic body. In a heap that is pushed, a stopped body has lost
-    /// its velocity, and gets it back within the tick.
+    /// adds. A body that a kinematic body drives has one more pair, with the velocity that it may
+    /// get from the kinematic body. In a heap that is pushed, a stopped body has lost its velocity,
+    /// and the push restores it within the tick.
     fn possible_velocities(
         &self,
         entity: &Entity,
@@ -445,20 +444,20 @@ impl<'a, 'c> Finder<'a, 'c> {
     }
 }
 
-/// The effect of a seam of the world on a contact there.
+/// The effect of a seam of the world on a contact at the seam.
 enum Seam {
     /// No effect.
     None,
     /// The edge at the seam is not an edge of the world's surface. The contact is with the open
-    /// face beside it, and covers the area of that face alone. A part of the body beyond the edge
-    /// touches the solid beyond it.
+    /// face beside the edge, and covers only the area of that face. Any part of the body that is
+    /// beyond the edge touches the solid that continues there.
     Inner,
-    /// No face there is open.
+    /// No face at the seam is open.
     Covered,
 }
 
-/// Corrects the direction of a contact with the world where brushes meet. A contact so near that
-/// the guard may stop the body stays unchanged: solver and guard must agree.
+/// Corrects the direction of a contact with the world where brushes meet. If the contact is so near
+/// that the guard may stop the body, the direction is kept, because solver and guard must agree.
 fn seam(
     space: &Space,
     entity: &Entity,
@@ -483,7 +482,8 @@ fn seam(
     }
 }
 
-/// Rounds down to a value of `f32`, by two steps at most: the gap of a pair is a lower bound.
+/// Rounds down to a value that an `f32` holds, by two steps at most, because the gap of a pair is a
+/// lower bound.
 fn rounded_down(gap: f64) -> f64 {
     f64::from((gap as f32).next_down())
 }

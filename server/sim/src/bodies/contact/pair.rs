@@ -1,5 +1,5 @@
-//! A pair of convex parts that are near each other, and the points at which they touch. A search
-//! for contacts finds the pairs, and the solver works on them.
+//! A pair of convex parts that are near each other, with the points at which the parts touch. A
+//! search for contacts finds the pairs, and the solver works on them.
 
 use arrayvec::ArrayVec;
 use glam::{DVec3, Vec3};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::bodies::blocker::Blocker;
 use crate::collision::separation::Features;
 
-/// Maximum number of points per pair of parts: four carry any load that a plane can carry.
+/// Maximum number of points per pair of parts. Four points carry any load that a plane can carry.
 pub(crate) const MAX_POINTS: usize = 4;
 
 /// The points of a manifold.
@@ -17,25 +17,25 @@ pub(crate) type Points = ArrayVec<ContactPoint, MAX_POINTS>;
 /// One point of a manifold.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ContactPoint {
-    /// Position on the awake body, in the body's own axes. Points are matched with last tick's by
-    /// this position. It belongs to the pose in which the search found the body.
+    /// Position on the awake body, in the body's own axes. Points are matched with the points of
+    /// the last tick by this position. It is valid for the pose that the body had at the search.
     pub(crate) local: Vec3,
     /// Distance along the normal, in units.
     #[serde(with = "saved_gap")]
     pub(crate) gap: f32,
-    /// Last impulse of the solver in kg·units/s, along the normal and the two [`tangents`]. The
+    /// The solver's last impulses along the normal and the two [`tangents`], in kg·units/s. The
     /// solver computes no more digits than an `f32` has.
     pub(crate) impulse: [f32; 3],
 }
 
 impl ContactPoint {
-    /// The position on the other body, given the position on this one.
+    /// The position on the other body, from the position `on_body` on the first.
     pub(crate) fn on_other(&self, on_body: DVec3, axis: DVec3) -> DVec3 {
         on_body + axis * f64::from(self.gap)
     }
 }
 
-/// Saves a gap as the `f64` of the same value, because recordings contain an `f64`.
+/// Saves a gap as an `f64` with the value of the `f32`, because recordings contain an `f64`.
 mod saved_gap {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -48,17 +48,17 @@ mod saved_gap {
     }
 }
 
-/// Two unit directions at right angles to the `normal` of a contact and to each other, along which
-/// friction is solved. Where the z component of the normal changes its sign, the two directions are
-/// reversed.
+/// The two unit directions along which friction is solved. They are at right angles to the
+/// contact's `normal` and to each other. Where the z component of the normal changes its sign, the
+/// two directions are reversed.
 pub(crate) fn tangents(normal: DVec3) -> [Vec3; 2] {
     let normal = normal.as_vec3().normalize();
     let tangent = normal.any_orthonormal_vector();
     [tangent, normal.cross(tangent)]
 }
 
-/// The two parts of a pair. Pairs are listed, and colored by the solver, in the order of
-/// their keys.
+/// The two parts of a pair. Pairs are listed in the order of their keys, and the solver colors them
+/// in that order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct PairKey {
     /// Slot of the awake body.
@@ -73,13 +73,13 @@ pub(crate) struct PairKey {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Pair {
     pub(crate) key: PairKey,
-    /// Normal of the plane between them, a unit direction from the body to the other.
+    /// Normal of the plane between the two parts, a unit direction from the body to the other.
     pub(crate) axis: DVec3,
-    /// The vertices between which they are closest, if a search found any.
+    /// The vertices at which the two parts are closest, if a search found any.
     pub(crate) features: Features,
-    /// A lower bound of their distance at the search, in units, rounded to a value that an `f32`
-    /// holds.
+    /// A lower bound of the distance between the parts at the search, in units, rounded to a value
+    /// that an `f32` holds.
     pub(crate) gap: f64,
-    /// The points at which they touch, or will touch in this tick; empty if they will not.
+    /// The points at which the parts touch, or will touch in this tick; empty if they will not.
     pub(crate) points: Points,
 }

@@ -1,5 +1,5 @@
-//! The pairs of parts that the search for contacts has found, indexed by body, with the
-//! plane that divided each of them last.
+//! The pairs of parts that the search for contacts has found, indexed by body, each with the plane
+//! that last divided it.
 
 use glam::DVec3;
 
@@ -7,8 +7,8 @@ use super::Pair;
 use crate::bodies::blocker::Blocker;
 use crate::collision::cascade::{LastPlane, NearParts};
 
-/// The known pairs of parts of two bodies: those that the search found, in ascending order. Empty
-/// if the search found the two bodies too far apart.
+/// The known pairs of parts of two bodies, in ascending order. The list is empty if the last search
+/// found the two bodies too far apart.
 #[derive(Clone, Copy)]
 pub(crate) struct KnownPairs<'a>(&'a [Pair]);
 
@@ -64,8 +64,8 @@ impl<'a> PairIndex<'a> {
         KnownPairs(&own[first..first + count])
     }
 
-    /// All pairs of bodies that are near each other, each once and in order, with their known pairs
-    /// of parts.
+    /// All pairs of bodies that are near each other, each once and in order, with the known pairs
+    /// of their parts.
     pub(crate) fn neighbours(&self) -> impl Iterator<Item = (u16, Blocker, KnownPairs<'a>)> {
         let groups =
             self.pairs.chunk_by(|a, b| (a.key.body, a.key.other) == (b.key.body, b.key.other));

@@ -1,10 +1,10 @@
-//! Seams of the world: where two brushes meet, their edges are drawn but are not edges of the
-//! world's surface.
+//! Seams of the world: the places where two brushes meet. A map draws edges there that are not
+//! edges of the world's surface.
 //!
-//! A box that slides over two floor brushes meets the second one's edge, and the shortest direction
-//! to it points half sideways. A contact there would trip the box on a perfectly flat floor. So an
-//! edge counts only where the faces beside it are open. A face that another solid covers does not
-//! count.
+//! A box that slides over two floor brushes meets the edge of the second one, and the shortest
+//! direction to that edge points half sideways. A contact in that direction would trip the box on a
+//! perfectly flat floor. So an edge counts only if the faces beside it are open. A face that
+//! another solid covers does not count.
 
 use glam::DVec3;
 use obsp::geometry::{Aabb, Face};
@@ -12,8 +12,8 @@ use obsp::geometry::{Aabb, Face};
 use crate::bodies::near_solids::NearSolids;
 use crate::collision::separation::Part;
 
-/// Distance in front of a face, in units, at which another solid is looked for that covers it: more
-/// than any rounding, less than any detail of a map.
+/// Distance in front of a face, in units, at which a solid that covers the face is looked for. It
+/// exceeds any rounding and is less than any detail of a map.
 const PROBE: f64 = 1.0 / 16.0;
 
 /// A point this near to a face's plane, in units, lies on the face.
@@ -23,19 +23,20 @@ const ON_FACE: f64 = 1.0 / 64.0;
 /// this near to the arc between the normals of the edge's two faces.
 const SAME_DIRECTION: f64 = 1e-6;
 
-/// The faces of a solid that are part of the world's surface at a point.
+/// The faces of a solid that are on the world's surface at a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Exposure {
-    /// All faces that the direction of the separation needs, so the direction stays as it is.
+    /// All faces that the direction of the separation needs, so the direction is kept.
     AsDrawn,
     /// Only one face, with its outward normal.
     Face(DVec3),
-    /// No face: other solids cover all of them.
+    /// No face, because other solids cover all of them.
     Covered,
 }
 
-/// Tests which faces of the world's `solid` are open at `point`, where it is nearest to a body. The
-/// unit `direction` points from the solid to the body. `near` are the solids around that body.
+/// Tests which faces of the world's `solid` are open at `point`, the point of the solid that is
+/// nearest to a body. The unit `direction` points from the solid to the body. `near` are the solids
+/// around that body.
 pub(super) fn exposure(
     map: &obsp::World,
     near: &NearSolids,
@@ -60,7 +61,7 @@ pub(super) fn exposure(
 }
 
 /// Selects, from the `normals` of the faces that meet at a point, those that support a direction:
-/// the one along the direction, else the two between which it lies, else all. Where an edge of the
+/// the normal along the direction, or the two between which it lies, or all. Where an edge of the
 /// body runs along an edge of the solid, rounding decides whether a corner at its end is the
 /// nearest point. So the other faces of that corner must not matter.
 fn supporting(normals: &[DVec3], direction: DVec3) -> Vec<DVec3> {
@@ -99,8 +100,8 @@ mod tests {
 
     /// Symptom: a contact over the foot of a ramp had another plane once the whole scene was
     /// shifted. Cause: an edge of the body ran along the edge of the foot, and rounding decided
-    /// whether the foot's corner was the nearest point: there the ramp's side counted as well.
-    /// Cure: only the faces count between which the direction lies.
+    /// whether the foot's corner was the nearest point. At the corner the ramp's side counted as
+    /// well. Cure: a face counts only if the direction lies between it and another counted face.
     #[test]
     fn the_end_of_an_edge_is_like_its_middle() {
         let slope = DVec3::new(-0.4, 0.0, 1.0).normalize();

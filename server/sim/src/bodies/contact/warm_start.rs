@@ -1,16 +1,17 @@
-//! Warm starting: contact points keep last tick's impulses, so that the solver begins near its
-//! result.
+//! Warm starting: contact points keep the impulses of the last tick, so that the solver begins near
+//! its result.
 
 use glam::DVec3;
 
 use super::{Pair, Points, tangents};
 
-/// A point is matched with one of last tick's if the two are nearer to each other than this, in
-/// units, in the body's axes. Corners of props are farther apart.
+/// A point is matched with a point of the last tick if the two are nearer to each other than this,
+/// in units, in the body's axes. Corners of props are farther apart.
 const SAME_POINT: f32 = 4.0;
 
-/// Copies last tick's impulses to the points that are still there. Friction keeps its direction in
-/// the world, although the tangents of the normal `axis` may differ from last tick's.
+/// Copies the impulses of the last tick to the points that are still there. Friction keeps its
+/// direction in the world, although the tangents of the normal `axis` may differ from those of the
+/// last tick.
 pub(super) fn remember(known: Option<&Pair>, axis: DVec3, points: &mut Points) {
     let Some(known) = known else { return };
     let [before, now] = [known.axis, axis].map(tangents);
@@ -45,9 +46,9 @@ mod tests {
     use crate::collision::separation::Features;
 
     /// Symptom: crates that lean against each other crept for seconds. Cause: the normal of a wall
-    /// is level except for rounding, and where its z component changes its sign, the tangents turn
-    /// round. Last tick's friction then pushed the other way. Cure: friction is converted to the
-    /// new tangents.
+    /// is level except for rounding, and the tangents are reversed where its z component changes
+    /// its sign. The friction of the last tick then pushed the other way. Cure: friction is
+    /// converted to the new tangents.
     #[test]
     fn friction_keeps_its_direction_where_the_tangents_turn_round() {
         for height in [1e-9, 0.0] {
@@ -72,6 +73,6 @@ mod tests {
         assert!(turned.length() < 1e-5, "{turned}");
         assert_eq!(points[0].impulse[0], 9.0);
         remember(Some(&known), before, &mut points);
-        assert_eq!(points[0].impulse, point.impulse, "a normal that stays changes no bit");
+        assert_eq!(points[0].impulse, point.impulse, "with the same normal no bit changes");
     }
 }

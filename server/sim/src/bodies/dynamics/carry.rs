@@ -3,8 +3,8 @@
 //! A body between two walls of a kinematic body, or between a kinematic body and another body, may
 //! be pressed to the guard's margin on both sides. Any motion that the solver proposes turns the
 //! body a little, so the body and the kinematic body stop each other. Both are then moved as if
-//! they were one rigid body, as Quake's pushers move bodies in their way (`SV_PushMove`). No two of
-//! them come any nearer to each other, and the guard checks them against everything else.
+//! they were one rigid body, as Quake's pushers move bodies in their way (`SV_PushMove`). These
+//! bodies keep their distances from each other, and the guard checks them against everything else.
 
 use glam::DVec3;
 
@@ -15,9 +15,9 @@ use crate::bodies::guard::Proposal;
 use crate::collision::pose::Pose;
 
 impl BodyStep<'_> {
-    /// Moves kinematic bodies that made less than half of their motion for the rest of the motion,
-    /// together with the stopped bodies of their groups. Returns the bodies that are still stopped
-    /// after that.
+    /// For each kinematic body that completed less than half of its motion, makes the rest of the
+    /// motion together with the stopped bodies of its group. Returns the bodies that are still
+    /// stopped afterwards.
     pub(super) fn carry(&mut self, mut stopped: Vec<Remainder>) -> Vec<Remainder> {
         if !self.entities.has_kinematic() {
             return stopped;
@@ -45,7 +45,7 @@ impl BodyStep<'_> {
         stopped
     }
 
-    /// Lets carried bodies spend the rest of their own motion, as seen from the kinematic body that
+    /// Lets carried bodies spend the rest of their own motion, relative to the kinematic body that
     /// carries them.
     fn slip(&mut self, kinematic: u16, mut carried: Vec<Remainder>) {
         let frame = self.entities.get(kinematic).and_then(|entity| {
@@ -67,8 +67,8 @@ impl BodyStep<'_> {
         add(self.entities, &slots, 1.0);
     }
 
-    /// The motion of a kinematic body in its next `seconds`, for itself and for those bodies of
-    /// `stopped` that it pushes or carries; ascending slots.
+    /// The motion in the next `seconds` of a kinematic body and of the bodies in `stopped` that it
+    /// pushes or carries, in ascending order of slot.
     fn as_one(&self, kinematic: u16, seconds: f64, stopped: &[Remainder]) -> Vec<Proposal> {
         let pose = |slot| Some(*self.entities.get(slot)?.placement()?.pose());
         let (Some(entity), Some(start)) = (self.entities.get(kinematic), pose(kinematic)) else {

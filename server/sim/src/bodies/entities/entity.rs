@@ -1,4 +1,4 @@
-//! One body: what it is, where it is, and how it moves and rests.
+//! One body: its role, its place, its motion and its rest.
 
 use glam::{DVec3, Vec3};
 use serde::{Deserialize, Serialize};
@@ -20,54 +20,56 @@ use crate::state::EntityId;
 pub(crate) struct Entity {
     pub(crate) id: EntityId,
     pub(crate) role: Role,
-    /// Its shape, or in limbo the shape that it will have when it comes back.
+    /// The entity's shape. In limbo it is the shape that the entity will have when it comes back.
     pub(crate) shape: ShapeId,
     pub(crate) velocity: DVec3,
     /// Angular velocity in radians per second, world axes.
     pub(crate) angular: DVec3,
     pub(crate) sleep: SleepState,
-    /// How the current tick simulates it; between two ticks [`Pace::Full`].
+    /// How the current tick simulates the body. Between two ticks it is [`Pace::Full`].
     pub(crate) pace: Pace,
-    /// Whether the last tick left it out because of overload.
+    /// Whether the last tick left the body out because of overload.
     pub(crate) skipped: bool,
-    /// Its state at the last search for contacts.
+    /// The state of the body at the last search for contacts.
     #[serde(skip)]
     pub(crate) searched_as: Option<SearchState>,
-    /// How far its surface may move, in units, before it may meet something that the last search
-    /// for contacts did not find. Two bodies share the sum of their free distances.
+    /// How far the body's surface may move, in units, before it may meet something that the last
+    /// search for contacts did not find. Two bodies share the sum of their free distances.
     pub(crate) free_distance: f64,
-    /// Upper bound of how far its surface has moved since that search, in units.
+    /// Upper bound of how far the body's surface has moved since that search, in units.
     pub(crate) moved: f64,
-    /// The slot of the player whose shove moves it, if nothing else has moved it since. The
-    /// simulation does not depend on this slot. It only shows which players others have pushed.
+    /// The slot of the player whose shove moves the body, if nothing else has moved the body since
+    /// the shove. The simulation does not depend on this slot. The slot only shows which bodies
+    /// players have pushed.
     pub(crate) shoved_by: Option<u16>,
-    /// Whether a game keeps it out of the world. Such an entity stays in limbo, and does not wait
-    /// for a free place.
+    /// Whether a game keeps the entity out of the world. Such an entity stays in limbo, and does
+    /// not wait for a free place.
     pub(crate) taken_out: bool,
-    /// The velocity that a kinematic body gives it by pushing or carrying it, directly or through
-    /// other bodies; zero between two ticks.
+    /// The velocity that the body gets from a kinematic body that pushes or carries it, directly or
+    /// through other bodies. Between two ticks it is zero.
     #[serde(skip)]
     pub(crate) driven_velocity: DVec3,
-    /// The last time in this tick that the guard stopped it, if it did. The simulation does not
-    /// depend on it.
+    /// The last stop of the body by the guard in this tick, if there was one. The simulation does
+    /// not depend on this field.
     #[serde(skip)]
     pub(crate) stopped: Option<Stopped>,
-    /// The solids around it: a cache.
+    /// A cache of the solids around the body.
     #[serde(skip)]
     pub(crate) near_solids: NearSolids,
-    /// Its placement, and the cells of the grid that it covers. Not saved, because only the guard
-    /// makes a placement.
+    /// The placement, and the cells of the grid that the body covers. Not saved, because only the
+    /// guard makes a placement.
     #[serde(skip)]
     pub(super) placed: Option<(Placement, CellRange)>,
 }
 
-/// The last time in a tick that the guard stopped a body: what stopped it, and where.
+/// The last stop of a body by the guard in a tick: the obstacle, and the place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stopped {
     pub(crate) by: Blocker,
-    /// Normal of the plane between the two, from the body to what stopped it.
+    /// Normal of the plane between the body and the obstacle. It points from the body to the
+    /// obstacle.
     pub(crate) normal: DVec3,
-    /// The share of the tick's motion that the body had made, 0 to 1.
+    /// The share of the tick's motion that the body had completed, 0 to 1.
     pub(crate) share: f64,
 }
 
@@ -83,23 +85,25 @@ pub(crate) struct SearchState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SleepState {
     pub(crate) asleep: bool,
-    /// Ticks in a row in which it was still.
+    /// Number of ticks in a row in which the body was still.
     pub(crate) still_ticks: u16,
-    /// Ticks in a row in which it stayed near its anchor.
+    /// Number of ticks in a row in which the body stayed near its anchor.
     pub(crate) jitter_ticks: u16,
-    /// Whether the solver or the guard held it this tick.
+    /// Whether the solver or the guard held the body in this tick.
     pub(crate) held: bool,
-    /// Whether the solver held it: its contacts cancel all other forces.
+    /// Whether the solver held the body: its contacts cancel all other forces.
     pub(crate) held_by_solver: bool,
-    /// Ticks in a row in which it was held.
+    /// Number of ticks in a row in which the body was held.
     pub(crate) held_ticks: u16,
-    /// The pose from which its jitter is measured. When the body has moved too far from it, its
-    /// pose becomes the new anchor.
+    /// The pose from which the body's jitter is measured. When the body has moved too far from the
+    /// anchor, its pose becomes the new anchor.
     #[serde(skip)]
     pub(crate) anchor: Option<Pose>,
-    /// Why it is awake, if it is. The simulation does not depend on it.
+    /// The reason why the body is awake, if it is awake. The simulation does not depend on this
+    /// field.
     pub(crate) awake_because: AwakeReason,
-    /// The number of its island: bodies that fell asleep together share it, and wake together.
+    /// The number of the body's island. Bodies that fell asleep together share an island and wake
+    /// together.
     pub(crate) island: u16,
 }
 
@@ -120,37 +124,37 @@ impl SearchState {
 }
 
 impl Entity {
-    /// Its place in the world; `None` in limbo.
+    /// The entity's place in the world; `None` in limbo.
     pub(crate) fn placement(&self) -> Option<&Placement> {
         self.placed.as_ref().map(|(placement, _)| placement)
     }
 
-    /// Its state for a search for contacts now; `None` in limbo.
+    /// The present state of the body, for a search for contacts; `None` in limbo.
     pub(crate) fn search_state(&self) -> Option<SearchState> {
         let pose = *self.placement()?.pose();
         Some(SearchState { shape: self.shape, pose, awake: self.is_awake_body() })
     }
 
     /// Where a point, given in the body's own axes, was in the world at the last search for
-    /// contacts. If that search found the body overlapping something: where the point is now.
-    /// `None` in limbo.
+    /// contacts. If that search found the body overlapping something, the result is the present
+    /// position of the point. `None` in limbo.
     pub(crate) fn searched_point(&self, local: Vec3) -> Option<DVec3> {
         let state = self.searched_as.or_else(|| self.search_state())?;
         Some(state.point_to_world(local.as_dvec3()))
     }
 
-    /// How far it has moved beyond its free distance since the last search for contacts,
-    /// in units; below zero if it has not.
+    /// How far the body has moved beyond its free distance since the last search for contacts, in
+    /// units; below zero if it is still within that distance.
     pub(crate) fn excess_travel(&self) -> f64 {
         self.moved - self.free_distance
     }
 
-    /// Whether it is awake, and was asleep or elsewhere at the last search for contacts.
+    /// Whether the body is awake, and was asleep or elsewhere at the last search for contacts.
     pub(crate) fn has_woken(&self) -> bool {
         self.is_awake_body() && self.searched_as != self.search_state()
     }
 
-    /// Whether impulses move it.
+    /// Whether impulses move the body.
     pub(crate) fn is_rigid(&self) -> bool {
         match self.role {
             Role::Prop(_) | Role::Cargo(_) => true,
@@ -160,18 +164,18 @@ impl Entity {
         }
     }
 
-    /// Whether only the velocity that a game has set moves it.
+    /// Whether nothing moves the body except the velocity that a game has set.
     pub(crate) fn is_kinematic(&self) -> bool {
         matches!(self.role, Role::Kinematic(_))
     }
 
-    /// Whether it is kinematic and moves.
+    /// Whether the body is kinematic and moves.
     pub(crate) fn is_driven(&self) -> bool {
         self.is_kinematic() && self.is_awake_body()
     }
 
-    /// The linear and the angular velocity with which it really moves. A kinematic body that
-    /// something has stopped moves more slowly than its game has set.
+    /// The linear and the angular velocity with which the body really moves. After something has
+    /// stopped a kinematic body, it moves more slowly than its game has set.
     pub(crate) fn motion(&self) -> [DVec3; 2] {
         let share = match &self.role {
             Role::Kinematic(kinematic) => kinematic.share(),
@@ -180,8 +184,8 @@ impl Entity {
         [self.velocity, self.angular].map(|velocity| velocity * share)
     }
 
-    /// Resets its sleep. A kinematic body sleeps if its velocities are zero, and is an island of
-    /// its own.
+    /// Resets the body's sleep. A kinematic body sleeps if its velocities are zero, and is alone in
+    /// its island.
     pub(crate) fn reset_sleep(&mut self) {
         self.sleep = SleepState::default();
         if self.is_kinematic() {
@@ -190,24 +194,25 @@ impl Entity {
         }
     }
 
-    /// Whether it is a ball: a bouncing missile. Its own rules move it, and the solver changes only
-    /// its velocity.
+    /// Whether the body is a ball: a bouncing missile. A ball moves by its own rules, and the
+    /// solver changes nothing except its velocity.
     pub(crate) fn is_ball(&self) -> bool {
         matches!(self.role, Role::Missile(Missile { motion: MissileMotion::Bouncing, .. }))
     }
 
-    /// Whether it is left out of this tick: it sleeps, or skips the tick.
+    /// Whether the body is left out of this tick because it sleeps or skips the tick.
     pub(crate) fn stands_still(&self) -> bool {
         self.sleep.asleep || self.pace == Pace::Skips
     }
 
-    /// Whether it is a prop that sleeps or skips this tick, and that an impact would move.
+    /// Whether the body is a prop that sleeps or skips this tick, and would move if something hit
+    /// it.
     pub(crate) fn is_at_rest(&self) -> bool {
         self.is_rigid() && self.stands_still() && !self.is_kinematic() && self.placed.is_some()
     }
 
-    /// Makes a body that stands still move in this tick. A kinematic body is left as it is: only
-    /// its game moves it.
+    /// Makes a body that stands still move in this tick. A kinematic body is not changed, because
+    /// only its game moves it.
     pub(crate) fn resume(&mut self) {
         if self.is_kinematic() {
             return;
@@ -222,22 +227,23 @@ impl Entity {
         }
     }
 
-    /// Whether an impulse moves it this tick.
+    /// Whether an impulse moves the body in this tick.
     pub(crate) fn yields(&self) -> bool {
         self.is_rigid() && !self.stands_still() && self.placed.is_some()
     }
 
-    /// Whether the guard moves it this tick, by its own velocity or by that of the solver.
+    /// Whether the guard moves the body in this tick, at the body's own velocity or at the
+    /// solver's.
     pub(crate) fn is_awake_body(&self) -> bool {
         self.is_solved() || self.is_kinematic() && !self.stands_still() && self.placed.is_some()
     }
 
-    /// Whether solver and guard move it this tick.
+    /// Whether solver and guard move the body in this tick.
     pub(crate) fn is_solved(&self) -> bool {
         self.yields() && !self.is_ball()
     }
 
-    /// Whether contacts take its velocity into account in this tick.
+    /// Whether contacts take the body's velocity into account in this tick.
     pub(crate) fn has_velocity(&self) -> bool {
         self.yields() || self.is_awake_body()
     }
@@ -256,7 +262,7 @@ impl Entity {
         }
     }
 
-    /// How it flies, if it is a missile.
+    /// How the entity flies, if it is a missile.
     pub(crate) fn missile(&self) -> Option<MissileMotion> {
         match &self.role {
             Role::Missile(missile) => Some(missile.motion),
@@ -264,7 +270,7 @@ impl Entity {
         }
     }
 
-    /// Its state as a player on foot, who is a box agent, if it is one.
+    /// The state of a player on foot, if the entity is one.
     pub(crate) fn walker(&self) -> Option<&Walker> {
         match self.player()? {
             PlayerBody::Box(walker) => Some(walker),
@@ -279,7 +285,7 @@ impl Entity {
         }
     }
 
-    /// Its state as a hovertank, if it is one.
+    /// The state of a hovertank, if the entity is one.
     pub(crate) fn hovertank(&self) -> Option<&Hovertank> {
         match self.player()? {
             PlayerBody::Box(_) => None,
@@ -294,7 +300,7 @@ impl Entity {
         }
     }
 
-    /// The acceleration by its own engine.
+    /// The acceleration by the entity's own engine.
     pub(crate) fn drive(&self) -> Drive {
         self.hovertank().map_or_else(Drive::default, |tank| tank.drive)
     }

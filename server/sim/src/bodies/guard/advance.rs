@@ -1,9 +1,9 @@
 //! Moves many bodies at once, on one time line.
 //!
 //! Each pair is followed through the tick with both bodies moving. So two bodies that travel
-//! together do not block each other, and two whose paths cross meet. Where a pair can no longer be
-//! proven apart, both bodies stop; the earliest pair comes first. Bodies that go on are then
-//! followed past those that have stopped ([`stops`](super::stops)).
+//! together do not block each other, and two bodies whose paths cross meet. Both bodies stop at the
+//! time from which the pair can no longer be proven apart. The earliest pair is decided first.
+//! Moving bodies are then followed past the bodies that have stopped ([`stops`](super::stops)).
 
 use glam::DVec3;
 
@@ -22,8 +22,8 @@ use crate::collision::time_of_impact::{Impact, TimeOfImpact};
 use crate::context::StepContext;
 use crate::threads::{Threads, joined};
 
-/// A body that gets no farther than this share of its motion, or of its tick, is stuck: it was
-/// pressed against another body, and moved only up to it.
+/// A body that completes no more than this share of its motion, or of its tick, is stuck: it was
+/// pressed against another body and hardly moved.
 pub(crate) const NEGLIGIBLE_SHARE: f64 = 1.0 / 128.0;
 
 /// Extra distance, in units, that a kinematic body keeps from a standing body. Otherwise a player
@@ -53,37 +53,37 @@ pub(crate) struct Proposal {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Advance {
     pub(crate) slot: u16,
-    /// Where the body may go, or `None` if it overlapped something before it
-    /// moved.
+    /// The place to which the body may go, or `None` if it overlapped something before it moved.
     pub(crate) placement: Option<Placement>,
     /// Seconds of the motion that were not spent.
     pub(crate) seconds_left: f64,
-    /// Whether it hardly moved.
+    /// Whether the body hardly moved.
     pub(crate) stuck: bool,
-    /// Upper bound of how far its surface moved, in units.
+    /// Upper bound of how far the body's surface moved, in units.
     pub(crate) travel: f64,
-    /// The obstacle that stopped it, and the impact.
+    /// The obstacle that stopped the body, and the impact.
     pub(crate) stop: Option<(Blocker, Impact)>,
 }
 
-/// A body, the motion that it is to make, and how much of that is free.
+/// A body, the motion that it is to make, and how much of that motion is free.
 pub(super) struct MovingBody<'a> {
     pub(super) slot: u16,
-    /// How far it moves beyond its free distance, in units; below zero if it does not.
+    /// How far the body moves beyond its free distance, in units; below zero if it stays within
+    /// that distance.
     pub(super) excess_travel: f64,
-    /// Upper bound of how far its surface is from where the search for contacts found
-    /// it, at any time of the motion.
+    /// Upper bound, over the whole motion, of the distance between the body's surface and the place
+    /// where the search for contacts found it.
     travel: f64,
     pub(super) since_search: SinceSearch,
     shape: ShapeId,
     pub(super) body: Body<'a>,
     seconds: f64,
-    /// When it stops, as a share of its motion.
+    /// The time at which the body stops, as a share of its motion.
     pub(super) stop_time: f64,
     pub(super) stop: Option<(Blocker, Impact)>,
-    /// Upper bound of how far its surface moves in this motion, in units.
+    /// Upper bound of how far the body's surface moves in this motion, in units.
     pub(super) way: f64,
-    /// Extra distances, in units, that it keeps from a standing body, and from a moving one.
+    /// Extra distances, in units, that the body keeps from a standing body and from a moving one.
     extra_margins: [f64; 2],
     pub(super) overlapping: bool,
 }
@@ -93,7 +93,7 @@ pub(super) struct MovingPair<P> {
     pub(super) movers: [usize; 2],
     pub(super) planes: P,
     pub(super) test: PairTest,
-    /// How far the two get before they meet, with the axis from the first to the second.
+    /// How far the two bodies get before they meet, with the axis from the first to the second.
     pub(super) time_of_impact: TimeOfImpact,
 }
 
@@ -103,13 +103,13 @@ pub(super) struct SinceSearch {
     /// Upper bound of how far its surface moved between the search and this motion, plus an upper
     /// bound of how far any point turns in this motion, in units.
     undirected: f64,
-    /// Displacement of its centre in this motion.
+    /// Displacement of the body's centre in this motion.
     shift: DVec3,
 }
 
 impl SinceSearch {
-    /// The bound of a body that does not move now, and whose surface has moved by `moved` units
-    /// since the search.
+    /// The bound of a body that stands, and whose surface has moved by `moved` units since the
+    /// search.
     pub(super) fn standing(moved: f64) -> Self {
         Self { undirected: moved, shift: DVec3::ZERO }
     }
@@ -143,8 +143,8 @@ pub(super) enum PairTest {
 }
 
 impl PairTest {
-    /// The test of two bodies that may be beyond the reach of the search. If both are convex and
-    /// the search found them near each other, it found their only pair of parts.
+    /// The test of two bodies that may be beyond the reach of the search. If both bodies are convex
+    /// and the search found them near each other, it found their only pair of parts.
     pub(super) fn beyond_search(bodies: [&Body; 2], planes: impl LastPlane) -> Self {
         let convex = bodies.iter().all(|body| body.parts.len() == 1);
         match planes.whole() {
@@ -177,11 +177,11 @@ impl PairTest {
 }
 
 impl Space<'_> {
-    /// Moves the bodies of `proposals` (ascending slots, placed props) as far as each is free; all
-    /// other bodies stand. `planes` gives the planes that divided a body from a blocker last time.
-    /// `neighbours` are the pairs that the search for contacts found, with their planes. A body
-    /// that stays within its free distance of the place where the search found it meets only its
-    /// neighbours.
+    /// Moves each body of `proposals` as far as its motion is free. All other bodies stand. The
+    /// proposals are of placed props, in ascending order of slot. `planes` gives the plane that
+    /// last divided a body from a blocker. `neighbours` are the pairs that the search for contacts
+    /// found, with their known planes. A body that stays within its free distance of the place
+    /// where the search found it meets only its neighbours.
     pub(crate) fn advance<P: LastPlane + Send + Sync>(
         &self,
         proposals: &[Proposal],
@@ -223,7 +223,8 @@ impl Space<'_> {
             let undirected = entity.moved + swing;
             let since_search = SinceSearch { undirected, shift };
             let travel = undirected + shift.length();
-            // Not computed as `travel` less `entity.moved`, because both may be infinite.
+            // The difference of `travel` and `entity.moved` would not do, because both may be
+            // infinite.
             let way = swing + shift.length();
             let extra_margins = if entity.is_kinematic() {
                 [EXTRA_MARGIN, EXTRA_MARGIN_MOVING]
@@ -256,8 +257,8 @@ impl Space<'_> {
     }
 
     /// Stops every moving body at its first contact with a body that stands. Returns the pairs of
-    /// moving bodies that come near each other, and how far the two get if no other body stops
-    /// them.
+    /// moving bodies that come near each other, and how far the two bodies of each pair get if no
+    /// other body stops them.
     fn first_contacts<P: LastPlane + Send + Sync>(
         &self,
         movers: &mut [MovingBody],
@@ -306,8 +307,8 @@ impl Space<'_> {
     }
 
     /// How far two neighbours get in their whole motions, with the axis from the first to the
-    /// second. `None` if they cannot meet, or if they leave the reach of the search and are tested
-    /// elsewhere.
+    /// second. `None` if the two cannot meet, or if they leave the reach of the search. In the
+    /// latter case they are tested elsewhere.
     fn test_neighbours(
         &self,
         [first, second]: [Option<&MovingBody>; 2],
@@ -322,8 +323,8 @@ impl Space<'_> {
         if exceed_reach(excess(first, slot), theirs) {
             return None;
         }
-        // They cannot meet if their distance at the search, less what both have moved since,
-        // exceeds the margin.
+        // The two bodies cannot meet if their distance at the search, less what both have moved
+        // since, exceeds the margin.
         let ours = first.map_or_else(|| self.moved(slot), |mover| mover.travel);
         let theirs = second.map(|mover| mover.travel);
         let theirs = theirs.or_else(|| other.entity().map(|slot| self.moved(slot))).unwrap_or(0.0);
@@ -371,7 +372,8 @@ impl Space<'_> {
 }
 
 impl MovingBody<'_> {
-    /// Stops the body at a standing `blocker`, at the `time_of_impact`, unless it stops earlier.
+    /// Stops the body at a standing `blocker`, at the `time_of_impact`, unless the body stops
+    /// earlier.
     pub(super) fn meet(&mut self, blocker: Blocker, time_of_impact: TimeOfImpact) {
         match time_of_impact {
             TimeOfImpact::Free => {}
@@ -394,7 +396,7 @@ impl MovingBody<'_> {
 }
 
 impl<P> MovingPair<P> {
-    /// How much earlier the two stop than where they meet, as a share of their motion.
+    /// How much earlier than at their meeting the two bodies stop, as a share of their motion.
     pub(super) fn extra_margin_time(&self, movers: &[MovingBody]) -> f64 {
         let [a, b] = self.movers.map(|mover| &movers[mover]);
         let extra_margin = a.extra_margins[1].max(b.extra_margins[1]);

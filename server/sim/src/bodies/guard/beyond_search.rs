@@ -1,9 +1,9 @@
 //! Bodies that move beyond the reach of the search for contacts. They may meet bodies that are not
-//! among their neighbours, or parts of neighbours that were far away.
+//! among their neighbours, or parts of neighbours that were far away at the search.
 //!
 //! The search left out pairs farther apart than the sum of both free distances. A body may have
-//! used up its free distance in an earlier round of this tick, and stand now. Other bodies may then
-//! meet it, even if they hardly move.
+//! used up its free distance in an earlier round of this tick, and stand in this round. Other
+//! bodies may then meet it, even if these bodies hardly move.
 
 use obsp::geometry::Aabb;
 
@@ -24,21 +24,20 @@ const MIN_PAIRS: usize = 16;
 /// Minimum number of moving bodies of a thread's share.
 const MIN_BODIES: usize = 32;
 
-/// Minimum number of bodies of a thread's share, where the bodies beyond the reach of the search
-/// are shared out.
+/// Minimum number of bodies of a thread's share, when the bodies beyond the reach of the search are
+/// divided among threads.
 const MIN_BEYOND: usize = 16;
 
-/// Whether two bodies may have come near each other where the search for contacts found
-/// nothing, given how far each has moved beyond its free distance
-/// ([`Entity::excess_travel`]).
+/// Whether two bodies that are not a pair of the search may have come near each other. The
+/// arguments say how far each has moved beyond its free distance ([`Entity::excess_travel`]).
 pub(super) fn exceed_reach(ours: f64, theirs: f64) -> bool {
     ours + theirs > 0.0
 }
 
 impl Space<'_> {
-    /// Stops moving bodies at obstacles that stand still. The search for contacts left these
-    /// obstacles out, because they were too far away, but the bodies have come near them since.
-    /// Pairs of moving bodies that have come near each other are added to `pairs`.
+    /// Stops moving bodies at standing obstacles that were too far away for the search for
+    /// contacts. Since the search the bodies have come near these obstacles. Pairs of moving bodies
+    /// that have come near each other are added to `pairs`.
     pub(super) fn test_beyond_search<P: LastPlane + Send + Sync>(
         &self,
         movers: &mut [MovingBody],
@@ -49,7 +48,7 @@ impl Space<'_> {
     ) {
         let stands = |slot: u16| mover_of(slot).is_none();
         let is_beyond = |entity: &&Entity| entity.excess_travel() > 0.0 && stands(entity.id.slot);
-        // Bodies that have left the reach of the search, and stand now.
+        // Bodies that have left the reach of the search, and stand in this round.
         let standing: Vec<&Entity> = self.entities.iter().filter(is_beyond).collect();
         if standing.is_empty() && movers.iter().all(|mover| mover.excess_travel <= 0.0) {
             return;
@@ -86,8 +85,8 @@ impl Space<'_> {
     }
 
     /// The pairs of movers that may come near each other beyond the reach of the search, in order.
-    /// If two bodies exceed the reach together, at least one of them does so alone, so only these
-    /// look for others.
+    /// If two bodies together exceed the reach, at least one of them exceeds its own share. So only
+    /// these bodies look for others.
     fn pairs_beyond(
         &self,
         movers: &[MovingBody],
@@ -140,7 +139,7 @@ struct Near {
 /// The obstacles that stand.
 struct Standing<'a, S> {
     space: Space<'a>,
-    /// The bodies that have left the reach of the search, and stand now.
+    /// The bodies that have left the reach of the search, and stand in this round.
     left: &'a [&'a Entity],
     /// Whether the entity in a slot stands.
     stands: S,
@@ -197,7 +196,7 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
     }
 
     /// How far a moving body gets before it meets a standing obstacle; `None` if the obstacle is
-    /// not there.
+    /// not in the world.
     fn first_impact(
         &self,
         mover: &MovingBody,
@@ -257,7 +256,7 @@ mod tests {
     }
 
     impl Scene {
-        /// Places crates, each given by its place along the x axis and by how far it has moved
+        /// Places crates, each given by its position on the x axis and by how far it has moved
         /// since the search.
         fn new(crates: [(f64, f64); 2]) -> Self {
             let map = compiled(&block([-256, -256, -16], [256, 256, 0]), [-200, -200, 40], "");
@@ -289,9 +288,9 @@ mod tests {
         }
     }
 
-    /// Symptom: a body turned into another one that stood. Cause: the other one had left the reach
-    /// of the search in an earlier round of the tick, and bodies that moved within their own reach
-    /// did not see it.
+    /// Symptom: a turning body got into another body, which stood. Cause: the standing body had
+    /// left the reach of the search in an earlier round of the tick, and bodies that moved within
+    /// their own reach did not test it.
     #[test]
     fn a_body_beyond_the_search_that_stands_stops_those_that_hardly_move() {
         let mut scene = Scene::new([(0.0, 0.0), (32.02, 32.02)]);
@@ -302,7 +301,7 @@ mod tests {
     }
 
     /// Bodies that turn by more than a radian may have moved any distance. Each of two such bodies
-    /// must be found by the other one's motion alone.
+    /// must be found by the motion of the other alone.
     #[test]
     fn bodies_that_have_moved_any_distance_meet() {
         let mut scene = Scene::new([(0.0, f64::INFINITY), (40.0, f64::INFINITY)]);

@@ -1,6 +1,6 @@
 //! The motion of a missile. Against the world, its bounding ball is swept through the shifted
-//! planes (Melax 2000), so the missile may turn freely. Other bodies stand while it moves, and its
-//! own shape is tested against them.
+//! planes (Melax 2000), so the missile may turn freely. Other bodies stand while the missile moves,
+//! and its own shape is tested against them.
 
 use glam::DVec3;
 use obsp::Trace;
@@ -17,12 +17,12 @@ use crate::context::StepContext;
 /// How far a missile may move.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
-    /// The end of its motion, or where it is stopped; `None` if it overlapped
+    /// The end of the missile's motion, or the place where it is stopped; `None` if it overlapped
     /// something before it moved.
     pub(crate) placement: Option<Placement>,
-    /// The share of its motion that leads to its placement.
+    /// The share of the motion that leads to the placement.
     pub(crate) time: f64,
-    /// The obstacle that stops it.
+    /// The obstacle that stops the missile.
     pub(crate) stop: Option<Stop>,
 }
 
@@ -80,8 +80,8 @@ impl Space<'_> {
     }
 
     /// Follows the missile's bounding ball past the world alone. Returns the end of its motion, the
-    /// share of the motion that is free, and the obstacle that stops it. `None` if it starts in
-    /// solid.
+    /// share of the motion that is free, and the obstacle that stops it. `None` if the ball starts
+    /// in solid.
     fn fly_as_ball(
         &self,
         shape: &Shape,

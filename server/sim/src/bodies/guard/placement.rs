@@ -12,8 +12,7 @@ pub(crate) struct Placement {
 }
 
 impl Placement {
-    /// A pose that the guard has found free; `bounds` is the box around the
-    /// shape there.
+    /// A pose that the guard has found free; `bounds` is the box around the shape at this pose.
     pub(super) fn checked(shape: ShapeId, pose: Pose, bounds: Aabb) -> Self {
         Self { shape, pose, bounds }
     }

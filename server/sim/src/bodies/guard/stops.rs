@@ -1,9 +1,9 @@
 //! Moving bodies stop one after the other, in order of time.
 //!
-//! The earliest pair that meets is decided first, because nothing stops its bodies before. Both
-//! bodies stop where they meet. From that time on, bodies near them are followed past bodies that
-//! stand. So each body stops once, and no body is stopped by a motion that another body does not
-//! complete.
+//! The earliest pair that meets is decided first, because nothing stops its bodies before they
+//! meet. Both bodies stop where they meet. From that time on, bodies near the two are followed past
+//! them as past standing bodies. So each body stops once, and no body is stopped by another body's
+//! motion that is not completed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -49,8 +49,8 @@ pub(super) fn stop_in_order<P: LastPlane + Sync>(
         match event {
             Event::Standing(index) => stopping.extend((!has_stopped[index]).then_some(index)),
             Event::Pair(index) => {
-                // Any other event is out of date: one of the two has stopped since, and the pair
-                // was tested again.
+                // Any other event is out of date: one of the two bodies has stopped since, and the
+                // pair was tested again.
                 let Some(meeting) = meetings[index].filter(|meeting| meeting.time == time) else {
                     continue;
                 };
@@ -89,8 +89,8 @@ pub(super) fn stop_in_order<P: LastPlane + Sync>(
     }
 }
 
-/// The test of a body against one that has stopped, run before it is certain that the other one
-/// stops there.
+/// The test of a body against a second body that will probably stop. It is run before the stop is
+/// certain.
 struct Ahead {
     stopped: usize,
     span: (f64, f64),
@@ -110,8 +110,8 @@ struct AllAhead {
 const NONE: u32 = u32::MAX;
 
 impl AllAhead {
-    /// The test of the pair with this index within `span`, with `stopped` standing, if it was run
-    /// ahead of time.
+    /// The test of the pair with this index within `span`, while the body `stopped` stands. `None`
+    /// if it was not run ahead of time.
     fn get(&self, pair: u32, stopped: usize, span: (f64, f64)) -> Option<&Ahead> {
         let index = *self.of_pair.get(pair as usize)?;
         let known = self.list.get(index as usize)?;
@@ -119,9 +119,9 @@ impl AllAhead {
     }
 }
 
-/// Tests, for each body that will probably stop, how far its neighbours get before they meet it.
-/// All threads run these tests ahead of time, because a single thread decides which bodies stop.
-/// The result is empty if there are no other threads.
+/// For each body that will probably stop, tests how far its neighbours get before they meet it. All
+/// threads run these tests ahead of time, because a single thread decides which bodies stop. The
+/// result is empty if there are no other threads.
 fn run_ahead<P: LastPlane + Sync>(
     movers: &[MovingBody],
     pairs: &[MovingPair<P>],
@@ -170,8 +170,8 @@ fn run_ahead<P: LastPlane + Sync>(
 #[derive(Clone, Copy)]
 struct Meeting {
     time: f64,
-    /// The impact, with the axis from the first to the second. `None` if the two overlap. Two
-    /// bodies that were proven apart overlap only by rounding.
+    /// The impact, with the axis from the first to the second. `None` if the two bodies overlap.
+    /// Two bodies that were proven apart overlap only by rounding.
     impact: Option<Impact>,
 }
 
@@ -196,8 +196,8 @@ impl Meeting {
 }
 
 impl MovingBody<'_> {
-    /// Stops the body where it meets `blocker`. `is_first` says whether the body is the first of
-    /// the two.
+    /// Stops the body where it meets `blocker`. `is_first` says whether this body is the first body
+    /// of the meeting.
     fn stop_at(&mut self, blocker: Blocker, meeting: Meeting, is_first: bool) {
         let Meeting { time, impact } = meeting;
         self.stop_time = time;
@@ -274,7 +274,7 @@ enum Event {
 /// Events, the earliest first.
 #[derive(Default)]
 struct Queue {
-    /// Ordered by the bits of their times, which is the order of the times, because no time is
+    /// Ordered by the bits of their times. This is also the order of the times, because no time is
     /// below zero.
     events: BinaryHeap<Reverse<(u64, Event)>>,
 }

@@ -1,4 +1,4 @@
-//! Compares the guard with itself: on the pairs that the search found, and on all pairs.
+//! Compares two runs of the guard: on the pairs that the search found, and on all pairs.
 
 use glam::DQuat;
 use obsp::model::shipped;
