@@ -1,8 +1,7 @@
-//! Geometry of moving convex parts, without entities: where bodies are
-//! (`pose`), what they are made of (`shape`), how they spin (`top`), how far two parts are apart
-//! (`separation`), which bodies may be near each other (`grid`, `broad_phase`), which pairs
-//! cheap tests prove apart (`cascade`), and when two moving parts first come too near
-//! (`time_of_impact`).
+//! Geometry of moving convex parts, without entities: where bodies are (`pose`), which parts they
+//! have (`shape`), how they spin (`top`), how far apart two parts are (`separation`), which bodies
+//! may be near each other (`grid`, `broad_phase`), which pairs cheap tests prove apart (`cascade`),
+//! and when two moving parts first come too near (`time_of_impact`).
 
 pub(crate) mod broad_phase;
 pub(crate) mod cascade;

@@ -1,5 +1,5 @@
-//! Sleep and waking. A prop falls asleep once it, and all props that it touches, have hardly moved
-//! for a while. A sleeping prop costs nothing, until something that moves touches it or takes its
+//! Sleep and waking. A prop falls asleep after the prop and all props that it touches have hardly
+//! moved for a while. A sleeping prop costs nothing until a moving body touches it or takes its
 //! support away. Props that touch each other and fall asleep in the same tick are an island.
 
 mod reason;
@@ -34,26 +34,27 @@ pub(crate) const WAKING_SPEED: f64 = 2.0;
 /// islands of the bodies it touches.
 const WAKE_ISLAND_SPEED: f64 = 20.0;
 
-/// How long a body must have been still before it sleeps, in seconds. Friction stops a body that
-/// slides so slowly within a tick. A rocking body is as slow where it turns round, but only for a
-/// tenth of this time. A body that starts from rest on ground a degree too steep is faster by then.
+/// How long a body must have been still before it sleeps, in seconds. A body that slides more
+/// slowly than that is stopped by friction within a tick. A rocking body is as slow where it turns
+/// back, but only for a tenth of this time. A body that starts from rest on ground that is a degree
+/// too steep is faster after this time.
 pub(crate) const STILL_SECONDS: f64 = 0.15;
 
-/// How long a body that touches no other must jitter before it sleeps, in seconds. This is longer
-/// than [`STILL_SECONDS`], so that the body has time to begin to slide. In a heap jitter counts as
-/// being still.
+/// How long a body that touches no other body must jitter before it sleeps, in seconds. This is
+/// longer than [`STILL_SECONDS`], so that the body has time to begin to slide. In a heap jitter
+/// counts as being still.
 const JITTER_SECONDS: f64 = 0.5;
 
-/// A body that touches no other and is faster than this, in units per second, does not jitter but
-/// rocks. It would fall asleep aslant.
+/// A body that touches no other body and is faster than this, in units per second, rocks: it would
+/// fall asleep aslant if this counted as jitter.
 const ROCKING_SPEED: f64 = 6.0;
 
 /// How long a body must have been held by the solver or the guard before it sleeps, in seconds.
 /// This is short, because only a push from outside moves it again.
 const HELD_SECONDS: f64 = 0.03;
 
-/// Minimum number of ticks for which a body must have been held before it sleeps: a rocking body
-/// stands for one tick where it turns round.
+/// Minimum number of ticks for which a body must have been held before it sleeps. A rocking body
+/// stands for one tick where it turns back.
 const HELD_TICKS: u16 = 2;
 
 /// Bodies nearer than this, in units, touch. The solver aims for the rest gap, but may push bodies
@@ -75,7 +76,7 @@ pub(crate) fn surface_speed(entity: &Entity, shapes: &Shapes) -> f64 {
     entity.velocity.length() + entity.angular.length() * radius
 }
 
-/// Wakes the prop in `slot` and its island: if half of an island slept on, it would lie like a rock
+/// Wakes the prop in `slot` and its island. If half of an island slept on, it would lie like a rock
 /// on the other half.
 pub(crate) fn wake(entities: &mut Entities, slot: u16) {
     wake_all(entities, &[slot]);
@@ -142,8 +143,8 @@ pub(crate) fn wake_around(entities: &mut Entities, bounds: &obsp::geometry::Aabb
     waking.wake(entities);
 }
 
-/// Wakes sleeping bodies that a moving body touches, and makes touched bodies move that would skip
-/// the tick. Returns whether there were any.
+/// Wakes sleeping bodies that a moving body touches. Touched bodies that would skip the tick move
+/// as well. Returns whether there were any such bodies.
 pub(crate) fn wake_touched(
     entities: &mut Entities,
     shapes: &Shapes,
@@ -152,7 +153,7 @@ pub(crate) fn wake_touched(
 ) -> bool {
     let enough = ticks(STILL_SECONDS, seconds);
     let driven = Driven::new(entities, pairs);
-    // A kinematic body, or one that it drives, wakes others however slowly it moves.
+    // A kinematic body, or a body that it drives, wakes others even if it moves slowly.
     let drives = |entity: &Entity| entity.is_driven() || driven.contains(entity.id.slot);
     let moves = |entity: &Entity| {
         entity.is_awake_body() &&
@@ -177,8 +178,8 @@ pub(crate) fn wake_touched(
     let touched: Vec<(bool, u16)> =
         touched.into_iter().map(|(body, slot)| (wakes_all(body), slot)).collect();
     for &(wakes_all, slot) in &touched {
-        // An impact wakes the whole island. A body that only leans over wakes its neighbour, which
-        // wakes the next one if it has to give way.
+        // An impact wakes the whole island. A body that only leans over wakes its neighbour. The
+        // neighbour wakes the next one if it has to give way.
         if wakes_all {
             waking.add(entities, slot);
         } else if let Some(entity) = entities.get_mut(slot) {
@@ -189,8 +190,9 @@ pub(crate) fn wake_touched(
     !touched.is_empty()
 }
 
-/// Wakes sleeping bodies that an awake body touched in the last tick and touches no longer: it may
-/// have carried them, and moved away too slowly to wake them. Returns whether there were any.
+/// Wakes sleeping bodies that an awake body touched in the last tick and touches no longer. The
+/// awake body may have carried them, and may have moved away too slowly to wake them. Returns
+/// whether there were any such bodies.
 pub(crate) fn wake_parted(entities: &mut Entities, before: &[Pair], pairs: &PairIndex) -> bool {
     let parted: Vec<u16> = before
         .iter()
@@ -241,7 +243,7 @@ fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
 }
 
 /// Returns whether something touches the body in a slot from below. A body that the guard stops
-/// beside another one is not carried: it would sleep hanging in the air.
+/// beside another body is not carried, and would sleep hanging in the air.
 fn carried(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     let touching = pairs.iter().filter(|pair| touches(pair));
     let slots = touching.filter_map(|pair| {
@@ -256,9 +258,9 @@ fn carried(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
     move |slot| among[usize::from(slot)]
 }
 
-/// Counts the ticks of rest, and puts bodies to sleep that have rested for long enough and touch
-/// only such bodies. A resting body that touches a moving one stays awake with it, but bodies that
-/// touch only the resting one may sleep.
+/// Counts the ticks of rest. A body falls asleep if it has rested for long enough and touches only
+/// bodies that have rested as long. A resting body that touches a moving body stays awake. Bodies
+/// that touch nothing except the resting one may sleep.
 pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) {
     let ticks = |least| ticks(least, seconds);
     let (enough, jitter_ticks) = (ticks(STILL_SECONDS), ticks(JITTER_SECONDS));
@@ -290,8 +292,8 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
         sleep.jitter_ticks = count(sleep.jitter_ticks, rests, passed);
         sleep.held_ticks = count(sleep.held_ticks, sleep.held, 1);
         let jitter_ticks = if in_heap { enough } else { jitter_ticks };
-        // A body that lies alone does not sleep just because it is still: it first comes to its
-        // rest gap.
+        // A body that lies alone does not sleep just because it is still: it has to come to its
+        // rest gap before.
         let stands = (in_heap || is_vehicle) && sleep.still_ticks >= enough;
         let moves = !stands && sleep.jitter_ticks < jitter_ticks && sleep.held_ticks < held;
         let settles = is_still || jitters && jitter_ticks == enough || sleep.held;
@@ -312,7 +314,7 @@ pub(crate) fn settle(entities: &mut Entities, shapes: &Shapes, pairs: &[Pair], s
         } else {
             entity.sleep.asleep = true;
             entity.sleep.island = island;
-            // It gets a new anchor once it has woken.
+            // The body gets a new anchor after it wakes.
             entity.sleep.anchor = None;
             entity.velocity = DVec3::ZERO;
             entity.angular = DVec3::ZERO;
@@ -346,8 +348,8 @@ impl Islands {
         Self { state: vec![State::NotAwake; slots], parent }
     }
 
-    /// Keeps resting bodies awake that touch a moving one, and joins the others that touch into
-    /// islands.
+    /// Keeps resting bodies awake if they touch a moving one, and joins the other touching bodies
+    /// into islands.
     fn keep_awake(&mut self, entities: &Entities, pairs: &[Pair]) {
         let touching = || {
             let touching = pairs.iter().filter(|pair| !pair.points.is_empty());

@@ -1,16 +1,16 @@
 //! Sequential impulses in small steps (Catto 2005; Macklin et al., "Small Steps in Physics
-//! Simulation", 2019). A tick is cut into sub-steps, each with two passes over all contacts: many
-//! short steps carry a stack that many passes over one long step do not.
+//! Simulation", 2019). A tick is divided into sub-steps, each with two passes over all contacts.
+//! Many short steps carry a stack that many passes over one long step do not carry.
 //!
 //! A contact lets its bodies approach up to the rest gap
 //! ([`REST_GAP`](crate::collision::distances::REST_GAP)) within a sub-step, and no nearer. So a
 //! fast body is braked before it reaches a wall. Bodies nearer than the rest gap are pushed apart
-//! by a soft constraint. A relaxing pass without that push then removes the added speed: a
-//! correction of position must not become energy.
+//! by a soft constraint. A relaxing pass without that push then removes the added speed, because a
+//! correction of position must not add energy.
 //!
-//! Islands that take the same number of sub-steps share [`block`]s, and a large island is cut into
-//! several ([`divided`]). Threads solve one block each. The contacts of a block are colored, and
-//! contacts of one color are solved four at once ([`lanes`]). The solver computes in single
+//! Islands with the same number of sub-steps share [`block`]s, and a large island is divided into
+//! several blocks ([`divided`]). Threads solve one block each. The contacts of a block are colored,
+//! and contacts of one color are solved four at once ([`lanes`]). The solver computes in single
 //! precision, and the guard then checks the displacements in `f64`. No island depends on another,
 //! even if they share blocks and lanes.
 
@@ -54,8 +54,8 @@ use island::Islands;
 
 /// Maximum number of sub-steps per tick. With four, a stack of six mixed bodies sways for ever.
 /// With eight, it stands and sleeps. With ten, heaps come to rest in a tenth less time, which saves
-/// more than the two added sub-steps cost. With twelve, they come to rest no sooner. A small island
-/// gets two sub-steps more than it has bodies.
+/// more than the two added sub-steps cost. With twelve, heaps come to rest no sooner. A small
+/// island gets two sub-steps more than it has bodies.
 const SUB_STEPS: u32 = 10;
 
 /// Minimum number of sub-steps per tick. A body that touches no other moving body gets this many,
@@ -67,8 +67,8 @@ const SUB_STEPS_ALONE: u32 = 3;
 const REPEATED_SUB_STEPS: u32 = 7;
 
 /// The numbers of sub-steps above are for a tick of this length, in seconds, or a shorter one. A
-/// longer tick gets more in proportion: otherwise, at 20 Hz, bodies would stand aslant on the
-/// ground and on slopes.
+/// longer tick gets proportionally more sub-steps. Otherwise, at 20 Hz, bodies would stand aslant
+/// on the ground and on slopes.
 const SUB_STEPPED_SECONDS: f64 = 1.0 / 60.0;
 
 /// Fewer bodies than this are not shared out over threads: waking a thread takes as long as solving
@@ -80,16 +80,15 @@ const MIN_SHARED: usize = 128;
 /// slow.
 const MIN_DISPLACEMENT: f64 = 1.0 / 4096.0;
 
-/// A body with contacts that the solver leaves slower than this, in units per
-/// second, is held: all forces on it cancel. A falling body gains as much in a
-/// 27th part of a tick.
+/// A body with contacts that the solver leaves slower than this, in units per second, is held: all
+/// forces on it cancel. A falling body gains this speed in a 27th part of a tick.
 const HELD_SPEED: f64 = 0.5;
 
 /// A held body moves no farther than this within a tick, in units, nor farther than a turn by
 /// [`HELD_TURN`] would move its surface.
 const HELD_DISTANCE: f64 = 1.0 / 64.0;
 
-/// Like [`HELD_DISTANCE`], but for the rotation, in radians: a small body that settles by less than
+/// Like [`HELD_DISTANCE`], but for the rotation, in radians. A small body that settles by less than
 /// that distance may still turn visibly, and would sleep aslant.
 const HELD_TURN: f64 = 1.0 / 4096.0;
 
@@ -183,9 +182,9 @@ fn driven(entity: &mut Entity, seconds: f64) -> Option<Proposal> {
     Some(Proposal { slot: entity.id.slot, target, seconds })
 }
 
-/// Clears the impulses of the last tick in islands in which a kinematic body was stopped. Otherwise
-/// a body squeezed between it and a wall would accumulate impulses without end, and jump off once
-/// it is free.
+/// Clears the impulses of the last tick in each island that has stopped a kinematic body. Otherwise
+/// a body that is squeezed between the kinematic body and a wall would gather impulses without end,
+/// and would jump off when it is free.
 fn forget_squeezed(entities: &Entities, pairs: &mut [Pair], islands: &Islands) {
     let is_held = |slot| {
         let held = |entity: &Entity| entity.is_driven() && entity.sleep.held;
@@ -248,13 +247,13 @@ fn divide(
     division
 }
 
-/// How many times the sub-steps of 1/60 s a tick of this length gets.
+/// The factor by which a tick of this length has more sub-steps than a tick of 1/60 s.
 fn repeats(seconds: f64) -> u32 {
     (seconds / SUB_STEPPED_SECONDS).round().max(1.0) as u32
 }
 
-/// The pace of an island: two ticks at once only if all of its bodies have skipped one, and all
-/// sub-steps if any of its bodies needs them.
+/// The pace of an island. It moves two ticks at once only if all of its bodies have skipped one,
+/// and has all sub-steps if any of its bodies needs them.
 fn island_pace(mut paces: impl Iterator<Item = Pace> + Clone) -> Pace {
     if paces.clone().all(|pace| pace == Pace::Double) {
         Pace::Double
@@ -280,7 +279,7 @@ impl BodyIndices {
     fn new(entities: &Entities, pairs: &[Pair]) -> Self {
         let mut slots = vec![0];
         slots.extend(entities.slots_where(Entity::is_solved));
-        // Other code moves balls: here they only take impulses.
+        // Other code moves balls, so balls only take impulses here.
         let mut balls = entities.slots_where(|entity| entity.is_ball() && entity.yields());
         if !balls.is_empty() {
             let others = pairs.iter().filter_map(|pair| pair.key.other.entity());

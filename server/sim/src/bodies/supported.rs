@@ -1,7 +1,7 @@
 //! Supported bodies. A body is supported if it touches something that does not yield, directly or
-//! through other bodies: the world, a kinematic body, a player on foot or a sleeping body. All
-//! other bodies are in flight, even if they touch each other. Nothing may take momentum out of
-//! bodies in flight.
+//! through other bodies. The world, kinematic bodies, players on foot and sleeping bodies do not
+//! yield. All other bodies are in flight, even if they touch each other. Nothing may take momentum
+//! out of bodies in flight.
 
 use crate::bodies::contact::Pair;
 use crate::bodies::driven::root;

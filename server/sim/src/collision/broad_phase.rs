@@ -1,5 +1,5 @@
-//! Finds which of many boxes overlap, by sweep and prune along the axis with the widest
-//! spread, strip by strip across the axis with the second widest.
+//! Finds the overlaps among many boxes. It is sweep and prune along the axis with the widest
+//! spread, in strips across the axis with the second widest.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
@@ -62,8 +62,8 @@ impl Overlaps {
 /// Minimum number of boxes per thread's share.
 const MIN_SHARE: usize = 256;
 
-/// A box in one of the strips that it covers, as one number that sorts by strip, then by
-/// where the box begins along the sweep, then by index.
+/// A box in one of the strips that it covers. The number sorts by strip, then by the start of the
+/// box along the sweep, then by index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(u64);
 
@@ -148,8 +148,8 @@ struct Strips {
 /// Maximum index of a strip, so that a box lies in 65 strips at most.
 const MAX_STRIPS: f64 = 64.0;
 
-/// Width of a strip, as a multiple of the mean width of the boxes. Wider strips compare more
-/// boxes; in narrower ones each box lies in more strips.
+/// Width of a strip, as a multiple of the mean width of the boxes. Wider strips compare more boxes.
+/// With narrower strips each box lies in more of them.
 const STRIP_OVER_BOX: f64 = 1.5;
 
 impl Strips {

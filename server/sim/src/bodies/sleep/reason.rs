@@ -5,18 +5,18 @@ use serde::{Deserialize, Serialize};
 /// Why a body that solver and guard move was awake at the end of a tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AwakeReason {
-    /// It moves, or it has just been created.
+    /// The body moves, or has just been created.
     #[default]
     Moves,
-    /// It hardly moves, but not yet for long enough to sleep.
+    /// The body hardly moves, but has not rested long enough to sleep.
     Settles,
-    /// It rests, but nothing carries it.
+    /// The body rests, but nothing carries it.
     InAir,
-    /// It rests, but touches a body that does not.
+    /// The body rests, but touches a body that moves.
     TouchesMoving,
-    /// It rests, but leans on a player on foot, who may walk away at any time.
+    /// The body rests, but leans on a player on foot, who may walk away at any time.
     LeansOnPlayer,
-    /// It is a missile that bounces and has not come to rest yet.
+    /// The body is a missile that bounces and has not come to rest yet.
     IsMissile,
 }
 
@@ -34,7 +34,7 @@ impl AwakeReason {
         Self::IsMissile,
     ];
 
-    /// Its name in metrics.
+    /// Name of the reason in metrics.
     pub fn name(self) -> &'static str {
         match self {
             Self::Moves => "moves",

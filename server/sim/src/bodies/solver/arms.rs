@@ -1,9 +1,9 @@
 //! The place at which impulses act on two bodies that meet fast.
 //!
-//! The two points of a contact are apart until the bodies meet, and slip past each other while they
-//! touch: by many units at a thousand units per second. If the impulses on the two bodies acted at
-//! different places, they would turn the pair of bodies as a whole. So both act at the middle of
-//! the two points, wherever the points are at each sub-step.
+//! The two points of a contact are apart until the bodies meet, and slip past each other while the
+//! bodies touch. At a thousand units per second they slip by many units. If the impulses on the two
+//! bodies acted at different places, they would turn the pair of bodies as a whole. So both act at
+//! the middle of the two points, wherever the points are at each sub-step.
 
 use arrayvec::ArrayVec;
 
@@ -35,8 +35,8 @@ pub(super) fn anchors(constraint: &ContactConstraint, points: &[ConstraintPoint]
 }
 
 /// Makes the impulses of a constraint act at the middle of its points, where these are now, and
-/// updates its separations. The impulses of this sub-step, with which the next one begins, act
-/// there as well.
+/// updates its separations. The impulses of this sub-step, which start the next one, act at that
+/// middle as well.
 pub(super) fn act_between(
     constraint: &ContactConstraint,
     points: &mut [ConstraintPoint],

@@ -1,4 +1,4 @@
-//! Bodies that are solved together by one thread: whole islands, or a part of a large one.
+//! Bodies that are solved together by one thread: whole islands, or a part of a large island.
 
 use super::body::{Bodies, Twist};
 use super::contacts::{Contacts, SubSteps};
@@ -114,7 +114,7 @@ impl Block {
         keep_energy(bodies, contacts, [begun, &met], islands, *island_count as usize);
     }
 
-    /// Whether any of its bodies may meet another fast enough to bounce.
+    /// Whether any body of the block may meet another body fast enough to bounce.
     pub(super) fn has_impacts(&self) -> bool {
         !self.contacts.impacts.is_empty()
     }

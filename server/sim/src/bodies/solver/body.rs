@@ -14,11 +14,12 @@ use crate::collision::shape::Shapes;
 use crate::conventions::GRAVITY;
 
 /// A body in contact that spins slower than this, in radians per second, is solved as if its
-/// moments of inertia were equal: that changes its spin by less than a tenth of it per second.
+/// moments of inertia were equal. That changes its spin by less than a tenth of the spin per
+/// second.
 const PRECESSING_SPIN: f64 = 0.1;
 
 /// A body in contact that spins faster than this, in radians per second, precesses in each
-/// sub-step. For a slower one, the precession of the whole tick is applied as an acceleration.
+/// sub-step. The precession of a slower body over the whole tick is applied as an acceleration.
 const FAST_SPIN: f64 = 3.0;
 
 /// A vector and an unused fourth number, which is zero.
@@ -42,8 +43,8 @@ pub(super) struct Twist {
     pub(super) angular: PaddedVec3,
 }
 
-/// A body may be this many times as fast in a sub-step as at the end of the tick. Numbers beyond
-/// that would grow from sub-step to sub-step, until they are infinite.
+/// The speed of a body in a sub-step may be at most this many times the highest speed at the end of
+/// the tick. Larger numbers would grow from sub-step to sub-step until they are infinite.
 const OVERSHOOT: f32 = 16.0;
 
 /// The displacement of a body since the tick began, for all of its points.
@@ -71,7 +72,7 @@ pub(super) struct SolverBody {
     delta_rotation: DQuat,
     /// The inertia in the body's own axes; zero for a body that nothing turns.
     inertia: DMat3,
-    /// Whether it precesses in each sub-step. For other bodies, `acceleration` holds the
+    /// Whether the body precesses in each sub-step. For other bodies, `acceleration` holds the
     /// precession.
     precesses: bool,
     /// Velocities before the impulses of the current sub-step.
@@ -117,7 +118,7 @@ impl SolverBody {
         unpadded(self.acceleration.linear)
     }
 
-    /// Whether no impulse moves it.
+    /// Whether no impulse moves the body.
     pub(super) fn is_fixed(&self) -> bool {
         self.inverse_mass == 0.0
     }
@@ -242,9 +243,9 @@ impl Bodies {
         self.displacements.push(Displacement::default());
     }
 
-    /// Begins a sub-step of `seconds` for one body. The impulses of the sub-step before are applied
-    /// again, as their sum. The sum has the same effect, because impulses act as if the body did
-    /// not turn within the tick.
+    /// Begins a sub-step of `seconds` for one body. The impulses of the last sub-step are applied
+    /// again as their sum. The effect is the same, because impulses act as if the body did not turn
+    /// within the tick.
     pub(super) fn integrate_velocity(&mut self, body: usize, seconds: f32) {
         let (known, velocity) = (&mut self.list[body], &mut self.velocities[body]);
         velocity.linear += known.acceleration.linear * seconds;
@@ -264,20 +265,20 @@ impl Bodies {
         };
     }
 
-    /// Changes the angular velocity that this sub-step's impulses give again in the next sub-step.
+    /// Changes by `angular` the change of angular velocity that the next sub-step repeats.
     pub(super) fn change_impulses(&mut self, body: usize, angular: PaddedVec3) {
         self.list[body].base.angular -= angular;
     }
 
     /// Moves a body by a sub-step. A body that is too fast moves less, but keeps its velocity until
-    /// the tick ends: impulses may give too much speed in one sub-step, and take it back in the
-    /// next.
+    /// the tick ends, because an impulse may give too much speed in one sub-step and the next
+    /// sub-step may take it back.
     pub(super) fn integrate_position(&mut self, body: usize, seconds: f32, max_spin: f32) {
         let (known, velocity) = (&mut self.list[body], &mut self.velocities[body]);
         let before = *velocity;
         velocity.linear = limited(before.linear, OVERSHOOT * MAX_SPEED as f32);
         velocity.angular = limited(before.angular, OVERSHOOT * max_spin);
-        // The limits are not impulses.
+        // The cuts at the limits are not impulses.
         known.base.linear += velocity.linear - before.linear;
         known.base.angular += velocity.angular - before.angular;
         let Twist { linear, angular } = *velocity;
@@ -390,7 +391,7 @@ impl Bodies {
 mod tests {
     use super::*;
 
-    /// A body at the limit keeps its speed within the tick. One beyond it is cut to the limit. The
+    /// A body at the limit keeps its speed within the tick. A faster body is cut to the limit. The
     /// cut counts as no impulse.
     #[test]
     fn a_speed_within_a_tick_is_cut_beyond_the_overshoot_alone() {

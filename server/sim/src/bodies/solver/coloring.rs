@@ -5,32 +5,32 @@ use arrayvec::ArrayVec;
 use super::lanes::LANES;
 use crate::bodies::contact::MAX_POINTS;
 
-/// Maximum number of colors: the bits of a mask. If a body has more contacts than that, the rest of
-/// them are solved one at a time.
+/// Maximum number of colors: the bits of a mask. The contacts of a body beyond this number are
+/// solved one at a time.
 const MAX_COLORS: u32 = u64::BITS;
 
-/// A contact's sort key is one number, which compares fastest. From this bit on it holds the
-/// contact's color and whether both bodies move; below, the number of the contact's points and, in
-/// the last 32 bits, its index.
+/// A contact's sort key is one number, which compares fastest. The bits from this one upward hold
+/// the contact's color and whether both bodies move. The bits below hold the number of the
+/// contact's points and, in the last 32 bits, its index.
 const ALIKE_SHIFT: u32 = u32::BITS + 6;
 
 const _: () = assert!(MAX_POINTS < 1 << 6);
 
 /// A contact as the coloring sees it.
 pub(super) struct Edge {
-    /// Indices of the bodies; the second is 0 if it stands still.
+    /// Indices of the bodies. The second index is 0 if the second body stands still.
     pub(super) bodies: [usize; 2],
-    /// How many points it has.
+    /// Number of contact points.
     pub(super) points: usize,
 }
 
 /// Contacts that are solved at once, by index.
 pub(super) type Group = ArrayVec<u32, LANES>;
 
-/// Divides contacts into groups of up to [`LANES`] that have no moving body in common, so that they
-/// can be solved at once (graph coloring, as in Box2D 3). Each contact gets the first color that
-/// none of its bodies has. The contacts of a group have one color, are all between two bodies or
-/// all with the world, and have about equally many points.
+/// Divides contacts into groups of up to [`LANES`] contacts without a common moving body, which can
+/// be solved at once (graph coloring, as in Box2D 3). Each contact gets the first color that none
+/// of its bodies has. The contacts of a group have one color, are all between two bodies or all
+/// with the world, and have about equally many points.
 ///
 /// Impulses move the first `body_count` bodies, except for the very first. Other bodies are
 /// kinematic. They may be in any number of contacts of a color, because no contact changes them.
@@ -52,7 +52,7 @@ pub(super) fn group(body_count: usize, edges: &[Edge]) -> Vec<Group> {
                     *used |= 1 << color;
                 }
             }
-            // Nothing moves the fixed body: it uses up no color.
+            // Nothing moves the fixed body, so its contacts use up no color.
             used[0] = 0;
         }
         let alike = u64::from(color) << 1 | u64::from(b > 0);

@@ -16,11 +16,11 @@ const MAX_PUSH_SPEED: f32 = 40.0;
 
 /// Contacts of up to four pairs that have no moving body in common, one in each lane.
 pub(super) struct ContactConstraint {
-    /// Indices of the bodies. The second is 0 if it stands still, and both are 0 in a lane without
-    /// a pair.
+    /// Indices of the bodies. The second index is 0 if the second body stands still. Both are 0 in
+    /// a lane without a pair.
     pub(super) bodies: [[u32; LANES]; 2],
-    /// Whether both bodies of its pairs move. Most contacts are with the world, and leave the
-    /// second body out of their sums.
+    /// Whether both bodies of its pairs move. Most contacts are with the world. Their sums leave
+    /// out the second body.
     pub(super) is_mutual: bool,
     /// Normal from the first body to the second, and two tangents.
     pub(super) axes: [Vec3Lanes; 3],
@@ -30,7 +30,8 @@ pub(super) struct ContactConstraint {
     friction: Lanes,
     /// Acceleration by which forces make the bodies approach, in units per second squared.
     approach: Lanes,
-    /// The range of its points in the list of all points: as many as its pair with most points has.
+    /// The range of the constraint's points in the list of all points. Its length is the largest
+    /// number of points of any pair.
     pub(super) points: Range<usize>,
 }
 
@@ -50,7 +51,7 @@ pub(super) struct ConstraintPoint {
     /// Current distance less the rest gap.
     pub(super) separation: Lanes,
     /// Relative speed along the normal with which the bodies reach the rest gap if nothing stops
-    /// them, positive if approaching.
+    /// them; positive if they approach.
     pub(super) impact_speed: Lanes,
     /// Maximum normal impulse of any sub-step: zero if the bodies did not touch.
     pub(super) max_normal_impulse: Lanes,
@@ -256,9 +257,9 @@ impl ContactConstraint {
     /// Updates the separations of the points from the motion of the bodies.
     pub(super) fn update_separations(&self, points: &mut [ConstraintPoint], bodies: &Bodies) {
         let normal = self.axes[0];
-        // The displacement of a point along the normal has two terms: the shift of its body, which
-        // is the same for all points, and the dot product of a vector of the body with the point's
-        // arm.
+        // The displacement of a point along the normal has two terms. One is the shift of the body,
+        // which is the same for all points. The other is the dot product of a vector of the body
+        // with the point's arm.
         let displacement = |k: usize| {
             let rows = self.bodies[k].map(|body| bodies.displacements[body as usize]);
             let shift = Vec3Lanes::from_rows(rows.map(|of| of.shift)).dot(normal);
@@ -337,8 +338,8 @@ impl ContactConstraint {
         self.store::<BOTH>(velocities, &sum);
     }
 
-    /// Changes the normal impulse so that the bodies separate at the target's speed or faster, if
-    /// they miss it by more than `least_change`, in units per second.
+    /// Changes the normal impulse so that the bodies separate at the target's speed or faster.
+    /// Nothing changes if they miss this speed by no more than `least_change`, in units per second.
     #[inline(always)]
     pub(super) fn solve_normal<const BOTH: bool>(
         &self,
@@ -388,8 +389,8 @@ impl ContactConstraint {
         let squared = impulses[0] * impulses[0] + impulses[1] * impulses[1];
         let slides = squared.simd_gt(limit * limit);
         if slides.any() {
-            // Friction acts against the slip, even if one tangent gives way more easily than the
-            // other.
+            // Friction acts against the slip, even if one tangent has a smaller effective mass than
+            // the other.
             let mass = point.effective_masses[1].fast_min(point.effective_masses[2]);
             let against =
                 [before[0] - slip.dot(tangent) * mass, before[1] - slip.dot(bitangent) * mass];
@@ -512,7 +513,7 @@ mod tests {
         let (bodies, _) = crowd();
         let before: Vec<_> = (0..bodies.list.len()).map(|body| bodies.velocity(body)).collect();
         assert_eq!(together, solved(bodies, &alone));
-        assert_eq!(together[0], [DVec3::ZERO; 2], "the fixed body moves");
+        assert_eq!(together[0], [DVec3::ZERO; 2], "nothing moves the fixed body");
         assert!(together[1..].iter().zip(&before[1..]).all(|(after, before)| after != before));
     }
 }

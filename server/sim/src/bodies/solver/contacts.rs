@@ -42,8 +42,8 @@ pub(super) struct Contacts {
 }
 
 impl Contacts {
-    /// Prepares the pairs; `bodies_of` names the bodies of a pair, zero for one that
-    /// stands still.
+    /// Prepares the pairs. `bodies_of` gives the indices of a pair's bodies, with zero for a body
+    /// that stands still.
     pub(super) fn prepare(
         &mut self,
         bodies: &mut Bodies,
@@ -83,7 +83,7 @@ impl Contacts {
         self.meet(bodies, steps, &Pass::PushOn(softness));
     }
 
-    /// The second pass, once the bodies have moved: without the push, and with friction.
+    /// The second pass, after the bodies have moved: without the push, and with friction.
     pub(super) fn relax(&mut self, bodies: &mut Bodies, steps: SubSteps) {
         for constraint in &self.constraints {
             constraint.update_separations(&mut self.points, bodies);
@@ -101,8 +101,8 @@ impl Contacts {
     }
 
     /// Repeats a pass over the points that may take an impact until they agree. Otherwise the order
-    /// of the corners would turn a box that falls flat, and friction would act on that turn as on a
-    /// slip. Larger islands have more sub-steps instead.
+    /// of the corners would turn a box that falls flat, and friction would act on that turn as if
+    /// the box slipped. Larger islands have more sub-steps and need no repetition.
     fn meet(&mut self, bodies: &mut Bodies, steps: SubSteps, pass: &Pass) {
         if !steps.repeats_impacts {
             return;
@@ -118,7 +118,7 @@ impl Contacts {
         self.impacts.bounce(&self.constraints, &mut self.points, &mut bodies.velocities);
     }
 
-    /// Writes the impulses into the pairs, for the next tick to begin with.
+    /// Writes the impulses into the pairs. The next tick begins with them.
     pub(super) fn store_impulses(&self, pairs: &mut [Pair]) {
         for (group, constraint) in self.groups.iter().zip(&self.constraints) {
             for (lane, &at) in group.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! An island that is cut into blocks. In each pass threads solve the blocks, and then one thread
-//! solves the contacts between blocks. The blocks do not depend on the number of threads, so the
-//! result does not either.
+//! An island that is divided into blocks. In each pass threads solve the blocks, and then one
+//! thread solves the contacts between blocks. The blocks do not depend on the number of threads, so
+//! the result does not depend on it either.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,7 +13,7 @@ use super::projection::Projection;
 use crate::bodies::contact::Pair;
 use crate::threads::{Stages, Threads};
 
-/// A step of the solver that all blocks take before any takes the next one.
+/// A step of the solver. All blocks finish it before any block begins the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Task {
     Begin,
@@ -260,7 +260,8 @@ impl Boundary {
             if !goes_on {
                 break;
             }
-            // Blocks that lack nothing now may lack something once their neighbours have moved.
+            // A block whose points are all at their targets may need another pass after its
+            // neighbours have moved.
             for block in &staged.blocks {
                 locked(block).projection.set_goes_on(true);
             }

@@ -6,12 +6,12 @@ use glam::DVec3;
 use super::block::Block;
 use super::contacts::{Contacts, SubSteps};
 
-/// A block of small islands has at least this many bodies, if there are enough: fewer would leave
-/// lanes empty.
+/// Minimum number of bodies in a block of small islands, if there are enough bodies. Fewer would
+/// leave lanes empty.
 const BLOCK: usize = 128;
 
-/// Maximum number of bodies of one island per block: a larger island is cut in halves until they
-/// are no larger. With smaller blocks, more contacts would be between blocks, and a single thread
+/// Maximum number of bodies of one island per block. A larger island is halved until its parts are
+/// small enough. With smaller blocks, more contacts would be between blocks, and a single thread
 /// solves all contacts between blocks.
 pub(super) const MAX_BLOCK: usize = 256;
 
@@ -19,8 +19,8 @@ pub(super) const MAX_BLOCK: usize = 256;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) block: u32,
-    /// Its index among the members of the block. Zero if it is in no block, because no impulse
-    /// moves it or it touches nothing.
+    /// The body's index among the members of the block. Zero if the body is in no block, because no
+    /// impulse moves the body or it touches nothing.
     pub(super) local: u32,
 }
 

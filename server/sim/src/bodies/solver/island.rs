@@ -16,7 +16,7 @@ impl Islands {
     /// `indices` gives the bodies of a pair. Bodies from `count` on are kinematic, and do not join
     /// islands.
     pub(super) fn new(count: usize, pairs: &[Pair], indices: impl Fn(&Pair) -> [usize; 2]) -> Self {
-        // Bodies that skip the tick have index 0: their pairs are only kept for the next tick.
+        // Bodies that skip the tick have index 0. Their pairs are only kept for the next tick.
         let is_movable = |body: usize| (1..count).contains(&body);
         let touches = |pair: &Pair| {
             let [own, other] = indices(pair);

@@ -1,21 +1,20 @@
 //! Arithmetic on four contacts at once, in single precision. It uses only operations that IEEE 754
-//! rounds exactly, and never fuses a multiplication with an addition, so that every machine
-//! computes the same bits.
+//! rounds exactly, and never fuses a multiplication with an addition. So every machine computes the
+//! same bits.
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
 use glam::Vec3;
 use wide::f32x4;
 
-/// Contacts that are computed at once: the width of a register that every 64-bit
-/// machine has.
+/// Number of contacts that are computed at once. Every 64-bit machine has registers of this width.
 pub(super) const LANES: usize = 4;
 
 /// One number for each lane.
 pub(super) type Lanes = f32x4;
 
-/// `value` where it is positive, else zero. The sign of a zero is the same on every machine, unlike
-/// that of a maximum.
+/// `value` where it is positive, else zero. The sign of a zero result is the same on every machine.
+/// The sign of a zero maximum is not.
 #[inline(always)]
 pub(super) fn positive_part(value: Lanes) -> Lanes {
     value & value.simd_gt(Lanes::ZERO)
@@ -181,7 +180,7 @@ mod tests {
         Lanes::new(of)
     }
 
-    /// Each lane computes what it would compute alone.
+    /// The result of each lane equals the result of a vector alone.
     #[test]
     fn lanes_compute_what_vectors_do() {
         let mut random = crate::Random::new(3);

@@ -3,8 +3,8 @@
 //!
 //! The guard stops a body at once if its motion would go below the guard's margin. A heap in which
 //! every contact lacks a hundredth of a unit would not move at all. So the displacements of a tick
-//! are projected onto displacements that keep the gap (a position-based solve, Müller et al. 2007,
-//! with impulses accumulated as in a velocity solve).
+//! are projected onto displacements that keep the gap. This is a position-based solve (Müller et
+//! al. 2007), with impulses accumulated as in a velocity solve.
 
 use super::body::{Bodies, Twist, unpadded};
 use super::constraint::{ConstraintPoint, ContactConstraint};
@@ -15,8 +15,8 @@ use crate::collision::distances::REST_GAP;
 /// Limit of passes over an island's points, in either of the two solves.
 pub(super) const PASSES: u32 = 15;
 
-/// The gap that is kept, in units: nine times the guard's margin, and less than the rest gap. If it
-/// were nearly the rest gap, twice as many points would lack a little, and passes would take
+/// The gap that is kept, in units: nine times the guard's margin, and less than the rest gap. With
+/// nearly the rest gap, twice as many points would be a little too near, and the passes would take
 /// another twentieth of a heap's time without any benefit.
 const TARGET_GAP: f32 = 0.7 * REST_GAP as f32;
 
@@ -76,8 +76,8 @@ struct LanesOfBodies {
 
 /// One contact point of each lane.
 struct ProjectedPoint {
-    /// Angular velocities that a unit impulse gives the two bodies, each times the share of its
-    /// mobility that the body keeps.
+    /// Angular velocities that a unit impulse gives to the two bodies, each multiplied by the share
+    /// of its mobility that the body keeps.
     spins: [Vec3Lanes; 2],
     effective_mass: Lanes,
     /// Missing distance before any correction, in units.
@@ -119,7 +119,8 @@ impl Shortfall {
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     shortfall: Shortfall,
-    /// Whether it gets another pass. Each island ends by itself, so that none depends on another.
+    /// Whether the island gets another pass. Each island ends by itself, so that none depends on
+    /// another.
     goes_on: bool,
 }
 
@@ -128,8 +129,8 @@ struct Progress {
 pub(super) struct Projection {
     /// The constraints, one for each constraint of the contacts.
     constraints: Vec<ProjectedConstraint>,
-    /// For each constraint: the bits of the lanes that are to be solved. A lane that was solved
-    /// waits until another contact changes one of its bodies, even if other lanes go on.
+    /// For each constraint: the bits of the lanes that are to be solved. A solved lane waits until
+    /// another contact changes one of its bodies, even if other lanes go on.
     awake: Vec<u8>,
     /// The points, one for each point of the contacts.
     points: Vec<ProjectedPoint>,
@@ -147,8 +148,8 @@ impl Projection {
     /// Corrects the displacements of whole islands, which are prepared, so that the points keep the
     /// gap.
     pub(super) fn project(&mut self, bodies: &mut Bodies, contacts: &Contacts, seconds: f32) {
-        // The first solve is without the push. A displacement that it removes is removed from the
-        // velocities as well. The push, in contrast, must not become velocity.
+        // The first solve is without the push. A displacement that this solve removes is removed
+        // from the velocities as well. The push must not become velocity.
         if !self.passes(contacts, Shortfall::needs_correction) {
             return;
         }
@@ -191,7 +192,7 @@ impl Projection {
                 with_push = with_push.fast_max(projected.missing + projected.push);
                 self.points.push(projected);
             }
-            // Lanes that lack nothing wait until one of their bodies is moved.
+            // Lanes whose points lack no distance wait until one of their bodies is moved.
             self.awake.push(missing.simd_gt(SETTLED).to_bitmask() as u8);
             let (missing, with_push) = (missing.to_array(), with_push.to_array());
             for (lane, &island) in islands.iter().enumerate() {
@@ -205,8 +206,8 @@ impl Projection {
         }
     }
 
-    /// Makes passes over each island for whose shortfall `needs` is true, until none of its points
-    /// lacks more than [`TOLERANCE`], and at most [`PASSES`]. Returns whether there was such an
+    /// For each island whose shortfall `needs` is true: makes passes until none of its points lacks
+    /// more than [`TOLERANCE`], at most [`PASSES`] passes. Returns whether there was such an
     /// island.
     fn passes(&mut self, contacts: &Contacts, needs: impl Fn(Shortfall) -> bool) -> bool {
         self.progress.iter_mut().for_each(|progress| progress.goes_on = needs(progress.shortfall));
@@ -352,8 +353,8 @@ fn bits(mut mask: u32) -> impl Iterator<Item = usize> {
 }
 
 impl LanesOfBodies {
-    /// Lists the lanes of `count` bodies. Only the bodies before `movable_end` wake lanes, and the
-    /// fixed one, which is the first, wakes none.
+    /// Lists the lanes of `count` bodies. Only the bodies before `movable_end` wake lanes. The
+    /// first body is the fixed one, and wakes none.
     fn new(count: usize, movable_end: usize, constraints: &[ContactConstraint]) -> Self {
         let lanes = || {
             let of = |(at, constraint): (usize, &ContactConstraint)| {

@@ -1,11 +1,11 @@
-//! Restitution: bodies that meet part again with a share of their speed, by Newton's law of
+//! Restitution: bodies that meet separate again with a share of their speed, by Newton's law of
 //! restitution at each point that took an impact.
 //!
-//! The points of an impact are solved together until they agree: a box that falls flat stays flat.
-//! The law alone may add energy where friction turns a body while it is pressed against another
-//! (Kane and Levinson 1985). So the change of velocities of a whole island is shortened until the
-//! island gains no energy. Islands that are cut into blocks are left out: their friction takes far
-//! more energy.
+//! The points of an impact are solved together until they agree, so a box that falls flat stays
+//! flat. The law alone may add energy where friction turns a body while it is pressed against
+//! another (Kane and Levinson 1985). So the change of velocities of a whole island is shortened
+//! until the island gains no energy. Islands that are divided into blocks are left out, because
+//! their friction takes far more energy than this.
 
 use arrayvec::ArrayVec;
 
@@ -21,14 +21,15 @@ use crate::bodies::contact::MAX_POINTS;
 /// speed, so bodies at rest do not jitter.
 pub(crate) const RESTITUTION_THRESHOLD: f64 = 60.0;
 
-/// Limit of passes over the points of an impact: those of one box agree after about ten.
+/// Maximum number of passes over the points of an impact. The points of one box agree after about
+/// ten passes.
 const PASSES: u32 = 60;
 
 /// The points of an impact agree if their speeds miss their targets by no more than this, in units
 /// per second.
 const AGREED: f32 = 1e-3;
 
-/// Limit of additional passes per sub-step over the points of an impact.
+/// Maximum number of additional passes per sub-step over the points of an impact.
 const MEETING_PASSES: u32 = 20;
 
 /// Like [`AGREED`], but while bodies are pressed together. This speed turns a body of half a unit
@@ -37,8 +38,8 @@ const MEETING_AGREED: f32 = 0.02;
 
 /// The constraints that may take an impact in this tick. In a heap at rest there are none.
 ///
-/// A constraint is visited again only when one of its bodies has changed since its last visit:
-/// otherwise the visit would change nothing.
+/// A constraint is visited again only if one of its bodies has changed since the last visit.
+/// Otherwise the visit would change nothing.
 #[derive(Default)]
 pub(super) struct Impacts {
     constraints: Vec<Impact>,
@@ -167,15 +168,15 @@ impl Impacts {
     }
 }
 
-/// The lanes in which the bodies part at a point. The point's impulses are not kept for the next
-/// tick, which would only take them back, one point after the other.
+/// The lanes in which the bodies part at a point. The point's impulses are not kept, because the
+/// next tick would take them back, one point after the other.
 pub(super) fn parts(point: &ConstraintPoint, restitution: Lanes) -> Lanes {
     meets(point) & restitution.simd_gt(Lanes::ZERO)
 }
 
 /// Minimum change of a speed by a pass that is repeated over the points of a constraint, in units
 /// per second. It is infinite in lanes that take no impact. So islands that agree, or have no
-/// impact, stay unchanged while others go on: no island depends on another.
+/// impact, do not change while others go on, and no island depends on another.
 pub(super) fn least_change(points: &[ConstraintPoint]) -> Lanes {
     let meet = points.iter().fold(Lanes::ZERO, |any, point| any | meets(point));
     meet.select(Lanes::splat(MEETING_AGREED), Lanes::splat(f32::INFINITY))
@@ -214,7 +215,7 @@ impl Energies {
 
 /// Shortens the change of velocities since `met` in the islands that have gained energy since the
 /// tick began with the velocities `begun`. `islands` gives the number of each body's island.
-/// Islands that touch a moving kinematic body are left out, because it brings energy of its own.
+/// Islands that touch a moving kinematic body are left out, because the kinematic body adds energy.
 pub(super) fn keep_energy(
     bodies: &mut Bodies,
     contacts: &Contacts,

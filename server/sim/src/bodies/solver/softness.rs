@@ -1,12 +1,11 @@
 //! The soft constraint that pushes bodies apart.
 
-/// Frequency in hertz of the soft constraint that pushes bodies apart. It is as stiff as ten
-/// sub-steps per tick of 1/60 s allow: beyond a quarter of the sub-steps' rate the constraint
-/// rings. At half the stiffness, heaps creep for longer before they sleep.
+/// Frequency in hertz of the soft constraint that pushes bodies apart. The constraint is as stiff
+/// as ten sub-steps per tick of 1/60 s allow. Beyond a quarter of the sub-steps' rate it would
+/// ring. At half the stiffness, heaps creep for longer before they sleep.
 const CONTACT_HERTZ: f64 = 150.0;
 
-/// Damping ratio of that constraint: far above critical, so that bodies do not
-/// bounce.
+/// Damping ratio of that constraint. It is far above critical, so that bodies do not bounce.
 const CONTACT_DAMPING_RATIO: f64 = 10.0;
 
 /// A soft constraint for one step length (Catto, "Soft Constraints", 2011).
