@@ -3,8 +3,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::conventions::heading;
 
-/// A player's input for one tick, already quantised: client and server simulate the
-/// same integers, so that rounding cannot differ.
+/// A player's input for one tick, already quantised. Client and server simulate the same integers,
+/// so rounding cannot differ.
 ///
 /// ```
 /// use obsp_sim::{Buttons, Command};
@@ -26,9 +26,9 @@ pub struct Command {
     pub pitch: i16,
     /// Keys held down.
     pub buttons: Buttons,
-    /// Age of the other players as this player saw them, in sixteenths of a tick
-    /// before the end of this tick: a ray meets them where they were then. With zero it
-    /// meets them where they are now.
+    /// Age of the other players as this player saw them, in sixteenths of a tick before the end of
+    /// this tick. A ray meets the other players at their positions of that time. With zero it meets
+    /// them at their present positions.
     #[serde(default)]
     pub view_age: u16,
 }
@@ -75,20 +75,20 @@ impl Buttons {
     /// The third button whose meaning the game defines.
     pub const TERTIARY: Self = Self(32);
 
-    /// Not a key, but a mark that the server sets while the player's connection is lost: the game
+    /// A mark that the server sets while the player's connection is lost, and not a key. The game
     /// spares the player in this tick. It is part of the command so that recordings contain it.
     pub const PROTECTED: Self = Self(64);
 
     /// The bits of all keys.
     const KEYS: u8 = 0b11_1111;
 
-    /// The set of keys with these bits, or `None` if one of them names no key.
+    /// The set of keys with these bits, or `None` if one of the bits names no key.
     pub fn from_bits(bits: u8) -> Option<Self> {
         (bits & !Self::KEYS == 0).then_some(Self(bits))
     }
 
-    /// The set with these bits, [`Buttons::PROTECTED`] included, as a server has
-    /// recorded it; `None` if one of them has no meaning.
+    /// The set with these bits, as a server has recorded it, [`Buttons::PROTECTED`] included.
+    /// `None` if one of the bits has no meaning.
     pub fn from_recorded_bits(bits: u8) -> Option<Self> {
         (bits & !(Self::KEYS | Self::PROTECTED.0) == 0).then_some(Self(bits))
     }

@@ -36,8 +36,8 @@ impl StepContext {
         }
     }
 
-    /// Counts a pair that `stage` has tested, whether the stage decided it, and the
-    /// time since the watch was last read.
+    /// Counts a pair that `stage` has tested, whether the stage decided the pair, and the time
+    /// since the watch was last read.
     #[inline]
     pub(crate) fn note(&mut self, stage: Stage, definitive: bool, watch: &mut Watch) {
         self.note_many(stage, 1, u64::from(definitive), watch);
@@ -58,7 +58,7 @@ impl StepContext {
         counter.nanoseconds += watch.lap();
     }
 
-    /// A watch that starts now. It never runs if nothing is timed.
+    /// A watch that starts now. The watch does not run if nothing is timed.
     #[inline]
     pub(crate) fn watch(&self) -> Watch {
         Watch { clock: self.clock, last: self.clock.map_or(0, Clock::now) }

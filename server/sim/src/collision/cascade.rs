@@ -3,15 +3,16 @@
 //!
 //! Both bodies may move. A body at rest has a motion of no length, and a solid of the world is one
 //! more polyhedron. Every stage answers one question: do the two keep more than a margin apart for
-//! the whole tick? The grid comes first and looks at no pair. Then the stages are asked in this
-//! order: the bounding spheres; the plane that divided the pair last time, where one is known; the
-//! six face directions of the two oriented boxes; the BSP of each body, with a box in place of the
-//! other; the polygons of the smaller body down the BSP of the larger (the hard case, deferred by
-//! default: see [`Stages`]); and at last the convex parts themselves ([`time_of_impact`]).
+//! the whole tick? The grid comes before the cascade and looks at no pair. Then the stages are
+//! asked in this order: the bounding spheres; the plane that divided the pair last time, where one
+//! is known; the six face directions of the two oriented boxes; the BSP of each body, with a box in
+//! place of the other; the polygons of the smaller body down the BSP of the larger (the hard case,
+//! deferred by default: see [`Stages`]); and at last the convex parts themselves
+//! ([`time_of_impact`]).
 //!
-//! A stage's answer does not influence the next one, except for the parts that it proves apart. A
-//! body is stopped only if *no* stage proves it free, whether switched on or off, and the exact
-//! test alone decides where it stops. So results do not depend on which stages are on.
+//! No stage's answer influences a later stage, except by the parts that the stage proves apart. A
+//! body is stopped only if *no* stage, on or off, proves it free. The exact test alone decides
+//! where it stops. So results do not depend on which stages are on.
 
 mod body;
 mod bounds;
@@ -45,8 +46,7 @@ pub(crate) enum Verdict {
 }
 
 /// For two bodies of up to this many parts each, comparing the boxes of all parts costs less than
-/// sending the box of one body down the tree of the other. Heaps of such bodies take a thirtieth
-/// less time.
+/// sending one body's box down the other's tree. Heaps of such bodies take a thirtieth less time.
 const FEW_PARTS: usize = 6;
 
 /// Asks the stages that are switched on whether `a` and `b` keep more than
@@ -105,8 +105,8 @@ fn ask(
     {
         return Verdict::Apart;
     }
-    // For a pair that was near last time, last time's plane is the most likely to
-    // divide it: it is asked before the six directions of the boxes.
+    // For a pair that was near last time, last time's plane is the most likely to divide it, so it
+    // is tried before the six directions of the boxes.
     if let Some(axis) = axis.filter(|_| stages.contains(Stage::Plane))
         && note(Stage::Plane, bounds::plane_divides(a, b, axis, margin))
     {
@@ -162,8 +162,8 @@ pub(crate) fn first_impact(
     }
 }
 
-/// [`first_impact`] for two bodies that the search for contacts has just tested, and that
-/// move no farther than its reach. Only the parts that the search found near each other can meet,
+/// [`first_impact`] for two bodies that the search for contacts has just tested, and that stay
+/// within the reach of that search. Only the parts that the search found near each other can meet,
 /// so no filter is used. `approach` is an upper bound of how far their gap along a direction from
 /// `a` to `b` has shrunk since the search, at any time of the motion.
 pub(crate) fn first_impact_of_near_parts(
@@ -199,7 +199,8 @@ pub(crate) fn first_impact_of_near_parts(
 }
 
 /// [`first_impact_of_near_parts`] for two bodies that move farther than the reach of the search, so
-/// that all of their parts may meet. They were near each other, so no filter is used here either.
+/// that all of their parts may meet. The two were near each other, so no filter is used here
+/// either.
 pub(crate) fn first_impact_of_all_parts(
     a: &Body,
     b: &Body,
@@ -258,8 +259,8 @@ fn exact_first_impact(
     result
 }
 
-/// Parts that are farther apart than this, in units, at the beginning of the tick do not come
-/// within `margin` of each other at any time of it.
+/// Parts that are farther apart than this at the beginning of the tick, in units, do not come
+/// within `margin` of each other during the tick.
 fn meeting_distance(a: &Body, b: &Body, margin: f64) -> f64 {
     // A solid of the world has an infinite radius.
     let travel = |body: &Body| body.motion.travel(body.radius);

@@ -7,12 +7,12 @@ use obsp::geometry::Aabb;
 
 use super::rounded_box::{Frame, RoundedBox};
 
-/// Side of a cell in units: two players wide, so that most bodies lie in
-/// one to four cells and most cells hold a handful of bodies.
+/// Side of a cell in units. A cell is two players wide, so most bodies lie in one to four cells,
+/// and most cells hold a handful of bodies.
 const CELL: f64 = 64.0;
 
 /// Maximum number of cells along a side. A map of more than 16,384 units gets larger cells, because
-/// more of them would take megabytes.
+/// smaller ones would take megabytes.
 const MAX_CELLS_A_SIDE: f64 = 256.0;
 
 /// The cells that a box covers, as inclusive ranges.
@@ -31,11 +31,11 @@ pub(crate) struct Grid {
     counts: [u16; 2],
     /// Boxes with the slots of their bodies, ascending.
     cells: Vec<Vec<RoundedBox>>,
-    /// The frame in which boxes are rounded. It is half as large again as the map, because bodies
-    /// fall out of the map.
+    /// The frame in which boxes are rounded. The frame is half as large again as the map, because
+    /// bodies fall out of the map.
     frame: Frame,
-    /// Whether cells out of range and boxes that do not overlap are skipped; otherwise every body
-    /// is near.
+    /// Whether cells out of range and boxes that do not overlap are skipped. If not, every body
+    /// counts as near.
     pub(crate) skips: bool,
 }
 
@@ -60,7 +60,8 @@ impl Grid {
     }
 
     pub(crate) fn range(&self, bounds: &Aabb) -> CellRange {
-        // A float cast saturates, so the far outside lands in the edge cells.
+        // A cast from a float saturates, so a place far outside the grid is counted in a cell at
+        // the edge.
         let index = |axis: usize, x: f64| {
             (((x - self.origin[axis]) / self.cell) as u16).min(self.counts[axis] - 1)
         };
@@ -150,9 +151,9 @@ mod tests {
         grid.near(&boxed(2.0, 2.0), &mut found);
         assert_eq!(found, [0, 1]);
         grid.near(&boxed(5010.0, 10.0), &mut found);
-        assert_eq!(found, [3], "beyond the map");
+        assert_eq!(found, [3], "the query is beyond the map's edge");
         grid.near(&Aabb::from_centre(DVec3::new(2.0, 2.0, 20.5), DVec3::splat(10.0)), &mut found);
-        assert_eq!(found, [], "far above them");
+        assert_eq!(found, [], "the query is far above the bodies");
         grid.remove(0, grid.range(&places[0]));
         grid.near(&boxed(2.0, 2.0), &mut found);
         assert_eq!(found, [1]);

@@ -1,5 +1,5 @@
-//! Boxes that turn with their bodies, and a test of the six face directions of two of them, which
-//! does most of the work of the separating-axis test for little of its cost.
+//! Boxes that turn with their bodies, and a test of the six face directions of two such boxes. The
+//! test does most of the work of the separating-axis test at a small part of its cost.
 
 use glam::{DMat3, DVec3};
 
@@ -21,19 +21,20 @@ impl OrientedBox {
         self.centre + self.axes * local.clamp(-self.half_extents, self.half_extents)
     }
 
-    /// A unit vector, roughly in the direction in which the two are closest. Searches begin with
-    /// it.
+    /// A unit vector, roughly in the direction in which the two boxes are closest. Searches begin
+    /// with it.
     pub(crate) fn direction_to(&self, other: &Self) -> DVec3 {
         let on_own = self.nearest_to(other.nearest_to(self.centre));
         let between = other.nearest_to(on_own) - on_own;
-        // For overlapping boxes, `between` may be rounding alone.
+        // For overlapping boxes, `between` may be a rounding error.
         let overlap = between.length_squared() < ROUNDING * ROUNDING;
         let between = if overlap { other.centre - self.centre } else { between };
         between.normalize_or(DVec3::Z)
     }
 
     /// Whether a face direction of either box keeps the two more than `room` units apart. The
-    /// cosines between their axes are common to all six (Gottschalk et al., "OBBTree", 1996).
+    /// cosines between the axes of the two boxes serve all six directions (Gottschalk et al.,
+    /// "OBBTree", 1996).
     #[inline]
     pub(crate) fn is_apart_from(&self, other: &Self, room: f64) -> bool {
         let between = other.centre - self.centre;

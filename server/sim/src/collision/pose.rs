@@ -1,5 +1,5 @@
-//! Poses and motions, and how far a point of a turning body can leave a
-//! straight line: the bounds on which every proof about time rests.
+//! Poses and motions, and how far a point of a turning body can leave a straight line. Every proof
+//! about time rests on these bounds.
 
 use glam::{DMat3, DQuat, DVec3, DVec4};
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub(crate) fn direction(vector: DVec3) -> Option<DVec3> {
     scaled.try_normalize()
 }
 
-/// The length of a finite vector, also where its square would overflow or underflow.
+/// The length of a finite vector, even if its square would overflow or underflow.
 pub(crate) fn length(vector: DVec3) -> f64 {
     let greatest = vector.abs().max_element();
     let is_usual = (LEAST_USUAL..=1.0 / LEAST_USUAL).contains(&greatest);
@@ -51,7 +51,7 @@ pub(crate) fn length(vector: DVec3) -> f64 {
 
 /// The share of the way from `start` to `end` that leads to `reached`, a point on it, from 0 to 1.
 /// A trace stops in front of a surface, so this share is less than the time at which the trace
-/// would meet the surface. The smaller the angle to the surface, the greater is the difference.
+/// would meet the surface. The smaller the angle to the surface is, the greater is the difference.
 pub(crate) fn share_of_way([start, end]: [DVec3; 2], reached: DVec3) -> f64 {
     let way = end - start;
     let share = (reached - start).dot(way) / way.length_squared();
@@ -78,7 +78,7 @@ impl Pose {
     }
 
     /// The pose with this position and orientation, as a snapshot or a tool gives them. An
-    /// orientation of length one stays as it is; any other is normalised. `None` as for
+    /// orientation of length one is kept, and any other is normalised. `None` as for
     /// [`Pose::checked`], and for a position beyond the extent of worlds.
     pub(crate) fn known(position: DVec3, orientation: DQuat) -> Option<Self> {
         let extent = DVec3::splat(obsp::UNIVERSE.into());
@@ -87,8 +87,8 @@ impl Pose {
         position.abs().cmple(extent).all().then_some(known)
     }
 
-    /// The pose with its orientation normalised as exactly as audits require; unchanged if it
-    /// already is. `None` if the pose is not sound.
+    /// The pose with its orientation normalised as exactly as audits require. A pose that already
+    /// meets this is kept. `None` if the pose is not sound.
     pub(crate) fn of_unit_length(self) -> Option<Self> {
         let square = self.orientation.length_squared();
         if !self.is_sound() {
@@ -154,9 +154,9 @@ pub(crate) fn turned(orientation: DQuat, rotation: DVec3) -> DQuat {
     (spin * orientation).normalize()
 }
 
-/// Coefficients of the tangent's series for the powers three, five and seven. The last one is a
-/// little greater than in the series: the excess stands for all later powers, up to an angle of
-/// half a radian.
+/// Coefficients of the tangent's series for the powers three, five and seven. The last coefficient
+/// is a little greater than in the series. The excess stands for all later powers, up to an angle
+/// of half a radian.
 const TANGENT: [f64; 3] = [1.0 / 3.0, 2.0 / 15.0, 0.060_6];
 
 /// Factor on a sagitta for a rotation whose rate is not constant.
@@ -210,7 +210,7 @@ impl Motion {
         self.end.position - self.start.position
     }
 
-    /// Upper bound of how far the rotation moves any point within `radius` of the centre.
+    /// Upper bound of how far the rotation alone moves any point within `radius` of the centre.
     pub(crate) fn swing(&self, radius: f64) -> f64 {
         let chord = (self.end.orientation - self.start.orientation).length();
         if chord > MAX_CHORD { f64::INFINITY } else { TURN_OVER_CHORD * chord * radius }
@@ -235,8 +235,8 @@ pub(crate) fn arc(from: DQuat, to: DQuat, radius: f64) -> f64 {
         return 0.0;
     }
     let cosine = from.dot(to).abs();
-    // Beyond a rotation of one radian only one bound is proven: the point stays
-    // within its sphere.
+    // Beyond a rotation of one radian only one bound is proven: the point stays within a sphere of
+    // `radius`.
     if cosine < COS_HALF_RADIAN { 2.0 * radius } else { UNEVEN * radius * (1.0 - cosine).max(0.0) }
 }
 
@@ -254,8 +254,8 @@ const UNEVEN_TURN: f64 = 1.3;
 
 /// How far a point within `radius` of the centre can leave its chord between two poses: an eighth
 /// of its greatest second derivative, which is the angle squared times the radius. That derivative
-/// bounds all times between the two, so over a part of the time the bound is this one times the
-/// square of that part. `None` if the body turns by more than a radian.
+/// is a bound for all times between the two poses, so for a part of the time the bound is
+/// multiplied by the square of that part. `None` if the body turns by more than a radian.
 pub(crate) fn sagitta([start, end]: [&Pose; 2], radius: f64) -> Option<f64> {
     if start.orientation == end.orientation {
         return Some(0.0);
@@ -321,11 +321,11 @@ mod tests {
     fn a_quaternion_of_any_length_is_a_rotation() {
         let turned = DQuat::from_xyzw(1.0, -2.0, 3.0, 4.0).normalize();
         for exponent in [-307, -170, -155, -101, -100, -30, 0, 30, 99, 100, 153, 155, 200, 307] {
-            let found = unit(turned * 10_f64.powi(exponent)).expect("it has a length");
+            let found = unit(turned * 10_f64.powi(exponent)).expect("the quaternion has a length");
             assert!(found.angle_between(turned) < 1e-7, "1e{exponent}: {found}");
             assert!((found.length() - 1.0).abs() < 1e-12, "1e{exponent}: {found}");
             let way = DVec3::new(1.0, -2.0, 3.0);
-            let along = direction(way * 10_f64.powi(exponent)).expect("it has a length");
+            let along = direction(way * 10_f64.powi(exponent)).expect("the vector has a length");
             assert!(along.distance(way.normalize()) < 1e-12, "1e{exponent}: {along}");
         }
         let least = f64::from_bits(1);

@@ -1,12 +1,12 @@
-//! Boxes rounded to 16-bit numbers. They take a third of the memory, for long lists of boxes that
-//! are compared.
+//! Boxes rounded to 16-bit numbers. Long lists of boxes that are compared take a third of the
+//! memory in this form.
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
 use wide::i16x8;
 
-/// Steps of a frame along its longest side: as many as a 16-bit number has values, less some room
-/// for rounding.
+/// Number of steps of a frame along its longest side: the number of values of a 16-bit number, less
+/// some room for rounding.
 const STEPS: f64 = 65_000.0;
 
 /// Half of the steps: the middle of a frame has the number zero.
@@ -21,7 +21,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The frame that contains `bounds`. Empty bounds have a frame as well; no box lies in it.
+    /// The frame that contains `bounds`. Empty bounds have a frame as well, but no box lies in it.
     pub(crate) fn around(bounds: &Aabb) -> Self {
         let longest = (bounds.max - bounds.min).max_element();
         Self { origin: bounds.min, scale: STEPS / longest.max(f64::MIN_POSITIVE) }
@@ -29,7 +29,7 @@ impl Frame {
 
     /// The step in which each coordinate lies.
     fn steps(&self, place: DVec3) -> [i32; 3] {
-        // A float cast saturates. Below the origin it rounds towards zero as well; there
+        // A float cast saturates. Below the origin it rounds towards zero as well, and
         // [`RoundedBox::of`] clamps the step to zero.
         ((place - self.origin) * self.scale).to_array().map(|at| at as i32)
     }
@@ -59,7 +59,7 @@ impl RoundedBox {
     #[inline]
     pub(crate) fn overlap_limits(&self) -> OverlapLimits {
         let [x, y, z, u, v, w, ..] = self.0;
-        // No tag exceeds `i16::MAX`, so the tags never decide.
+        // No tag exceeds `i16::MAX`, so the tags never change the result.
         OverlapLimits(i16x8::new([-u, -v, -w, -x, -y, -z, i16::MAX, i16::MAX]))
     }
 

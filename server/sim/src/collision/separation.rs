@@ -1,10 +1,9 @@
 //! The separation of two convex parts, as a plane between them.
 //!
-//! Most parts are closest between a vertex of one and a face of the other, which needs no
-//! search ([`FacePlane`]). The search (GJK) only *proposes* a direction; the reported gap is always
-//! measured along it from all vertices of both parts. So a reported gap always belongs to a plane
-//! that divides the pair, however rounding affected the search: the proof does not depend on how
-//! the plane was found.
+//! Most parts are closest between a vertex of one and a face of the other, which needs no search
+//! ([`FacePlane`]). The search (GJK) only *proposes* a direction. The reported gap is always
+//! measured along that direction from all vertices of both parts. So a reported gap always belongs
+//! to a plane that divides the pair, no matter how rounding affected the search.
 
 mod face;
 mod features;
@@ -127,9 +126,9 @@ pub(crate) fn separate(a: &Part, b: &Part, guess: DVec3) -> Proximity {
     separate_from(a, b, guess, Features::NONE, f64::INFINITY)
 }
 
-/// The closest points of two convex parts, by a search that starts from the vertices between
-/// which the parts were closest last time. It stops once the parts are proven more than `enough`
-/// apart. The result is then a plane with at least that gap, not the closest points.
+/// The closest points of two convex parts, by a search that starts from last time's closest
+/// vertices. The search stops if the parts are proven more than `enough` apart. The result is then
+/// a plane with at least that gap, not the closest points.
 pub(crate) fn separate_from(
     a: &Part,
     b: &Part,

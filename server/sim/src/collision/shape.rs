@@ -12,8 +12,8 @@ use crate::collision::top::Top;
 use crate::setup::SetupError;
 use crate::state::{MAX_MODELS, ModelId, Posture};
 
-/// Mass of a cubic unit in kilograms: a 32-unit crate (about 80 cm) then
-/// weighs 66 kg, about as much as a player.
+/// Mass of a cubic unit in kilograms. A 32-unit crate (about 80 cm) weighs 66 kg, about as much as
+/// a player.
 const DENSITY: f64 = 0.002;
 
 /// Index of a [`Shape`] in the match's list.
@@ -114,7 +114,7 @@ pub(crate) struct Shape {
     pub(crate) size: Option<SizeId>,
     /// The material of the body.
     pub(crate) material: Material,
-    /// How its bodies move.
+    /// How bodies of this shape move.
     pub(crate) kind: BodyKind,
     /// Inverse of the mass, in 1/kg; zero for a body that no impulse moves.
     pub(crate) inverse_mass: f64,
@@ -150,12 +150,12 @@ impl Shape {
         }
     }
 
-    /// A player's box, which never turns. `None` if it has no volume.
+    /// A player's box, which never turns. `None` if the box has no volume.
     pub(crate) fn agent(size: SizeId, half_extents: DVec3) -> Option<Self> {
         Some(Self { size: Some(size), ..Self::probe(half_extents)? })
     }
 
-    /// A box that no impulse moves. `None` if it has no volume, or is not finite.
+    /// A box that no impulse moves. `None` if the box has no volume, or is not finite.
     pub(crate) fn probe(half_extents: DVec3) -> Option<Self> {
         if !half_extents.is_finite() || half_extents.min_element() <= 0.0 {
             return None;

@@ -2,12 +2,13 @@
 //! over time (Blow 1997), made complete.
 //!
 //! Testing poses alone proves nothing about the motion between them. So an interval of time is free
-//! only if one plane divides the pair *throughout* it: the plane clears both parts at both ends by
+//! only if one plane divides the pair *throughout* it. The plane clears both parts at both ends by
 //! more than rotation can add in between ([`sagitta`], [`relative_sagitta`]). The plane may be
-//! fixed in the world or in the frame of either part: the face of a turning body divides it during
-//! the whole motion from a surface that it slides over. Where a plane does not clear all of the
-//! remaining interval, the interval is cut where the plane's room ends, earliest part first, down
-//! to a [`Resolution`]. There a search finds another plane.
+//! fixed in the world or in the frame of either part. For example, the face of a turning body
+//! divides the body from a surface that it slides over, for the whole motion. If a plane does not
+//! clear all of the remaining interval, the interval is divided where the plane's room ends. The
+//! earliest part comes first, and parts get no shorter than a [`Resolution`]. At the end of the
+//! plane's room, a search finds another plane.
 
 use std::cell::OnceCell;
 
@@ -51,15 +52,16 @@ impl Resolution {
 }
 
 impl Default for Resolution {
-    /// 4096 parts. With them a body that crosses a room within a tick is stopped an eighth of
-    /// a unit from where it would touch.
+    /// 4096 parts. A body that crosses a room within a tick is then stopped an eighth of a unit
+    /// before it would touch.
     fn default() -> Self {
         Self(4096)
     }
 }
 
-/// Maximum number of intervals that are examined. After them a motion counts as blocked where its
-/// proof ends. A grazing rotation needs dozens, and giving up early is always safe.
+/// Maximum number of intervals that are examined. After that number a motion counts as blocked
+/// where its proof ends. A grazing rotation needs dozens of intervals, and giving up early is
+/// always safe.
 const MAX_INTERVALS: u32 = 64;
 
 /// Maximum number of steps of the shortest interval before a motion counts as blocked: a body that
@@ -70,8 +72,8 @@ const MAX_MINIMUM_STEPS: u32 = 6;
 /// search for a better one.
 const MAX_PROBES: u32 = 8;
 
-/// The end of a plane's room is estimated linearly. The time that is probed lies at this share
-/// of the way there: at the estimate itself rounding would decide.
+/// The end of a plane's room is estimated linearly. The probed time lies at this share of the way
+/// to the estimate. At the estimate itself rounding would decide.
 const PROBE_SHARE: f64 = 0.999;
 
 /// A plane with less than this share of its room left counts as used up.
@@ -86,9 +88,9 @@ const UNPRESSED: f64 = 2.0;
 pub(crate) struct Impact {
     /// All of the motion before this time is proven free.
     pub(crate) time: f64,
-    /// Unit direction from the first part to the second at that time.
+    /// Unit direction from the first part to the second at the time of the impact.
     pub(crate) axis: DVec3,
-    /// The closest point of the first part at that time.
+    /// The closest point of the first part at the time of the impact.
     pub(crate) point: DVec3,
 }
 
@@ -97,7 +99,7 @@ pub(crate) struct Impact {
 pub(crate) enum TimeOfImpact {
     /// The whole motion is free.
     Free,
-    /// It is free up to the impact.
+    /// The motion is free up to the impact.
     Blocked(Impact),
     /// The pair overlaps before anything moves.
     Overlapping,
@@ -172,8 +174,8 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// Both parts at one time. Made once for each time that is examined, because turning a quaternion
-/// into a matrix costs as much as measuring a gap.
+/// Both parts at one time. A moment is made once for each time that is examined, because turning a
+/// quaternion into a matrix costs as much as measuring a gap.
 #[derive(Clone, Copy)]
 struct Moment<'a> {
     time: f64,
@@ -191,8 +193,8 @@ impl Moment<'_> {
     }
 
     /// The separation, by a search that starts from the `features` that were closest at another
-    /// time. They may be a bad start at this time, so an overlap is confirmed by a search without
-    /// them.
+    /// time. The features may be a bad start at this time, so an overlap is confirmed by a search
+    /// without them.
     fn separate(&self, guess: DVec3, features: Features) -> Proximity {
         let (a, b) = (&self.a, &self.b);
         match separate_from(a, b, guess, features, f64::INFINITY) {
@@ -201,13 +203,13 @@ impl Moment<'_> {
         }
     }
 
-    /// The separation, by a search that starts from the result at a time near by.
+    /// The separation, by a search that starts from the result at a nearby time.
     fn separate_from(&self, near: &Separation) -> Proximity {
         separate_from(&self.a, &self.b, near.axis, near.features, f64::INFINITY)
     }
 
-    /// The distance at a `later` moment of the two points that are closest at this
-    /// one: an upper bound of the distance of the parts then.
+    /// The distance, at a `later` moment, of the two points that are closest at this moment. It is
+    /// an upper bound of the distance of the parts at the later moment.
     fn distance_later(&self, closest: &Separation, later: &Self) -> f64 {
         let a = later.a.to_world(self.a.point_to_local(closest.on_a));
         let b = later.b.to_world(self.b.point_to_local(closest.on_b));
@@ -277,8 +279,8 @@ impl<'a> SweepPair<'a> {
         if whole < f64::INFINITY {
             return whole * (to - from) * (to - from);
         }
-        // In the whole tick a body turns by more than the bound is proven for, but perhaps not
-        // between these two times.
+        // A body turns farther in the whole tick than the bound is proven for. Between these two
+        // times it may turn less.
         let [ours, theirs] = [self.a, self.b].map(|of| [from, to].map(|at| of.motion.at(at)));
         self.astray_between(frame, ours.each_ref(), theirs.each_ref())
     }
@@ -377,12 +379,11 @@ impl<'a> SweepPair<'a> {
     }
 }
 
-/// How far two parts may move from one time of the tick to another while they
-/// keep more than `margin` units between them. `near` proposes a dividing
-/// direction from `a` to `b` and where to search; `intervals` counts the work.
+/// How far two parts may move from one time of the tick to another while they keep more than
+/// `margin` units between them. `near` proposes a dividing direction from `a` to `b`, and features
+/// from which a search starts. `intervals` counts the work.
 ///
-/// A pair that starts closer than the margin may move as long as it comes no
-/// closer.
+/// A pair that starts closer than the margin may move as long as it comes no closer.
 pub(crate) fn time_of_impact(
     a: &Sweep,
     b: &Sweep,
@@ -422,7 +423,7 @@ pub(crate) fn time_of_impact(
     let mut closest = match found {
         Proximity::Apart(found) => found,
         Proximity::Overlapping if passed.time == from => return TimeOfImpact::Overlapping,
-        // The parts are proven apart at this time, so this is rounding.
+        // The parts are proven apart at this time, so the overlap is a rounding error.
         Proximity::Overlapping => {
             let point = passed.a.support(axis).1;
             return TimeOfImpact::Blocked(Impact { time: passed.time, axis, point });
@@ -438,8 +439,8 @@ pub(crate) fn time_of_impact(
         if room > 0.0 {
             return TimeOfImpact::Free;
         }
-        // If two points come too near within the shortest interval, no plane has room: the common
-        // case of a body pressed against another. The points are measured only where the plane's
+        // If two points come too near within the shortest interval, no plane has room. This is
+        // common: a body is pressed against another. The points are measured only where the plane's
         // room seems to end that soon.
         let mut soon = None;
         let shortly_after = |passed: &Moment| pair.at((passed.time + pair.shortest).min(to));
@@ -458,8 +459,8 @@ pub(crate) fn time_of_impact(
             }
             continue;
         }
-        // The best plane has no room left: another may still divide the pair for
-        // the shortest interval.
+        // The best plane has no room left. Another plane may still divide the pair for the shortest
+        // interval.
         let soon = soon.unwrap_or_else(|| shortly_after(&passed));
         minimum_steps += 1;
         let found = (minimum_steps <= MAX_MINIMUM_STEPS)

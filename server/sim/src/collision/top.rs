@@ -1,5 +1,5 @@
-//! Spin without contacts, by Euler's equations: the angular momentum stays as it is, and the
-//! angular velocity follows the body as it turns.
+//! Spin without contacts, by Euler's equations: the angular momentum is kept, and the angular
+//! velocity changes as the body turns.
 
 use glam::{DMat3, DQuat, DVec3};
 
@@ -30,7 +30,7 @@ impl Top {
         Self { moments: (!is_alike).then(|| [inertia, inertia.inverse()]) }
     }
 
-    /// Whether its angular velocity changes as it turns.
+    /// Whether the body's angular velocity changes as the body turns.
     pub(crate) fn precesses(&self) -> bool {
         self.moments.is_some()
     }

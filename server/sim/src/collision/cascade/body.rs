@@ -16,7 +16,7 @@ use crate::collision::time_of_impact::Sweep;
 pub(crate) struct Body<'a> {
     /// Convex parts, in body axes.
     pub(crate) parts: &'a [ConvexSolid],
-    /// How it moves.
+    /// How the body moves.
     pub(crate) motion: Motion,
     /// Body axes in the world, at the beginning and at the end of the tick.
     pub(super) rotations: [DMat3; 2],
@@ -116,13 +116,13 @@ impl<'a> Body<'a> {
         OrientedBox { axes: self.rotations[0], centre: self.box_centre(), half_extents }
     }
 
-    /// Whether some face is aligned with none of the body's axes. Otherwise the box has the same
-    /// planes as the body.
+    /// Whether some face is aligned with none of the body's axes. Otherwise the body's box has the
+    /// same planes as the body.
     pub(super) fn is_angled(&self) -> bool {
         self.mesh.map_or_else(|| self.parts[0].faces().iter().any(is_angled), |s| s.is_angled)
     }
 
-    /// Whether it is a solid of the world, whose axes are the world's.
+    /// Whether the body is a solid of the world, whose axes are the world's.
     fn is_fixed(&self) -> bool {
         self.mesh.is_none()
     }

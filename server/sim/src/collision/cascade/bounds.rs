@@ -6,8 +6,8 @@ use super::Body;
 use crate::collision::distances::ROUNDING;
 use crate::collision::pose::least_between;
 
-/// Whether the bounding spheres keep apart: the distance of two points that move
-/// in straight lines is least at a known time.
+/// Whether the bounding spheres keep apart. The time at which two points that move in straight
+/// lines are nearest can be computed.
 pub(super) fn spheres_apart(a: &Body, b: &Body, margin: f64) -> bool {
     let from = b.motion.start.position - a.motion.start.position;
     let to = b.motion.end.position - a.motion.end.position;
@@ -23,8 +23,8 @@ pub(super) fn spheres_apart(a: &Body, b: &Body, margin: f64) -> bool {
 }
 
 /// Whether one of the six face directions of the two boxes keeps them apart. These do most of the
-/// work of the separating-axis test for little of its cost; the nine edge pairs are left to later
-/// stages.
+/// work of the separating-axis test at a small part of its cost. The nine edge pairs are left to
+/// later stages.
 pub(super) fn boxes_apart(a: &Body, b: &Body, margin: f64) -> bool {
     // Most pairs come from the search for contacts, in which nothing moves.
     if a.motion.is_still() && b.motion.is_still() {
@@ -44,9 +44,9 @@ pub(super) fn plane_divides(a: &Body, b: &Body, axis: DVec3, margin: f64) -> boo
     divides(a, b, a.part_extents(axis), b.part_extents(-axis), margin)
 }
 
-/// Whether one plane divides the pair throughout the tick. `near` is how far `a` extends along
-/// its normal, and `far` how far `b` extends against it, at the beginning and at the end of the
-/// tick. Along a fixed direction both motions are linear up to the arcs.
+/// Whether one plane divides the pair throughout the tick. `near` is how far `a` extends along the
+/// plane's normal, and `far` how far `b` extends against it, at the beginning and at the end of the
+/// tick. Along a fixed direction both motions are linear except for the arcs.
 fn divides(a: &Body, b: &Body, near: [f64; 2], far: [f64; 2], margin: f64) -> bool {
     let [first, last] = [-far[0] - near[0], -far[1] - near[1]];
     let room = margin + ROUNDING;

@@ -8,8 +8,8 @@ use super::mesh::is_angled;
 use super::relative::{Relative, Side};
 use super::{Body, Verdict};
 
-/// Whether the stage is worth its time after the boxes: for two convex bodies the exact test takes
-/// half as long.
+/// Whether the stage is worth its time after the boxes. For two convex bodies the exact test takes
+/// half as long as this stage.
 pub(super) fn applies(a: &Body, b: &Body) -> bool {
     a.parts.len() > 1 || b.parts.len() > 1
 }
@@ -37,7 +37,7 @@ fn reached(a: &Body, b: &Body, margin: f64) -> Option<PartSet> {
             descend(bsp, bsp.root(), &relative, a, &mut found);
             found
         }
-        // The boxes stage has tested the body's own axes already.
+        // The boxes stage has already tested the body's own axes.
         None => {
             let mut faces = b.parts[0].faces().iter().filter(|face| is_angled(face));
             (!faces.any(|face| in_front(&face.plane))).then_some(PartSet::ALL)

@@ -2,9 +2,9 @@
 //! down the BSP of the larger.
 //!
 //! If no polygon comes near the inside of the larger body, the surfaces never meet. A second check
-//! finds whether the smaller body, which may be hollow, contains a whole part of the larger one:
-//! one point of each part decides. The reverse needs no check: if the larger body contains the
-//! smaller one, the polygons of the smaller one are found inside the larger.
+//! finds whether the smaller body, which may be hollow, contains a whole part of the larger one.
+//! One point of each part decides this. The reverse needs no check: if the larger body contains the
+//! smaller one, the first check finds polygons inside the larger.
 
 use obsp::geometry::{Child, ConvexSolid, Plane, PolygonBsp};
 use obsp::model::Polygon;
@@ -81,7 +81,7 @@ fn side(relative: &Relative, planes: &[Plane; 2], polygon: &Polygon) -> Side {
     })
 }
 
-/// Whether `outer` contains a part of `inner` at the beginning of the tick. As their surfaces never
+/// Whether `outer` contains a part of `inner` at the beginning of the tick. If their surfaces never
 /// meet, `outer` then contains that part throughout the tick.
 fn holds_some(outer: &Body, inner: &Body) -> bool {
     let pose = inner.motion.start;

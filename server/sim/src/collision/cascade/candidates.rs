@@ -1,5 +1,4 @@
-/// A set of parts of a body. Parts beyond the 64th, which no model has, are always
-/// in it.
+/// A set of parts of a body. Parts after the 64th are always in the set. No model has so many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PartSet(u64);
 

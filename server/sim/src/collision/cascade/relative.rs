@@ -6,8 +6,8 @@ use obsp::geometry::{Aabb, Plane};
 use super::Body;
 use crate::collision::pose::{Pose, relative_sagitta};
 
-/// Planes of a tree and corners of parts may disagree by this, in units, because
-/// corners are welded and faces are read as flat.
+/// Planes of a tree and corners of parts may disagree by this, in units, because corners are welded
+/// and faces are treated as flat.
 const SURFACE: f64 = 1e-3;
 
 /// The motion of a body in the axes of another.
@@ -29,7 +29,7 @@ pub(super) enum Side {
 }
 
 impl Relative {
-    /// `a` as seen from `b`; `None` if either turns by more than the bound is proven for.
+    /// `a` as seen from `b`; `None` if either turns farther than the bound is proven for.
     pub(super) fn new(a: &Body, b: &Body, margin: f64) -> Option<Self> {
         let still = a.motion.is_still() && b.motion.is_still();
         let at = |end: usize| {

@@ -17,7 +17,7 @@ fn shapes() -> &'static [Shape] {
     SHAPES.get_or_init(|| shipped().iter().map(Shape::prop).collect())
 }
 
-/// Two bodies by shape, and where each begins and ends the tick.
+/// Two bodies by shape, with their poses at the beginning and at the end of the tick.
 #[derive(Clone, Copy, Debug)]
 struct Scene {
     shapes: [usize; 2],
@@ -107,18 +107,19 @@ proptest! {
         if claims.iter().any(|(_, apart)| *apart) {
             let least = gaps(&a, &b, |_, _| true).into_iter().fold(f64::INFINITY, f64::min);
             for (stage, apart) in claims {
-                prop_assert!(!apart || least > MARGIN, "{stage} is wrong: a gap of {least}");
+                prop_assert!(!apart || least > MARGIN, "stage {stage} proved parts apart that have \
+                    a gap of {least}");
             }
         }
         if let Verdict::Open(open) = bsp_box::ask(&a, &b, MARGIN) {
             for gap in gaps(&a, &b, |i, j| !open.hold(i, j)) {
-                prop_assert!(gap > MARGIN, "bsp_box left out parts with a gap of {gap}");
+                prop_assert!(gap > MARGIN, "stage bsp_box left out parts that have a gap of {gap}");
             }
         }
     }
 
-    /// Parts that the exact test leaves out by their boxes stay apart all the way, however the
-    /// bodies turn.
+    /// Parts that the exact test leaves out by their boxes stay apart all the way, no matter how
+    /// the bodies turn.
     #[test]
     fn boxes_leave_out_only_parts_that_do_not_meet(scene in scene()) {
         let [a, b] = scene.pair();
@@ -127,7 +128,7 @@ proptest! {
             boxes_of_parts_apart(&a.sweep_of(&a.parts[i]), &b.sweep_of(&b.parts[j]), beyond)
         };
         for gap in gaps(&a, &b, left_out) {
-            prop_assert!(gap > MARGIN, "parts with a gap of {gap} were left out");
+            prop_assert!(gap > MARGIN, "the boxes left out parts that have a gap of {gap}");
         }
     }
 
@@ -164,8 +165,8 @@ proptest! {
         }
     }
 
-    /// Swapped, or moved by whole units, a pair meets at the same time in the
-    /// same direction.
+    /// A pair meets at the same time and in the same direction if its bodies are exchanged or moved
+    /// by whole units.
     #[test]
     fn answers_do_not_depend_on_order_or_place(
         scene in scene(),
@@ -207,10 +208,9 @@ fn more_parts_than_bits_are_always_candidates() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Tests the bound that the BSP stages rest on, at its limit: a plane just far enough from both
-    /// ends of a turning body's way stays clear of every point that comes near the other body. A
-    /// point that stays out of the other's sphere may swing past the plane, because nothing is
-    /// there.
+    /// Tests the bound of the BSP stages at its limit. A plane just far enough from both ends of a
+    /// turning body's way stays clear of every point that comes near the other body. A point
+    /// outside the other body's sphere may swing past the plane, because nothing is there.
     #[test]
     fn nothing_bends_its_way_past_a_plane(scene in scene(), normal in vector(1.0)) {
         let [a, b] = scene.pair();
@@ -253,7 +253,7 @@ proptest! {
         }
         for step in 0..=64 {
             let clear = least(step) - near;
-            prop_assert!(clear > MARGIN, "{clear} from the plane at step {step}");
+            prop_assert!(clear > MARGIN, "a point is {clear} from the plane at step {step}");
         }
     }
 }

@@ -7,8 +7,8 @@ use obsp::geometry::Face;
 use super::{Features, Part, Separation, gap_along};
 use crate::collision::distances::ROUNDING;
 
-/// A point up to this far outside of a face, in units, still belongs to it: many times the
-/// rounding of a coordinate.
+/// A point up to this far outside a face, in units, still belongs to the face. This is many times
+/// the rounding of a coordinate.
 const ON_FACE: f64 = 1e-9;
 
 /// A plane between two parts through a face of one of them.
@@ -23,8 +23,8 @@ pub(crate) struct FacePlane {
 
 impl FacePlane {
     /// The plane through a face of `a` or `b`. The candidates are the face of `a` and the face of
-    /// `b` that are best aligned with `guess`, a direction from `a` to `b`. The one that is farther
-    /// from the other part is taken.
+    /// `b` that are best aligned with `guess`, a direction from `a` to `b`. Of the two, the plane
+    /// that is farther from the other part is taken.
     pub(crate) fn between(a: &Part, b: &Part, guess: DVec3) -> Self {
         let (ours, theirs) = (InFront::new(a, b, guess), InFront::new(b, a, -guess));
         let of_first = || {
@@ -38,7 +38,7 @@ impl FacePlane {
         let is_first = ours.height >= theirs.height;
         let (mut axis, mut closest) = if is_first { of_first() } else { of_second() };
         // The two faces are parallel except for rounding. The vertex of one may lie beside the
-        // other face, so the reverse is tried.
+        // other face, so the other face is tried as well.
         if closest.is_none() && (ours.height - theirs.height).abs() < ROUNDING {
             let (other_axis, found) = if is_first { of_second() } else { of_first() };
             if found.is_some() {

@@ -1,7 +1,7 @@
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of pairs of vertices: a simplex that does not contain the origin has no more.
+/// Maximum number of pairs of vertices. A simplex that does not contain the origin has no more.
 const MAX: usize = 3;
 
 /// Up to three pairs of vertices, one of each part, by index: the simplex

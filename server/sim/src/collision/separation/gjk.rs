@@ -6,8 +6,8 @@ use glam::DVec3;
 use super::simplex::{Simplex, Vertex};
 use super::{Features, Part, Proximity, Separation, gap_along};
 
-/// Maximum number of steps. GJK on polyhedra ends after a few dozen steps; the limit is for
-/// degenerate ones. The best plane found so far is reported for them.
+/// Maximum number of steps. GJK on polyhedra ends after a few dozen steps. The limit is for
+/// degenerate polyhedra. At the limit, the best plane found so far is reported.
 const MAX_STEPS: usize = 64;
 
 /// Square of the smallest distance that is distinguished from touching: a millionth of a unit.
@@ -32,8 +32,8 @@ pub(super) fn search(
         // The point of the difference nearest the origin; it points from `b` to `a`.
         let nearest = simplex.nearest();
         let length_squared = nearest.length_squared();
-        // Rounding can close a flat simplex around an origin that is outside: a
-        // plane that was proven to divide the pair takes precedence.
+        // Rounding can close a flat simplex around an origin that is outside, so a plane that was
+        // proven to divide the pair takes precedence.
         if simplex.is_full() || length_squared < LEAST_SQUARED {
             break;
         }
@@ -45,8 +45,8 @@ pub(super) fn search(
         if gap > best.as_ref().map_or(0.0, |found| found.gap) || (closest && best.is_some()) {
             let (on_a, on_b) = simplex.closest_points();
             let features = Features::new(simplex.vertices().iter().map(|vertex| vertex.indices));
-            // The last points are the closest, although by rounding an earlier axis may have had a
-            // greater gap.
+            // The last points are the closest ones, although an earlier axis may have had a greater
+            // gap by rounding.
             best = Some(match best {
                 Some(found) if found.gap >= gap => Separation { on_a, on_b, features, ..found },
                 _ => Separation { axis: -nearest / length, gap, on_a, on_b, features },
@@ -102,7 +102,7 @@ mod tests {
         for gap in [1e-5, 0.01, 0.1, 5.0] {
             let b = Part::new(&solid, &Pose::at(DVec3::new(3.0, 5.0, 32.0 + gap)));
             let Proximity::Apart(found) = separate(&a, &b, DVec3::X) else {
-                panic!("a gap of {gap} was not seen")
+                panic!("the search missed a gap of {gap}")
             };
             assert!((found.gap - gap).abs() < 1e-9, "{} instead of {gap}", found.gap);
             assert!((found.axis - DVec3::Z).length() < 1e-6);
@@ -148,13 +148,14 @@ mod tests {
                 match found {
                     // The true distance is at least the widest face or edge gap.
                     Proximity::Apart(found) => {
-                        prop_assert!(widest > 0.0, "apart by {} but no axis divides", found.gap);
+                        prop_assert!(widest > 0.0, "the search found the boxes {} apart, but no \
+                            axis divides them", found.gap);
                         prop_assert!(found.gap >= widest - 1e-7);
                         let between = (found.on_b - found.on_a).length();
                         prop_assert!((between - found.gap).abs() < 1e-6);
                     }
                     Proximity::Overlapping => {
-                        prop_assert!(widest < 1e-9, "missed a gap of {widest}");
+                        prop_assert!(widest < 1e-9, "the search missed a gap of {widest}");
                     }
                 }
             }

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-/// A vertex of the Minkowski difference, with the points it came from and
+/// A vertex of the Minkowski difference, with the two points that it is the difference of, and
 /// their indices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vertex {
@@ -154,16 +154,16 @@ fn triangle(p: &[DVec3; 4], [i, j, k]: [usize; 3]) -> Nearest {
     (weights, 1 << i | 1 << j | 1 << k)
 }
 
-/// The nearest point on the faces that separate the origin from the opposite
-/// vertex. If there is no such face, the origin is inside. The face of the first
-/// three vertices is left out, because the fourth was searched on the origin's side of it.
+/// The nearest point on the faces that separate the origin from the opposite vertex. If there is no
+/// such face, the origin is inside. The face of the first three vertices is left out, because the
+/// fourth vertex was searched on the origin's side of that face.
 fn tetrahedron(p: &[DVec3; 4]) -> Nearest {
     let mut best: Option<(f64, Nearest)> = None;
     for ([i, j, k], opposite) in [([0, 1, 3], 2), ([0, 2, 3], 1), ([1, 2, 3], 0)] {
         let normal = (p[j] - p[i]).cross(p[k] - p[i]);
         let origin_side = -p[i].dot(normal);
         let inner_side = (p[opposite] - p[i]).dot(normal);
-        // A flat tetrahedron has no inside: every face is tested.
+        // A flat tetrahedron has no inside, so every face is tested.
         if origin_side * inner_side > 0.0 {
             continue;
         }
