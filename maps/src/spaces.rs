@@ -178,7 +178,7 @@ mod tests {
         let spaces = Spaces::default();
         let names: Vec<&str> = spaces.sizes().iter().map(|s| s.name.as_str()).collect();
         assert_eq!(names, ["point", "crouching", "standing", "large"]);
-        let standing = spaces.find("standing").expect("it is listed");
+        let standing = spaces.find("standing").expect("the embedded list has the size");
         assert_eq!(spaces.sizes()[standing.index()].half_extents, Vec3::new(16.0, 16.0, 28.0));
         assert!(spaces.sizes()[0].is_point());
     }

@@ -110,7 +110,7 @@ mod tests {
             b"\0\0\xfe\xff",
             b"\xff\xfe\0\0",
         ] {
-            let error = bytes_without_mark(wide).expect_err("it is wide").to_string();
+            let error = bytes_without_mark(wide).expect_err("UTF-16 is refused").to_string();
             assert!(error.contains("UTF-16") && error.contains("save it as UTF-8"), "{error}");
         }
     }
@@ -129,7 +129,7 @@ mod tests {
             assert_eq!(position(text.as_bytes(), text.len()), expected, "{text:?}");
         }
         assert_eq!(position(b"a\r\nb", 1), (1, 2));
-        assert_eq!(position(b"a\r\nb", 2), (1, 3), "a CR before LF ends nothing");
+        assert_eq!(position(b"a\r\nb", 2), (1, 3), "a CR before LF ends no line");
         assert_eq!(position(b"a", 9), (1, 2), "a place behind the end counts as the end");
     }
 
@@ -137,14 +137,14 @@ mod tests {
     fn files_are_read_with_and_without_a_mark() {
         let path = std::env::temp_dir().join(format!("obsp-text-{}", std::process::id()));
         let read = |bytes: &[u8]| {
-            fs::write(&path, bytes).expect("the folder is ours");
+            fs::write(&path, bytes).expect("the test can write to its folder");
             read(&path).map_err(|error| error.to_string())
         };
         assert_eq!(read("\u{feff}v 1".as_bytes()), Ok("v 1".to_owned()));
         assert_eq!(read(b"v 1"), Ok("v 1".to_owned()));
-        let error = read(b"v\0\n\0").expect_err("it is wide");
+        let error = read(b"v\0\n\0").expect_err("UTF-16 is refused");
         assert!(error.contains("UTF-16"), "{error}");
-        let error = read(b"ok\n k\xe4se").expect_err("it is Latin-1");
+        let error = read(b"ok\n k\xe4se").expect_err("Latin-1 is refused");
         assert!(error.starts_with("line 2, column 3: the byte 0xe4"), "{error}");
         let _ = fs::remove_file(&path);
     }

@@ -7,7 +7,7 @@ use std::process::Command;
 fn fgd(arguments: &[&str]) -> (String, String) {
     let mapc = Command::new(env!("CARGO_BIN_EXE_mapc")).arg("fgd").args(arguments).output();
     let output = mapc.expect("mapc runs");
-    let text = |bytes| String::from_utf8(bytes).expect("it prints text");
+    let text = |bytes| String::from_utf8(bytes).expect("the answer is UTF-8");
     (text(output.stdout), text(output.stderr))
 }
 
@@ -44,7 +44,7 @@ fn the_committed_definitions_are_what_mapc_writes() {
     assert_eq!(
         std::fs::read_to_string(committed).expect("a file"),
         written,
-        "RENEW_FGD=1 cargo test -p obsp --test fgd renews it"
+        "the file of classes is not up to date: RENEW_FGD=1 cargo test -p obsp --test fgd renews it"
     );
 }
 

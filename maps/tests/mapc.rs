@@ -12,14 +12,14 @@ struct Folder(PathBuf);
 impl Folder {
     fn new(test: &str) -> Self {
         let path = std::env::temp_dir().join(format!("mapc-{test}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a folder of our own");
+        std::fs::create_dir_all(&path).expect("the test's folder can be made");
         Self(path)
     }
 
     /// Writes a file and returns its path.
     fn file(&self, name: &str, text: &str) -> String {
         let path = self.0.join(name);
-        std::fs::write(&path, text).expect("the folder is ours");
+        std::fs::write(&path, text).expect("the test can write to its folder");
         path.display().to_string()
     }
 
@@ -42,9 +42,9 @@ fn mapc(arguments: &[&str], input: &str) -> Output {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("mapc was built");
+        .expect("the program mapc was built");
     // A command that fails early need not read its input.
-    let _ = child.stdin.take().expect("it is piped").write_all(input.as_bytes());
+    let _ = child.stdin.take().expect("the input of the process is a pipe").write_all(input.as_bytes());
     child.wait_with_output().expect("mapc ends")
 }
 
@@ -52,13 +52,13 @@ fn done(arguments: &[&str], input: &str) -> String {
     let output = mapc(arguments, input);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {errors}");
-    String::from_utf8(output.stdout).expect("answers are text")
+    String::from_utf8(output.stdout).expect("answers are UTF-8")
 }
 
 fn refused(arguments: &[&str], input: &str, code: i32) -> String {
     let output = mapc(arguments, input);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}");
-    String::from_utf8(output.stderr).expect("messages are text")
+    String::from_utf8(output.stderr).expect("messages are UTF-8")
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_map_is_compiled_and_queried() {
     assert!(text.contains(&format!("{nodes} nodes")), "{text}");
     assert_eq!(info["onion_leaves"], nodes + 1);
     assert_eq!(info["entities"], 1);
-    assert_eq!(info["bytes"], std::fs::metadata(&world).expect("it is there").len());
+    assert_eq!(info["bytes"], std::fs::metadata(&world).expect("the file exists").len());
     for number in ["onion_depth_max", "onion_depth_mean"] {
         assert!(info[number].is_number(), "{number}");
     }
@@ -281,7 +281,7 @@ fn curves_are_left_out_with_one_warning_or_solid() {
     let compile = |more: &[&str]| {
         let output = mapc(&[&["compile", source.as_str()], more].concat(), "");
         assert_eq!(output.status.code(), Some(0));
-        String::from_utf8(output.stderr).expect("messages are text")
+        String::from_utf8(output.stderr).expect("messages are UTF-8")
     };
     let point = ["points", world.as_str(), "--space", "point"];
     let warning = compile(&[]);
@@ -304,7 +304,7 @@ fn inputs_are_not_overwritten() {
     refused(&["compile", &source, "-o", &folder.path("cube.pts")], "", 2);
     let notes = folder.file("cube.pts", "not points\n");
     done(&["compile", &source], "");
-    assert_eq!(std::fs::read_to_string(notes).expect("it is kept"), "not points\n");
+    assert_eq!(std::fs::read_to_string(notes).expect("the file of notes is kept"), "not points\n");
     let world = folder.path("cube.obsp");
     refused(&["render", &world, "-o", &world], "", 2);
     done(&["info", &world], "");
@@ -327,7 +327,7 @@ fn a_leak_is_reported_as_warning_as_json_and_as_pointfile() {
     assert_eq!(leak["size"], "point");
     assert_eq!(leak["classname"], "light");
     assert_eq!(leak["origin"], serde_json::json!([100.0, 0.0, 0.0]));
-    let points = std::fs::read_to_string(folder.path("leak.pts")).expect("it was written");
+    let points = std::fs::read_to_string(folder.path("leak.pts")).expect("the file was written");
     assert_eq!(points.lines().count(), 1 + leak["path"].as_array().map_or(0, Vec::len));
     assert!(points.starts_with("100.000 0.000 0.000\n"), "{points}");
     assert_eq!(report["pointfile"], folder.path("leak.pts"));
@@ -451,7 +451,7 @@ fn a_picture_is_drawn() {
     for more in [vec![], vec!["--space", "standing"], vec!["--height", "-8"]] {
         let arguments = ["render", &world, "-o", &picture, "--size", "128"];
         done(&[arguments.as_slice(), &more].concat(), "");
-        let file = std::fs::File::open(&picture).expect("it was written");
+        let file = std::fs::File::open(&picture).expect("the file was written");
         let mut reader = png::Decoder::new(std::io::BufReader::new(file)).read_info().expect("PNG");
         let mut bytes = vec![0; reader.output_buffer_size().expect("a small picture")];
         let shape = reader.next_frame(&mut bytes).expect("a whole picture");

@@ -48,7 +48,7 @@ fn messages() {
 
     // `from_obj` of a text that is no OBJ: "its volume is 0".
     let error = Model::from_obj("door", "\n{ \"classname\" \"func_door\" }\n");
-    let error = error.expect_err("it is a map").to_string();
+    let error = error.expect_err("the map is refused").to_string();
     let seen = "door.obj:2:1: \"{ \\\"classname\\\" \\\"func_door\\\" }\" was seen: no faces";
     assert!(error.contains(seen) && !error.contains("volume"), "{error}");
 
@@ -58,6 +58,6 @@ fn messages() {
     let marked = marked.unwrap_or_else(|error| panic!("{error}"));
     assert!((marked.volume() - 36.0).abs() < 1e-9);
     let error = Model::from_obj("corner", &format!("\u{feff}{text}f 1 2 9\n"));
-    let error = error.expect_err("there is no vertex 9").to_string();
+    let error = error.expect_err("the model is refused").to_string();
     assert!(error.contains("corner.obj:9:7: \"9\" was seen"), "{error}");
 }

@@ -115,6 +115,6 @@ mod tests {
         let cause = DatagramError::Truncated;
         let error = ProtocolError::from(cause);
         assert_eq!(error.to_string(), format!("datagram: {cause}"));
-        assert!(error.source().is_none(), "a chain would print the cause twice");
+        assert!(error.source().is_none(), "a list of causes would print the cause twice");
     }
 }

@@ -312,7 +312,7 @@ mod tests {
         let token = key.seal(&claims(), 1_000).unwrap();
         let opened = key.open(&token).unwrap();
         assert_eq!((opened.expires, opened.claims), (1_000, claims()));
-        assert_ne!(key.seal(&claims(), 1_000).unwrap(), token, "the salt is another");
+        assert_ne!(key.seal(&claims(), 1_000).unwrap(), token, "each token has another salt");
     }
 
     #[test]

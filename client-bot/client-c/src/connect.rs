@@ -70,7 +70,8 @@ pub unsafe extern "C" fn obsp_connect_by_authority(
         let pem = unsafe { raw::text(authority, "the authority")? };
         let authority = Authority::parse(pem.as_bytes(), server.host());
         let authority = authority
-            .map_err(|reason| Failure::invalid(format!("the authority is of no use: {reason}")))?;
+            .map_err(|reason| Failure::invalid(format!("the certificate authority cannot be used: \
+                {reason}")))?;
         // SAFETY: the contract of the header.
         unsafe { connect(server, Trust::Authority(authority), maps, identity, now) }
     })

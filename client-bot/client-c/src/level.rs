@@ -180,7 +180,7 @@ pub unsafe extern "C" fn obsp_client_model_hull(
         let part = usize::try_from(hull).ok().and_then(|hull| hulls.get(hull));
         let part = part.ok_or_else(|| {
             Failure::invalid(format!(
-                "{hull} is no hull of the model {}, which has {}: ask for hulls below that number",
+                "the model {} has no hull {hull}: it has {} hulls, and the first is 0",
                 model.name(),
                 hulls.len()
             ))

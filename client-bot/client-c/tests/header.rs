@@ -18,10 +18,10 @@ fn generated() -> String {
     let config = Config::from_file(package.join("cbindgen.toml")).expect("a valid configuration");
     // cbindgen finds the modules through this file, in order.
     let builder = Builder::new().with_src(package.join("src/lib.rs"));
-    let bindings = builder.with_config(config).generate().expect("sources that can be read");
+    let bindings = builder.with_config(config).generate().expect("cbindgen can read the sources");
     let mut generated = Vec::new();
     bindings.write(&mut generated);
-    String::from_utf8(generated).expect("a header in UTF-8")
+    String::from_utf8(generated).expect("the generated header is UTF-8")
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn the_header_is_the_one_of_the_sources() {
     let generated = generated();
     let path = package().join("include/obsp_client.h");
     if std::env::var_os("RENEW_HEADER").is_some_and(|value| value == "1") {
-        std::fs::write(&path, &generated).expect("a file that can be written");
+        std::fs::write(&path, &generated).expect("the header can be written");
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
     let mut lines = generated.lines().zip(committed.lines()).enumerate();

@@ -33,7 +33,7 @@ pub enum Disconnected {
     #[error("the connection was lost: {0}")]
     Connection(String),
     /// The server broke the protocol, or this client misreads it.
-    #[error("the server broke the protocol, or this client misreads it: {0}")]
+    #[error("the server broke the protocol, or this client is of another version: {0}")]
     Protocol(ProtocolError),
 }
 

@@ -53,10 +53,10 @@ pub enum MapError {
     #[error("these bytes are not a valid map: {0}")]
     Invalid(String),
     /// The map is not the one that is played.
-    #[error("this is not the map that is played: its hash differs")]
+    #[error("the map that was loaded is not the server's: its hash differs")]
     Other,
     /// The game's data are not those of the game that is played.
-    #[error("these are not the data of the game that is played: their hash differs")]
+    #[error("the game's data that were loaded are not the server's: their hash differs")]
     OtherGame,
     /// The game's data cannot be read.
     #[error(transparent)]

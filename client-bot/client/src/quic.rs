@@ -84,7 +84,7 @@ impl fmt::Debug for Client {
 }
 
 /// An event that [`Client::next`] returns.
-#[expect(clippy::large_enum_variant, reason = "copied once a snapshot, never stored")]
+#[expect(clippy::large_enum_variant, reason = "a value is copied once a snapshot, and never stored")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ClientEvent {
     /// A snapshot arrived.

@@ -84,9 +84,9 @@ mod tests {
         // Each of six frames shows a sixth of a correction.
         assert!(!correct(1000, 23.0));
         assert!(correct(2000, 25.0));
-        assert!(!correct(2001, 10.0), "it moves as fast already");
+        assert!(!correct(2001, 10.0), "the player itself moves as fast");
         assert!(!correct(3000, 20.0));
-        assert!(correct(3010, 8.0), "together they are too fast");
+        assert!(correct(3010, 8.0), "both motions together are too fast");
         assert!(correct(4000, 100.0), "a relocation");
     }
 

@@ -63,17 +63,17 @@ mod tests {
         let mut stall = Stall::default();
         let waited = |stall: &Stall, due, now| stall.waited(Some(at(due)), at(now)).as_millis();
         assert_eq!(waited(&stall, 1016, 1010), 0, "no command is overdue");
-        assert_eq!(waited(&stall, 1016, 1300), 284, "before the caller sends");
+        assert_eq!(waited(&stall, 1016, 1300), 284, "the caller has not sent yet");
         stall.ended(at(1016), at(1300));
-        assert_eq!(waited(&stall, 1316, 1301), 284, "after it has sent");
+        assert_eq!(waited(&stall, 1316, 1301), 284, "the caller has sent");
         stall.ended(at(1316), at(1350));
-        assert_eq!(waited(&stall, 1366, 1351), 284, "after a shorter stall");
+        assert_eq!(waited(&stall, 1366, 1351), 284, "a shorter stall has followed");
         stall.ended(at(1366), at(1466));
-        assert_eq!(waited(&stall, 1483, 1467), 384, "after two long ones");
+        assert_eq!(waited(&stall, 1483, 1467), 384, "two long stalls have followed");
         stall.caught_up();
-        assert_eq!(waited(&stall, 1483, 1468), 0, "after one that had not waited");
+        assert_eq!(waited(&stall, 1483, 1468), 0, "the caller sent without waiting");
         stall.ended(at(1483), at(1500));
         assert_eq!(waited(&stall, 2516, 2500), 0, "long after");
-        assert_eq!(stall.waited(None, at(2500)), Duration::ZERO, "not in the match");
+        assert_eq!(stall.waited(None, at(2500)), Duration::ZERO, "the player is not in the match");
     }
 }

@@ -10,7 +10,7 @@ fuzz_target!(|text: &[u8]| {
     match compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ()) {
         Ok(compiled) => {
             let bytes = compiled.world.to_bytes();
-            let read = World::from_bytes(&bytes).expect("what was compiled can be read");
+            let read = World::from_bytes(&bytes).expect("a compiled map can be read");
             assert_eq!(read.to_bytes(), bytes);
         }
         Err(error) => assert!(error.to_string().contains("fuzzed"), "{error}"),

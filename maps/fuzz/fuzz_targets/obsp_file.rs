@@ -46,7 +46,7 @@ fn ask(world: &World) {
     let sphere = Sphere::new(16.0).expect("an ordinary radius");
     for start in places {
         for (index, size) in world.sizes().iter().enumerate() {
-            let id = world.size(&size.name).expect("the world lists it");
+            let id = world.size(&size.name).expect("the world has every size that it lists");
             assert_eq!(id.index(), index);
             let _ = world.clearance(id, start, 8.0);
             for end in places {

@@ -246,7 +246,7 @@ mod tests {
         far[3] = [[0.5 + reach, 0.5 - reach, 0.0], [0.5, 0.5 - reach, reach], [0.5, 0.5, 0.0]];
         assert!(solid(&brush(&far)).is_ok());
         far[3][2] = [0.5, 0.5 + reach, -reach];
-        let refused = solid(&brush(&far)).expect_err("its slope is not known");
+        let refused = solid(&brush(&far)).expect_err("the slope of the face is not known");
         assert!(matches!(refused, DegenerateBrush::Imprecise { face: 4, .. }), "{refused}");
     }
 
@@ -286,10 +286,10 @@ mod tests {
         let whole = solid(&brush(&WEDGE)).expect("a tetrahedron").0;
         let mut with = WEDGE.to_vec();
         with.push([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 3.0, 0.0]]);
-        let repeated = solid(&brush(&with)).expect("the same tetrahedron");
+        let repeated = solid(&brush(&with)).expect("the tetrahedron is still a solid");
         assert_eq!(repeated.1, Some(RedundantFace::Repeated(1, 5)));
         with[4] = [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [2.0, 2.0, 2.0]];
-        let in_line = solid(&brush(&with)).expect("the same tetrahedron");
+        let in_line = solid(&brush(&with)).expect("the tetrahedron is still a solid");
         assert_eq!(in_line.1, Some(RedundantFace::InLine(5)));
         for other in [repeated.0, in_line.0] {
             assert_eq!((other.faces().len(), other.bounds()), (4, whole.bounds()));

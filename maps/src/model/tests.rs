@@ -387,7 +387,7 @@ fn a_ball_with_quadrangles_that_are_hardly_flat_is_refused() {
         }
         text += &format!("f {} {} {}\n", 4 * around + 2, at(3, step), at(3, step + 1));
     }
-    let error = Model::from_obj("ball", &text).expect_err("its parts do not fill it");
+    let error = Model::from_obj("ball", &text).expect_err("a face that is not flat is refused");
     assert!(matches!(error, ModelError::Nested { .. }), "{error}");
     assert!(error.to_string().contains("divide them into triangles"), "{error}");
 }

@@ -125,7 +125,7 @@ mod tests {
         let world = block();
         let size = world.size("point").expect("a default size");
         let Clearance::Near(near) = world.clearance(size, Vec3::new(32.3, 32.4, 0.0), 1.0) else {
-            panic!("the edge was not seen")
+            panic!("the trace did not meet the edge")
         };
         assert!(near.distance <= 0.5 && near.distance >= 0.3, "{near:?}");
     }

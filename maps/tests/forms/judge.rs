@@ -12,13 +12,13 @@ pub(crate) struct Folder(pub(crate) PathBuf);
 impl Folder {
     pub(crate) fn new(test: &str) -> Self {
         let path = std::env::temp_dir().join(format!("forms-{test}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).expect("a folder of our own");
+        std::fs::create_dir_all(&path).expect("the test's folder can be made");
         Self(path)
     }
 
     pub(crate) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
         let path = self.0.join(name);
-        std::fs::write(&path, bytes).expect("the folder is ours");
+        std::fs::write(&path, bytes).expect("the test can write to its folder");
         path.display().to_string()
     }
 }
@@ -37,7 +37,7 @@ pub(crate) fn mapc(arguments: &[&str], input: &str) -> Output {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("mapc was built");
+        .expect("the program mapc was built");
     // A command that fails early need not read its input.
     let _ = std::io::Write::write_all(&mut child.stdin.take().expect("a pipe"), input.as_bytes());
     child.wait_with_output().expect("mapc ends")
@@ -87,9 +87,9 @@ pub(crate) fn brush(min: [i32; 3], max: [i32; 3], surface: &str) -> String {
     let mut text = String::from(if matrix { "{\nbrushDef\n{\n" } else { "{\n" });
     for plane in planes {
         for [x, y, z] in plane {
-            write!(text, "( {x} {y} {z} ) ").expect("strings take everything");
+            write!(text, "( {x} {y} {z} ) ").expect("writing to a String never fails");
         }
-        writeln!(text, "{surface}").expect("strings take everything");
+        writeln!(text, "{surface}").expect("writing to a String never fails");
     }
     text + if matrix { "}\n}\n" } else { "}\n" }
 }
@@ -163,7 +163,7 @@ pub(crate) fn judged(
 
 /// Brushes in a grid, one for each row of a table, and their middles.
 pub(crate) fn grid<'a>(rows: &[(&'a str, Stops)], surface: fn(&str) -> Surface) -> Grid<'a> {
-    assert!(rows.len() <= 64, "the room has no more places");
+    assert!(rows.len() <= 64, "the row has no place for more brushes");
     let mut grid = Grid { brushes: Vec::new(), at: Vec::new() };
     for (index, &(name, stops)) in rows.iter().enumerate() {
         let [x, y] = [index % 8, index / 8].map(|i| 64 * i as i32 - 224);

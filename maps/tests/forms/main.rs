@@ -73,7 +73,7 @@ fn trenchbroom_quote() {
                   \"path\" \"C:\\quake\\\"\n\"origin\" \"0 0 64\"\n}\n";
     judged(&folder, &(map + entity), &[([0, 0, 64], Nothing, "the room")], &[]);
     let world = obsp::World::load(&folder.0.join("map.obsp")).expect("a world");
-    let entity = world.entities().last().expect("it has some");
+    let entity = world.entities().last().expect("the map has entities");
     assert_eq!(entity.get("message"), Some("She said \"go\" twice"));
     assert_eq!(entity.get("path"), Some("C:\\quake\\"));
 }
@@ -110,7 +110,8 @@ fn the_form_can_be_set_and_is_told() {
     let slab = slab(&standard("common/clip"));
     let map = room("", &standard("stone"), &[slab]);
     let at = |stops| [([0, 0, 64], stops, "common/clip")];
-    assert_eq!(judged(&folder, &map, &at(Players), &[])["form"], "quake3", "by its folder");
+    assert_eq!(judged(&folder, &map, &at(Players), &[])["form"], "quake3", "the folder says the \
+        form");
     let as_quake = ["--game-form", "quake"];
     assert_eq!(judged(&folder, &map, &at(All), &as_quake)["form"], "quake");
     let [source, world] =

@@ -106,10 +106,10 @@ mod tests {
         };
         let slides = (0..60).filter(|&tick| sent(tick, Some(tick as f32))).count();
         assert_eq!(slides, 30);
-        assert!(sent(60, Some(59.0)), "where it came to rest");
+        assert!(sent(60, Some(59.0)), "the place at which the body came to rest is sent");
         assert!((61..100).all(|tick| !sent(tick, Some(59.0))), "known");
-        assert!((100..140).all(|tick| !sent(tick, None)), "touched no longer");
-        assert!(sent(140, Some(60.0)), "and once more");
+        assert!((100..140).all(|tick| !sent(tick, None)), "no player touches the body any more");
+        assert!(sent(140, Some(60.0)), "the body has moved again");
     }
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(count, 10);
         assert!(is_sent(60, &at(60.0, true)));
         assert!(!is_sent(61, &at(60.0, false)), "too soon");
-        assert!(is_sent(66, &at(60.0, false)), "may be lost");
+        assert!(is_sent(66, &at(60.0, false)), "the first record may be lost");
         schedule.on_arrival(Tick(66));
         let mut is_sent =
             |tick, own: &OwnPlayer| schedule.take_due(Tick(tick), own, rate).is_some();
@@ -138,6 +138,6 @@ mod tests {
         assert!(!is_sent(202, &pushed), "too soon");
         pushed.motion.as_mut().unwrap().since_pushed = 1;
         assert!(is_sent(202, &pushed), "pushed");
-        assert!(!is_sent(203, &pushed), "that is known");
+        assert!(!is_sent(203, &pushed), "the client knows the motion");
     }
 }

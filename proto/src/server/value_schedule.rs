@@ -84,7 +84,8 @@ mod tests {
             let block = schedule.take_due(Tick(tick), values(value), acknowledged.map(Tick), RATE);
             block.map(|block| block.age)
         };
-        assert_eq!(due(&mut schedule, 1, 0, None), None, "the least values need no sending");
+        assert_eq!(due(&mut schedule, 1, 0, None), None, "values that are still the least are not \
+            sent");
         assert_eq!(due(&mut schedule, 2, 5, None), Some(0));
         assert_eq!(due(&mut schedule, 3, 6, None), None, "too soon");
         assert_eq!(due(&mut schedule, 5, 6, None), Some(0));
@@ -93,6 +94,6 @@ mod tests {
         assert_eq!(due(&mut schedule, 25, 7, Some(24)), Some(20));
         assert_eq!(due(&mut schedule, 29, 7, Some(24)), None, "under way");
         assert_eq!(due(&mut schedule, 30, 7, Some(26)), Some(25), "lost");
-        assert_eq!(due(&mut schedule, 300, 8, Some(26)), Some(0), "too old a baseline");
+        assert_eq!(due(&mut schedule, 300, 8, Some(26)), Some(0), "the baseline is too old");
     }
 }

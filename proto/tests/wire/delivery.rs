@@ -149,7 +149,7 @@ fn nothing_starves() {
             game.run(1);
             let (records, postponed) = (game.server.stats().records, game.server.stats().postponed);
             let is_idle = (records, postponed) == totals;
-            assert!(records > totals.0 || is_idle, "{limit} bytes: a snapshot without a record");
+            assert!(records > totals.0 || is_idle, "limit {limit} bytes: a snapshot has no record");
             totals = (records, postponed);
             if tick < bound + 20 {
                 continue;
@@ -169,7 +169,7 @@ fn nothing_starves() {
             "{limit} bytes: {records:.1} records, players wait {} snapshots, props {}",
             worst[0], worst[1]
         );
-        assert!(stats.postponed > 0, "all fits: nothing is tested");
+        assert!(stats.postponed > 0, "no record was postponed, so nothing is tested");
         let motions = game.touched[AuthoritativeMotion::MAX_TOUCHED];
         assert!(motions > 200 && game.client.stats().digests > 20, "{motions} motions");
         assert!(worst.iter().all(|&worst| worst <= bound), "{worst:?}");
@@ -248,12 +248,12 @@ fn an_unfinished_frame_ends_the_session_whatever_else_arrives() {
     let heard = game.server.last_received();
     let begun = heard + Duration::from_millis(10);
     assert_eq!(game.server.receive_stream(begun, &[200]).unwrap(), []);
-    assert_eq!(game.server.last_received(), heard, "a byte is not a message");
+    assert_eq!(game.server.last_received(), heard, "one byte does not count as a message");
     // A byte now and then does not delay the end.
     assert_eq!(game.server.receive_stream(begun + Duration::from_secs(8), &[0]).unwrap(), []);
     assert_eq!(game.server.next_timeout(), Some(heard + IDLE_TIMEOUT));
     game.run(30);
-    assert!(game.server.last_received() > begun, "commands are received");
+    assert!(game.server.last_received() > begun, "commands count as received");
     assert_eq!(game.server.next_timeout(), Some(begun + IDLE_TIMEOUT));
     assert_eq!(game.server.advance(begun + IDLE_TIMEOUT), Some(Event::TimedOut));
 }
@@ -286,7 +286,7 @@ fn silence_ends_both_sessions_and_not_earlier() {
     assert_eq!(game.client.advance(late), Some(obsp_proto::client::Event::TimedOut));
     assert_eq!((game.server.advance(late), game.client.advance(late)), (None, None));
     assert!(game.server.is_over() && game.client.is_over());
-    assert!(!game.server.stream_output().is_empty(), "the client is told");
+    assert!(!game.server.stream_output().is_empty(), "the client gets the reason");
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn chat_lines_are_received_and_floods_are_rejected() {
     }
     let (heard, _) = exchange(&mut game.server, &mut game.client, Time::ZERO);
     let said = |number| Event::Said(ChatLine::new(&format!("line {number}")).unwrap());
-    assert_eq!(heard, [0, 1, 2, 3, 4].map(said), "excess lines are dropped");
+    assert_eq!(heard, [0, 1, 2, 3, 4].map(said), "lines beyond the limit are dropped");
     assert_eq!(game.server.stats().excess_lines, 3);
     let line = encode_client_message(&ClientMessage::Say(ChatLine::new("flood").unwrap()));
     let flood = line.repeat(200);

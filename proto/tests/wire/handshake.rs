@@ -141,7 +141,7 @@ fn a_slow_hello_times_out_however_often_a_byte_arrives() {
         }
         server.receive_stream(now, &[*byte]).unwrap();
     }
-    panic!("never timed out");
+    panic!("the session did not time out");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_closing_server_tells_its_clients() {
     let (_, events) = exchange(&mut server, &mut client, Time::ZERO);
     assert_eq!(events, [client::Event::Closed(ClosingReason::ShuttingDown)]);
     server.close(ClosingReason::ShuttingDown);
-    assert_eq!(server.stream_output(), [], "goodbye is sent once");
+    assert_eq!(server.stream_output(), [], "the session says goodbye only once");
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn a_client_follows_into_another_world_whatever_is_still_on_its_way() {
     server.change_world(now, Arc::clone(&elsewhere));
     client.say(ChatLine::new("gg").unwrap());
     let (events, received) = exchange(&mut server, &mut client, now);
-    assert_eq!(events, [], "not in the match");
+    assert_eq!(events, [], "the client is not in the match yet");
     let map_name = MapName::new("arena");
     assert_eq!(received, [client::Event::NewWorld { map: MapHash([8; 32]), name: map_name }]);
     assert_eq!((client.player(), client.next_command_at()), (None, None));
@@ -286,7 +286,7 @@ fn a_client_follows_into_another_world_whatever_is_still_on_its_way() {
     // Datagrams of the old world arrive late on both sides.
     assert_eq!(client.receive_datagram(now, &overtaken), Ok(None));
     assert!(server.receive_datagram(now, &late.datagram).is_ok());
-    assert_eq!(client.next_event(Tick(u32::MAX)), None, "an event of the old world");
+    assert_eq!(client.next_event(Tick(u32::MAX)), None, "the event belongs to the old world");
     let mut quantiser = Quantiser::new(elsewhere.bounds);
     let fresh = snapshot(&mut server, &mut quantiser, 511);
     let fresh = client.receive_datagram(now, &fresh).unwrap().expect("a snapshot");

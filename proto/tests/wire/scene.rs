@@ -55,7 +55,7 @@ impl Scene {
     }
 
     /// Stops everything from now on.
-    #[allow(dead_code, reason = "benches share this file and have no use for it")]
+    #[allow(dead_code, reason = "the benchmarks share this file and do not use the item")]
     pub(crate) fn come_to_rest(&mut self) {
         self.frozen = true;
         self.state.entities.iter_mut().for_each(|entity| entity.velocity = DVec3::ZERO);

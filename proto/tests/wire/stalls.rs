@@ -42,7 +42,8 @@ fn commands_are_used_again_a_second_after_a_stall() {
             let used = used(&mut game, resumed);
             // Where datagrams are lost, the necessary margin is still being learnt.
             let least = if loss > 0.0 { 54 } else { 57 };
-            assert!(used >= least, "{ticks} ticks, {delay} ms, {loss}: {used} of 60 ticks");
+            assert!(used >= least, "{ticks} ticks, {delay} ms, {loss}: the commands of {used} of \
+                                    60 ticks were used");
         }
     }
 }
@@ -55,7 +56,7 @@ fn the_commands_of_a_distant_client_come_to_be_used() {
         let mut game = Match::new(7, Scene::new(7, 4, 20), link(delay, 0.0));
         game.run(600);
         let used = used(&mut game, 1);
-        assert!(used >= 58, "{delay} ms: {used} of 60 ticks");
+        assert!(used >= 58, "{delay} ms: the commands of {used} of 60 ticks were used");
     }
 }
 
@@ -75,7 +76,8 @@ fn the_commands_of_a_player_whose_hello_was_lost_come_to_be_used() {
                 let lead = game.jitter_buffer.lead().map(|lead| lead.ticks());
                 let told = format!("{delay} ms, hello {waited:?}, {is_idle}");
                 assert_eq!(used, [60; 4], "{told}");
-                assert!(lead.is_some_and(|lead| lead < 4.0), "{told}: {lead:?} ticks too early");
+                assert!(lead.is_some_and(|lead| lead < 4.0), "{told}: commands come {lead:?} ticks \
+                    too early");
             }
         }
     }

@@ -241,11 +241,11 @@ mod tests {
     #[test]
     fn the_example_of_the_guide_is_what_is_usual() {
         let page = include_str!("../GAME_TOML.md");
-        let (_, rest) = page.split_once("```toml\n[movement]").expect("there is an example");
+        let (_, rest) = page.split_once("```toml\n[movement]").expect("the page shows an example");
         let (example, _) = rest.split_once("```").expect("it ends");
         let pin = include_str!("../../examples/models/pin.obj");
         let file = GameFile::read(&format!("[movement]{example}"), &mut |_| Ok(pin.to_owned()));
-        let (file, usual) = (file.expect("it can be read"), GameFile::default());
+        let (file, usual) = (file.expect("the example can be read"), GameFile::default());
         assert_eq!(file.movement(), usual.movement());
         assert_eq!((file.player(), file.weapons()), (usual.player(), usual.weapons()));
         assert_eq!(file.size(), Some(&PlayerSize::default()));

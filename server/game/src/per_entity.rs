@@ -96,7 +96,7 @@ mod tests {
         let mut values = PerEntity::default();
         values.insert(id(3, 0), 'b');
         values.insert(id(1, 0), 'a');
-        assert_eq!(values.get(id(3, 1)), None, "a later entity of the same slot");
+        assert_eq!(values.get(id(3, 1)), None, "the id is of a later entity in that slot");
         assert_eq!(values.remove(id(3, 1)), None);
         values.insert(id(3, 1), 'c');
         assert_eq!(values.get(id(3, 0)), None);

@@ -113,11 +113,11 @@ fn an_entity_of_a_class_spawns_its_model() {
     assert_eq!(play.body("gem"), Some(DVec3::new(300.0, 300.0, 100.0)));
     assert_eq!(play.game.world().warnings().len(), 1, "{:?}", play.game.world().warnings());
     play.run(60, &[]);
-    let fallen = play.body("gem").expect("it is there");
+    let fallen = play.body("gem").expect("the entity exists");
     assert!(fallen.z < 20.0, "{fallen}");
     let saved = play.game.save();
     let arena = Arena.with_file(play.game.game_file());
-    let mut loaded = arena.load_match(room(), &saved).expect("it was saved");
+    let mut loaded = arena.load_match(room(), &saved).expect("a saved match can be loaded");
     loaded.step(&[]);
     play.run(1, &[]);
     assert_eq!(loaded.digest(), play.game.digest());
@@ -246,13 +246,13 @@ fn a_rocket_flies_straight_explodes_at_the_wall_and_throws_bodies_there() {
     let shooter = play.join_at(PlayerKind::Box, DVec3::new(-400.0, 0.0, 30.0));
     play.put_crate(DVec3::new(-60.0, 40.0, 17.0));
     play.run(120, &[]);
-    let before = play.body("crate").expect("it is there");
+    let before = play.body("crate").expect("the entity exists");
     let mut events = play.run(1, &[(shooter, holding(Buttons::SECONDARY))]);
     assert!(play.body("rocket").is_some(), "no rocket was launched");
     events.extend(play.run(60, &[]));
     let at = blast(&events).expect("the rocket explodes");
-    assert!((-6.0..0.0).contains(&at.x) && at.y.abs() < 1.0, "it explodes at {at}");
-    assert!(play.body("crate").expect("it is there").distance(before) > 10.0, "it stays");
+    assert!((-6.0..0.0).contains(&at.x) && at.y.abs() < 1.0, "the rocket explodes at {at}");
+    assert!(play.body("crate").expect("the crate exists").distance(before) > 10.0, "it stays");
     assert_eq!(play.body("rocket"), None);
 }
 
@@ -264,7 +264,7 @@ fn a_grenade_bounces_off_the_wall_and_explodes_when_its_fuse_ends() {
     events.extend(play.run(132, &[]));
     assert_eq!(blast(&events), None, "too early");
     let grenade = play.body("grenade").expect("still there");
-    assert!(grenade.x < -10.0, "it did not bounce: {grenade}");
+    assert!(grenade.x < -10.0, "the grenade did not bounce: {grenade}");
     assert!(blast(&play.run(30, &[])).is_some(), "too late");
 }
 

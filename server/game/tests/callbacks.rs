@@ -67,7 +67,7 @@ impl Game for Notes {
 
     /// Puts an agent at a free place once there is a player.
     fn joined(&self, state: &mut State, world: &mut WorldMut<'_>, player: EntityId) {
-        assert_ne!(state.agent, Some(player), "an agent does not join");
+        assert_ne!(state.agent, Some(player), "the agent never joins as a player");
         if state.agent.is_some() {
             return;
         }
@@ -82,7 +82,7 @@ fn play() -> Match<Notes> {
     let platform = brush(DVec3::new(-256.0, -256.0, -32.0), DVec3::new(256.0, 256.0, 0.0));
     let spawn = "{\n\"classname\" \"info_player_start\"\n\"origin\" \"-200 200 25\"\n}\n";
     let config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 4 };
-    Match::new(Notes, map(&Spaces::default(), &platform, spawn), config).expect("it can be played")
+    Match::new(Notes, map(&Spaces::default(), &platform, spawn), config).expect("the map can be played")
 }
 
 fn run(game: &mut Match<Notes>, ticks: u32, commands: &[(EntityId, Command)]) {
@@ -104,11 +104,11 @@ fn bodies_that_fall_asleep_have_not_parted() {
     let asleep = |id| game.world().entity(id).is_some_and(|entity| entity.asleep);
     assert!(asleep(lower) && asleep(upper));
     assert_eq!(game.state().contacts, [touched]);
-    game.world_mut().add_velocity(upper, DVec3::X * 3.0).expect("it is there");
+    game.world_mut().add_velocity(upper, DVec3::X * 3.0).expect("the prop exists");
     run(&mut game, 300, &[]);
     assert_eq!(game.state().contacts, [touched]);
     let aside = DVec3::new(100.0, 100.0, 17.0);
-    game.world_mut().teleport(upper, aside, DQuat::IDENTITY).expect("it is free there");
+    game.world_mut().teleport(upper, aside, DQuat::IDENTITY).expect("the place is free");
     run(&mut game, 1, &[]);
     assert_eq!(game.state().contacts, [touched, Contact::Parted(lower, upper)]);
 }
@@ -118,12 +118,12 @@ fn bodies_that_fall_asleep_have_not_parted() {
 fn a_player_who_shoves_a_body_touches_it_once_and_parts_from_it_once() {
     let mut game = play();
     let (lower, upper) = (game.state().lower.unwrap(), game.state().upper.unwrap());
-    game.world_mut().remove(upper).expect("it is there");
+    game.world_mut().remove(upper).expect("the prop exists");
     let player = game.join_as(PlayerKind::Box).expect("there is a place");
     run(&mut game, 90, &[(player, walking(127))]);
     let (touched, parted) = (Contact::Touched(lower, player), Contact::Parted(lower, player));
     assert_eq!(game.state().contacts, [touched]);
-    let shoved = game.world().entity(lower).expect("it is there").position;
+    let shoved = game.world().entity(lower).expect("the prop exists").position;
     assert!(shoved.x > 8.0, "{shoved}");
     run(&mut game, 10, &[(player, walking(-127))]);
     assert_eq!(game.state().contacts, [touched], "a quarter of a second has not passed");
@@ -132,7 +132,7 @@ fn a_player_who_shoves_a_body_touches_it_once_and_parts_from_it_once() {
     // A player who leaves the world parts at once.
     run(&mut game, 30, &[(player, walking(127))]);
     assert_eq!(game.state().contacts, [touched, parted, touched]);
-    game.world_mut().take_out(player).expect("they are there");
+    game.world_mut().take_out(player).expect("the player is in the world");
     run(&mut game, 1, &[]);
     assert_eq!(game.state().contacts, [touched, parted, touched, parted]);
 }
@@ -153,11 +153,11 @@ fn a_player_who_falls_out_of_the_map_comes_back_where_the_game_says() {
     assert_eq!(game.world().counters().fallen, 1);
     for _ in 1..OUT {
         game.step(&[]);
-        assert!(!is_there(&game), "the game lets them wait");
+        assert!(!is_there(&game), "the game keeps the player out of the world");
     }
     game.step(&[]);
     assert!(game.events().contains(&Event::Spawned { player }), "{:?}", game.events());
-    let back = game.world().entity(player).expect("they are back").position;
+    let back = game.world().entity(player).expect("the player is back in the world").position;
     assert!(back.distance(HOME) < 2.0, "{back}");
 }
 
@@ -166,7 +166,7 @@ fn an_agent_comes_at_once_where_the_game_wants_it() {
     let mut game = play();
     game.join_as(PlayerKind::Box).expect("there is a place");
     let agent = game.state().agent.expect("there is room");
-    let at = game.world().entity(agent).expect("it is in the world").position;
+    let at = game.world().entity(agent).expect("the entity is in the world").position;
     assert!(at.distance(DVec3::new(200.0, 200.0, 29.0)) < 2.0, "{at}");
     assert_eq!(game.world().players().len(), 2);
 }

@@ -73,7 +73,7 @@ fn call(name: &str, world: &mut WorldMut<'_>, id: EntityId, n: &mut Numbers) {
             assert!(volume.is_some() || !n.are_usual());
         }
         "WorldMut::inside" => _ = world.inside(VolumeId(n.whole(0, 65_535) as u16)).len(),
-        _ => panic!("{name} takes numbers, and nobody calls it with odd ones: add it here"),
+        _ => panic!("{name} takes numbers, and this test does not call it: add a call here"),
     }
 }
 
@@ -113,7 +113,7 @@ fn room() -> Arc<obsp::World> {
 fn no_call_of_a_game_panics_or_leaves_a_match_unsound_by_odd_numbers() {
     let map = room();
     let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 4 };
-    let mut audit = Audit::new(&map, &obsp::model::shipped()).expect("it can be audited");
+    let mut audit = Audit::new(&map, &obsp::model::shipped()).expect("the map can be audited");
     let found = functions(env!("CARGO_MANIFEST_DIR"), &[], &TYPES);
     let names = found.iter().map(|function| function.name.as_str());
     let of_matches = ["Match::new", "Match::with_file"];
@@ -123,7 +123,7 @@ fn no_call_of_a_game_panics_or_leaves_a_match_unsound_by_odd_numbers() {
         exercise(name, 3, |numbers| {
             let shared = Arc::new(Mutex::new(numbers.clone()));
             let game = Caller { name: name.to_owned(), numbers: Arc::clone(&shared) };
-            let mut game = Match::new(game, Arc::clone(&map), config).expect("it can be played");
+            let mut game = Match::new(game, Arc::clone(&map), config).expect("the map can be played");
             *numbers = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let player = game.join_as(PlayerKind::Box).expect("there is room");
             for tick in 0..3 {
@@ -134,7 +134,7 @@ fn no_call_of_a_game_panics_or_leaves_a_match_unsound_by_odd_numbers() {
                 let here = state.entities.iter().find(|entity| entity.id == player);
                 assert!(here.is_none_or(|entity| entity.position.is_finite()));
             }
-            game.restore(&game.save()).expect("it was saved");
+            game.restore(&game.save()).expect("a saved match can be loaded");
         });
     }
 }

@@ -135,7 +135,7 @@ fn play(map: &Arc<obsp::World>, objects: u32, players: u16, seed: u64, seen: &mu
         let loaded = Arena.load_match(Arc::clone(map), &saved);
         let mut loaded = loaded
             .unwrap_or_else(|error| panic!("{}, seed {seed}, round {round}: {error}", map.name()));
-        assert_eq!(loaded.save(), saved, "seed {seed}: it is saved again to the same bytes");
+        assert_eq!(loaded.save(), saved, "seed {seed}: the loaded match is saved to the same bytes");
         assert_eq!(audit.check(&loaded.world().state()), [], "seed {seed}, round {round}");
         for tick in 0..FOLLOWED {
             let where_ = || format!("{}, seed {seed}, round {round}, tick {tick}", map.name());
@@ -147,7 +147,7 @@ fn play(map: &Arc<obsp::World>, objects: u32, players: u16, seed: u64, seen: &mu
         }
         // The match goes on from an earlier state of its own.
         if round == 1 {
-            game.restore(&saved).expect("its own state");
+            game.restore(&saved).expect("a match can restore its own state");
         }
     }
 }
@@ -168,7 +168,8 @@ fn a_loaded_match_goes_on_as_the_saved_one() {
     println!("{seen:?}");
     let Seen { asleep, missiles, waiting, contacts, deaths } = seen;
     assert!(asleep > 100 && missiles > 10 && contacts > 100, "{asleep} {missiles} {contacts}");
-    assert!(deaths > 0 && waiting > 0, "nobody was dead: {deaths} deaths, {waiting} waiting");
+    assert!(deaths > 0 && waiting > 0, "no player waited, dead, in a save: {deaths} deaths, \
+                                        {waiting} waiting");
 }
 
 /// A match of a few ticks, small enough to damage it in many places.
@@ -184,12 +185,12 @@ fn small() -> (Arc<obsp::World>, Vec<u8>) {
 #[test]
 fn damaged_bytes_are_refused_or_play_on() {
     let (map, saved) = small();
-    let mut game = Arena.load_match(Arc::clone(&map), &saved).expect("it was saved");
+    let mut game = Arena.load_match(Arc::clone(&map), &saved).expect("a saved match can be loaded");
     let mut audit = Audit::new(&map, &Arena.models()).expect("the map can be played");
     let digest = game.digest();
     for length in (0..saved.len()).step_by(7) {
         assert!(game.restore(&saved[..length]).is_err(), "cut to {length}");
-        assert_eq!(game.digest(), digest, "a state that is refused changes nothing");
+        assert_eq!(game.digest(), digest, "a refused state changes nothing");
     }
     let mut longer = saved.clone();
     longer.push(0);
@@ -213,7 +214,7 @@ fn damaged_bytes_are_refused_or_play_on() {
     }
     println!("{accepted} of {flips} flips play on");
     assert!(accepted > 0 && accepted < flips, "{accepted} of {flips}");
-    game.restore(&saved).expect("it was saved");
+    game.restore(&saved).expect("a saved match can be loaded");
     assert_eq!(game.digest(), digest);
 }
 

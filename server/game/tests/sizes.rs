@@ -47,14 +47,14 @@ fn play(text: &str, size: &PlayerSize) -> Result<Match<Arena>, String> {
 
 /// The greatest X that a player reaches in four seconds, in a match that is audited in every tick.
 fn walks_to(game: &mut Match<Arena>, buttons: Buttons) -> f64 {
-    let mut audit = Audit::new(game.world().map(), &Arena.models()).expect("it can be audited");
+    let mut audit = Audit::new(game.world().map(), &Arena.models()).expect("the map can be audited");
     let player = game.join_as(PlayerKind::Box).expect("there is room");
     let ahead = Command { forward: 127, buttons, ..Command::default() };
     let mut farthest = f64::NEG_INFINITY;
     for _ in 0..240 {
         game.step(&[(player, ahead)]);
         assert_eq!(audit.check(&game.world().state()), []);
-        let at = game.world().entity(player).expect("it is in the world").position;
+        let at = game.world().entity(player).expect("the entity is in the world").position;
         farthest = farthest.max(at.x);
     }
     farthest
@@ -62,7 +62,7 @@ fn walks_to(game: &mut Match<Arena>, buttons: Buttons) -> f64 {
 
 #[test]
 fn a_small_player_walks_upright_where_the_usual_one_has_to_crouch() {
-    let small = file(SMALL).size().copied().expect("it has a size");
+    let small = file(SMALL).size().copied().expect("the file gives a size");
     let mut low = play(SMALL, &small).unwrap();
     assert_eq!(low.world().player_half_extents(Posture::Standing), DVec3::new(10.0, 10.0, 20.0));
     // The small player reaches the wall beyond the beam.

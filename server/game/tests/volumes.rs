@@ -53,7 +53,7 @@ impl Game for Gates {
         _: &obsp_sim::Command,
     ) {
         if let Some(place) = state.send_to.take() {
-            world.teleport(player, place, DQuat::IDENTITY).expect("it is free there");
+            world.teleport(player, place, DQuat::IDENTITY).expect("the place is free");
         }
     }
 
@@ -76,7 +76,7 @@ fn play(tick_rate: u32) -> Match<Gates> {
     let spawn = "{\n\"classname\" \"info_player_start\"\n\"origin\" \"-600 100 25\"\n}\n";
     let config = Config { tick_rate, seed: 3, objects: 0, max_players: 4 };
     let map = map(&Spaces::default(), &(floor + &wall), spawn);
-    Match::new(Gates, map, config).expect("it can be played")
+    Match::new(Gates, map, config).expect("the map can be played")
 }
 
 fn throw(game: &mut Match<Gates>, (x, y): (f64, f64), speed: f64) -> EntityId {
@@ -113,8 +113,9 @@ fn a_fast_player_enters_and_leaves_a_thin_volume_at_every_rate() {
             let player = game.join_as(PlayerKind::Box).expect("there is a place");
             let from = DVec3::new(-300.0 - 4.0 * f64::from(offset), 0.0, 700.0);
             let world = game.world_mut();
-            world.teleport(player, from, DQuat::IDENTITY).expect("it is free there");
-            world.set_velocity(player, DVec3::X * 2.0 * SPEED, DVec3::ZERO).expect("it is there");
+            world.teleport(player, from, DQuat::IDENTITY).expect("the place is free");
+            world.set_velocity(player, DVec3::X * 2.0 * SPEED, DVec3::ZERO).expect("the missile \
+                exists");
             run(&mut game, 0.4);
             let expected = [(0, player, true), (0, player, false)];
             assert_eq!(game.state().calls, expected, "{rate} Hz, {offset}");
@@ -130,7 +131,7 @@ fn a_missile_that_ends_behind_a_volume_has_come_through() {
     for _ in 0..5 {
         game.step(&[]);
     }
-    assert_eq!(game.world().entity(missile), None, "it has met the wall");
+    assert_eq!(game.world().entity(missile), None, "the missile has met the wall");
     assert_eq!(game.state().calls, [(0, missile, true), (0, missile, false)]);
 }
 
@@ -141,14 +142,14 @@ fn a_teleport_across_a_volume_reports_nothing() {
         let player = game.join_as(PlayerKind::Box).expect("there is a place");
         run(&mut game, 0.1);
         let beyond = DVec3::new(500.0, 0.0, 300.0);
-        game.world_mut().teleport(player, beyond, DQuat::IDENTITY).expect("it is free there");
+        game.world_mut().teleport(player, beyond, DQuat::IDENTITY).expect("the place is free");
         run(&mut game, 0.1);
         // The same within a tick, after the player's own move.
         let back = State { send_to: Some(DVec3::new(-500.0, 0.0, 300.0)), ..State::default() };
         let bytes = bincode::serde::encode_to_vec(&back, bincode::config::standard());
-        game.load_state(&bytes.expect("plain data")).expect("it is a state");
+        game.load_state(&bytes.expect("plain data")).expect("the state can be read");
         run(&mut game, 0.1);
-        let place = game.world().entity(player).expect("it is there").position;
+        let place = game.world().entity(player).expect("the player exists").position;
         assert!(place.x < 0.0, "{place}");
         assert_eq!(game.state().calls, [], "{rate} Hz");
     }
@@ -162,10 +163,10 @@ fn a_body_that_slides_along_a_volume_does_not_enter_it() {
         let player = game.join_as(PlayerKind::Box).expect("there is a place");
         let world = game.world_mut();
         let on_floor = DVec3::new(-600.0, 0.0, 30.0);
-        world.teleport(player, on_floor, DQuat::IDENTITY).expect("it is free there");
+        world.teleport(player, on_floor, DQuat::IDENTITY).expect("the place is free");
         run(&mut game, 0.5);
         let pushed = game.world_mut().set_velocity(player, DVec3::X * 400.0, DVec3::ZERO);
-        pushed.expect("it is there");
+        pushed.expect("the prop exists");
         run(&mut game, 0.5);
         assert_eq!(game.state().calls, [], "{rate} Hz");
     }
@@ -189,7 +190,7 @@ fn a_restored_match_reports_the_same_and_calls_stay_paired() {
             game.step(&[]);
         }
         let mut restored = play(rate);
-        restored.restore(&game.save()).expect("it is the same match");
+        restored.restore(&game.save()).expect("the save belongs to the same match");
         for tick in 0..2 * rate {
             for game in [&mut game, &mut restored] {
                 if tick < rate {

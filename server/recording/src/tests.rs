@@ -118,7 +118,7 @@ fn recorded() -> &'static Recorded {
         }
         let told = writer.bytes();
         writer.finish().expect("a file");
-        let bytes = std::fs::read(&file.0).expect("it was written");
+        let bytes = std::fs::read(&file.0).expect("the file was written");
         assert!(told < bytes.len() as u64 && bytes.len() as u64 <= told + 4_000, "{told}");
         Recorded { bytes, ticks, notes, keyframes }
     })
@@ -204,7 +204,7 @@ fn recorded_by(test: &str, game_file: &GameFile) -> Vec<u8> {
         }
     }
     writer.finish().expect("a file");
-    std::fs::read(&file.0).expect("it was written")
+    std::fs::read(&file.0).expect("the file was written")
 }
 
 /// The numbers that the match was played by are in the recording: it replays to the same
@@ -328,7 +328,7 @@ fn one_flipped_bit_is_refused_or_named_at_its_tick() {
         assert!(ticks.starts_with(&read), "{where_}");
         named += 1;
     }
-    assert!(named > flips / 10, "{named} of {flips} are named");
+    assert!(named > flips / 10, "only {named} of {flips} flips are named in an error");
 }
 
 /// The hashes of these hostile frames fit, as an attacker would make them.
@@ -378,8 +378,8 @@ fn keyframes_that_are_packed_by_too_many_others_are_refused() {
     }
     let [whole, delta] = [Kind::Keyframe, Kind::Delta];
     assert_eq!(kinds, [whole, delta, delta, delta, whole, delta]);
-    let recording = read(&out).expect("it begins well");
-    let error = recording.incomplete().expect("it does not go on").to_string();
+    let recording = read(&out).expect("the beginning of the recording can be read");
+    let error = recording.incomplete().expect("the recording is incomplete").to_string();
     assert!(error.contains("tick 240") && error.contains("packed by"), "{error}");
     assert_eq!(recording.keyframes().len(), 4);
 }

@@ -270,7 +270,7 @@ impl World {
     /// // Half a second of running at full speed, along the y axis.
     /// let run = Command { forward: 127, yaw: 16_384, ..Command::default() };
     /// (0..30).for_each(|_| world.step(&[(player, run)]));
-    /// let end = world.entity(player).expect("it is in the world").position;
+    /// let end = world.entity(player).expect("the entity is in the world").position;
     /// assert!(end.y > start.y + 50.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -92,7 +92,8 @@ fn a_correction_is_carried_through_all_later_commands() {
     assert_eq!(prediction.motion(), Some((Tick(6), expected)));
     let correction = expected.position.as_dvec3() - before.position.as_dvec3();
     assert_eq!(error.correction, correction);
-    assert_eq!(prediction.reconcile(Tick(1), answer(start), &[]), None, "an old motion");
+    assert_eq!(prediction.reconcile(Tick(1), answer(start), &[]), None, "the answer is older than \
+        the motion");
     assert_eq!(prediction.stats().visible_corrections, 1);
 }
 
@@ -126,7 +127,7 @@ fn skipped_ticks_are_predicted_as_the_server_fills_them() {
     let (run, turn) = (wandering(1), wandering(99));
     prediction.play(&sent(4, run), &[]);
     prediction.play(&CommandSent { held: run, ..sent(8, turn) }, &[]);
-    assert_eq!(prediction.motion(), None, "nothing is known yet");
+    assert_eq!(prediction.motion(), None, "no snapshot has arrived");
     world.step(&[]);
     prediction.reconcile(Tick(1), answer(world.player_motion(player).unwrap()), &[]);
     for tick in 2..=8 {

@@ -143,7 +143,7 @@ pub enum JoinError {
         reason: String,
     },
     /// This machine has no route to the address.
-    #[error("this machine has no way to UDP {server}: {reason}")]
+    #[error("no network of this machine leads to UDP {server}: {reason}")]
     NoRoute {
         /// The server's address.
         server: SocketAddr,
@@ -179,7 +179,7 @@ pub enum JoinError {
     #[error("the server did not answer the hello")]
     NoHello,
     /// The server broke the protocol, or this client misreads it.
-    #[error("the server broke the protocol, or this client misreads it: {0}")]
+    #[error("the server broke the protocol, or this client is of another version: {0}")]
     Protocol(obsp_proto::ProtocolError),
     /// The map could not be loaded.
     #[error(transparent)]

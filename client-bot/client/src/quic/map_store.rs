@@ -216,11 +216,11 @@ mod tests {
         }
         // All maps have one game, whose data are fetched once.
         assert_eq!(*fetched.borrow(), (MAPS, 1));
-        assert!(Arc::ptr_eq(&get(0).await, &first), "it is kept");
+        assert!(Arc::ptr_eq(&get(0).await, &first), "the map in the store is kept");
         // This map is one too many. The second map, which was asked for least recently, leaves.
         get(MAPS).await;
         assert_eq!(*fetched.borrow(), (MAPS + 1, 1));
-        assert!(Arc::ptr_eq(&get(0).await, &first), "it was asked for again");
+        assert!(Arc::ptr_eq(&get(0).await, &first), "the map is asked for again");
         get(1).await;
         assert_eq!(*fetched.borrow(), (MAPS + 2, 1));
         assert_eq!(store.loaded.lock().await.len(), MAPS);

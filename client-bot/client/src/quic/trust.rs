@@ -63,7 +63,7 @@ impl Authority {
             roots.add(certificate).map_err(|error| error.to_string())?;
         }
         if roots.is_empty() {
-            return Err("it holds no certificate in PEM".to_owned());
+            return Err("the file holds no certificate in PEM".to_owned());
         }
         Ok(Self { roots: Arc::new(roots), name: name.to_owned() })
     }
@@ -97,9 +97,9 @@ impl Trust {
 pub enum TrustError {
     /// Neither a pin nor an authority was given.
     #[error(
-        "the server at {server} is not on this machine and cannot be told from an impostor; \
-         give the certificate's SHA-256, which it prints when it starts, with --pin, or the \
-         authority that issued the certificate with --ca"
+        "the server at {server} is not on this machine, and cannot be told from an impostor; the \
+         server prints the SHA-256 of its certificate when it starts: give that with --pin, or \
+         give the authority that issued the certificate with --ca"
     )]
     Unverifiable {
         /// The server's address.
@@ -148,7 +148,7 @@ impl ServerCertVerifier for Verifier {
         let own = fingerprint(certificate);
         match self.pin {
             Some(pin) if pin != own => Err(Error::General(format!(
-                "the server's certificate is not the pinned one but {own}"
+                "the server's certificate is {own}, not the pinned one"
             ))),
             Some(_) | None => Ok(ServerCertVerified::assertion()),
         }

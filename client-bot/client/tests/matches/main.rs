@@ -78,7 +78,7 @@ impl Match {
     fn joined(objects: u32) -> Self {
         let mut game = Self::new(objects);
         game.run(60);
-        assert!(game.client.motion().is_some(), "never in the world");
+        assert!(game.client.motion().is_some(), "the player never came into the world");
         game
     }
 
@@ -144,7 +144,7 @@ impl Match {
     fn disconnected(&self) -> &Disconnected {
         match self.events.last() {
             Some(Event::Disconnected(cause)) => cause,
-            other => panic!("not disconnected but {other:?}"),
+            other => panic!("the client was not disconnected: {other:?}"),
         }
     }
 }
@@ -259,7 +259,7 @@ fn bodies_of_a_model_of_the_games_own_are_predicted_by_their_shape() {
     let known = high_error(own.clone());
     assert!(known < 0.1, "one in fifty predictions is wrong by more than {known} units");
     let unknown = high_error(slab([8.0, 8.0, 8.0]));
-    assert!(unknown > 1.0, "a wrong shape made no difference: {unknown} units");
+    assert!(unknown > 1.0, "a wrong shape changed the prediction by {unknown} units only");
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn props_are_predicted_and_seen_over_a_line_that_loses_a_tenth() {
     let high = game.errors[game.errors.len() * 95 / 100];
     assert!(
         high < 0.1,
-        "one in twenty of {} is above {high} units: {:?}",
+        "one in twenty of {} errors is above {high} units: {:?}",
         game.errors.len(),
         game.errors
     );
@@ -334,7 +334,7 @@ fn only_the_map_of_the_match_is_used() {
     let other = LoadedMap::new(world, &GameData::default(), &hello.schema).unwrap();
     let refused = game.client.use_map(Arc::new(other), game.now);
     assert!(matches!(refused, Err(MapError::Other)));
-    assert!(game.client.motion().is_some(), "the map before is still used");
+    assert!(game.client.motion().is_some(), "the client still plays on the previous map");
 }
 
 #[test]

@@ -17,7 +17,7 @@ use obsp_proto::{Tick, Time};
 use obsp_sim::{Command, Config, EntityId, PlayerKind, World};
 
 /// The map of these matches.
-#[allow(dead_code, reason = "drivers play in a hall of their own")]
+#[allow(dead_code, reason = "drivers play in another hall")]
 pub(crate) const ARENA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../maps/arena.obsp");
 
 const RATE: NonZeroU16 = NonZeroU16::new(60).unwrap();
@@ -63,7 +63,7 @@ fn take(line: &mut Line, now: Time) -> Option<Vec<u8>> {
 impl Server {
     /// A match on this compiled map, with `objects` props besides the map's own; 0 stands for no
     /// props at all.
-    #[allow(dead_code, reason = "the example of the README alone")]
+    #[allow(dead_code, reason = "only the example of the README uses it")]
     pub(crate) fn new(map: &[u8], objects: u32) -> Self {
         Self::playing(map, objects, &GameData::default(), None)
     }
@@ -118,7 +118,8 @@ impl Server {
             snapshot_rate: RATE,
             map: MapHash(map.hash()),
             map_name: MapName::new("arena"),
-            bounds: WorldBounds::covering(bounds.min, bounds.max).expect("a map in bounds"),
+            bounds: WorldBounds::covering(bounds.min, bounds.max).expect("the map is within the \
+                bounds that can be sent"),
             player_limit: 1,
             schema: Arc::new(schema),
             game,
@@ -126,7 +127,7 @@ impl Server {
     }
 
     /// The session, for tests that send something at once.
-    #[allow(dead_code, reason = "drivers hear nothing")]
+    #[allow(dead_code, reason = "the tests of driving read no events")]
     pub(crate) fn session(&mut self) -> &mut Session {
         &mut self.session
     }
@@ -137,7 +138,7 @@ impl Server {
     }
 
     /// The simulation, for tests that put something into it.
-    #[allow(dead_code, reason = "the example of the README does not")]
+    #[allow(dead_code, reason = "the example of the README does not use it")]
     pub(crate) fn world_mut(&mut self) -> &mut World {
         &mut self.world
     }
@@ -240,7 +241,8 @@ impl Server {
                 AuthoritativeMotion::new(motion, tick, self.pushed).with_touched(touched)
             });
         }
-        let state = self.quantiser.quantise(&self.world.state()).expect("a state in bounds");
+        let state = self.quantiser.quantise(&self.world.state()).expect("the state is within the \
+            bounds that can be sent");
         let state = Arc::new(state);
         let snapshot = self.session.encode_snapshot(&state, &own, 1200);
         if let Some(snapshot) = snapshot.filter(|_| !self.is_lost()) {

@@ -189,7 +189,7 @@ mod tests {
         let (source, spaces) = (Source::from_text("bare", text), crate::Spaces::default());
         let options = crate::Options::default();
         let error = crate::compile(&source, &spaces, &options, &mut |_, _, _| ());
-        let error = error.expect_err("nothing is left").to_string();
+        let error = error.expect_err("a map without brushes is refused").to_string();
         let told = "bare: no brush is solid; the layer of line 1 is omitted from export";
         assert_eq!(error, told);
     }

@@ -149,7 +149,7 @@ mod tests {
     fn read(text: &str) -> Option<String> {
         let end = end(text.as_bytes(), 0, &mut LineAhead::default())?;
         let inside = decoded(&text.as_bytes()[1..end - 1]);
-        Some(String::from_utf8(inside).expect("it was text"))
+        Some(String::from_utf8(inside).expect("the source was UTF-8"))
     }
 
     #[test]

@@ -377,7 +377,7 @@ mod tests {
     fn curves_are_taken_out_and_counted() {
         let curve = "{\npatchDef2\n{\nbase/wall\n( 3 3 0 0 0 )\n(\n( ( 0 0 0 0 0 ) )\n)\n}\n}\n";
         let text = format!("{{\n{curve}{{\n{POINTS} t 0 0 0 1 1\n}}\n{curve}}}\n");
-        let read = read(text.as_bytes()).expect("it is read");
+        let read = read(text.as_bytes()).expect("the map is read");
         assert_eq!(read.entities[0].brushes.len(), 1);
         let curves = read.curves.iter().map(|c| (c.line, c.entity)).collect::<Vec<_>>();
         assert_eq!((curves, read.primitives), (vec![(2, 0), (15, 0)], Some(2)));

@@ -164,6 +164,7 @@ mod tests {
         for word in ["nana", "info", "-", "1.#", "\"nan\"", "n", "base/nan"] {
             assert_eq!(aligning(word), word == "1.#", "{word}");
         }
-        assert!(tokens(b"nan").all(|token| token.number().is_none()), "it is no coordinate");
+        assert!(tokens(b"nan").all(|token| token.number().is_none()), "the word is not a \
+            coordinate");
     }
 }

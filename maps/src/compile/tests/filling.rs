@@ -98,7 +98,7 @@ fn outside_a_sealed_room_everything_is_solid() {
     }
     // Six walls for each of four sizes, without the planes that are not needed.
     assert!(world.counts().onion_nodes <= 24, "{:?}", world.counts());
-    let again = World::from_bytes(&world.to_bytes()).expect("it was just written");
+    let again = World::from_bytes(&world.to_bytes()).expect("a written map can be read");
     assert!(again.is_sealed());
 }
 
@@ -144,7 +144,7 @@ fn a_leak_is_reported_with_the_entity_and_a_free_path() {
                     let trace = world.find_first_transition(size, from, to);
                     assert_eq!(trace, Trace::Clear, "{from} to {to}");
                 }
-                let end = path.last().expect("it leads somewhere");
+                let end = path.last().expect("the path has points");
                 assert!(!world.bounds().contains(*end));
                 assert!(!world.is_solid(size, OUTSIDE));
             }
@@ -205,7 +205,7 @@ fn pockets_and_unoccupied_maps_stay_empty() {
     // An entity outside keeps the outside empty.
     let both = Map::room().entity("info_player_start", OUTSIDE).compiled().world;
     assert!(!both.is_sealed());
-    let point = both.size("point").expect("it is listed");
+    let point = both.size("point").expect("the map has the size");
     assert!(!both.is_solid(point, OUTSIDE) && !both.is_solid(point, Vec3::ZERO));
 }
 
@@ -234,7 +234,7 @@ fn movers_from_entities_never_touch_filled_space() {
                     // The start is above the entity, with nothing in between.
                     !bare.is_solid(size, start)
                         && origin.is_some_and(|origin| {
-                            let point = bare.size("point").expect("it is listed");
+                            let point = bare.size("point").expect("the map has the size");
                             bare.find_first_transition(point, origin, start) == Trace::Clear
                         })
                 }));

@@ -67,11 +67,11 @@ impl Judge {
         let world = compile(source, &spaces, &options, &mut |_, _, _| ())
             .unwrap_or_else(|error| panic!("{error}"))
             .world;
-        let map = ParsedMap::read(source, &options).expect("it was read before");
+        let map = ParsedMap::read(source, &options).expect("the source was read before");
         let brushes = spaces.sizes().iter().map(|size| {
             let half = size.half_extents.as_dvec3();
             let statics = map.statics.iter().filter(|b| !(b.clip && size.is_point()));
-            statics.map(|b| expanded(&b.solid, half).expect("it was expanded before")).collect()
+            statics.map(|b| expanded(&b.solid, half).expect("the brush was expanded before")).collect()
         });
         Self { brushes: brushes.collect(), world, spaces }
     }
@@ -119,7 +119,8 @@ impl Judge {
         let latest = self.entry(size, s, e, -SHELL);
         let context = || {
             let name = &self.spaces.sizes()[size.index()].name;
-            format!("{name}: {start} to {end}: {trace:?}, right is {earliest:?} to {latest:?}")
+            format!("{name}, from {start} to {end}: the trace gives {trace:?}, not {earliest:?} to \
+                     {latest:?}")
         };
         let slack = 0.01 / (e - s).length().max(0.01);
         match trace {
@@ -153,7 +154,8 @@ impl Judge {
         for _ in 0..4 {
             let from = position;
             match self.world.find_first_transition(size, position, position + delta) {
-                Trace::StartSolid => panic!("{from} is in solid, reached from {start}"),
+                Trace::StartSolid => panic!("a trace from {start} ended at {from}, which is in \
+                    solid"),
                 Trace::Clear => {
                     position += delta;
                     delta = Vec3::ZERO;
@@ -165,9 +167,11 @@ impl Judge {
                 }
             }
             let solid = self.world.is_solid(size, position);
-            assert!(!solid, "{position} is in solid by the tree, from {from} by {delta}");
+            assert!(!solid, "a trace from {from} by {delta} ended at {position}, which the tree \
+                             says is in solid");
             let truth = self.is_solid(size, position.as_dvec3());
-            assert!(truth != Some(true), "{position} is in solid, from {from} by {delta}");
+            assert!(truth != Some(true), "a trace from {from} by {delta} ended at {position}, \
+                which is in solid");
         }
         position
     }

@@ -43,7 +43,7 @@ fn brushes() -> impl Strategy<Value = Vec<Brush>> {
 
 impl Brush {
     fn planes(&self) -> Vec<Plane> {
-        let solid = ConvexSolid::from_box(&self.bounds).expect("a box has sides");
+        let solid = ConvexSolid::from_box(&self.bounds).expect("the box has a volume");
         let mut planes: Vec<Plane> = solid.faces().iter().map(|f| f.plane).collect();
         let centre = self.bounds.centre();
         for cut in &self.cuts {

@@ -56,10 +56,10 @@ fn points_match_the_brushes() {
                     }
                 }
             }
-            assert_eq!(wrong, 0, "{name}: wrong points of {judged}");
+            assert_eq!(wrong, 0, "{name}: points are wrong, of {judged} judged");
             assert!(
                 judged * 10 > samples * 9,
-                "{name}: only {judged} of {samples} outside the shell"
+                "{name}: only {judged} of {samples} points are outside the shell"
             );
         }
     });

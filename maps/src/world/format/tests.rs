@@ -64,15 +64,15 @@ fn a_world_comes_back_as_it_was() {
 fn a_file_is_saved_whole_and_loaded() {
     let world = small_world();
     let folder = std::env::temp_dir().join(format!("obsp-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder of our own");
+    std::fs::create_dir_all(&folder).expect("the test's folder can be made");
     let path = folder.join("small.obsp");
     world.save(&path).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(World::load(&path).unwrap_or_else(|e| panic!("{e}")).hash(), world.hash());
-    let left: Vec<_> = std::fs::read_dir(&folder).expect("it is there").collect();
+    let left: Vec<_> = std::fs::read_dir(&folder).expect("the folder exists").collect();
     assert_eq!(left.len(), 1, "{left:?}");
-    std::fs::write(&path, b"OBSP").expect("it is ours");
+    std::fs::write(&path, b"OBSP").expect("the test can write to its folder");
     assert!(World::load(&path).is_err_and(|e| e.to_string().contains("small.obsp")));
-    std::fs::remove_dir_all(&folder).expect("it is ours");
+    std::fs::remove_dir_all(&folder).expect("the test can remove its folder");
     assert!(matches!(World::load(&path), Err(LoadError::Read { .. })));
     assert!(world.save(&path).is_err_and(|e| e.path == path));
 }

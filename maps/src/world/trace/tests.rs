@@ -164,14 +164,15 @@ fn the_deepest_tree_fits_a_small_stack() {
     let tree = OnionTree::new(Child::node(0).expect("the root"), nodes.collect()).expect("a tree");
     let search = move || {
         let (start, end) = (Vec3::ZERO, Vec3::X * 2.0 * MAX_DEPTH as f32);
-        let Trace::Hit(hit) = tree.trace(size, start, end) else { panic!("it is blocked") };
+        let Trace::Hit(hit) = tree.trace(size, start, end) else { panic!("the trace was not \
+            stopped") };
         assert_eq!(hit.point, Vec3::X);
         assert!(!matches!(tree.clearance(size, start, 1e6), crate::Clearance::Clear));
         // The origin is behind all planes.
         assert!(!tree.solidity(start).contains(size));
     };
     let small = std::thread::Builder::new().stack_size(512 << 10).spawn(search);
-    small.expect("a thread").join().expect("it has room");
+    small.expect("a thread").join().expect("the stack is large enough");
 }
 
 /// A slope that ends at a ceiling, and a plane through their edge that divides
@@ -193,7 +194,7 @@ fn a_plane_without_a_face_beside_the_start_is_not_reported() {
     let tree = OnionTree::new(link(0), nodes).expect("a tree");
     let start = Vec3::new(-127.99654, -173.5209, 211.96875);
     for end in [Vec3::new(-128.997, -170.95616, 219.60062), Vec3::new(-237.6, 384.9, 555.7)] {
-        let Trace::Hit(hit) = tree.trace(size, start, end) else { panic!("it meets nothing") };
+        let Trace::Hit(hit) = tree.trace(size, start, end) else { panic!("the trace was stopped") };
         assert!(hit.normal == slope || hit.normal == Vec3::NEG_Z, "{}", hit.normal);
     }
 }

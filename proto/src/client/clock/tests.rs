@@ -106,7 +106,7 @@ fn a_clock_that_is_far_ahead_is_set_back_at_once_and_only_once() {
     clock.take_due(at(260.0));
     clock.steer(at(260.0), Tick(60), Lead::from_ticks(201.5));
     assert!((ahead(&clock, 260.0, 60.0) - before).abs() < 1.0);
-    assert_eq!(clock.take_due(at(261.0)), Some(Tick(68)), "due once more");
+    assert_eq!(clock.take_due(at(261.0)), Some(Tick(68)), "the command is due once more");
     // The server has not received any of the new commands yet.
     clock.steer(at(262.0), Tick(62), Lead::from_ticks(201.5));
     assert!((ahead(&clock, 262.0, 62.0) - before).abs() < 1.0);
@@ -192,7 +192,7 @@ fn unused_after_waiting(wait: f64) -> u32 {
         }
     }
     let round_trip = clock.round_trip().as_secs_f64() * 60.0;
-    assert!((5.5..8.0).contains(&round_trip), "{round_trip} ticks there and back");
+    assert!((5.5..8.0).contains(&round_trip), "a way there and back took {round_trip} ticks");
     last_unused
 }
 

@@ -169,7 +169,7 @@ struct Refused;
 
 impl Serialize for Refused {
     fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
-        Err(serde::ser::Error::custom("it has no encoding"))
+        Err(serde::ser::Error::custom("the value has no encoding"))
     }
 }
 
@@ -178,7 +178,7 @@ fn models() -> Vec<Model> {
     let driven = [("driven_slab", "crate"), ("driven_block", "l_block")].map(|(name, like)| {
         let like = shipped().into_iter().find(|model| model.name() == like);
         let like = like.expect("it ships");
-        Model::from_obj(name, like.source()).expect("it is a model").as_kinematic()
+        Model::from_obj(name, like.source()).expect("the source is that of a valid model").as_kinematic()
     });
     shipped().into_iter().chain(driven).collect()
 }
@@ -230,7 +230,8 @@ fn check_told(game: &Match<Hostile>) {
     assert!(lengths.iter().all(|length| *length <= MOST_BYTES), "{lengths:?}");
     let (world, told) = (game.world(), game.values(&game.world().state()));
     for field in [&WIDE, &FAR] {
-        let value = told.of_match.get(&[WIDE, FAR], field.name()).expect("it is declared");
+        let value = told.of_match.get(&[WIDE, FAR], field.name()).expect("the game declares the \
+            field");
         assert!((field.least()..=field.most()).contains(&value), "{} is {value}", field.name());
     }
     // Players outside of the world have values as well, each once.
@@ -287,8 +288,8 @@ fn a_hostile_game_cannot_make_two_bodies_overlap() {
         replaced += emergencies;
     }
     println!("{matches} matches, {done} calls changed the world, {replaced} replacements");
-    assert!(done > 50 * matches, "the calls do something: {done} in {matches} matches");
-    assert_eq!(replaced, 0, "no body was ever found in another");
+    assert!(done > 50 * matches, "only {done} calls changed the world, in {matches} matches");
+    assert_eq!(replaced, 0, "a body overlapped another one and was replaced");
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub use tank::DrivenTank;
 /// let player = world.join()?;
 ///
 /// // A client knows the player's motion, the other entities and the parameters.
-/// let motion = world.player_motion(player).expect("it is in the world");
+/// let motion = world.player_motion(player).expect("the entity is in the world");
 /// let mut others = world.state().entities;
 /// others.retain(|other| other.id != player);
 /// let run = Command { forward: 127, ..Command::default() };

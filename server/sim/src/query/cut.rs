@@ -64,7 +64,7 @@ mod tests {
         let all = cut.rows.concat();
         for sizes in 0..=cut.sizes.len() {
             let digit = char::from_digit(sizes as u32, 36).unwrap();
-            assert!(all.contains(digit), "nowhere are {sizes} sizes in solid");
+            assert!(all.contains(digit), "no point has {sizes} sizes in solid");
         }
         assert!(cut.rows.iter().all(|row| row.len() == cut.rows[0].len()));
         assert!(cut.rows.len() <= 256 && cut.rows[0].len() <= 256);

@@ -53,7 +53,7 @@ impl Threads {
         work: impl Fn(u16, usize) + Sync,
         lead: impl FnOnce(&Stages) + Send,
     ) {
-        debug_assert!(most <= usize::from(u16::MAX), "{most} items in a stage");
+        debug_assert!(most <= usize::from(u16::MAX), "a stage has {most} items, more than 65,535");
         let alone = !self.share(most);
         let stages = Stages {
             work: &work,
@@ -83,7 +83,8 @@ impl Stages<'_> {
             return (0..count).for_each(|item| (self.work)(task, item));
         }
         self.done.store(0, Ordering::Relaxed);
-        debug_assert!(count <= self.claims.len(), "{count} items in a stage");
+        debug_assert!(count <= self.claims.len(), "a stage has {count} items, more than were \
+            announced");
         let number = Stage::of(self.stage.load(Ordering::Relaxed)).number + 1;
         let stage = Stage { task, count: count as u16, number };
         self.stage.store(stage.bits(), Ordering::Release);

@@ -168,7 +168,7 @@ impl World {
     /// let id = world.spawn_body(model, at, DQuat::IDENTITY)?;
     /// world.set_velocity(id, DVec3::Z * 200.0, DVec3::ZERO)?;
     /// world.step(&[]);
-    /// assert!(world.entity(id).expect("it is in the world").position.z > 102.0);
+    /// assert!(world.entity(id).expect("the entity is in the world").position.z > 102.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -60,7 +60,7 @@ impl World {
     /// let player = world.join()?;
     /// let there = DVec3::new(-400.0, -320.0, 28.5);
     /// world.teleport(player, there, DQuat::IDENTITY)?;
-    /// assert_eq!(world.entity(player).expect("it is in the world").position, there);
+    /// assert_eq!(world.entity(player).expect("the entity is in the world").position, there);
     /// let last = world.relocations().last().expect("the teleport was announced");
     /// assert_eq!((last.entity, last.to), (player, Some(there)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

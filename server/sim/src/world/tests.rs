@@ -76,7 +76,7 @@ impl World {
 
     fn position(&self, slot: u16) -> DVec3 {
         let placement = self.entities.get(slot).and_then(Entity::placement);
-        placement.expect("in the world").pose().position
+        placement.expect("the entity is in the world").pose().position
     }
 
     /// Whether no two bodies overlap.
@@ -153,7 +153,7 @@ fn bodies_whose_paths_cross_within_one_tick_meet() {
         world.throw("small_crate", centre - DVec3::Y * reach, DVec3::Y * speed, DVec3::ZERO);
     world.step(&[]);
     let passed = |slot, axis: DVec3| (world.position(slot) - centre).dot(axis) > reach * 0.9;
-    assert!(!(passed(east, DVec3::X) && passed(north, DVec3::Y)), "both passed the crossing");
+    assert!(!(passed(east, DVec3::X) && passed(north, DVec3::Y)), "both bodies passed the crossing");
     assert!(world.is_clean());
 }
 
@@ -173,7 +173,7 @@ fn a_crowd_in_one_place_is_clean_again_after_one_tick() {
     assert!(world.context.counters.emergency_replacements >= 19, "{:?}", world.context);
     assert_eq!(world.context.counters.entities + world.context.counters.limbo, 20);
     for slot in 0..20 {
-        assert!(world.position(slot).x < 0.0, "put back behind the wall");
+        assert!(world.position(slot).x < 0.0, "the body was put back behind the wall");
     }
 }
 
@@ -213,13 +213,14 @@ fn a_crate_on_a_players_head_falls_when_the_player_walks_away() {
             world.step(&[]);
         }
         let carried = world.position(slot);
-        assert!(carried.z > 56.0, "case {case}: it fell through: {carried}");
+        assert!(carried.z > 56.0, "case {case}: the body fell through: {carried}");
         let walk = Command { forward: 127, yaw: case * 2_731, ..Command::default() };
         for _ in 0..180 {
             world.step(&[(id, walk)]);
         }
         let (left, player) = (world.position(slot), world.position(id.slot));
-        assert!(left.z < 20.0, "case {case}: it hangs in the air: {left}, the player {player}");
+        assert!(left.z < 20.0, "case {case}: the body hangs in the air at {left}, and the player \
+                                is at {player}");
     }
 }
 
@@ -265,7 +266,8 @@ fn a_player_on_a_moving_crate_is_carried_along() {
     }
     assert!(world.position(slot).x > -260.0, "the crate did not move");
     let now = world.position(rider.slot) - world.position(slot);
-    assert!((now - offset).length() < 8.0, "left behind: {now} instead of {offset}");
+    assert!((now - offset).length() < 8.0, "the body was left behind: it is at {now}, not at \
+        {offset}");
 }
 
 /// Symptom: a crate slept in the air. Cause: its support moved away more slowly than
@@ -278,13 +280,13 @@ fn a_sleeping_body_wakes_when_its_slow_support_leaves() {
     let above = world.throw("crate", at(48.2), DVec3::ZERO, DVec3::ZERO);
     world.step(&[]);
     let before = world.pairs.clone();
-    world.entities.get_mut(above).expect("the upper one").sleep.asleep = true;
+    world.entities.get_mut(above).expect("the upper crate exists").sleep.asleep = true;
     let slots = world.entities.slot_count();
     let touching = PairIndex::new(&before, slots);
     assert!(!sleep::wake_parted(&mut world.entities, &before, &touching), "they touch");
     assert!(sleep::wake_parted(&mut world.entities, &before, &PairIndex::new(&[], slots)));
-    assert!(!world.entities.get(above).expect("the upper one").sleep.asleep);
-    assert!(!world.entities.get(below).expect("the lower one").sleep.asleep);
+    assert!(!world.entities.get(above).expect("the upper crate exists").sleep.asleep);
+    assert!(!world.entities.get(below).expect("the lower crate exists").sleep.asleep);
 }
 
 #[test]
@@ -295,7 +297,7 @@ fn props_stand_where_the_map_has_them() {
     world.step(&[]);
     let plank = world.entities.get(0).and_then(Entity::placement).expect("the plank");
     let along = plank.pose().orientation * DVec3::X;
-    assert!(along.y.abs() > 0.99, "it points along {along}");
+    assert!(along.y.abs() > 0.99, "the barrel points along {along}");
 }
 
 #[test]
@@ -307,7 +309,7 @@ fn projectiles_leave_slots_free_for_players() {
     while world.entities.insert(Role::Prop(model), shape).is_some() {}
     assert_eq!(world.entities.iter().count(), crate::MAX_ENTITIES - 8);
     for _ in 0..8 {
-        let id = world.join().expect("a slot is kept");
+        let id = world.join().expect("the match keeps a slot for the player");
         assert!(usize::from(id.slot) < crate::MAX_ENTITIES);
     }
 }
@@ -350,9 +352,10 @@ fn a_ray_hits_players_where_the_shooter_saw_them() {
     };
     // The motion began at y = -10; the shot is fired along y = 0, in tick 13.
     let tick = |tick: u16| (13 - tick) * 16;
-    assert!(shot(tick(1)), "where it stood after the first tick");
-    assert!(!shot(tick(3)) && !shot(tick(12)) && !shot(0), "nobody was there");
-    assert!(shot(u16::MAX), "the oldest that is remembered");
+    assert!(shot(tick(1)), "the shot hits the place of the first tick");
+    assert!(!shot(tick(3)) && !shot(tick(12)) && !shot(0), "the shot misses, because nobody was \
+        there");
+    assert!(shot(u16::MAX), "the shot hits the oldest place that is remembered");
     // Between the first two ticks it stood between -10 and 30.
     assert!(shot(tick(1) - 8) && !shot(tick(2) + 2));
 }

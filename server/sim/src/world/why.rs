@@ -283,7 +283,7 @@ mod tests {
         // It moves 20 units a tick, and the floor is 10 below it.
         world.set_velocity(lift, DVec3::Z * -1200.0, DVec3::ZERO).unwrap();
         world.step(&[]);
-        let stop = world.why(lift).unwrap().stopped.expect("the floor is in its way");
+        let stop = world.why(lift).unwrap().stopped.expect("the floor is in the way of the lift");
         assert!(stop.other.is_none() && stop.solid.is_some(), "{stop:?}");
         assert!(stop.normal.z < -0.99 && (0.4..0.5).contains(&stop.share), "{stop:?}");
         let (map, models) = maps();
@@ -291,11 +291,12 @@ mod tests {
         assert_eq!(loaded.why(lift).unwrap().stopped, None);
         assert_eq!(loaded.digest(), world.digest());
         world.step(&[]);
-        let stop = world.why(lift).unwrap().stopped.expect("the floor is in its way still");
+        let stop = world.why(lift).unwrap().stopped.expect("the floor is still in the way of the \
+            lift");
         assert!(stop.share < 0.1, "{stop:?}");
         world.set_velocity(lift, DVec3::Z * 600.0, DVec3::ZERO).unwrap();
         world.step(&[]);
-        assert_eq!(world.why(lift).unwrap().stopped, None, "its way up is free");
+        assert_eq!(world.why(lift).unwrap().stopped, None, "the way up is free");
     }
 
     /// A heap of tumbling bodies, some of which the guard stops while they turn. Each names the

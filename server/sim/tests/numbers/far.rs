@@ -60,7 +60,7 @@ fn long_ray() {
 #[test]
 fn a_long_ray_meets_a_body() {
     let scene = Scene::new();
-    let at = scene.world.entity(scene.body).expect("it is there").position;
+    let at = scene.world.entity(scene.body).expect("the body exists").position;
     let from = at - DVec3::X * 100.0;
     for length in LENGTHS {
         let to = from + DVec3::X * length;
@@ -90,7 +90,7 @@ fn from_inside_of_solid_nothing_is_seen() {
     let world = &scene.world;
     let (free, solid) = (DVec3::new(0.0, 0.0, 90.0), DVec3::new(520.0, 0.0, 90.0));
     let near = world.cast_ray(DVec3::new(512.0, 0.0, 90.0), solid, None);
-    assert!(!near.start_solid && near.fraction == 0.0, "on the surface: {near:?}");
+    assert!(!near.start_solid && near.fraction == 0.0, "the ray starts on the surface: {near:?}");
     let edge = f64::from(UNIVERSE);
     let beyond = DVec3::X * edge.next_up();
     for from in [solid, beyond, DVec3::X * 1e308, DVec3::NAN] {
@@ -100,7 +100,7 @@ fn from_inside_of_solid_nothing_is_seen() {
         let swept = world.sweep(SweptShape::Box(DVec3::ONE), DQuat::IDENTITY, [from, free], None);
         assert!(swept.start_solid && swept.fraction == 0.0, "{swept:?}");
     }
-    let at = world.entity(scene.body).expect("it is there").position;
+    let at = world.entity(scene.body).expect("the body exists").position;
     let inside = world.cast_ray(at, free, None);
     assert!(inside.start_solid && inside.entity == Some(scene.body), "{inside:?}");
     let surface = world.cast_ray(at - DVec3::X * 16.0, at, None);
@@ -117,7 +117,7 @@ fn from_inside_of_solid_nothing_is_seen() {
 /// zero: it fell through everything, and the audit found no fault.
 #[test]
 fn orientation_overflow() {
-    let mut audit = Audit::new(&map(), &models()).expect("it can be audited");
+    let mut audit = Audit::new(&map(), &models()).expect("the map can be audited");
     for exponent in [-308, -200, -170, -155, -30, 0, 30, 154, 155, 200, 307] {
         let mut scene = Scene::new();
         let turn = DQuat::from_xyzw(0.6, 0.0, 0.0, 0.8) * 10_f64.powi(exponent);
@@ -133,11 +133,11 @@ fn orientation_overflow() {
             assert_eq!(audit.check_match(world), [], "1e{exponent}");
         }
         for id in ids {
-            let state = world.entity(id).expect("it is on the floor");
+            let state = world.entity(id).expect("the body is on the floor");
             assert!(state.orientation.is_normalized() && state.position.z > 10.0, "{state:?}");
         }
         let saved = world.save();
-        World::load(map(), models(), &saved).expect("it was saved");
+        World::load(map(), models(), &saved).expect("a saved match can be loaded");
     }
     let mut world = World::new(map(), models(), CONFIG).expect("the room can be played");
     let model = world.model("crate").expect("it ships");
@@ -159,14 +159,14 @@ fn a_body_that_leaves_the_map_is_put_back_and_a_missile_is_gone() {
         let options = obsp::Options::default();
         let found = obsp::compile(&source, &obsp::Spaces::default(), &options, &mut |_, _, _| ());
         let map = std::sync::Arc::new(found.expect("it compiles").world);
-        World::new(map, models(), CONFIG).expect("it can be played")
+        World::new(map, models(), CONFIG).expect("the map can be played")
     };
     let mut world = world();
     let (driven, rocket) = (world.model("driven").expect("there"), world.model("rocket"));
     let lift = world.spawn_body(driven, DVec3::new(0.0, 0.0, 600.0), DQuat::IDENTITY);
     let lift = lift.expect("there is room");
     let sideways = DVec3::new(4_500.0, 0.0, 0.0);
-    world.set_velocity(lift, sideways, DVec3::ZERO).expect("it is there");
+    world.set_velocity(lift, sideways, DVec3::ZERO).expect("the lift exists");
     let at = DVec3::new(0.0, 300.0, 300.0);
     let shot =
         world.spawn_missile(rocket.expect("it ships"), MissileMotion::Straight, at, sideways);
@@ -183,7 +183,7 @@ fn a_body_that_leaves_the_map_is_put_back_and_a_missile_is_gone() {
     }
     assert!(farthest > 60_000.0 && farthest < 66_200.0, "{farthest}");
     assert_eq!(world.entity(shot), None);
-    let back = world.entity(lift).expect("it was put back").position;
+    let back = world.entity(lift).expect("the lift was put back").position;
     assert!(back.length() < 2_000.0, "{back}");
 }
 

@@ -98,7 +98,7 @@ impl Scene {
         let mut world = World::new(map(), models(), CONFIG).expect("the room can be played");
         let player = world.join().expect("there is room");
         let spawn = |world: &mut World, model: &str, at: [f64; 3]| {
-            let model = world.model(model).expect("there is such a model");
+            let model = world.model(model).expect("the match has the model");
             world.spawn_body(model, at.into(), DQuat::IDENTITY).expect("there is room")
         };
         let tank = world.add_player_at(PlayerKind::Hovertank, DVec3::new(0.0, 300.0, 60.0), 0);
@@ -109,7 +109,7 @@ impl Scene {
         let (at, speed) = (DVec3::new(-300.0, 200.0, 300.0), DVec3::new(100.0, 0.0, 0.0));
         let missile = world.spawn_missile(rocket, MissileMotion::Straight, at, speed);
         let waiting = world.add_player(PlayerKind::Box).expect("there is room");
-        world.take_out(waiting).expect_err("it is outside already");
+        world.take_out(waiting).expect_err("the body is outside the world already");
         let (tank, missile) = (tank.expect("there is room"), missile.expect("there is room"));
         Self { world, player, tank, body, driven, missile, waiting }
     }
@@ -132,7 +132,7 @@ fn goes_on(mut world: World, audit: &mut Audit) {
     }
     let saved = world.save();
     let digest = world.digest();
-    world.restore(&saved).unwrap_or_else(|error| panic!("it was saved: {error}"));
+    world.restore(&saved).unwrap_or_else(|error| panic!("the saved match cannot be loaded: {error}"));
     assert_eq!(world.digest(), digest);
 }
 
@@ -350,12 +350,12 @@ fn query(name: &str, n: &mut Numbers) -> bool {
         "Cut::through" => assert!(Cut::through(&map(), n.f64(60.0)).rows.len() < 600),
         "Heat::of" => {
             static HEAT: OnceLock<Heat> = OnceLock::new();
-            let heat = || Heat::new(map(), &models()).expect("it can be played");
+            let heat = || Heat::new(map(), &models()).expect("the map can be played");
             HEAT.get_or_init(heat).of(&state(n));
         }
         "ContactSearch::find" => {
             static SEARCH: OnceLock<ContactSearch> = OnceLock::new();
-            let search = || ContactSearch::new(map(), &models()).expect("it can be played");
+            let search = || ContactSearch::new(map(), &models()).expect("the map can be played");
             let search = SEARCH.get_or_init(search);
             let thing = Thing {
                 model: ModelId(0),
@@ -371,7 +371,7 @@ fn query(name: &str, n: &mut Numbers) -> bool {
             }
         }
         "Audit::check" => {
-            let mut audit = Audit::new(&map(), &models()).expect("it can be audited");
+            let mut audit = Audit::new(&map(), &models()).expect("the map can be audited");
             let state = state(n);
             let found = audit.check(&state);
             let sound = |entity: &EntityState| {
@@ -382,16 +382,16 @@ fn query(name: &str, n: &mut Numbers) -> bool {
             assert!(state.entities.iter().all(sound) || !found.is_empty(), "{state:?}");
         }
         "Passages::check" => {
-            let mut passages = Passages::new(&map(), &models(), 60).expect("it can be audited");
+            let mut passages = Passages::new(&map(), &models(), 60).expect("the map can be audited");
             passages.check(&state(n));
             passages.check(&state(n));
         }
         "Passages::with_step_height" => {
-            let passages = Passages::new(&map(), &models(), 60).expect("it can be audited");
+            let passages = Passages::new(&map(), &models(), 60).expect("the map can be audited");
             passages.with_step_height(n.f64(18.0)).check(&state(n));
         }
         "Passages::judge" => {
-            let mut passages = Passages::new(&map(), &models(), 60).expect("it can be audited");
+            let mut passages = Passages::new(&map(), &models(), 60).expect("the map can be audited");
             let state = state(n);
             let entity = state.entities[0].id;
             let places = [vector(n, [1.0; 3]), vector(n, [2.0; 3])].map(Some);
@@ -446,7 +446,7 @@ fn value(name: &str, n: &mut Numbers) -> bool {
 #[test]
 fn no_public_function_panics_or_leaves_a_match_unsound_by_odd_numbers() {
     let scene = Scene::new();
-    let mut audit = Audit::new(&map(), &models()).expect("it can be audited");
+    let mut audit = Audit::new(&map(), &models()).expect("the map can be audited");
     let found = functions(env!("CARGO_MANIFEST_DIR"), &[], &TYPES);
     assert!(found.len() > 45, "{found:#?}");
     let bytes = ["World::load", "World::restore"];
@@ -465,7 +465,7 @@ fn no_public_function_panics_or_leaves_a_match_unsound_by_odd_numbers() {
             } else {
                 ask(name, &scene, numbers) || query(name, numbers) || value(name, numbers)
             };
-            assert!(known, "{name} takes numbers, and nobody calls it with odd ones: add it here");
+            assert!(known, "{name} takes numbers, and this test does not call it: add a call here");
         });
     }
 }

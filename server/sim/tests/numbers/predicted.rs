@@ -111,7 +111,7 @@ fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
             }
             let again = moving(n, 1, tank, [0.0, 300.0, 70.0]);
             predictor.correct_tank(&mut among, &again, &bodies);
-            check(&among.state().expect("it is there"));
+            check(&among.state().expect("the entity exists"));
             among.bodies().for_each(|body| check(&body));
         }
     }
@@ -119,7 +119,7 @@ fn call(name: &str, predictor: &Predictor, n: &mut Numbers) {
 
 #[test]
 fn no_prediction_panics_or_is_none_by_odd_numbers() {
-    let predictor = Predictor::new(map(), &models()).expect("it can be played");
+    let predictor = Predictor::new(map(), &models()).expect("the map can be played");
     let types = ["f64", "DVec3", "PlayerMotion", "Moving", "EntityState"];
     let found = functions(env!("CARGO_MANIFEST_DIR"), &[], &types);
     let found = found.iter().filter(|function| has(&function.name));

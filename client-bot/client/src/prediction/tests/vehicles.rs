@@ -55,7 +55,7 @@ fn far_ahead_of_the_server_a_tank_is_alone() {
     prediction.reconcile_vehicle(Tick(0), tank, &others);
     let bodies = |prediction: &Prediction| match prediction.own() {
         Some((_, Own::Driving(tank))) => tank.bodies().count(),
-        other => panic!("it drives no tank: {other:?}"),
+        other => panic!("the player drives no tank: {other:?}"),
     };
     assert_eq!(bodies(&prediction), 1);
     let far = (PROP_PREDICTION_LIMIT / SECONDS).round() as u32;

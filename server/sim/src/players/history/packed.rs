@@ -307,7 +307,7 @@ mod tests {
             pose: Pose::at(DVec3::splat(x.into())),
         };
         let ticks: VecDeque<Vec<PastPose>> = odd.map(|x| vec![past(x)]).into();
-        let back = from_bytes(&to_bytes(&ticks)).expect("they were written");
+        let back = from_bytes(&to_bytes(&ticks)).expect("written ticks can be read");
         for (tick, x) in back.iter().zip(odd) {
             assert_eq!(tick[0].pose.position.x.to_bits(), f64::from(x).to_bits());
         }

@@ -107,11 +107,13 @@ mod tests {
                 let turn = 360.0 / f64::from(count);
                 let mut pit: Vec<DVec3> =
                     (0..count).map(|side| slope(degrees, f64::from(side) * turn)).collect();
-                assert_eq!(steepest_way(&pit), None, "{count} slopes of {degrees} degrees");
+                assert_eq!(steepest_way(&pit), None, "{count} slopes of {degrees} degrees enclose \
+                    the player");
                 // A pit without one of its sides leaves a way out, if no two face each other.
                 pit.pop();
                 let open = pit.len() < 3 && turn * 2.0 != 360.0;
-                assert!(!open || steepest_way(&pit).is_some(), "{count} of {degrees}, one open");
+                assert!(!open || steepest_way(&pit).is_some(), "one of {count} slopes of {degrees} \
+                    degrees is missing");
             }
         }
     }
@@ -122,7 +124,7 @@ mod tests {
         assert_eq!(steepest_way(&gully), None);
         let (sin, cos) = (libm::sin(1_f64.to_radians()), libm::cos(1_f64.to_radians()));
         let tilted = gully.map(|DVec3 { x, y, z }| DVec3::new(x, y * cos + z * sin, z * cos));
-        let way = steepest_way(&tilted).expect("it falls along the gully");
+        let way = steepest_way(&tilted).expect("the player falls along the gully");
         assert!(way.y.abs() > 0.99, "{way}");
     }
 }

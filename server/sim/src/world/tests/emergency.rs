@@ -104,7 +104,7 @@ fn two_hundred_bodies_in_a_room_for_a_hundred_are_clean_after_one_tick_and_wait_
     for _ in 0..30 {
         trial.step_clean(200 - lucky.len());
     }
-    assert!(trial.world.context.counters.limbo < waiting, "nobody came back: {waiting}");
+    assert!(trial.world.context.counters.limbo < waiting, "none of {waiting} bodies came back");
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn bodies_spawned_inside_walls_and_sleepers_are_out_after_one_tick() {
     assert_eq!(trial.world.context.counters.limbo, 0);
     let within =
         |slot| trial.world.position(slot).abs().cmplt(DVec3::new(256.0, 256.0, 256.0)).all();
-    assert!((0..8).all(within), "put back beyond a wall");
+    assert!((0..8).all(within), "a body was put back beyond a wall");
 }
 
 /// Bodies of all models and players, in any orientation, at a few points of a room and
@@ -207,7 +207,7 @@ fn bodies_forced_into_the_world_are_clean_after_one_tick() {
             let placement = elsewhere.free(standing, at, DQuat::IDENTITY);
             trial.world.entities.commit(id.slot, placement);
         }
-        assert!(trial.overlaps().len() > bodies, "seed {seed}: nothing was forced");
+        assert!(trial.overlaps().len() > bodies, "seed {seed}: no overlap was forced");
         for tick in 0..8 {
             trial.step_clean(bodies + players);
             let state = trial.world.state();
@@ -222,13 +222,13 @@ fn bodies_forced_into_the_world_are_clean_after_one_tick() {
 #[test]
 fn a_player_who_falls_out_of_the_map_is_back_at_the_end_of_the_tick() {
     let mut world = nowhere();
-    let player = world.join().expect("there is a seat");
+    let player = world.join().expect("the match has a place for a player");
     let spawned = world.entity(player).expect("there is room").position;
     let aside = DVec3::new(300.0, 0.0, -2_900.0);
-    world.teleport(player, aside, DQuat::IDENTITY).expect("nothing is there");
+    world.teleport(player, aside, DQuat::IDENTITY).expect("the place is free");
     for _ in 0..120 {
         world.step(&[]);
-        let position = world.entity(player).expect("it is never out").position;
+        let position = world.entity(player).expect("the player is never out of the world").position;
         if world.counters().fallen > 0 {
             assert!(position.distance(spawned) < 1.0, "{position}");
             assert!(world.events().contains(&Event::Spawned { player }));
@@ -241,7 +241,7 @@ fn a_player_who_falls_out_of_the_map_is_back_at_the_end_of_the_tick() {
 #[test]
 fn players_who_find_no_place_wait_in_limbo_and_return() {
     let mut trial = Trial::new(chamber(128, 80));
-    let ids: Vec<_> = (0..20).map(|_| trial.world.join().expect("there is a seat")).collect();
+    let ids: Vec<_> = (0..20).map(|_| trial.world.join().expect("the match has a place for a player")).collect();
     let waiting = trial.world.context.counters.limbo;
     assert!((8..18).contains(&waiting), "{waiting} of 20 wait in a room for nine");
     trial.step_clean(20);
@@ -251,7 +251,7 @@ fn players_who_find_no_place_wait_in_limbo_and_return() {
     for _ in 0..3 {
         trial.step_clean(8);
     }
-    assert!(trial.world.context.counters.limbo < waiting, "nobody came back");
+    assert!(trial.world.context.counters.limbo < waiting, "none of {waiting} bodies came back");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn a_player_comes_in_with_the_heading_of_the_spawn_point() {
     let spawn = "{ \"classname\" \"info_player_start\" \"origin\" \"-300 0 25\" \"angle\" \"90\" }";
     let mut world = World::new(room_with(spawn), shipped().into(), CONFIG).expect("a match");
     for _ in 0..2 {
-        world.join().expect("there is a seat");
+        world.join().expect("the match has a place for a player");
     }
     let facing: Vec<u16> =
         world.entities.iter().filter_map(Entity::walker).map(|w| w.yaw).collect();
@@ -283,5 +283,5 @@ fn mistakes_in_a_map_are_reported_with_their_place() {
     assert!(has(&["class prop has no origin"]));
     assert!(has(&["info_player_deathmatch at [900, 0, 25]", "no floor"]));
     assert!(has(&["1 props fell out"]));
-    assert!(!has(&["[-300, 0, 20]"]), "a lift of a few units helps that one");
+    assert!(!has(&["[-300, 0, 20]"]), "a point that is a few units too low is lifted");
 }

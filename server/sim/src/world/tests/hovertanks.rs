@@ -13,7 +13,7 @@ fn tank_room() -> (World, EntityId) {
 
 impl World {
     fn put(&mut self, slot: u16, position: DVec3, orientation: DQuat) {
-        let shape = self.entities.get(slot).expect("it is there").shape;
+        let shape = self.entities.get(slot).expect("the entity exists").shape;
         self.entities.withdraw(slot);
         let placement = self.free(shape, position, orientation);
         self.entities.commit(slot, placement);
@@ -21,17 +21,17 @@ impl World {
 
     fn up(&self, slot: u16) -> DVec3 {
         let placement = self.entities.get(slot).and_then(Entity::placement);
-        placement.expect("in the world").pose().orientation * DVec3::Z
+        placement.expect("the entity is in the world").pose().orientation * DVec3::Z
     }
 
     /// Height of the lowest point of a body's bounds.
     fn lowest(&self, slot: u16) -> f64 {
         let placement = self.entities.get(slot).and_then(Entity::placement);
-        placement.expect("in the world").bounds().min.z
+        placement.expect("the entity is in the world").bounds().min.z
     }
 
     fn speed(&self, slot: u16) -> f64 {
-        self.entities.get(slot).expect("it is there").velocity.length()
+        self.entities.get(slot).expect("the entity exists").velocity.length()
     }
 }
 
@@ -44,8 +44,8 @@ fn a_tank_floats_level_and_stands_still() {
     let (mut world, tank) = tank_room();
     world.run(4.0, &[]);
     let height = world.lowest(tank.slot);
-    assert!((28.0..34.0).contains(&height), "it floats at {height}");
-    assert!(world.up(tank.slot).z > 0.999, "it is tilted: {}", world.up(tank.slot));
+    assert!((28.0..34.0).contains(&height), "the tank floats at {height}");
+    assert!(world.up(tank.slot).z > 0.999, "the tank is tilted: {}", world.up(tank.slot));
     assert!(world.speed(tank.slot) < 1.0, "it drifts: {}", world.speed(tank.slot));
 }
 
@@ -60,18 +60,18 @@ fn a_tank_flies_where_its_driver_looks_and_brakes() {
     world.run(2.0, &[(tank, stop)]);
     assert!(world.speed(tank.slot) < 1.0, "it drifts: {}", world.speed(tank.slot));
     let placement = world.entities.get(tank.slot).and_then(Entity::placement);
-    let gun = placement.expect("in the world").pose().orientation * DVec3::X;
-    assert!(gun.y > 0.99, "its gun points along {gun}");
+    let gun = placement.expect("the entity is in the world").pose().orientation * DVec3::X;
+    assert!(gun.y > 0.99, "the gun points along {gun}");
 }
 
 #[test]
 fn a_tank_lands_sleeps_and_takes_off() {
     let (mut world, tank) = tank_room();
     world.run(4.0, &[(tank, holding(Buttons::CROUCH))]);
-    assert!(world.lowest(tank.slot) < 0.5, "it hangs at {}", world.lowest(tank.slot));
+    assert!(world.lowest(tank.slot) < 0.5, "the tank hangs at {}", world.lowest(tank.slot));
     assert!(world.entities.get(tank.slot).is_some_and(|entity| entity.sleep.asleep));
     world.run(1.0, &[(tank, holding(Buttons::JUMP))]);
-    assert!(world.lowest(tank.slot) > 80.0, "it is at {}", world.lowest(tank.slot));
+    assert!(world.lowest(tank.slot) > 80.0, "the tank is at {}", world.lowest(tank.slot));
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn cargo_becomes_a_pad_on_the_ground() {
     let (world, _, pad) = with_pad();
     let entity = world.entities.find(pad).expect("the pad is there");
     assert_eq!(entity.role, Role::Prop(world.shipped_model("repair_pad")));
-    assert!(world.lowest(pad.slot) < 0.5, "it hangs at {}", world.lowest(pad.slot));
-    assert!(entity.sleep.asleep, "it does not come to rest");
+    assert!(world.lowest(pad.slot) < 0.5, "the pad hangs at {}", world.lowest(pad.slot));
+    assert!(entity.sleep.asleep, "the pad does not come to rest");
     assert!(!world.entities.iter().any(|entity| matches!(entity.role, Role::Cargo(_))));
 }
 
@@ -121,8 +121,8 @@ fn a_tank_lands_in_the_hollow_of_a_pad_and_takes_off_again() {
     assert!((hull - floor).abs() < 1.0, "its hull is at {hull}, the pad's floor at {floor}");
     assert!(world.speed(tank.slot) < 1.0);
     world.run(1.0, &[(tank, holding(Buttons::JUMP))]);
-    assert!(world.lowest(tank.slot) > 80.0, "it is at {}", world.lowest(tank.slot));
-    assert!(world.lowest(pad.slot) < 1.0, "it took the pad with it");
+    assert!(world.lowest(tank.slot) > 80.0, "the tank is at {}", world.lowest(tank.slot));
+    assert!(world.lowest(pad.slot) < 1.0, "the tank took the pad with it");
 }
 
 #[test]
@@ -160,9 +160,9 @@ fn a_box_without_room_for_a_pad_waits() {
     assert!(!deployed(&events), "there was room after all: {events:?}");
     let cargo = world.entities.iter().find(|entity| matches!(entity.role, Role::Cargo(_)));
     let cargo = cargo.expect("the box is still there").id;
-    assert!(world.lowest(cargo.slot) < 1.0, "it hangs at {}", world.lowest(cargo.slot));
+    assert!(world.lowest(cargo.slot) < 1.0, "the box hangs at {}", world.lowest(cargo.slot));
     world.put(cargo.slot, DVec3::new(-100.0, 300.0, 40.0), DQuat::IDENTITY);
-    assert!(deployed(&world.run(2.0, &[])), "it does not look again");
+    assert!(deployed(&world.run(2.0, &[])), "the box does not look for room again");
 }
 
 #[test]

@@ -27,8 +27,8 @@ fn drop_heap(world: &mut World, x: f64, bodies: u16, columns: u16) -> Vec<u16> {
 /// The poses and velocities of the bodies in `slots`, to the bit.
 fn bits(world: &World, slots: &[u16]) -> Vec<[u64; 13]> {
     let body = |&slot: &u16| {
-        let entity = world.entities.get(slot).expect("it is there");
-        let pose = entity.placement().expect("in the world").pose();
+        let entity = world.entities.get(slot).expect("the entity exists");
+        let pose = entity.placement().expect("the entity is in the world").pose();
         let [x, y, z, w] = pose.orientation.to_array();
         let numbers = [pose.position, entity.velocity, entity.angular].map(|v| v.to_array());
         let mut all = [0; 13];

@@ -25,7 +25,7 @@ fn models() -> Vec<Model> {
     let kinematic = [("slab", [64.0, 64.0, 4.0]), ("wall", [4.0, 48.0, 40.0])];
     let bar = [("bar", [100.0, 6.0, 14.0])];
     let made = kinematic.into_iter().chain(bar).map(|(name, half)| {
-        Model::from_obj(name, &cuboid(half)).expect("a box is a model").as_kinematic()
+        Model::from_obj(name, &cuboid(half)).expect("a cuboid is a valid model").as_kinematic()
     });
     shipped().into_iter().chain(made).collect()
 }
@@ -60,7 +60,7 @@ impl Stage {
     }
 
     fn drive(&mut self, id: EntityId, linear: DVec3) {
-        self.world.set_velocity(id, linear, DVec3::ZERO).expect("it is in the world");
+        self.world.set_velocity(id, linear, DVec3::ZERO).expect("the entity is in the world");
     }
 
     fn tick(&mut self, commands: &[(EntityId, Command)]) {
@@ -78,12 +78,13 @@ impl Stage {
     }
 
     fn at(&self, id: EntityId) -> DVec3 {
-        self.world.entity(id).expect("it is in the world").position
+        self.world.entity(id).expect("the entity is in the world").position
     }
 
     fn put_player(&mut self, at: [f64; 3]) -> EntityId {
         let player = self.world.join().expect("there is room for a player");
-        self.world.teleport(player, DVec3::from_array(at), DQuat::IDENTITY).expect("it is free");
+        self.world.teleport(player, DVec3::from_array(at), DQuat::IDENTITY).expect("the place is \
+            free");
         player
     }
 }
@@ -102,7 +103,7 @@ fn a_lift_carries_stacks_up_and_down_and_lets_them_sleep() {
             .collect();
         let asleep = |stage: &Stage, id: &EntityId| stage.world.entity(*id).unwrap().asleep;
         stage.ticks(60);
-        assert!(crates.iter().all(|id| asleep(&stage, id)), "they rest on the lift");
+        assert!(crates.iter().all(|id| asleep(&stage, id)), "the bodies rest on the lift");
         let seconds = (200.0 / speed).min(10.0);
         let before: Vec<f64> = crates.iter().map(|id| stage.at(*id).z).collect();
         let mut height = stage.at(lift).z;
@@ -121,14 +122,14 @@ fn a_lift_carries_stacks_up_and_down_and_lets_them_sleep() {
                 crates.iter().zip(&before).map(|(id, z)| stage.at(*id).z - z).collect();
             let way = if direction > 0.0 { speed * seconds } else { 0.0 };
             assert!(ways.iter().all(|z| (z - way).abs() < 0.5), "{speed}: {ways:?}, not {way}");
-            assert!(crates.iter().all(|id| asleep(&stage, id)), "they rest again");
+            assert!(crates.iter().all(|id| asleep(&stage, id)), "the bodies rest on the lift again");
         }
         let ids = crates.iter().map(|id| stage.at(*id));
         let off = ids.map(|at| (at.x - 200.0).abs() - 30.0).fold(0.0, |a: f64, b| a.max(b.abs()));
         // At the highest speed crates fly where the lift stops, and land as they turn: rounding
         // moves them by tenths.
         let limit = if speed > 200.0 { 2.5 } else { 2.0 };
-        assert!(off < limit, "{speed}: they slid by {off}");
+        assert!(off < limit, "{speed}: the bodies slid by {off}");
     }
 }
 
@@ -164,10 +165,10 @@ fn a_crusher_stops_at_crates_against_a_wall_and_lets_them_be() {
         stage.ticks((180.0 / speed * 60.0) as usize + 120);
         // 412 is 512 less three crates and half the wall. Crates may have turned or climbed.
         let at = stage.at(crusher).x;
-        assert!(at < 412.0, "{speed}: it is at {at}");
-        assert!(at > 380.0, "{speed}: it stopped at {at}");
+        assert!(at < 412.0, "{speed}: the door is at {at}");
+        assert!(at > 380.0, "{speed}: the door stopped at {at}");
         let entity = stage.world.entities.find(crusher).unwrap();
-        assert_eq!(entity.velocity, DVec3::X * speed, "it keeps the velocity that was set");
+        assert_eq!(entity.velocity, DVec3::X * speed, "the state has the velocity that was set");
         assert!(entity.sleep.held);
         assert_eq!(stage.world.entity(crusher).unwrap().velocity, DVec3::ZERO, "it stands");
         // The crusher goes back, and no crate jumps.
@@ -225,7 +226,7 @@ fn a_player_rides_a_lift_up_and_down_and_jumps_on_it() {
         stage.ticks(20);
         let above = |stage: &Stage| stage.at(player).z - stage.at(lift).z - 32.0;
         let rest = above(&stage);
-        assert!((0.0..0.3).contains(&rest), "the player stands {rest} above");
+        assert!((0.0..0.3).contains(&rest), "the player stands {rest} above the lift");
         for direction in [1.0, -1.0] {
             stage.drive(lift, DVec3::Z * speed * direction);
             let way = 300.0_f64.min(4.0 * speed);
@@ -268,7 +269,8 @@ fn a_fast_lift_throws_a_player_up_and_stops_below_the_ceiling() {
     stage.drive(lift, DVec3::Z * 1_200.0);
     stage.ticks(60);
     let (top, head) = (stage.at(lift).z + 4.0, stage.at(player).z + 28.0);
-    assert!(head > 511.5 && top > 455.0 && top < head - 56.0, "lift at {top}, head at {head}");
+    assert!(head > 511.5 && top > 455.0 && top < head - 56.0, "the lift is at {top}, and the head \
+        at {head}");
     let out = Command { forward: 127, ..Command::default() };
     for _ in 0..60 {
         stage.tick(&[(player, out)]);
@@ -370,7 +372,7 @@ fn sweep(threads: u16, ticks: usize, saved_at: Option<usize>) -> (u64, f64) {
         if Some(tick) == saved_at {
             let bytes = stage.world.save();
             let digest = stage.world.digest();
-            stage.world = World::load(room(), models().into(), &bytes).expect("it was saved");
+            stage.world = World::load(room(), models().into(), &bytes).expect("a saved match can be loaded");
             assert_eq!(stage.world.digest(), digest);
         }
     }

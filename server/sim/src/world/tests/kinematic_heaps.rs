@@ -25,7 +25,7 @@ fn hall() -> Arc<obsp::World> {
 fn models() -> Vec<Model> {
     let made = [("bar", [6.0, 100.0, 14.0]), ("blade", [6.0, 160.0, 60.0])];
     let made = made.into_iter().map(|(name, half)| {
-        Model::from_obj(name, &cuboid(half)).expect("a box is a model").as_kinematic()
+        Model::from_obj(name, &cuboid(half)).expect("a cuboid is a valid model").as_kinematic()
     });
     shipped().into_iter().chain(made).collect()
 }
@@ -59,7 +59,7 @@ fn drive(scene: Scene, threads: u16) -> Progress {
     let Scene { driver: model, speed, names, count, seed } = scene;
     let (map, models) = (hall(), models());
     let mut audit = Audit::new(&map, &models).expect("the hall can be audited");
-    let mut passages = Passages::new(&map, &models, CONFIG.tick_rate).expect("it can be audited");
+    let mut passages = Passages::new(&map, &models, CONFIG.tick_rate).expect("the map can be audited");
     let mut world = World::new(map, models.into(), CONFIG).expect("the hall can be played");
     world.set_threads(threads);
     let mut random = Random::new(seed);
@@ -115,8 +115,9 @@ fn a_fast_driver_goes_on_through_heaps() {
             let progress = drive(scene, 1);
             println!("{scene:?}: {progress:.3?}");
             let Progress { share, longest_stop, fastest, .. } = progress;
-            assert!(share > 0.85, "{scene:?}: it made {share} of its way");
-            assert!(longest_stop <= 5, "{scene:?}: it stood for {longest_stop} ticks");
+            assert!(share > 0.85, "{scene:?}: the kinematic body made {share} of its way");
+            assert!(longest_stop <= 5, "{scene:?}: the kinematic body stood for {longest_stop} \
+                                        ticks");
             assert!(fastest < 2.0 * scene.speed + 250.0, "{scene:?}: a body was shot at {fastest}");
         }
     }

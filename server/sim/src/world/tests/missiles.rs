@@ -48,8 +48,8 @@ fn a_grenade_comes_to_rest_on_the_floor_at_any_tick_rate() {
             world.step(&[]);
         }
         let (at, entity) = (world.position(slot), world.entities.get(slot).expect("there"));
-        assert!(entity.sleep.asleep, "{tick_rate} Hz: awake at {at}, {}", entity.velocity);
-        assert!((3.0..4.5).contains(&at.z), "{tick_rate} Hz: it hangs at {at}");
+        assert!(entity.sleep.asleep, "{tick_rate} Hz: the grenade is awake at {at}, {}", entity.velocity);
+        assert!((3.0..4.5).contains(&at.z), "{tick_rate} Hz: the grenade hangs at {at}");
     }
 }
 
@@ -77,7 +77,8 @@ fn grenades_among_crates_never_overlap() {
         }
         let thrown = |e: &&Entity| matches!(e.role, Role::Missile(_));
         let quick = |e: &Entity| e.velocity.length() > 50.0;
-        assert!(!world.entities.iter().filter(thrown).any(quick), "seed {seed}: still on its way");
+        assert!(!world.entities.iter().filter(thrown).any(quick), "seed {seed}: a grenade is still \
+            on its way");
         assert_eq!(world.entities.iter().filter(thrown).count(), 24, "seed {seed}");
         assert_eq!(world.context.counters.emergency_replacements, 0, "seed {seed}");
     }
@@ -110,7 +111,7 @@ fn a_grenade_that_leaves_a_crate_while_it_rotates_does_not_hang_there() {
         world.entities.get_mut(slot).expect("there").angular = spin;
         world.step(&[]);
         let way = world.position(slot).x - near.x;
-        assert!(way > 4.5, "trial {trial}: it moved by {way}, rotating by {spin}");
+        assert!(way > 4.5, "trial {trial}: the prop moved by {way}, rotating by {spin}");
         assert!(world.is_clean(), "trial {trial}");
     }
 }
@@ -131,7 +132,7 @@ fn a_grenade_pushes_the_crate_that_it_hits_and_comes_back() {
         Some(speeds(&world)).filter(|[_, grenade]| grenade.is_some_and(|speed| speed < 0.0))
     });
     let [Some(crate_speed), Some(grenade_speed)] = met.expect("it comes back") else {
-        panic!("one is gone")
+        panic!("a body is gone")
     };
     assert!(crate_speed > 2.0 && grenade_speed < -200.0, "{crate_speed}, {grenade_speed}");
 }
@@ -211,7 +212,7 @@ fn thrown_model() {
         ("spawn_missile", shove(&marked, missile)),
     ] {
         assert!(by < 1.0, "{how}: shoved by {by}");
-        assert_eq!(predicted, 0, "{how}: a client predicts that it is shoved");
+        assert_eq!(predicted, 0, "{how}: the client predicts that the player shoves the body");
     }
     let (by, predicted) = shove(&shipped(), spawned);
     assert!(by > 50.0 && predicted > 0, "a crate: {by}, {predicted}");

@@ -19,12 +19,12 @@ fn with_crate() -> (World, EntityId) {
 fn a_place_that_is_taken_is_an_answer_and_changes_nothing() {
     let (mut world, id) = with_crate();
     let before = world.state();
-    let at = world.entity(id).expect("it is there").position;
+    let at = world.entity(id).expect("the entity exists").position;
     let model = world.shipped_model("crate");
     let again = world.spawn_body(model, at, DQuat::IDENTITY);
     assert_eq!(again, Err(PlaceError::NoRoom));
     let far = world.spawn_body(model, at * 1e6, DQuat::IDENTITY);
-    assert_eq!(far, Err(PlaceError::NoRoom), "far outside of the map");
+    assert_eq!(far, Err(PlaceError::NoRoom), "the place is far outside the map");
     let nowhere = world.teleport(id, DVec3::NAN, DQuat::IDENTITY);
     assert_eq!(nowhere, Err(PlaceError::NotFinite));
     let gone = EntityId { slot: id.slot, generation: id.generation + 1 };
@@ -54,7 +54,7 @@ fn an_impulse_of_any_size_leaves_finite_velocities() {
 #[test]
 fn rays_sweeps_and_boxes_find_the_same_body() {
     let (world, id) = with_crate();
-    let at = world.entity(id).expect("it is there").position;
+    let at = world.entity(id).expect("the entity exists").position;
     let above = at + DVec3::Z * 60.0;
     let ray = world.cast_ray(above, at, None);
     assert_eq!(ray.entity, Some(id));
@@ -78,14 +78,15 @@ fn a_player_who_is_taken_out_waits_until_brought_back() {
     let mut world = World::new(room(), shipped().into(), CONFIG).expect("a match");
     let player = world.join().expect("there is room");
     let at = world.entity(player).expect("they spawned").position;
-    world.take_out(player).expect("they are in the world");
+    world.take_out(player).expect("the player is in the world");
     assert_eq!(world.take_out(player), Err(PlaceError::NoSuchEntity));
     assert_eq!(world.entity(player), None);
     assert_eq!(world.waiting(), [player]);
     world.bring_back_at(player, at + DVec3::X * 8.0, 0).expect("there is room");
-    let back = world.entity(player).expect("they are back").position;
+    let back = world.entity(player).expect("the player is back in the world").position;
     assert!((back - at - DVec3::X * 8.0).length() < 1.0, "{back}");
-    assert_eq!(world.bring_back(player), Err(PlaceError::NoSuchEntity), "they wait no more");
+    assert_eq!(world.bring_back(player), Err(PlaceError::NoSuchEntity), "the player does not wait \
+        any more");
 }
 
 /// The state of a match does not contain the spins of bodies, so the audit asks the match.
@@ -94,7 +95,7 @@ fn a_spin_that_is_none_is_found_by_the_audit_of_the_match() {
     let (mut world, id) = with_crate();
     let mut audit = Audit::new(&room(), &shipped()).expect("the room has both sizes");
     assert_eq!(audit.check_match(&world), []);
-    world.entities.get_mut(id.slot).expect("it is there").angular.y = f64::NAN;
+    world.entities.get_mut(id.slot).expect("the entity exists").angular.y = f64::NAN;
     let unsound = Unsound { body: id, number: UnsoundNumber::Spin };
     assert_eq!(audit.check_match(&world), [Fault::Unsound(unsound)]);
 }
@@ -135,11 +136,11 @@ fn one_body_too_many_is_refused() {
     let thrown = world.spawn_missile(rocket, MissileMotion::Straight, at(free), DVec3::X);
     assert_eq!(thrown, Err(PlaceError::Full));
     assert_eq!(world.state().entities.len(), free);
-    world.add_player(PlayerKind::Box).expect("a place is kept");
-    world.remove(ids[7]).expect("it is there");
+    world.add_player(PlayerKind::Box).expect("the match keeps a place for a player");
+    world.remove(ids[7]).expect("the entity exists");
     let again = world.spawn_body(model, at(7), DQuat::IDENTITY).expect("there is room again");
     assert_eq!((again.slot, again.generation), (ids[7].slot, 1));
-    assert_eq!(world.remove(ids[7]), Err(PlaceError::NoSuchEntity), "another has its slot");
+    assert_eq!(world.remove(ids[7]), Err(PlaceError::NoSuchEntity), "another entity has the slot");
     let models = vec![shipped()[0].clone(); MAX_MODELS + 1];
     let many = World::new(room(), models.into(), CONFIG).map(|_| ());
     assert_eq!(many, Err(SetupError::TooManyModels(MAX_MODELS + 1)));
@@ -174,11 +175,11 @@ fn a_body_on_a_removed_body_falls() {
     let height = |world: &World, id: EntityId| world.entity(id).expect("there").position.z;
     assert!(above.iter().all(|id| asleep(&world, *id)));
     let before = above.map(|id| height(&world, id));
-    world.remove(below).expect("it is there");
+    world.remove(below).expect("the entity exists");
     world.run(2.0, &[]);
     for (id, before) in above.into_iter().zip(before) {
         let fell = before - height(&world, id);
-        assert!((fell - 32.0).abs() < 1.0, "it fell by {fell}");
+        assert!((fell - 32.0).abs() < 1.0, "the body fell by {fell}");
         assert!(asleep(&world, id));
     }
 }

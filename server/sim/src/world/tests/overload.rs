@@ -46,14 +46,14 @@ fn energy(world: &World) -> f64 {
 }
 
 fn pace(world: &World, slot: u16) -> Pace {
-    world.entities.get(slot).expect("it is there").pace
+    world.entities.get(slot).expect("the entity exists").pace
 }
 
 #[test]
 fn far_islands_are_degraded_first_and_none_near_a_player() {
     let mut world = empty_room();
     let player = world.join().expect("a place");
-    let at = world.entity(player).expect("in the world").position;
+    let at = world.entity(player).expect("the entity is in the world").position;
     // The crates are beside the player, at the wall, and farthest away.
     let places = [at + DVec3::new(70.0, 0.0, 0.0), at.with_x(-100.0), at.with_x(440.0)];
     let slots = places.map(|place| world.throw("crate", place, DVec3::ZERO, DVec3::ZERO));
@@ -129,7 +129,7 @@ fn a_heap_over_its_budget_overlaps_nothing_and_comes_to_rest() {
     assert_eq!(world.counters().emergency_replacements, 0);
     world.step(&[]);
     let Counters { degraded_islands, half_rate, .. } = *world.counters();
-    assert_eq!((degraded_islands, half_rate), (0, 0), "nothing is over its budget any more");
+    assert_eq!((degraded_islands, half_rate), (0, 0), "no tick is over the budget any more");
 }
 
 /// Two crates side by side are an island. While they fall fast, half rate would cost more than it
@@ -144,7 +144,7 @@ fn only_an_island_that_moves_slowly_is_simulated_at_half_rate() {
     world.step(&[]);
     for (speed, expected) in [(100.0, Pace::FewerSubSteps), (20.0, Pace::Skips)] {
         for slot in slots {
-            world.entities.get_mut(slot).expect("it is there").velocity = DVec3::Z * -speed;
+            world.entities.get_mut(slot).expect("the entity exists").velocity = DVec3::Z * -speed;
         }
         world.context.budget = Some(0.0);
         set_paces(&mut world.entities, &world.arena.shapes, &world.pairs, &mut world.context);
@@ -179,7 +179,7 @@ fn bodies_of_any_pace_do_not_overlap_those_around_them() {
         let mut random = Random::new(seed);
         let before = energy(&world);
         for slot in world.entities.slots_where(Entity::is_rigid) {
-            let entity = world.entities.get_mut(slot).expect("it is there");
+            let entity = world.entities.get_mut(slot).expect("the entity exists");
             entity.velocity = DVec3::new(0.0, 0.0, random.between(-900.0, 0.0));
         }
         let before = before.max(energy(&world));

@@ -93,7 +93,7 @@ fn a_body_in_flight_may_be_stopped_more_often_than_it_gets_attempts() {
             places.push(world.position(slot));
         }
         let stays = places.windows(2).filter(|two| two[0].distance(two[1]) < 1.0).count();
-        assert!(stays < 5, "{speed} units/s: it stands still, {places:?}");
+        assert!(stays < 5, "{speed} units/s: the body stands still, {places:?}");
     }
 }
 
@@ -118,7 +118,8 @@ fn a_spinning_plank_does_not_sweep_through_a_body() {
         let turned = 2.0 * libm::atan2(pose.orientation.z, pose.orientation.w);
         let fall = 2.5;
         let pushed = world.position(obstacle).distance(before) > fall;
-        assert!(turned < angle || pushed, "case {seed}: turned {turned} past {angle}");
+        assert!(turned < angle || pushed, "case {seed}: the body turned by {turned}, and {angle} \
+            is allowed");
     }
 }
 
@@ -136,7 +137,7 @@ fn a_body_thrown_up_does_not_sleep_at_the_highest_point() {
             for tick in 0..tick_rate / 2 {
                 world.step(&[]);
                 let asleep = world.entities.get(slot).expect("the crate").sleep.asleep;
-                assert!(!asleep, "{tick_rate} Hz, thrown with {up}: asleep at tick {tick}");
+                assert!(!asleep, "{tick_rate} Hz, thrown with {up}: the body sleeps at tick {tick}");
             }
         }
     }
@@ -157,8 +158,8 @@ fn a_body_that_is_held_in_the_air_does_not_fall_asleep() {
             world.entities.get(slot).expect("the crate").sleep.asleep
         })
     };
-    assert!(!sleeps_when_held(false), "the guard held it, and nothing is below it");
-    assert!(sleeps_when_held(true), "the solver found its forces balanced");
+    assert!(!sleeps_when_held(false), "the guard held the body, and nothing is below it");
+    assert!(sleeps_when_held(true), "the solver found the forces on the body balanced");
 }
 
 /// The angle of friction is 31 degrees. A rule that lets slow bodies sleep would hold a
@@ -223,10 +224,11 @@ fn energy_never_rises() {
             world.step(&[]);
             let now = world.energy();
             let rise = (now - least) / first;
-            assert!(rise < RISE, "seed {seed}, tick {tick}: {now} after {least}: {rise}");
+            assert!(rise < RISE, "seed {seed}, tick {tick}: the energy rose from {least} to {now}, \
+                                  by {rise}");
             least = least.min(now);
         }
-        assert!(least < 0.7 * first, "seed {seed}: nothing came down: {least} of {first}");
+        assert!(least < 0.7 * first, "seed {seed}: no body came down: energy {least} of {first}");
         assert_eq!(world.context.counters.emergency_replacements, 0);
     }
 }

@@ -31,17 +31,17 @@ fn a_saved_world_in_which_two_bodies_overlap_is_refused() {
         let mut bytes = both.clone();
         let places: Vec<usize> =
             (0..bytes.len() - from.len()).filter(|&at| bytes[at..].starts_with(&from)).collect();
-        assert_eq!(places.len(), 1, "one place holds the pose");
+        assert_eq!(places.len(), 1, "the pose occurs once in the save");
         bytes[places[0]..places[0] + to.len()].copy_from_slice(&to);
         match world.restore(&bytes) {
             Err(LoadError::Overlap(id)) => assert!(refused && id == second, "{id:?}"),
             other => assert!(!refused && other.is_ok(), "{other:?}"),
         }
         if refused {
-            assert_eq!(world.digest(), digest, "nothing has changed");
+            assert_eq!(world.digest(), digest, "a refused save changes nothing");
         }
     }
-    world.restore(&apart).expect("it was saved");
+    world.restore(&apart).expect("a saved match can be loaded");
     assert!(world.entity(first).is_some() && world.entity(second).is_none());
 }
 

@@ -31,7 +31,7 @@ fn operations(objects: u32, half: i32) -> f64 {
     }
     world.count();
     let Counters { entities, cascade, .. } = *world.counters();
-    assert_eq!(entities, u64::from(objects), "all have found room");
+    assert_eq!(entities, u64::from(objects), "every object has found a place");
     for stage in Stage::ALL.into_iter().filter(|stage| *stage != Stage::Grid) {
         operations += cascade[stage as usize].tests;
     }

@@ -45,15 +45,17 @@ fn a_player_in_a_corner_or_a_dead_end_stands_still_and_gets_out() {
         let id = world.join_at(from);
         world.run(2.5, &[(id, heading(yaw))]);
         let stopped = world.position(id.slot);
-        assert!(stopped.x < -490.0, "heading {yaw}: did not come in, {stopped}");
+        assert!(stopped.x < -490.0, "heading {yaw}: the player did not come in, and stopped at \
+                                     {stopped}");
         for tick in 0..60 {
             world.step(&[(id, heading(yaw))]);
             let off = world.position(id.slot).distance(stopped);
-            assert!(off < 0.01, "heading {yaw}: jitters by {off} at tick {tick}, {stopped}");
+            assert!(off < 0.01, "heading {yaw}: the player jitters by {off} at tick {tick}, at \
+                                 {stopped}");
         }
         world.run(1.0, &[(id, heading(yaw ^ west))]);
         let away = world.position(id.slot).distance(stopped);
-        assert!(away > 100.0, "heading {yaw}: got only {away} away from {stopped}");
+        assert!(away > 100.0, "heading {yaw}: the player got only {away} away from {stopped}");
     }
 }
 
@@ -71,11 +73,11 @@ fn a_player_in_a_funnel_of_four_slopes_slides_to_its_bottom_and_stands_still() {
         world.run(4.0, &[]);
         let end = world.position(id.slot);
         let off = end - DVec3::new(-256.0, 0.0, 16.0 + 28.0);
-        assert!(off.length() < 0.5, "from {from}: came to {end}");
+        assert!(off.length() < 0.5, "from {from}: the player came to {end}");
         for (tick, yaw) in (0..240).zip((0..u16::MAX).step_by(1_000).cycle()) {
             world.step(&[(id, heading(yaw))]);
             let by = world.position(id.slot).distance(end);
-            assert!(by < 0.25, "from {from}: jitters by {by} at tick {tick}");
+            assert!(by < 0.25, "from {from}: the player jitters by {by} at tick {tick}");
         }
     }
 }
@@ -90,7 +92,7 @@ fn in_the_air_a_player_steers_a_little_and_keeps_speed() {
         world.step(&[(id, Command { buttons: Buttons::JUMP, ..heading(16_384) })]);
     }
     let DVec3 { x, y, .. } = world.entities.get(id.slot).expect("there").velocity;
-    assert!(x > 310.0, "lost speed in the air: {x}");
+    assert!(x > 310.0, "the player lost speed in the air: {x}");
     // The air control gains the running speed in a second: here, for 24 ticks.
     assert!((y - 320.0 * 0.4).abs() < 1.0, "steered to {y}");
 }
@@ -132,7 +134,8 @@ fn push_gravity() {
         // the pad, or up to a tick's way before.
         let expected = if gravity == 0.0 { 512.0 - 28.0 } else { 8.0 + 28.0 + 300.0 };
         let off = highest - expected;
-        assert!((-28.0..3.0).contains(&off), "gravity {gravity}: to {highest}, not {expected}");
+        assert!((-28.0..3.0).contains(&off), "gravity {gravity}: the player jumped to {highest}, \
+            not {expected}");
     }
 }
 
@@ -196,7 +199,8 @@ fn a_player_who_slides_down_moves_as_fast_as_the_velocity_says() {
             let way = world.position(id.slot) - start;
             assert!((way.y - 800.0).abs() < 1.0, "{tick_rate} Hz, {length}: moved {way}");
             let fall = 400.0 * steep * steep;
-            assert!((way.z + fall).abs() < 4.0, "{tick_rate} Hz: fell {way}, not {fall}");
+            assert!((way.z + fall).abs() < 4.0, "{tick_rate} Hz: the player fell by {way}, not by \
+                {fall}");
         }
     }
 }
@@ -222,7 +226,8 @@ fn a_player_runs_up_a_ramp_alike_at_any_tick_rate_and_can_jump_there() {
             for _ in 0..2 * tick_rate {
                 world.step(&[(id, up)]);
                 let motion = world.player_motion(id).expect("there");
-                assert!(motion.walker.grounded, "{tick_rate} Hz: no ground at {start}");
+                assert!(motion.walker.grounded, "{tick_rate} Hz: the player has no ground at \
+                    {start}");
             }
             let speed = (start.x - world.position(id.slot).x) / 2.0;
             assert!((speed - expected).abs() < 2.0, "{tick_rate} Hz: {speed}, not {expected}");
@@ -246,14 +251,14 @@ fn a_player_walks_down_the_steps_that_they_walk_up() {
         let id = world.join_at(DVec3::new(-60.0, 0.0, 28.2));
         world.run(2.0, &[(id, heading(32_768))]);
         let top = world.position(id.slot).z;
-        assert!(top > f64::from(step * 12), "steps of {step}: up to {top}");
+        assert!(top > f64::from(step * 12), "steps of {step}: the player came up to {top} only");
         for tick in 0..90 {
             world.step(&[(id, heading(0))]);
             let grounded = world.player_motion(id).expect("there").walker.grounded;
-            assert!(grounded, "steps of {step}, tick {tick}: at {}", world.position(id.slot));
+            assert!(grounded, "steps of {step}, tick {tick}: the player is in the air at {}", world.position(id.slot));
         }
         let bottom = world.position(id.slot);
-        assert!(bottom.z < 30.0, "steps of {step}: down to {bottom}");
+        assert!(bottom.z < 30.0, "steps of {step}: the player came down to {bottom} only");
     }
 }
 
