@@ -33,21 +33,21 @@ pub struct Counters {
     /// Estimated cost of the bodies in the last tick: the number of awake bodies plus the number
     /// of pairs of parts that touch.
     pub bodies_cost: u64,
-    /// Islands that the last tick simulated more cheaply, because its bodies cost more than
-    /// its budget, or in which bodies made up for a tick that they had skipped.
+    /// Islands that the last tick simulated more cheaply because its bodies cost more than its
+    /// budget, and islands in which bodies made up for a skipped tick.
     pub degraded_islands: u64,
     /// Bodies of the degraded islands that are simulated at half rate.
     pub half_rate: u64,
 }
 
-/// How often a stage was used, how often it decided a pair, and how long that took.
+/// How many times a stage was used, how many pairs it decided, and how long that took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StageCounter {
     /// Pairs that the stage tested.
     pub tests: u64,
     /// Pairs that the stage decided.
     pub definitive: u64,
-    /// Time spent on all its tests, in nanoseconds; zero while nothing is timed. It is
+    /// Time spent on all its tests, in nanoseconds; zero while nothing is timed. The time is
     /// telemetry: no decision depends on it.
     pub nanoseconds: u64,
 }
@@ -65,8 +65,8 @@ impl StageCounter {
 }
 
 impl Counters {
-    /// Adds other counters: those of an earlier world of the same match, or of a thread's
-    /// share of the work. The fields that describe the last tick stay as they are.
+    /// Adds other counters: those of an earlier world of this match, or of a thread's share of the
+    /// work. The fields that describe the last tick are kept.
     pub fn add_earlier(&mut self, earlier: &Self) {
         for (stage, before) in self.cascade.iter_mut().zip(&earlier.cascade) {
             stage.tests += before.tests;

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::state::EntityId;
 
-/// Something that happened within a tick and that the positions of a state do not show.
+/// An event within a tick that the positions of a state do not show.
 ///
 /// ```
 /// # use std::sync::Arc;

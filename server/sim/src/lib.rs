@@ -2,16 +2,16 @@
 //!
 //! ## How it works
 //!
-//! A [`World`] advances by fixed ticks: it takes one [`Command`] per player
-//! and makes a new [`State`]. It reads no clock, does no I/O, and its only randomness is the seed,
-//! so the same map, seed and commands give the same digests everywhere.
+//! A [`World`] advances by fixed ticks: it takes one [`Command`] per player and makes a new
+//! [`State`]. It reads no clock, does no I/O, and takes all randomness from its seed. So the same
+//! map, seed and commands give the same digests everywhere.
 //!
-//! One rule holds inside: a pose is only a proposal until the *guard* has shown that it, and the
-//! way to it, is free. Walking proposes the poses of players, and the contact solver proposes the
-//! poses of props. Both go through Blow's filter cascade and a bisection over time. Only the
-//! placement that comes out can be committed.
+//! One rule holds inside: a pose is only a proposal until the *guard* has shown that the pose, and
+//! the way to it, are free. Walking proposes the poses of players, and the contact solver proposes
+//! the poses of props. Both go through Blow's filter cascade and a bisection over time. Only the
+//! resulting placement can be committed.
 //!
-//! The modules, each depending only on the ones before it:
+//! The modules, each of which depends only on modules above it in this list:
 //! - `collision`: poses, shapes, distances, the grid, the filter cascade and
 //!   the time of impact, all without entities;
 //! - `bodies`: the entities, the guard, contacts, the solver, sleep;

@@ -1,9 +1,10 @@
-//! Missiles: bodies that fly by rules of their own. The guard moves them, the solver does not.
+//! Missiles: bodies that fly by rules of their own. The guard moves missiles, and the solver does
+//! not.
 //!
-//! A missile that flies *straight* moves on until something stops it. A missile that *bounces*
-//! is a ball: it falls, bounces off the bodies and surfaces that it meets, pushes the bodies, and
-//! comes to rest. A game throws missiles by [`World::spawn_missile`](crate::World::spawn_missile).
-//! In each tick, after they have moved, it decides which of them are done.
+//! A missile that flies *straight* moves on until something stops it. A missile that *bounces* is a
+//! ball: it falls, bounces off the bodies and surfaces that it meets, pushes the bodies, and comes
+//! to rest. A game throws missiles by [`World::spawn_missile`](crate::World::spawn_missile). In
+//! each tick, after the missiles have moved, the game decides which of them are done.
 
 mod bounce;
 mod straight;
@@ -24,8 +25,8 @@ pub(crate) struct Missiles<'a> {
 
 impl Missiles<'_> {
     /// Moves the missile in `slot` by a tick. Returns whether it flies on. A missile that flies
-    /// straight ends where it is stopped. Any missile ends if it is outside of the world, or
-    /// overlaps something. Overlaps are counted.
+    /// straight ends where it is stopped. Any missile ends if it is outside the world, or overlaps
+    /// something. Overlaps are counted.
     pub(crate) fn advance(&mut self, slot: u16) -> bool {
         match self.entities.get(slot).and_then(|entity| entity.missile()) {
             Some(MissileMotion::Straight) => straight::fly(self, slot),
@@ -34,8 +35,8 @@ impl Missiles<'_> {
         }
     }
 
-    /// Moves a missile towards `target` as far as it is free; `None` if it is not in the world, or
-    /// overlaps something. Overlaps are counted.
+    /// Moves a missile towards `target` as far as the way is free; `None` if it is not in the
+    /// world, or overlaps something. Overlaps are counted.
     fn send(&mut self, slot: u16, target: Pose) -> Option<Flight> {
         let (map, shapes) = (&self.arena.map, &self.arena.shapes);
         let space = Space { map, shapes, entities: self.entities };

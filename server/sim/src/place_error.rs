@@ -3,14 +3,13 @@ use thiserror::Error;
 /// Why an operation changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PlaceError {
-    /// Something is in the way, or nearer than the margin, or the place is far outside of
-    /// the map.
+    /// Something is in the way or nearer than the margin, or the place is far outside the map.
     #[error("there is no room: something is in the way, or the place is far outside of the map")]
     NoRoom,
     /// All slots for entities are taken, or all places for players.
     #[error("the match is full: all slots for entities, or all places for players, are taken")]
     Full,
-    /// The entity has left the match, or waits outside of the world.
+    /// The entity has left the match, or waits outside the world.
     #[error("there is no such entity in the world")]
     NoSuchEntity,
     /// The match was set up without the model, or its bodies are not of the kind that the

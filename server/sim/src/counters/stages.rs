@@ -1,11 +1,11 @@
 //! The stages of the filter cascade, and the clock that times them.
 
-/// The stages of Blow's filter cascade, in the order of their cost for a pair of which
-/// nothing is known. Where the last dividing plane of a pair is known, [`Stage::Plane`] is
-/// asked before [`Stage::Boxes`].
+/// The stages of Blow's filter cascade, in the order of their cost for a pair that was never
+/// tested. For a pair whose last dividing plane is known, [`Stage::Plane`] is asked before
+/// [`Stage::Boxes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The uniform 2D grid: it finds which bodies are near each other.
+    /// The uniform 2D grid, which finds bodies near each other.
     Grid,
     /// Bounding spheres.
     Spheres,
@@ -13,7 +13,7 @@ pub enum Stage {
     Boxes,
     /// The plane that divided the pair last time.
     Plane,
-    /// The polygon BSP of one body with the other's box in its place.
+    /// The polygon BSP of one body, with the other's box in place of the other.
     BspBox,
     /// The polygons of the smaller body down the BSP of the larger.
     BspHard,
@@ -52,10 +52,10 @@ impl Stage {
 
 /// The set of stages that are switched on.
 ///
-/// A stage that is off costs nothing until the exact test would stop a body. Then it is
-/// asked after all, unless [`Stages::without_deferred`] says otherwise. So the results never
-/// depend on which stages are on, but the cost does. [`Stage::Exact`] is the last stage, and
-/// it is always on.
+/// A stage that is off costs nothing until the exact test is about to stop a body. The stage is
+/// then asked after all, unless [`Stages::without_deferred`] says otherwise. So the results never
+/// depend on which stages are on, but the cost does. [`Stage::Exact`] is the last stage, and it is
+/// always on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stages(u8);
 
@@ -72,15 +72,15 @@ impl Stages {
         Self(self.0 | 1 << stage as u8)
     }
 
-    /// This set without `stage`; the exact test stays.
+    /// This set without `stage`. The exact test cannot be switched off.
     #[must_use]
     pub const fn without(self, stage: Stage) -> Self {
         Self((self.0 & !(1 << stage as u8)) | Self::EXACT.0)
     }
 
-    /// This set, with the stages that are off never asked, not even before a body is
-    /// stopped. It is for measuring the benefit of asking them. A body may be stopped where a
-    /// stage that is off would have proven it free, never the other way round.
+    /// This set, with the difference that a stage that is off is never asked, not even before a
+    /// body is stopped. Such a set is for measuring the benefit of asking these stages. A body may
+    /// be stopped where a stage that is off would have proven it free. The reverse never happens.
     #[must_use]
     pub const fn without_deferred(self) -> Self {
         Self(self.0 | Self::NONE_DEFERRED)
@@ -94,7 +94,7 @@ impl Stages {
         self.0 & 1 << stage as u8 != 0
     }
 
-    /// The stages that are asked before a body is stopped: the stages that are off, and the exact
+    /// The stages that are asked before a body is stopped: the stages that are off and the exact
     /// test.
     #[must_use]
     pub(crate) const fn others(self) -> Self {
@@ -106,23 +106,22 @@ impl Stages {
 }
 
 impl Default for Stages {
-    /// All but the hard case, which is deferred: it is asked only before a body is
-    /// stopped. Measured on the arena with 32 players and 500 objects it decides a
-    /// quarter of the pairs, but costs more than the exact tests that it saves, about
-    /// 1 % of a tick.
+    /// All stages except the hard case, which is deferred: it is asked only before a body is
+    /// stopped. Measured on the arena with 32 players and 500 objects it decides a quarter of the
+    /// pairs, but costs more than the exact tests that it saves, about 1 % of a tick.
     fn default() -> Self {
         Self::ALL.without(Stage::BspHard)
     }
 }
 
-/// A clock in nanoseconds from any origin. The simulation has no clock of its own: a caller
-/// who wants the stages timed provides one. The clock is read about twenty times for each pair that
-/// comes near, and the cost of reading it is part of the result.
+/// A clock in nanoseconds from any origin. The simulation has no clock of its own. To time the
+/// stages, the caller provides one. The clock is read about twenty times for each pair that comes
+/// near, and the cost of reading it is part of the result.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(fn() -> u64);
 
 impl Clock {
-    /// A clock whose time is the result of `now`.
+    /// A clock that calls `now`.
     pub const fn new(now: fn() -> u64) -> Self {
         Self(now)
     }

@@ -1,5 +1,5 @@
-//! The motion of a missile that bounces. It is a ball that no impulse turns. Its rotation, as if it
-//! rolled over the last surface that it met, is for the eye only.
+//! The motion of a missile that bounces. It is a ball that no impulse turns. Its rotation is for
+//! the eye only: it looks as if the ball rolled over the last surface that it met.
 
 use glam::DVec3;
 use obsp::model::Material;
@@ -38,8 +38,8 @@ pub(super) fn bounce(missiles: &mut Missiles, slot: u16) -> bool {
         };
         left *= 1.0 - flight.time;
         lies |= stop.entity.is_none() && stop.normal.z >= WALKABLE;
-        // A ball that leaves a surface may have room to move but not to rotate: without another
-        // attempt it would hang there at full speed.
+        // A ball that leaves a surface may have room to move, but no room to rotate. Without
+        // another attempt it would hang there at full speed.
         if !apply_impact(missiles, slot, &stop) && spin == DVec3::ZERO {
             break;
         }
@@ -120,14 +120,14 @@ struct BallImpact {
     /// Velocity of the ball relative to the obstacle, in units per second.
     relative: DVec3,
     /// Speed that gravity added in this tick, in units per second. A ball that lies on the ground
-    /// meets it no faster, and does not bounce.
+    /// meets the ground no faster than this, and does not bounce.
     gravity_speed: f64,
     restitution: f64,
     friction: f64,
 }
 
 impl BallImpact {
-    /// The impulse on the ball; `other`, if it gives way, takes the opposite.
+    /// The impulse on the ball. The body `other`, if it gives way, takes the opposite impulse.
     fn impulse(&self, ball: &ImpulseBody, other: Option<&ImpulseBody>) -> DVec3 {
         let approach = -self.relative.dot(self.normal);
         let hit = approach - self.gravity_speed * self.normal.z.max(0.0);
@@ -144,7 +144,7 @@ impl BallImpact {
     }
 }
 
-/// Puts a ball to sleep once it has lain on the world for a while.
+/// Puts a ball to sleep after it has lain on the world for a while.
 fn settle(missiles: &mut Missiles, slot: u16, lies: bool) {
     let enough = missiles.ticks(STILL_SECONDS);
     let Some(entity) = missiles.entities.get_mut(slot) else { return };

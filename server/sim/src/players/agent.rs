@@ -1,5 +1,5 @@
-//! The box sweep: a player's box moved in a straight line, through the onion for
-//! the world and past [`NearbyBodies`].
+//! The box sweep: a player's box moves in a straight line, through the onion for the world and past
+//! [`NearbyBodies`].
 
 use glam::{DVec3, Vec3};
 use obsp::geometry::Aabb;
@@ -15,18 +15,18 @@ use crate::collision::time_of_impact::{Impact, TimeOfImpact};
 use crate::context::StepContext;
 use crate::players::driver::{Driver, Load, add_loads};
 
-/// The distance in units at which a player stops before a body. It is a little more than
-/// the solver's rest gap: otherwise a crate would be pushed back and forth between the
-/// player's feet and the floor.
+/// The distance in units at which a player stops before a body. The distance is a little more than
+/// the solver's rest gap. Otherwise a crate would be pushed back and forth between the player's
+/// feet and the floor.
 const AGENT_GAP: f64 = 1.25 * REST_GAP;
 
-/// A player who approaches a body by no more than this share of the motion passes along it, and may
-/// come nearer than usual. Without this, a player with a crate on the head would be wedged between
-/// it and the floor, because the crate is never quite level.
+/// A player who approaches a body by no more than this share of the motion passes along the body,
+/// and may come nearer to it than usual. Without this rule, a player with a crate on the head would
+/// be wedged between crate and floor, because the crate is never quite level.
 const GRAZING: f64 = 1.0 / 16.0;
 
-/// The distance in units that a player keeps from a body while passing along it: twice the guard's
-/// margin, so that [`Agent::is_free`] holds at the end of the motion.
+/// The distance in units that a player keeps from a body while passing along it. It is twice the
+/// guard's margin, so that [`Agent::is_free`] holds at the end of the motion.
 pub(crate) const GRAZING_GAP: f64 = 2.0 * MARGIN;
 
 /// The bodies that a player may run into.
@@ -41,15 +41,15 @@ pub(crate) trait NearbyBodies<'a> {
     fn drivers(&self) -> &[Driver<'a>];
 }
 
-/// Sweeps of one tick seldom reach farther than this, in units: a step up and down, and three times
-/// the running speed.
+/// Sweeps of one tick seldom reach farther than this, in units. The distance is a step up and down,
+/// and three times the running speed.
 const IN_REACH: f64 = 36.0;
 
-/// Reach of the sweeps of one tick where there are kinematic bodies, in units: one of them may
-/// carry the player's crate. A player who can get farther has a longer reach.
+/// Reach of the sweeps of one tick near kinematic bodies, in units. A kinematic body may carry the
+/// player's crate. A player who can get farther has a longer reach.
 const IN_REACH_OF_DRIVERS: f64 = 96.0;
 
-/// All bodies but the player in a slot, where they are now.
+/// All bodies at their present places, except the player in a slot.
 pub(crate) struct LiveBodies<'a> {
     space: Space<'a>,
     slot: u16,
@@ -142,7 +142,7 @@ pub(crate) struct SweepResult {
     pub(crate) end: Vec3,
     /// Share of the motion that leads to `end`, `1` if nothing was hit.
     pub(crate) time: f64,
-    /// The surface that stopped it; `None` if nothing was hit.
+    /// The surface that stopped the box; `None` if nothing was hit.
     pub(crate) hit: Option<SweepHit>,
 }
 
@@ -168,8 +168,8 @@ impl<'a> PlaneCache<'a> {
         Self { context, planes: Vec::new() }
     }
 
-    /// How far the motion past the body in `slot` is free; the plane that divided the
-    /// pair last is tried first.
+    /// How far the motion past the body in `slot` is free. The plane that divided the pair last is
+    /// tried first.
     fn first_impact(&mut self, slot: u16, body: &Body, obstacle: &Body) -> TimeOfImpact {
         let known = self.planes.iter().position(|(other, _)| *other == slot);
         let axis = known.map(|index| self.planes[index].1);
@@ -182,8 +182,8 @@ impl<'a> PlaneCache<'a> {
             time_of_impact =
                 first_impact(body, obstacle, (0.0, 1.0), GRAZING_GAP, axis, self.context);
         }
-        // A plane is kept only if the two meet, because the stage that proved a motion free must
-        // not matter.
+        // A plane is kept only if the two bodies meet, because results must not depend on the stage
+        // that proved a motion free.
         if let TimeOfImpact::Blocked(impact) = time_of_impact {
             match known {
                 Some(index) => self.planes[index].1 = impact.axis,
@@ -243,8 +243,8 @@ impl Agent<'_> {
         let (mut reach, mut time, mut hit) = match trace {
             // No position lies beyond the extent of worlds.
             Trace::Clear => (within_extent(start, end), 1.0, None),
-            // The start is empty by invariant: the box is wedged in a crack thinner
-            // than the trace's resolution. It stays.
+            // The start is empty by invariant, so the box is wedged in a crack thinner than the
+            // trace's resolution. The box does not move.
             Trace::StartSolid => return SweepResult { end: start, time: 0.0, hit: None },
             Trace::Hit(hit) => {
                 let found = SweepHit { normal: hit.normal.as_dvec3(), entity: None };
@@ -252,8 +252,8 @@ impl Agent<'_> {
                 (hit.end, share_of_way(way, hit.end.as_dvec3()), Some(found))
             }
         };
-        // The end is rounded to `f32`, which changes the direction: the rounded motion is checked
-        // again, at most a few times, and each time shorter.
+        // The end is rounded to `f32`, which changes the direction. So the rounded motion is
+        // checked again, a few times at most, each time with a shorter motion.
         for shorter in [1.0, 0.99, 0.9, 0.5] {
             let Some((impact, other)) = self.first_impact(start, reach, crowd, memory) else {
                 return SweepResult { end: reach, time, hit };

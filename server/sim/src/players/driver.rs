@@ -1,4 +1,4 @@
-//! Kinematic bodies as players meet them. A kinematic body carries the players who stand on it, and
+//! Kinematic bodies that a player meets. A kinematic body carries the players who stand on it, and
 //! pushes the players in its way. The bodies that stand on it carry and push players as well.
 
 use glam::DVec3;
@@ -17,7 +17,7 @@ pub(crate) struct Driver<'a> {
     pub(crate) velocity: DVec3,
     /// Angular velocity, in radians per second, world axes.
     pub(crate) angular: DVec3,
-    /// Whether something stopped it in the last tick: it carries nobody then.
+    /// Whether something stopped the body in the last tick. The body carries nobody in that case.
     pub(crate) is_held: bool,
 }
 
@@ -25,8 +25,8 @@ pub(crate) struct Driver<'a> {
 /// the next.
 const LEVELS: usize = 4;
 
-/// A body may stand on another if its lowest point is no farther than this above or below the
-/// other's highest point, in units: about as far as a fast lift moves in a tick.
+/// A body may stand on another body if the distance in units between its lowest point and the
+/// other's highest point is at most this. A fast lift moves about as far in a tick.
 const ON_TOP: f64 = 4.0;
 
 /// Something that a kinematic body may carry.
@@ -38,8 +38,8 @@ pub(crate) struct Load<'a> {
 }
 
 /// Adds the loads that stand on the kinematic bodies, and the loads on top of these. For a player,
-/// each load moves like the body below it. Otherwise a player who stands on a crate would stop the
-/// lift under the crate.
+/// each load has the velocity of the body below it. Otherwise a player who stands on a crate would
+/// stop the lift under the crate.
 pub(crate) fn add_loads<'a>(drivers: &mut Vec<Driver<'a>>, mut loads: Vec<Load<'a>>, seconds: f64) {
     let mut below: Vec<(Driver, Aabb)> =
         drivers.iter().map(|driver| (*driver, driver.bounds())).collect();
@@ -70,7 +70,7 @@ pub(crate) fn add_loads<'a>(drivers: &mut Vec<Driver<'a>>, mut loads: Vec<Load<'
 /// How a body carries a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Carry {
-    /// The velocity of its surface under the player.
+    /// The velocity of the body's surface under the player.
     pub(crate) velocity: DVec3,
     /// Whether something stopped the body in the last tick: see [`Driver::is_held`].
     pub(crate) is_held: bool,
@@ -79,7 +79,7 @@ pub(crate) struct Carry {
 /// How a body pushes a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Push {
-    /// Unit normal of its surface, towards the player.
+    /// Unit normal of the body's surface, towards the player.
     pub(crate) normal: DVec3,
     /// The speed along the normal with which the player gets out of the way.
     pub(crate) speed: f64,
@@ -105,7 +105,7 @@ impl<'a> Driver<'a> {
     }
 
     /// The velocity, over a tick of `seconds`, of the body's point that is at `point` now. It is
-    /// along the chord of the point's way, because along the tangent a turning body would carry its
+    /// along the chord of the point's way. Along the tangent, a turning body would carry its
     /// players outward.
     pub(crate) fn velocity_at(&self, point: DVec3, seconds: f64) -> DVec3 {
         if self.angular == DVec3::ZERO {

@@ -14,18 +14,18 @@ use crate::collision::pose::{Motion, Pose};
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
 
-/// Number of ticks that are kept: half a second at a server's highest tick rate, well above the
-/// longest allowed compensation.
+/// Number of ticks that are kept: half a second at a server's highest tick rate. The longest
+/// allowed compensation is much shorter.
 const KEPT: usize = 64;
 
 /// Units of [`Command::view_age`](crate::Command::view_age) in a tick.
 const PARTS: u64 = 16;
 
-/// A player who moved farther than this in a tick, in units, was put elsewhere: no
-/// position in between is used.
+/// A player who moved farther than this in a tick, in units, was put elsewhere, so no position in
+/// between is used.
 const RELOCATED: f64 = 128.0;
 
-/// The poses of the players at the end of the latest ticks. They let a ray be judged by the
+/// The poses of the players at the end of the latest ticks. With them a ray is judged by the
 /// shooter's picture, in which a moving opponent is where it was a round trip and an interpolation
 /// delay ago.
 #[derive(Clone, Debug, Default)]
@@ -59,11 +59,11 @@ impl PositionHistory {
         self.ticks.push_front(poses);
     }
 
-    /// The pose of `player` `age` sixteenths of a tick before the end of the tick that
-    /// is being simulated; `None` if the player was not in the world then. An age beyond the
-    /// oldest tick that is kept counts as the age of that tick.
+    /// The pose of `player` `age` sixteenths of a tick before the end of the tick that is being
+    /// simulated. `None` if the player was not in the world at that time. An age beyond the oldest
+    /// tick that is kept counts as the age of that tick.
     pub(crate) fn pose_at(&self, player: EntityId, age: u16) -> Option<PastPose> {
-        // The latest tick that is kept is the one before the one being simulated.
+        // The latest tick that is kept is the one before the tick that is being simulated.
         let age = u64::from(age).saturating_sub(PARTS);
         let (ticks, parts) = ((age / PARTS) as usize, age % PARTS);
         let last = self.ticks.len().checked_sub(1)?;

@@ -1,11 +1,11 @@
 //! The motion of a player on foot: walking, jumping, crouching, stepping up, sliding.
 //!
 //! [`step`] is a pure function of a player's state, one [`Command`] and the results of its sweeps
-//! ([`Surroundings`]). The server passes the whole moving world, and a predicting client the part
-//! that it knows. The rules are Quake's: friction and acceleration on the ground, a little control
-//! in the air, steps of 18 units. Unlike in Quake, several surfaces that are each too steep to
-//! stand on carry a player where together they leave no way down ([`wedge`]). A wedged player can
-//! jump.
+//! ([`Surroundings`]). The server passes the whole moving world, and a predicting client passes the
+//! part that it knows. The rules are Quake's: friction and acceleration on the ground, a little
+//! control in the air, steps of 18 units. Several surfaces may each be too steep to stand on and
+//! together leave no way down ([`wedge`]). Unlike in Quake, they carry a player. A wedged player
+//! can jump.
 
 mod slide;
 mod wedge;
@@ -29,21 +29,20 @@ use wedge::find_wedge;
 /// Ground nearer than this, in units, carries.
 const GROUND_REACH: f32 = 0.25;
 /// A player who moves up, and away from the ground faster than this, in units per second, has left
-/// the ground, however near it still is. Quake III has the same rule.
+/// the ground, even if the ground is still near. Quake III has the same rule.
 const LEAVING: f64 = 10.0;
 /// Speed of a player who leaves a teleporter, as in Quake.
 const TELEPORT_SPEED: f64 = 300.0;
-/// Maximum number of surfaces that a player is moved away from in one tick: more than any corner
-/// has.
+/// Maximum number of surfaces that a player is moved away from in one tick. No corner has so many.
 const MAX_SURFACES: usize = 6;
 /// Maximum number of times within a tick that a player gives way to kinematic bodies. There may be
-/// a few at once, and the player gives way once more to a body that turns.
+/// a few such bodies at once, and the player gives way once more to a body that turns.
 const MAX_PUSHES: usize = 4;
-/// Extra speed with which a player gives way to a kinematic body, in units per second: positions
-/// are rounded to `f32`.
+/// Extra speed with which a player gives way to a kinematic body, in units per second. It makes up
+/// for positions that are rounded to `f32`.
 const EXTRA_PUSH: f64 = 0.25;
-/// A turning kinematic body comes nearer than its velocity at one point suggests, so the player
-/// gives way faster by this share of that speed.
+/// A turning kinematic body comes nearer than its velocity at one point suggests. So the player
+/// gives way faster than that speed by this share.
 const EXTRA_SHARE: f64 = 0.1;
 /// Highest speed of a player, in units per second.
 const MAX_SPEED: f64 = 2000.0;
@@ -83,14 +82,14 @@ pub(crate) trait Surroundings {
     fn drift(&self, entity: u16) -> DVec3;
     /// Upper bound of the speeds of kinematic bodies near the player; zero without any.
     fn carrier_speed(&self) -> f64;
-    /// How the entity in this slot carries a player who stands on it, over a tick of `seconds`,
-    /// if it is a kinematic body that moves.
+    /// How the kinematic body in this slot carries a player who stands on it, over a tick of
+    /// `seconds`. `None` if the slot holds no moving kinematic body.
     fn carry(&self, entity: u16, at: (Posture, Vec3), seconds: f64) -> Option<Carry>;
     /// How the first kinematic body that runs into the player pushes it, if the player moves at
     /// this velocity for a tick of `seconds`; `None` if there is no such body.
     fn push(&mut self, at: (Posture, Vec3), velocity: DVec3, seconds: f64) -> Option<Push>;
-    /// The effect of the trigger at the end of a way, or else of the first one that the way leads
-    /// through. `gravity` is the gravity of players.
+    /// The effect of the trigger at the end of a way. If there is none, the effect of the first
+    /// trigger that the way leads through. `gravity` is the gravity of players.
     fn trigger(&self, posture: Posture, way: [Vec3; 2], gravity: f64) -> Option<Effect>;
 }
 
@@ -99,7 +98,7 @@ pub(crate) trait Surroundings {
 pub(crate) struct Encounters {
     /// The hits of the player's sweeps, with the speed into each surface.
     pub(crate) touched: Vec<(SweepHit, f64)>,
-    /// The place where the player entered a teleporter, if they did.
+    /// The place where the player entered a teleporter; `None` if the player entered none.
     pub(crate) teleported: Option<Vec3>,
 }
 
@@ -107,16 +106,17 @@ pub(crate) struct Encounters {
 #[derive(Clone, Copy, Debug)]
 struct Ground {
     normal: DVec3,
-    /// Its own velocity: all of it for a kinematic body, otherwise the horizontal part.
+    /// The ground's own velocity: all of it for a kinematic body, the horizontal part for other
+    /// bodies.
     drift: DVec3,
-    /// Whether it is a kinematic body that moves.
+    /// Whether the ground is a kinematic body that moves.
     is_carrier: bool,
-    /// Whether it consists of several surfaces that are each too steep to stand on. They act as
-    /// walls on a player who walks there.
+    /// Whether the ground consists of several surfaces that are each too steep to stand on. These
+    /// surfaces act as walls on a player who walks there.
     is_wedge: bool,
 }
 
-/// Computes one tick of this many seconds with these parameters.
+/// Computes one tick of `seconds` with `parameters`.
 pub(crate) fn step(
     start: PlayerMotion,
     command: Command,
@@ -163,10 +163,9 @@ pub(crate) fn step(
     PlayerMotion { position, velocity: velocity.as_vec3(), walker }
 }
 
-/// Moves the player away from surfaces that are nearer than the distance at which a trace
-/// stops. A free sweep may end at any distance from a wall beside it, and a test in `f32` is not
-/// reliable very near a wall. A player who cannot get clear stays at `checked`, the position
-/// before.
+/// Moves the player away from surfaces that are nearer than the distance at which a trace stops. A
+/// free sweep may end at any distance from a wall beside it, and a test in `f32` is not reliable
+/// very near a wall. A player who cannot get clear goes back to `checked`, the position before.
 fn keep_off(motion: &mut Motion, checked: Vec3, surroundings: &mut impl Surroundings) {
     let posture = motion.walker.posture;
     for _ in 0..MAX_SURFACES {
@@ -180,8 +179,9 @@ fn keep_off(motion: &mut Motion, checked: Vec3, surroundings: &mut impl Surround
     }
 }
 
-/// Applies the trigger at the player's position, or between it and `from`, where the tick began.
-/// Returns whether it was a teleporter; a teleporter whose destination is taken has no effect.
+/// Applies the trigger at the player's position or, if there is none, the first one on the way from
+/// `from`, where the tick began. Returns whether the trigger was a teleporter. A teleporter whose
+/// destination is taken has no effect.
 fn pull_trigger(
     motion: &mut Motion,
     from: Vec3,
@@ -230,7 +230,7 @@ fn change_posture(motion: &mut Motion, command: Command, surroundings: &mut impl
 }
 
 /// Makes the player give way to the kinematic bodies that would run into the player in this tick:
-/// the player gets the velocity with which they push.
+/// the player gets their pushing velocity.
 fn make_way(motion: &mut Motion, seconds: f64, surroundings: &mut impl Surroundings) {
     for _ in 0..MAX_PUSHES {
         let at = (motion.walker.posture, motion.position);
@@ -243,8 +243,8 @@ fn make_way(motion: &mut Motion, seconds: f64, surroundings: &mut impl Surroundi
     }
 }
 
-/// The ground below the player, if it carries. A player who stands on a kinematic body that
-/// has moved comes down to it if `follow` is set.
+/// The ground below the player, if that ground carries a player. With `follow` set, a player on a
+/// kinematic body that has moved comes down to the body.
 fn find_ground(
     motion: &mut Motion,
     (seconds, parameters): (f64, &MovementParameters),
@@ -262,7 +262,8 @@ fn find_ground(
     let below = motion.position - Vec3::Z * GROUND_REACH;
     let at = (motion.walker.posture, motion.position);
     let flat = surroundings.sweep(at.0, at.1, below).hit.filter(|hit| hit.normal.z >= WALKABLE);
-    // The speed is measured from the ground: a player who runs up a ramp does not leave it.
+    // The speed is measured relative to the ground, so a player who runs up a ramp does not leave
+    // it.
     if flat.is_some_and(|hit| leaves(motion.velocity, hit.normal, parameters)) {
         return None;
     }
@@ -282,9 +283,9 @@ fn leaves(velocity: DVec3, normal: DVec3, parameters: &MovementParameters) -> bo
     velocity.z > 0.0 && velocity.dot(normal) > least
 }
 
-/// The kinematic body below the player, if one carries the player. It is no faster than
-/// `carrier_speed`. Kinematic bodies move after the players, so it may be farther below than
-/// other ground by the distance that it moves in a tick.
+/// The kinematic body below the player, if one carries the player. Such a body is no faster than
+/// `carrier_speed`. Kinematic bodies move after the players. So the body may be farther below than
+/// other ground, by the distance that it moves in a tick.
 fn find_carrier(
     motion: &mut Motion,
     (carrier_speed, seconds, parameters): (f64, f64, &MovementParameters),
@@ -297,7 +298,7 @@ fn find_carrier(
     let sweep = surroundings.sweep(posture, motion.position, below);
     let hit = sweep.hit.filter(|hit| hit.normal.z >= WALKABLE)?;
     let carry = surroundings.carry(hit.entity?, (posture, motion.position), seconds)?;
-    // A lift that stops keeps its riders, so the speed of a jump counts here as well.
+    // A lift that stops keeps its riders, so a rider's speed may be up to that of a jump here.
     let relative = motion.velocity - carry.velocity;
     let leaves =
         relative.z > parameters.jump_speed * 0.5 && leaves(relative, hit.normal, parameters);
@@ -314,8 +315,8 @@ fn find_carrier(
     Some(Ground { normal: hit.normal, drift, is_carrier: true, is_wedge: false })
 }
 
-/// Starts a jump, if the command asks for one and the player can jump. `speed` is the upward
-/// speed after it.
+/// Starts a jump, if the command asks for one and the player can jump. `speed` is the upward speed
+/// after the jump.
 fn jump(motion: &mut Motion, command: Command, speed: f64) {
     let pressed = command.buttons.contains(Buttons::JUMP);
     if !pressed {

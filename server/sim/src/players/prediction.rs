@@ -77,11 +77,11 @@ impl PlayerMotion {
 pub struct Predicted {
     /// The player's motion after the tick.
     pub motion: PlayerMotion,
-    /// Indices in `others` of the props that the player ran into. They have the velocity of
-    /// the shove now.
+    /// Indices in `others` of the props that the player ran into. The props already have the
+    /// velocity of the shove.
     pub shoved: Vec<usize>,
-    /// Whether a moving body was in the way or carried the player, and the player had not set it in
-    /// motion: only the server knows the motion of such a body.
+    /// Whether a moving body that the player had not set in motion was in the way or carried the
+    /// player. Only the server knows the motion of such a body.
     pub pushed: bool,
 }
 
@@ -95,11 +95,11 @@ impl Predictor {
         Ok(Self { arena: Arena::new(map, models)? })
     }
 
-    /// The motion of a player after a tick of `seconds` with `command`, past `others`
-    /// (without the player) as they are when the tick begins. `own` names the bodies among them
-    /// that the player has set in motion. `parameters` are the server's.
+    /// The motion of a player after a tick of `seconds` with `command`. `others` are the other
+    /// bodies when the tick begins, without the player. `own` names those of `others` that the
+    /// player has set in motion. `parameters` are the server's.
     ///
-    /// The motion stays unchanged if the tick is not above 0 seconds or is longer than 1 second, if
+    /// The motion is not changed if the tick is not above 0 seconds or is longer than 1 second, if
     /// a parameter is out of its range, or if the motion is not valid ([`PlayerMotion::is_sound`]).
     /// Other bodies whose state is not valid are left out.
     pub fn step(
@@ -152,9 +152,9 @@ impl Predictor {
     }
 
     /// Moves predicted bodies by a tick of `seconds` with the server's own solver and guard.
-    /// `motion` is the player's motion after the tick, `others` are the other bodies
-    /// when it began. As in [`Predictor::step`], nothing moves if the tick or the motion is not
-    /// valid, and bodies whose state is not valid are left out.
+    /// `motion` is the player's motion after the tick. `others` are the other bodies when the tick
+    /// began. As in [`Predictor::step`], nothing moves if the tick or the motion is not valid, and
+    /// bodies whose state is not valid are left out.
     pub fn advance(
         &self,
         predicted: &mut PredictedBodies,
@@ -168,14 +168,14 @@ impl Predictor {
     }
 
     /// A tank that the player drives, and the `bodies` near it, to be moved by
-    /// [`Predictor::drive`]. `None` if it is not a tank, if there is no room for it at its
+    /// [`Predictor::drive`]. `None` if the body is not a tank, if there is no room for it at its
     /// position, or if its state is not valid.
     pub fn tank(&self, tank: &Moving, bodies: &[Moving]) -> Option<DrivenTank> {
         tank.is_sound().then(|| DrivenTank::new(self, tank, bodies)).flatten()
     }
 
-    /// Corrects a predicted tank and the bodies near it to the states that are known now, where
-    /// there is room for them. Returns whether anything changed.
+    /// Corrects a predicted tank, and the bodies near it, to the latest known states for which
+    /// there is room. Returns whether anything changed.
     pub fn correct_tank(&self, among: &mut DrivenTank, tank: &Moving, bodies: &[Moving]) -> bool {
         tank.is_sound() && among.correct(self, tank, bodies)
     }
@@ -194,7 +194,7 @@ impl Predictor {
         }
     }
 
-    /// Whether bodies of this model are missiles, which nobody shoves. A snapshot does not
+    /// Whether bodies of this model are missiles, which players do not shove. A snapshot does not
     /// distinguish a missile from a prop, but the model does.
     fn is_missile(&self, model: ModelId) -> bool {
         let shape = self.arena.shapes.of_model(model);
@@ -302,7 +302,8 @@ impl<'a> KnownBodies<'a> {
             }
             let body = predictor.body(other)?;
             let around = body.speedbox();
-            // A body that seems to overlap the player must have moved since, and is left out.
+            // A body that seems to overlap the player must have moved since its snapshot, and is
+            // left out.
             let inside =
                 around.overlaps(&here) && least_gap(&player, &body, Candidates::ALL).is_none();
             (!inside).then_some((other.id.slot, body, around))

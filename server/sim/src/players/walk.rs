@@ -32,8 +32,8 @@ pub(crate) const PLAYER_MASS: f64 = 80.0;
 /// shove it.
 const STOOD_ON: f64 = 0.7;
 
-/// A body slower than this, in units per second, does not push a player: in a tick
-/// of 1/60 s it moves less than the rounding of its position on the wire.
+/// A body slower than this, in units per second, does not push a player. In a tick of 1/60 s it
+/// moves less than the rounding of its sent position.
 const STILL: f64 = 1.0;
 
 /// The world as the movement code of a player sees it.
@@ -41,8 +41,8 @@ pub(crate) struct PlayerSurroundings<'a, C> {
     pub(crate) arena: &'a Arena,
     pub(crate) crowd: C,
     pub(crate) memory: PlaneCache<'a>,
-    /// Whether a moving body was in the way or carried the player, and the player had not set it in
-    /// motion.
+    /// Whether a moving body that the player had not set in motion was in the way or carried the
+    /// player.
     pub(crate) pushed: bool,
 }
 
@@ -144,7 +144,7 @@ impl<'a, C: NearbyBodies<'a>> Surroundings for PlayerSurroundings<'a, C> {
 pub(crate) struct WalkOutcome {
     /// Whether the player was found overlapping something.
     pub(crate) overlaps: bool,
-    /// The place where the player entered a teleporter, if they did.
+    /// The place where the player entered a teleporter; `None` if the player entered none.
     pub(crate) teleported: Option<Vec3>,
     /// Whether another body influenced the motion: see [`PlayerSurroundings::pushed`].
     pub(crate) pushed: bool,

@@ -12,7 +12,7 @@ use crate::collision::separation::{Part, Proximity, separate};
 use crate::state::EntityId;
 
 /// Maximum number of places on a way that are examined. A way that grazes a corner needs the most.
-/// A way that is not decided after this many counts as outside.
+/// A way that is not decided after this many places counts as outside.
 const MAX_PLACES: u32 = 64;
 
 impl World {
@@ -59,7 +59,7 @@ impl World {
 
 /// Whether a convex part that is moved by `shift` reaches into another part on the way. A plane
 /// that divides the two parts divides them until the moving part reaches the plane. So the way up
-/// to there is free.
+/// to the plane is free.
 fn reaches_in(part: &Part, shift: DVec3, volume: &Part) -> bool {
     let mut time = 0.0;
     for _ in 0..MAX_PLACES {

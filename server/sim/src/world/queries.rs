@@ -17,15 +17,16 @@ use crate::state::{EntityId, EntityState, ModelId, Posture};
 /// The end of a ray.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RayHit {
-    /// The point where the ray meets something, or its own end, in units.
+    /// The point where the ray meets something. If it meets nothing, the end of the ray, in units.
     pub at: DVec3,
     /// Share of the ray that is free; 1 if it meets nothing.
     pub fraction: f64,
     /// The entity that the ray meets; `None` if it meets the map, or nothing.
     pub entity: Option<EntityId>,
-    /// Whether the ray starts inside `entity`, or in a solid of the map, and so sees nothing. Also
-    /// `true` for a ray that starts beyond the extent of worlds, ±[`obsp::UNIVERSE`], where
-    /// everything is solid, and for a ray with a number that is not finite.
+    /// Whether the ray starts inside `entity`, or in a solid of the map, and so sees nothing. The
+    /// value is `true` as well for a ray that starts beyond the extent of worlds,
+    /// ±[`obsp::UNIVERSE`], where everything is solid, and for a ray with a number that is not
+    /// finite.
     pub start_solid: bool,
 }
 
@@ -61,7 +62,7 @@ impl World {
     }
 
     /// The bodies in the world that [`World::move_bodies`] moves, in ascending order of slot: all
-    /// but missiles and players on foot.
+    /// except missiles and players on foot.
     pub fn bodies(&self) -> Vec<EntityId> {
         let is_body = |entity: &&Entity| {
             let moves_alone = entity.walker().is_some() || entity.missile().is_some();
@@ -157,10 +158,10 @@ impl World {
         self.ray_hit(&clipped, &end)
     }
 
-    /// The first thing that a player's ray of `reach` units along `direction` meets. The ray
-    /// meets the other players where they were `view_age` sixteenths of a tick before the end of
-    /// this tick: see [`Command::view_age`](crate::Command::view_age). It meets all other
-    /// entities where they are, and with an age of zero the players as well. The ray is clipped
+    /// The first thing that a player's ray of `reach` units along `direction` meets. The ray meets
+    /// the other players where they were `view_age` sixteenths of a tick before the end of this
+    /// tick: see [`Command::view_age`](crate::Command::view_age). It meets all other entities at
+    /// their present places. With an age of zero this holds for the players too. The ray is clipped
     /// like that of [`World::cast_ray`], and the direction is normalised.
     pub fn cast_ray_as_seen(
         &self,
@@ -284,9 +285,9 @@ impl World {
     }
 
     /// Whether two entities that have touched still count as touching, although [`World::touching`]
-    /// no longer lists them. There are two such cases. Both may sleep, so that the search for
-    /// contacts leaves them out. Or one is a player who has run into the other within the last
-    /// quarter of a second: a player who shoves a body runs into it only in every other tick.
+    /// no longer lists them. There are two such cases. Both may sleep, so the search for contacts
+    /// leaves them out. Or one is a player who has run into the other within the last quarter of a
+    /// second. A player who shoves a body runs into it only in every other tick.
     pub fn keeps_touching(&self, one: EntityId, other: EntityId) -> bool {
         let here = |id| self.entities.find(id).filter(|entity| entity.placement().is_some());
         let (Some(first), Some(second)) = (here(one), here(other)) else { return false };
@@ -301,8 +302,8 @@ impl World {
         Space { map: &self.arena.map, shapes: &self.arena.shapes, entities: &self.entities }
     }
 
-    /// Calls `each` with the other players who are in the world now, at the places where the
-    /// viewer saw them, in ascending order of slot.
+    /// Calls `each` with the other players who are in the world, in ascending order of slot. Each
+    /// is given at the place where the viewer saw the player.
     fn visit_players_as_seen<'a>(
         &'a self,
         viewer: EntityId,

@@ -1,5 +1,5 @@
-//! Relocations: a match announces each entity that it puts somewhere the entity's own motion does
-//! not lead, so that an audit can compare the states with the announcements. The causes are falls
+//! Relocations: a match announces each entity that it puts at a place to which the entity's own
+//! motion does not lead. An audit compares the states with the announcements. The causes are falls
 //! out of the map, teleporters, the emergency routine, and a game's own operations.
 
 use glam::DVec3;
@@ -8,18 +8,18 @@ use super::World;
 use crate::bodies::entities::Entity;
 use crate::state::EntityId;
 
-/// An entity was put elsewhere, or taken out of the world, or put back. Of several relocations of
-/// one entity each begins where the one before ended.
+/// An entity was put elsewhere, or taken out of the world, or put back. Each relocation of an
+/// entity begins where the entity's previous one ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Relocation {
     /// Number of relocations before this one in the match.
     pub number: u64,
     /// The entity.
     pub entity: EntityId,
-    /// The place where it was until then: the centre of its box or of its mass, in units. `None`
-    /// if it waited outside of the world.
+    /// The former place of the entity: the centre of its box or of its mass, in units. `None` if
+    /// the entity waited outside the world.
     pub from: Option<DVec3>,
-    /// The place where it was put; `None` if it waits outside of the world from then on.
+    /// The new place of the entity; `None` if the entity waits outside the world from then on.
     pub to: Option<DVec3>,
 }
 
@@ -27,9 +27,9 @@ pub struct Relocation {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Relocations {
     list: Vec<Relocation>,
-    /// How many of `list` belong to ticks that are over.
+    /// Number of entries of `list` that belong to ticks that are over.
     over: usize,
-    /// How many relocations there have been in the match.
+    /// Number of relocations in the match so far.
     count: u64,
 }
 
@@ -39,8 +39,8 @@ impl Relocations {
         self.over = 0;
     }
 
-    /// Completes a tick. Relocations of entities that `exists` does not accept are dropped: these
-    /// entities have left the match.
+    /// Completes a tick. Relocations of entities that `exists` does not accept are dropped, because
+    /// these entities have left the match.
     pub(super) fn end_tick(&mut self, exists: impl Fn(EntityId) -> bool) {
         self.list.retain(|relocation| exists(relocation.entity));
         self.over = self.list.len();
@@ -48,8 +48,8 @@ impl Relocations {
 }
 
 impl World {
-    /// The relocations of the last tick, of the time between it and the tick before, and of the
-    /// time since, in order.
+    /// The relocations of the last tick, of the time between the tick before and the last tick, and
+    /// of the time since, in order.
     ///
     /// ```
     /// # use std::sync::Arc;

@@ -21,9 +21,9 @@ impl World {
         }
     }
 
-    /// The emergency routine: takes a body out of the world and puts it back at the
-    /// nearest free place, else at a spawn point, else into limbo. A body stays if others that were
-    /// taken out before have left it free.
+    /// The emergency routine takes a body out of the world and puts it back at the nearest free
+    /// place. If there is none, the body goes to a spawn point, and if these are taken, into limbo.
+    /// A body that overlaps nothing after others were taken out is not moved.
     pub(super) fn rescue(&mut self, slot: u16) {
         let Some(entity) = self.entities.get(slot) else { return };
         let Some(placement) = entity.placement().copied() else { return };
@@ -53,16 +53,16 @@ impl World {
         sleep::wake_around(&mut self.entities, placement.bounds());
     }
 
-    /// Puts a body from limbo back where there is room. Players stay in limbo until the end of
-    /// the tick, because a game may choose the places where they come back.
+    /// Puts a body from limbo back at a place where there is room. Players stay in limbo until the
+    /// end of the tick, because a game may choose the places where they come back.
     fn return_body(&mut self, slot: u16) {
         if self.entities.get(slot).is_some_and(|entity| entity.player().is_none()) {
             self.return_from_limbo(slot);
         }
     }
 
-    /// Puts an entity from limbo at a spawn point, or at a place that can be reached from one, if
-    /// one of them is free.
+    /// Puts an entity from limbo at a free spawn point, or at a free place that can be reached from
+    /// a spawn point.
     pub(super) fn return_from_limbo(&mut self, slot: u16) {
         let Self { arena, entities, context, .. } = self;
         let Some(entity) = entities.get(slot) else { return };

@@ -1,9 +1,9 @@
 //! A world as bytes, and back: [`World::save`], [`World::load`], [`World::restore`].
 //!
-//! The bytes contain everything that ticks change: bodies, contacts, sleep, the entities that
-//! wait outside of the world, the events of the last tick. The parts that never change (map,
-//! shapes, spawn points) are identified by the map's hash and the names of the models. Caches, on
-//! which no result depends, are rebuilt.
+//! The bytes contain everything that ticks change: bodies, contacts, sleep, the entities that wait
+//! outside of the world, the events of the last tick. The parts that never change (map, shapes,
+//! spawn points) are identified by the map's hash and the names of the models. Caches are rebuilt,
+//! because no result depends on them.
 //!
 //! Saved bytes may come from anyone. Each number is checked, and each pose goes through the guard
 //! before it is committed, so no two bodies overlap in a world that was loaded.
@@ -45,7 +45,7 @@ const VERSION: u16 = 4;
 const MAX_BYTES: usize = 1 << 26;
 
 /// Maximum distance of a saved position from the map, in units. Entities that have left the map are
-/// taken out after the bodies have moved, but missiles move after that.
+/// taken out after the bodies have moved, but missiles move later in the tick.
 const AROUND: f64 = LEFT + 1024.0;
 
 /// Maximum saved speed, in units or radians per second.
@@ -54,7 +54,7 @@ const MAX_SPEED: f64 = 1e9;
 /// Maximum saved speed of a kinematic body, in units per second.
 const MAX_DRIVEN: f64 = 5_000.0;
 
-/// Share by which rounding may let a kinematic body spin faster than the greatest spin.
+/// Share by which a kinematic body may spin faster than the greatest spin, because of rounding.
 const SPIN_ROUNDING: f64 = 1e-9;
 
 /// Maximum absolute value of any other saved number.
@@ -63,7 +63,7 @@ const MAX_NUMBER: f64 = 1e12;
 /// Maximum difference of the length of a saved orientation or direction from 1.
 const UNIT: f64 = 1e-6;
 
-/// Maximum number of ticks of a match: at 60 a second, 148,000 years.
+/// Maximum number of ticks of a match. At 60 ticks a second this is 148,000 years.
 const MAX_TICK: u64 = 1 << 48;
 
 /// Maximum number of ticks in the saved history of positions.
@@ -137,8 +137,8 @@ fn wire() -> Wire {
 }
 
 impl World {
-    /// The whole match as bytes. A match from [`World::load`] goes on as this one does, digest by
-    /// digest. The bytes do not contain the settings of the computation (threads, stages,
+    /// The whole match as bytes. A match from [`World::load`] goes on exactly like this one, with
+    /// equal digests. The bytes do not contain the settings of the computation (threads, stages,
     /// resolution, clock) or the counters.
     ///
     /// ```
@@ -182,7 +182,7 @@ impl World {
             pushed: Cow::Borrowed(&self.pushed),
             touches: Cow::Borrowed(&self.touches),
         };
-        // Plain data always has an encoding; loading would refuse empty bytes.
+        // Plain data always has an encoding. If it had none, loading would refuse the empty bytes.
         encode_to_vec((header, saved), wire()).unwrap_or_default()
     }
 
@@ -338,7 +338,7 @@ impl Checks<'_> {
             | Role::Missile(Missile { model, .. })
             | Role::Cargo(Cargo { model, .. }) => shapes.of_model(*model) == Some(entity.shape),
         };
-        // A shape that fits is one of the match, so the index is in range.
+        // A shape that fits belongs to the match, so the index is in range.
         let is_kinematic = || shapes[entity.shape].kind == BodyKind::Kinematic;
         if !fits || is_kinematic() != entity.is_kinematic() {
             return Err("the shape of an entity does not belong to its kind");
@@ -443,7 +443,7 @@ fn damaged(what: String) -> LoadError {
     LoadError::Damaged(what)
 }
 
-/// The pose of a player on foot there: without rotation, and with a position rounded to `f32`.
+/// The pose of a player on foot: without rotation, and with a position rounded to `f32`.
 fn on_foot(pose: &Pose) -> Pose {
     Pose { position: pose.position.as_vec3().as_dvec3(), orientation: DQuat::IDENTITY }
 }

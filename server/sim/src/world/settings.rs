@@ -5,18 +5,18 @@ use crate::counters::{Clock, Stage, Stages};
 use crate::threads::Threads;
 
 impl World {
-    /// Default budget per second; each tick has its share. At 60 Hz the share is 3,000: the cost of
-    /// about 800 bodies in a collapsing heap.
+    /// Default budget per second; each tick has its share. At 60 Hz the share is 3,000. The bodies
+    /// of a collapsing heap of about 800 cost as much.
     pub const DEFAULT_BUDGET_PER_SECOND: u32 = 180_000;
 
-    /// Switches stages of the filter cascade on and off. Results stay the same, only
-    /// the work changes. Initially the stages of [`Stages::default`] are on.
+    /// Switches stages of the filter cascade on and off. Results do not change, only the work does.
+    /// Initially the stages of [`Stages::default`] are on.
     pub fn set_stages(&mut self, stages: Stages) {
         self.context.stages = stages;
         self.entities.use_grid(stages.contains(Stage::Grid));
     }
 
-    /// Sets how finely times of impact are distinguished. Results depend on it.
+    /// Sets how finely times of impact are distinguished. Results depend on this.
     pub fn set_resolution(&mut self, resolution: Resolution) {
         self.context.resolution = resolution;
     }
@@ -28,7 +28,7 @@ impl World {
     /// ([`Counters::degraded_islands`](crate::Counters::degraded_islands)). `None` means no limit.
     ///
     /// Initially the budget is a tick's share of [`World::DEFAULT_BUDGET_PER_SECOND`]. Results
-    /// depend on it, so it is saved with the match.
+    /// depend on the budget, so it is saved with the match.
     pub fn set_budget(&mut self, budget: Option<u32>) {
         self.context.budget = budget.map(f64::from);
     }
@@ -44,14 +44,14 @@ impl World {
     }
 
     /// Sets the maximum number of threads that share the search for contacts and the work of the
-    /// solver and the guard. It is 256 at most, and zero counts as one. Results do not depend on
-    /// it.
+    /// solver and the guard. The number is 256 at most, and zero counts as one. Results do not
+    /// depend on it.
     pub fn set_threads(&mut self, threads: u16) {
         self.context.threads = Threads::new(threads);
     }
 
-    /// Sets the parameters of the motion of players on foot. Call it before the first tick:
-    /// clients predict with the parameters that they receive when they join.
+    /// Sets the parameters of the motion of players on foot. Call this before the first tick,
+    /// because clients predict with the parameters that they receive when they join.
     ///
     /// # Errors
     /// [`MovementError`] if a parameter is out of its range; nothing changes then.

@@ -25,8 +25,8 @@ pub struct SweepHit {
     pub normal: DVec3,
     /// The entity that the shape meets; `None` if it meets the map, or nothing.
     pub entity: Option<EntityId>,
-    /// Whether the shape starts in something or beyond the extent of worlds. It is `true` as well
-    /// if there is no such shape, or a number is not finite.
+    /// Whether the shape starts in something or beyond the extent of worlds. The value is `true` as
+    /// well if there is no such shape, or a number is not finite.
     pub start_solid: bool,
 }
 
@@ -42,8 +42,8 @@ pub enum SweptShape {
     Model(ModelId),
 }
 
-/// Longest motion, in units, that one search covers. Times of impact are parts of a motion, so in a
-/// longer one the shape would stop farther from the obstacle.
+/// Longest motion, in units, that one search covers. Times of impact are shares of a motion, so in
+/// a longer motion the shape would stop farther from the obstacle.
 const LONGEST: f64 = 512.0;
 
 /// Maximum number of searches of a sweep. Each blocked search leads to another one, nearer to the
@@ -164,7 +164,7 @@ impl World {
         (along(free).position, blocked)
     }
 
-    /// The first thing that a moving body meets, the entity in slot `ignored` left out.
+    /// The first thing that a moving body meets, if the entity in slot `ignored` is left out.
     fn first_met(
         &self,
         body: &Body,

@@ -1,10 +1,10 @@
-//! Past positions as bytes, a few for each position, because nearly all numbers of a saved match
+//! Past positions as bytes, with few bytes for each, because nearly all numbers of a saved match
 //! are past positions.
 //!
 //! A *run* is a row of ticks in which a player was in the world. The coordinates of a player on
 //! foot are values of `f32`, and the player mostly moves on as before. So each coordinate is
 //! extrapolated from the last three ticks, and only the difference is stored, in steps of `f32`.
-//! The widths of a run's differences, in bits, come first; the differences follow, without their
+//! The widths of a run's differences, in bits, come first. The differences follow, without their
 //! highest bits. Other poses are stored unchanged.
 
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 use crate::state::EntityId;
 
-/// How many numbers a pose on foot has.
+/// Number of numbers of a pose on foot.
 const ON_FOOT: usize = 3;
 
 /// How many numbers any other pose has.
@@ -123,7 +123,7 @@ fn numbers(pose: &Pose) -> [f64; FREE] {
     [x, y, z, i, j, k, w]
 }
 
-/// Extrapolates a coordinate from its latest three values: players accelerate evenly, if at all.
+/// Extrapolates a coordinate from its latest three values. Players accelerate evenly, if at all.
 #[derive(Default)]
 struct Extrapolation {
     last: Option<f32>,
@@ -258,7 +258,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// The past of some players who run. One of them comes later, one leaves, and one rolls over.
+    /// The past of some players who run. One of the players comes later, one leaves, and one rolls
+    /// over.
     fn past() -> VecDeque<Vec<PastPose>> {
         let mut random = Random::new(5);
         let mut number = move |most: u64| random.below(most) as f64;

@@ -25,7 +25,7 @@ const DROP_GAP: f64 = 1.0;
 /// wall is still falling.
 const GROUND: f64 = 0.5;
 
-/// Heights above the ground at which a place for the pad is tried, in units: a slope is higher
+/// Heights above the ground, in units, at which a place for the pad is tried. A slope is higher
 /// under the pad's rim than under its middle.
 const LIFTS: [f64; 4] = [1.0, 8.0, 20.0, 40.0];
 
@@ -69,8 +69,8 @@ pub(crate) fn drop_cargo(
     Ok(id)
 }
 
-/// Turns boxes that touch the ground into repair pads, each at the nearest free
-/// place for a pad. A box without such a place stays a box for now.
+/// Turns boxes that touch the ground into repair pads, each at the nearest free place for a pad. A
+/// box without such a place remains a box, and tries again later.
 pub(crate) fn deploy(
     arena: &Arena,
     entities: &mut Entities,
@@ -100,8 +100,8 @@ pub(crate) fn deploy(
     }
 }
 
-/// Removes an entity and wakes the bodies that leant on it. Nothing happens if the entity is
-/// gone already.
+/// Removes an entity and wakes the bodies that leant on it. Nothing happens if the entity has
+/// already left the match.
 pub(crate) fn remove(entities: &mut Entities, id: EntityId) {
     let left = entities.remove(id);
     if let Some(placement) = left.as_ref().and_then(Entity::placement) {
@@ -121,8 +121,8 @@ fn ground(entity: &Entity, pairs: &[Pair]) -> Option<f64> {
     touching.filter_map(|point| Some(entity.searched_point(point.local)?.z)).reduce(f64::max)
 }
 
-/// A place for a pad where the box in `slot` is, as if the box were gone: on the
-/// ground, a little higher, or the nearest place in sight.
+/// A place for a pad where the box in `slot` is, as if the box were gone. The place is on the
+/// ground, a little higher, or the nearest one in sight.
 fn room_for_pad(
     arena: &Arena,
     entities: &mut Entities,
@@ -159,7 +159,7 @@ fn replace(
     let (model, shape) = model_of(arena, "repair_pad")?;
     let cargo = entities.get(slot)?.id;
     let left = entities.remove(cargo)?;
-    // There is a free slot: at least the slot of the box.
+    // At least one slot is free: the slot of the box.
     let pad = entities.insert(Role::Prop(model), shape)?;
     entities.commit(pad.slot, place);
     let entity = entities.get_mut(pad.slot)?;

@@ -18,27 +18,29 @@ const LENGTH: f64 = 38.0;
 /// units per second.
 const REACH: f64 = 96.0;
 
-/// Probes start this far inside the hull, in units. The hull may lie on the ground: rounding would
-/// decide on which side of the ground a probe from its surface starts.
+/// Probes start this far inside the hull, in units. The hull may lie on the ground. From the hull's
+/// surface, rounding would decide on which side of the ground a probe starts.
 const INSIDE: f64 = 4.0;
 
-/// Positions of the probes, as a share of the distance from the middle of the
-/// underside to its corners: the hull of the shipped tank is an octagon.
+/// Positions of the probes, as a share of the distance from the middle of the underside to its
+/// corners. The share is below 1 because the hull of the shipped tank is an octagon.
 const SPREAD: f64 = 0.7;
 
-/// Frequency of the cushions in hertz. They are soft enough for crates and steps under the tank,
-/// and stiff enough to carry it.
+/// Frequency of the cushions in hertz. The cushions are soft enough for crates and steps under the
+/// tank, and stiff enough to carry it.
 const FREQUENCY: f64 = 2.0;
 
 /// Damping ratio of the cushions: critical, so that the tank does not bob.
 const DAMPING: f64 = 1.0;
 
 /// Maximum force of one cushion, as a share of the tank's weight. All four together brake the
-/// fastest glide well within reach, and do not press the tank against a low ceiling so hard that
-/// friction holds it there: 0.6 times the remaining 0.8 gravities is less than the engine's push.
+/// fastest glide well within reach. They do not press the tank against a low ceiling so hard that
+/// friction holds it there: friction of 0.6 times the remaining 0.8 gravities is less than the
+/// engine's push.
 const STRENGTH: f64 = 0.45;
 
-/// Rounds over the four cushions: each takes the forces of the others into account.
+/// Number of rounds over the four cushions. In each round, each cushion takes the forces of the
+/// others into account.
 const ROUNDS: usize = 2;
 
 /// A tank while its forces are summed.
@@ -94,8 +96,8 @@ impl<'a> Craft<'a> {
         }
     }
 
-    /// Distance of the ground below each corner of the underside, in units; `None`
-    /// where it is out of reach.
+    /// Distance of the ground below each corner of the underside, in units; `None` if the ground is
+    /// out of reach.
     pub(super) fn probe(&self, arena: &Arena, entities: &Entities, slot: u16) -> [Option<f64>; 4] {
         self.corners().map(|arm| {
             let from = self.pose.position + arm + DVec3::Z * INSIDE;
@@ -114,9 +116,8 @@ impl<'a> Craft<'a> {
         })
     }
 
-    /// Adds the forces of the cushions: each is a soft constraint (Catto, "Soft
-    /// Constraints", 2011) that keeps its corner from sinking and never pulls it
-    /// down.
+    /// Adds the forces of the cushions. Each cushion is a soft constraint (Catto, "Soft
+    /// Constraints", 2011) that keeps its corner from sinking and never pulls it down.
     pub(super) fn float(&mut self, ground: &[Option<f64>; 4]) {
         let omega = std::f64::consts::TAU * FREQUENCY;
         let a1 = 2.0 * DAMPING + self.seconds * omega;

@@ -25,7 +25,7 @@ const GLIDE: f64 = 240.0;
 /// Speed of a landing, in units per second.
 const LANDING: f64 = 60.0;
 
-/// While landing, the engine stops once the ground is this near under a corner, in units.
+/// During a landing, the engine stops when the ground is this near under a corner, in units.
 const TOUCHDOWN: f64 = 1.0;
 
 /// Maximum lift, in units per second squared.
@@ -44,8 +44,8 @@ const TORQUE: f64 = 15.0;
 /// rights the hull.
 const TILTED: f64 = 0.7;
 
-/// Cosine of the tilt beyond which the tank lies on its side: it is lifted while it is righted,
-/// because its own weight would hold it down.
+/// Cosine of the tilt beyond which the tank lies on its side. Such a tank is lifted while it is
+/// righted, because its own weight would hold it down.
 const FALLEN: f64 = 0.3;
 
 /// Speed of the lift of a tank that lies on its side, in units per second.
@@ -71,7 +71,7 @@ pub(crate) fn steer(
     let ground = craft.probe(arena, entities, slot);
     let parked = is_parked(&craft, &ground, command);
     let drive = if parked {
-        // A parked tank needs no engine; it wakes if its support moves away.
+        // A parked tank needs no engine, and wakes if its support moves away.
         Drive::default()
     } else {
         fly(&mut craft, &ground, command, seconds);
@@ -126,7 +126,7 @@ fn lift(craft: &mut Craft, least: f64, seconds: f64) {
 /// Turns the tank's upward direction towards the world's.
 fn right(craft: &mut Craft, seconds: f64) {
     let up = craft.up();
-    // On its back a tank could turn in any direction: it rolls over its side, the shorter way.
+    // A tank on its back could turn in any direction. It rolls over its side, the shorter way.
     let axis = up.cross(DVec3::Z).try_normalize().unwrap_or(craft.ahead());
     let tilt = libm::acos(up.z.clamp(-1.0, 1.0));
     let wanted = axis * (tilt * TURN_RATE).min(TURN);

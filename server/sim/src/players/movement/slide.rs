@@ -10,23 +10,23 @@ use crate::players::agent::SweepHit;
 /// Maximum number of straight pieces in the motion of one tick.
 const MAX_BENDS: usize = 4;
 
-/// Maximum number of surfaces met within a tick. With more the player is in a pocket and stops.
+/// Maximum number of surfaces met within a tick. A player who meets more is in a pocket and stops.
 const MAX_PLANES: usize = 5;
 
-/// A velocity that leaves a surface slower than this, in units per second, counts as
-/// going into it.
+/// A velocity that leads away from a surface slower than this, in units per second, counts as
+/// leading into the surface.
 const LEAVING: f64 = 0.1;
 
 /// Two hits belong to the same plane if the cosine between their normals is greater
 /// than this.
 const SAME_PLANE: f64 = 0.99;
 
-/// Factor on the removed part of a clipped velocity: slightly above one, so that
-/// rounding does not leave a velocity into the surface.
+/// Factor on the removed part of a clipped velocity. It is slightly above one, so that rounding
+/// does not leave a velocity into the surface.
 const OVERCLIP: f64 = 1.001;
 
-/// Moves for `seconds` at the motion's velocity and slides along the surfaces that
-/// are met. Returns whether there were any.
+/// Moves for `seconds` at the motion's velocity and slides along the surfaces that are met. Returns
+/// whether any surface was met.
 fn slide(
     motion: &mut Motion,
     ground: Option<Ground>,
@@ -50,7 +50,7 @@ fn slide(
         motion.position = sweep.end;
         let Some(hit) = sweep.hit else {
             if sweep.time < 1.0 {
-                // The player is wedged: there is nothing to slide along.
+                // The player is wedged, and no direction to slide along is left.
                 motion.velocity = DVec3::ZERO;
             }
             return bend > 0 || sweep.time < 1.0;
@@ -78,9 +78,9 @@ fn slide(
     true
 }
 
-/// Slides. Where a surface is met, also tries the motion a step higher, and keeps the motion that
-/// leads farther. A player who falls can step up onto ground that carries, and so can a player who
-/// has just jumped. As in Quake III, a jump and a step together lead onto a ledge.
+/// Slides. If a surface is met, also tries the motion one step higher, and keeps the motion that
+/// leads farther. A player who falls, or has just jumped, can step up onto ground that carries. As
+/// in Quake III, a jump and a step together lead onto a ledge.
 pub(super) fn slide_and_step(
     motion: &mut Motion,
     ground: Option<Ground>,
@@ -119,8 +119,7 @@ pub(super) fn slide_and_step(
     touched.append(&mut met);
 }
 
-/// Keeps the player on ground that falls away: down a stair, or over the crest of a
-/// ramp.
+/// Keeps the player on descending ground: down a stair, or over the crest of a ramp.
 fn descend(
     motion: &mut Motion,
     ground: Option<Ground>,
@@ -128,8 +127,8 @@ fn descend(
     surroundings: &mut impl Surroundings,
 ) {
     let Some(Ground { normal, .. }) = ground else { return };
-    // The speed is measured from the ground, not from the horizon: a player who walks up over
-    // an edge continues down, and the rounding of a level floor's normal does not decide.
+    // The speed is measured relative to the ground, not to the horizon. So a player who walks up
+    // over an edge continues down, and the rounding of a level floor's normal does not decide.
     if motion.velocity.dot(normal) > LEAVING {
         return;
     }
@@ -141,8 +140,8 @@ fn descend(
     }
 }
 
-/// The normal of a slope too steep to walk on, made level as if the slope were a wall; any other
-/// normal unchanged. So a player who walks in a wedge does not run up its sides.
+/// The normal of a slope too steep to walk on, made level as if the slope were a wall. Any other
+/// normal is kept. So a player who walks in a wedge does not run up its sides.
 fn upright(normal: DVec3) -> DVec3 {
     let is_slope = normal.z > 0.0 && normal.z < WALKABLE;
     if is_slope { normal.with_z(0.0).normalize_or(normal) } else { normal }
@@ -154,8 +153,8 @@ fn clip(velocity: DVec3, normal: DVec3) -> DVec3 {
     if into < 0.0 { velocity - normal * (into * OVERCLIP) } else { velocity }
 }
 
-/// The velocity clipped so that it enters none of `planes`: along one of them, else
-/// along the crease of two, else zero.
+/// The velocity clipped so that it enters none of `planes`. The result is along one of them, or
+/// along the crease of two, or zero.
 fn along_all(velocity: DVec3, planes: &[DVec3]) -> DVec3 {
     let enters = |v: DVec3| planes.iter().any(|plane| v.dot(*plane) < -LEAVING);
     let single = planes.iter().map(|&plane| clip(velocity, plane));

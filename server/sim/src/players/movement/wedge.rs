@@ -8,20 +8,21 @@ use crate::players::agent::SweepHit;
 use crate::state::Posture;
 
 /// A way that leads down by less than this share of its length, about half a degree, counts as
-/// level. Along a gully that falls so little, steering in the air leads upward as well.
+/// level. Along a gully that falls no more steeply, steering in the air leads upward as well.
 const LEVEL: f64 = 0.01;
 
 /// Two normals whose cosine is greater than this belong to one surface.
 const SAME_SURFACE: f64 = 0.9999;
 
-/// A way that enters a surface by less than this counts as free of it: rounding is smaller.
+/// A way that enters a surface by less than this counts as free of the surface. Rounding is smaller
+/// than this.
 const ROUNDING: f64 = 1e-6;
 
-/// The share by which a way that leads along surfaces is turned away from them, so that it
-/// does not meet them again by rounding.
+/// The share by which a way along surfaces is turned away from them, so that rounding does not lead
+/// it into them again.
 const TURNED_AWAY: f64 = 0.002;
 
-/// The factor by which [`TURNED_AWAY`] grows for a way that still meets them.
+/// The factor by which [`TURNED_AWAY`] grows for a way that still meets the surfaces.
 const TURNED_FURTHER: f64 = 8.0;
 
 /// Maximum number of ways that are tested. Each one meets a surface that the earlier ways did not,
@@ -29,17 +30,17 @@ const TURNED_FURTHER: f64 = 8.0;
 /// closed.
 const MAX_WAYS: usize = 12;
 
-/// How far a way is followed, in units. A player who slips down by this much between walls of
-/// 89 degrees comes no nearer to them than the margin.
+/// How far a way is followed, in units. A player who slips down by this much between walls of 89
+/// degrees comes no nearer to the walls than the margin.
 const REACH: f64 = 2.0;
 
 /// A surface touches the player if a sweep brings the player nearer to it by no more than this, in
-/// units along its normal. The value is above zero, because a sweep stops at its own distance from
-/// the surface.
+/// units along its normal. The value is above zero, because a sweep stops at a distance from the
+/// surface.
 const TOUCH: f64 = 0.25 * SURFACE_DISTANCE as f64;
 
-/// The lowest of the surfaces that touch the box of `posture` at `position`, if together they
-/// leave the box no way down: where one of them would let it slip, another one is in the way.
+/// The lowest of the surfaces that touch the box of `posture` at `position`, if together they leave
+/// the box no way down: wherever one surface would let the box slip, another one is in the way.
 pub(super) fn find_wedge(
     (posture, position): (Posture, Vec3),
     surroundings: &mut impl Surroundings,
@@ -62,12 +63,12 @@ pub(super) fn find_wedge(
         normals.push(hit.normal);
         below = below.or(Some(hit));
     }
-    // This is a funnel of many sides: all ways that were tested are closed.
+    // This is a funnel of many sides, because all ways that were tested are closed.
     below
 }
 
-/// The direction that leads down most steeply and enters no surface; `None` if none leads
-/// down. It is straight down, or along one surface, or along the crease of two.
+/// The direction that leads down most steeply and enters no surface; `None` if none leads down. The
+/// direction is straight down, along one surface, or along the crease of two.
 fn steepest_way(normals: &[DVec3]) -> Option<DVec3> {
     let along = normals.iter().map(|normal| normal * normal.z - DVec3::Z);
     let creases = normals.iter().enumerate().flat_map(|(index, first)| {
@@ -109,7 +110,8 @@ mod tests {
                     (0..count).map(|side| slope(degrees, f64::from(side) * turn)).collect();
                 assert_eq!(steepest_way(&pit), None, "{count} slopes of {degrees} degrees enclose \
                     the player");
-                // A pit without one of its sides leaves a way out, if no two face each other.
+                // A pit that lacks one of its sides leaves a way out, if no two sides face each
+                // other.
                 pit.pop();
                 let open = pit.len() < 3 && turn * 2.0 != 360.0;
                 assert!(!open || steepest_way(&pit).is_some(), "one of {count} slopes of {degrees} \

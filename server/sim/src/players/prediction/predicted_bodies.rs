@@ -19,7 +19,7 @@ use crate::state::{EntityId, EntityState, Kind};
 /// until the server's next snapshot.
 const REACH: f64 = 16.0;
 
-/// Maximum number of predicted bodies; the nearest ones are taken. Snapshots are not exact enough
+/// Maximum number of predicted bodies. The nearest ones are taken. Snapshots are not exact enough
 /// to predict a heap of hundreds anyway.
 const MOST: usize = 8;
 
@@ -43,8 +43,8 @@ impl Moving {
     }
 }
 
-/// The bodies that a player shoves, and the bodies near them: a small match of its own,
-/// moved by the server's own solver and guard.
+/// The bodies that a player shoves, and the bodies near them. They are a small match, which the
+/// server's own solver and guard move.
 #[derive(Clone, Debug)]
 pub struct PredictedBodies {
     pub(super) entities: Entities,
@@ -75,8 +75,8 @@ impl PredictedBodies {
         predicted
     }
 
-    /// Predicted bodies with only the player, who is not placed yet. The grid covers the bodies
-    /// `near`, so that they can be added.
+    /// Predicted bodies that contain only the player, who is not placed yet. The grid covers the
+    /// bodies `near`, so that they can be added.
     pub(super) fn of_player(
         role: Role,
         shape: ShapeId,
@@ -156,7 +156,7 @@ impl PredictedBodies {
         let (map, shapes) = (&predictor.arena.map, &predictor.arena.shapes);
         let (entities, pairs) = (&mut self.entities, &mut self.pairs);
         // The overlapping bodies that `step` returns are ignored. Their poses are not known
-        // exactly, and `step` does not move them; the next snapshot corrects them.
+        // exactly, and `step` does not move them. The next snapshot corrects them.
         dynamics::step(map, shapes, entities, pairs, &mut context);
     }
 
@@ -167,7 +167,7 @@ impl PredictedBodies {
         }
     }
 
-    /// Removes the bodies that `is_kept` does not accept; returns whether there were any.
+    /// Removes the bodies that `is_kept` does not accept, and returns whether there were any.
     pub(super) fn keep(&mut self, is_kept: impl Fn(EntityId) -> bool) -> bool {
         let (kept, gone) = self.members.iter().partition(|(id, ..)| is_kept(*id));
         self.members = kept;
@@ -194,7 +194,7 @@ impl PredictedBodies {
                 let walker = Role::Player(PlayerBody::Box(Walker::default()));
                 (walker, Pose::at(state.position))
             }
-            // A vehicle stays where it is: its driver's commands are not known.
+            // A vehicle keeps its place, because its driver's commands are not known.
             Kind::Vehicle { model } | Kind::Prop { model } => {
                 let known = Pose::known(state.position, state.orientation);
                 let Some(pose) = known else { return };
@@ -216,7 +216,7 @@ impl PredictedBodies {
         }
     }
 
-    /// Puts a body at a pose, or takes it out of the world if there is no room for it there.
+    /// Puts a body at a pose. If there is no room for the body there, takes it out of the world.
     /// Returns whether there was room.
     pub(super) fn put(
         &mut self,

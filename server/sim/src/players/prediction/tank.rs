@@ -22,8 +22,8 @@ const REACH: f64 = 160.0;
 /// So it is tried again at these distances, in units: first upward, then sideways.
 const SHIFTS: [f64; 3] = [1.0 / 64.0, 1.0 / 16.0, 1.0 / 4.0];
 
-/// The tank that the player drives, and the bodies near it: a small match of its own, moved by
-/// the server's own engine, solver and guard.
+/// The tank that the player drives, and the bodies near it. They are a small match, which the
+/// server's own engine, solver and guard move.
 #[derive(Clone, Debug)]
 pub struct DrivenTank {
     predicted: PredictedBodies,
@@ -32,7 +32,7 @@ pub struct DrivenTank {
 }
 
 impl DrivenTank {
-    /// The tank with this state, and the `bodies` near it. `None` if it is not a tank, if no
+    /// The tank with this state, and the `bodies` near it. `None` if the body is not a tank, if no
     /// impulse moves bodies of its model, or if there is no room for it at its position.
     pub(super) fn new(predictor: &Predictor, tank: &Moving, bodies: &[Moving]) -> Option<Self> {
         let Kind::Vehicle { model } = tank.state.kind else { return None };
@@ -46,8 +46,8 @@ impl DrivenTank {
         Some(tank_among)
     }
 
-    /// Corrects the tank and the bodies near it to these states, where there is room for
-    /// them. Returns whether anything changed.
+    /// Corrects the tank and the bodies near it to these states, as far as there is room for them.
+    /// Returns whether anything changed.
     pub(super) fn correct(
         &mut self,
         predictor: &Predictor,
@@ -58,7 +58,8 @@ impl DrivenTank {
         let (same, other): (Vec<_>, Vec<_>) =
             near.into_iter().partition(|(_, body)| self.predicted.has(body));
         let is_same = |id| same.iter().any(|(_, body)| body.state.id == id);
-        // All bodies that change are taken out first. Otherwise they would be in each other's way.
+        // All bodies that change are taken out before any is put back. Otherwise they would be in
+        // each other's way.
         let mut changed = self.predicted.keep(is_same) | !other.is_empty();
         changed |= self.state() != Some(*tank) && self.put(predictor, tank);
         self.predicted.add_all(predictor, other);

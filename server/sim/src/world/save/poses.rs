@@ -1,5 +1,5 @@
-//! Saved poses. A pose is saved as its difference from another pose near by, in steps of `f64`:
-//! these are small numbers. Every pose is restored to the bit.
+//! Saved poses. A pose is saved as its difference from a nearby pose, in steps of `f64`, because
+//! such differences are small numbers. Every pose is restored to the bit.
 
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::bodies::entities::{Entity, SearchState};
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
 
-/// A pose as the difference from a base that both sides know.
+/// A pose as the difference from a base that saving and loading both know.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedPose([u64; 7]);
 
@@ -46,7 +46,7 @@ fn words(pose: &Pose) -> [u64; 7] {
 }
 
 /// The bits of the fourth number of a unit quaternion, given the other three. They are exact except
-/// for rounding, unless that number is negative.
+/// for rounding. A negative fourth number is not reproduced.
 fn last_of_unit(i: f64, j: f64, k: f64) -> u64 {
     (1.0 - (i * i + j * j + k * k)).max(0.0).sqrt().to_bits()
 }
