@@ -1,4 +1,4 @@
-//! Tells a game what crosses its volumes and what touches its watched entities.
+//! Tells a game which entities cross its volumes, and which touch its watched entities.
 
 use obsp_sim::EntityId;
 

@@ -3,8 +3,8 @@ use obsp_proto::schema::GameEvent;
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
-/// Something that happened within a tick and that positions do not show. A server shows it or
-/// reports it to the players.
+/// An event within a tick that positions do not show. A server shows it or reports it to the
+/// players.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -89,7 +89,7 @@ pub enum Event {
     },
     /// A line of text for all players.
     Announced {
-        /// The line; a server shortens it to what its protocol carries.
+        /// The line. A server shortens it to the length that its protocol allows.
         line: String,
     },
     /// An event that the game defines, for all clients.

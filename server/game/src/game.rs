@@ -57,7 +57,7 @@ pub enum Respawn {
     },
 }
 
-/// The rules of a game. `self` never changes during a match; everything that does is in
+/// The rules of a game. `self` never changes during a match. Everything that changes is in
 /// [`Game::State`].
 ///
 /// In each tick, [`Match`](crate::Match) calls, in this order:
@@ -71,8 +71,8 @@ pub enum Respawn {
 /// 7. for each player outside of the world: [`Game::respawn`].
 ///
 /// Every method is called with the same arguments on every machine, and must have the same results
-/// everywhere: no clock, no I/O, no iteration over hash maps, no randomness but
-/// [`WorldMut::random`].
+/// everywhere. So a game uses no clock, no I/O, no iteration over hash maps, and no randomness
+/// except [`WorldMut::random`].
 pub trait Game: Clone + Debug + Send + Sync + 'static {
     /// Everything that the game changes during a match, as plain data: it is part of the match's
     /// digest.
@@ -142,14 +142,14 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
     ) {
         let _ = state;
         if !flies {
-            // This cannot fail: the missile has just moved.
+            // The call cannot fail, because the missile has just moved.
             let _ = world.remove(missile);
         }
     }
 
-    /// An entity has entered a volume. If it only came through within the tick,
-    /// [`Game::left_volume`] is called next, [`WorldMut::inside`] does not list it, and it may have
-    /// left the match since, as a missile that burst behind the volume.
+    /// An entity has entered a volume. The entity may only have come through within the tick. In
+    /// that case [`Game::left_volume`] is called next, and [`WorldMut::inside`] does not list the
+    /// entity. It may have left the match since, like a missile that burst behind the volume.
     fn entered(
         &self,
         state: &mut Self::State,
@@ -173,7 +173,7 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
 
     /// A body or a player has begun to touch an entity that [`WorldMut::watch`] watches. This is
     /// called in the first tick of a touch, and again only after [`Game::parted`]. Bodies that fall
-    /// asleep go on touching.
+    /// asleep are still touching.
     fn touched(
         &self,
         state: &mut Self::State,
@@ -198,7 +198,7 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         let _ = (state, world, entity, by);
     }
 
-    /// The game's own work in a tick, once everything has moved.
+    /// The game's own work in a tick, after everything has moved.
     fn tick(&self, state: &mut Self::State, world: &mut WorldMut<'_>) {
         let _ = (state, world);
     }
@@ -221,8 +221,8 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         Replicated::default()
     }
 
-    /// Sets the values of a subject's fields, after each tick. They are for clients alone: anything
-    /// that the game itself needs belongs in its state.
+    /// Sets the values of a subject's fields, after each tick. They are only sent to clients. A
+    /// value that the game itself needs belongs in its state.
     fn values(&self, state: &Self::State, world: &World, of: Subject, values: &mut Values<'_>) {
         let _ = (state, world, of, values);
     }

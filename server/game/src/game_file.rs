@@ -29,7 +29,7 @@ pub use weapons::{Blast, Ray, Thrown, Weapon, WeaponKey, WeaponKind, Weapons};
 /// The name of the file, in the folder of the map.
 pub const GAME_FILE: &str = "game.toml";
 
-/// The content of a `game.toml`. Everything in it may be left out.
+/// The content of a `game.toml`. Every key may be left out.
 ///
 /// ```
 /// let file = obsp_game::GameFile::parse("[movement]\ngravity = 400\njump_speed = 300.0")?;
@@ -69,8 +69,8 @@ impl GameFile {
     /// Reads the text of a `game.toml` without models.
     ///
     /// # Errors
-    /// [`GameFileError`] says where the text is not TOML, a key is unknown, or a number out
-    /// of its range; or that it is longer than [`MAX_GAME_FILE`].
+    /// [`GameFileError`] with the place in the text if it is not TOML, a key is unknown, or a
+    /// number is out of its range. Also if the text is longer than [`MAX_GAME_FILE`].
     pub fn parse(text: &str) -> Result<Self, GameFileError> {
         Self::read(text, &mut |_| Err("there is no folder to read it from".into()))
     }
@@ -90,7 +90,7 @@ impl GameFile {
     /// ```
     ///
     /// # Errors
-    /// As [`GameFile::parse`]; or a model cannot be read, or the models take more than
+    /// Those of [`GameFile::parse`]. Also if a model cannot be read, or the models take more than
     /// [`MAX_GAME_DATA`](obsp_proto::game_data::MAX_GAME_DATA).
     pub fn read(
         text: &str,
@@ -120,8 +120,8 @@ impl GameFile {
         self.data.text()
     }
 
-    /// The text of the file and the texts of its models: all that [`GameFile::from_bundle`] needs.
-    /// Empty if there is no file.
+    /// The text of the file and the texts of its models, for [`GameFile::from_bundle`]. Empty if
+    /// there is no file.
     pub fn bundle(&self) -> &[u8] {
         self.data.bytes()
     }
@@ -140,7 +140,7 @@ impl GameFile {
     /// ```
     ///
     /// # Errors
-    /// The bytes are not a bundle; or as [`GameFile::read`].
+    /// The bytes are not a bundle. Also those of [`GameFile::read`].
     pub fn from_bundle(bundle: &[u8]) -> Result<Self, GameDataError> {
         let data = GameData::from_bytes(bundle)?;
         let mut models = data.models().iter();
@@ -167,7 +167,7 @@ impl GameFile {
         &self.data
     }
 
-    /// The models of the file, in the order of their names; those of the game come first.
+    /// The models of the file, in the order of their names, without those of the game.
     pub fn models(&self) -> &[Model] {
         self.data.models()
     }
@@ -223,7 +223,7 @@ impl GameFile {
 }
 
 impl PartialEq for GameFile {
-    /// Compares the bundles: everything else follows from them.
+    /// Compares the bundles, because everything else follows from them.
     fn eq(&self, other: &Self) -> bool {
         self.bundle() == other.bundle()
     }
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!((&again, again.hash()), (&file, file.hash()));
         let names: Vec<&str> = again.models().iter().map(Model::name).collect();
         assert_eq!(names, ["block", "slab"]);
-        // Models that a game adds by itself are in no bundle of a file.
+        // No bundle contains the models that a game adds by itself.
         let gem = Model::from_obj("gem", cube).unwrap();
         let with_gem = file.data().with_models(&[gem]).unwrap();
         let refused = GameFile::from_bundle(with_gem.bytes()).unwrap_err().to_string();

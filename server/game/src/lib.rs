@@ -5,14 +5,15 @@
 //! A game implements [`Game`]. The match calls its methods when it is set up, when a player joins,
 //! sends a command or waits to come back, when a body enters or leaves a volume or touches another,
 //! and once in each tick. The game changes the world only through [`WorldMut`]. Every placement
-//! there goes through the guard, so no two bodies ever interpenetrate, whatever the game does.
+//! goes through the guard there, so no two bodies ever interpenetrate, no matter what the game
+//! does.
 //!
 //! [`Match`] plays a [`Game`] in a [`World`](obsp_sim::World), tick by tick. A server creates
 //! matches through [`AnyGame`] and holds each as a [`RunningMatch`]. Both hide the type of the
 //! game.
 //!
-//! A match is deterministic: the same map, models, configuration, game and commands give
-//! the same digests everywhere. A game reads no clock and does no I/O; its randomness is
+//! A match is deterministic: the same map, models, configuration, game and commands give the same
+//! digests everywhere. A game reads no clock and does no I/O. It takes its randomness from
 //! [`WorldMut::random`].
 
 pub mod arena;

@@ -1,8 +1,8 @@
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
-/// Values that a game attaches to entities, in ascending order of slot. A value belongs to one id:
-/// an entity in the slot of a removed one does not have its value.
+/// Values that a game attaches to entities, in ascending order of slot. A value belongs to one id.
+/// A later entity in the slot of a removed one does not have that value.
 ///
 /// ```
 /// use obsp_game::PerEntity;

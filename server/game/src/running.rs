@@ -59,7 +59,7 @@ pub trait RunningMatch: Debug + Send {
     /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
     fn join_as(&mut self, kind: PlayerKind) -> Result<EntityId, AddPlayerError>;
 
-    /// Removes a player. The id of a player who is no longer there is ignored.
+    /// Removes a player. An id that is not a player's is ignored.
     fn leave(&mut self, player: EntityId);
 
     /// Advances by one tick. `commands` are treated as by [`World::step`].
@@ -78,7 +78,7 @@ pub trait RunningMatch: Debug + Send {
         MatchValues::default()
     }
 
-    /// A hash of everything that a tick changes and that the next tick depends on.
+    /// A hash of everything that a tick changes and on which the next tick depends.
     fn digest(&self) -> u64;
 
     /// The name of the game.
@@ -87,15 +87,15 @@ pub trait RunningMatch: Debug + Send {
     /// The `game.toml` that the match was set up by.
     fn game_file(&self) -> &GameFile;
 
-    /// The whole match as bytes: the world, the game's state, its volumes and events. A match that
-    /// [`RunningMatch::restore`] or [`AnyGame::load_match`] makes from them goes on with the same
-    /// digests.
+    /// The whole match as bytes: the world, the game's state, its volumes and events.
+    /// [`RunningMatch::restore`] and [`AnyGame::load_match`] make a match from these bytes that
+    /// goes on with the same digests.
     fn save(&self) -> Vec<u8>;
 
     /// Replaces this match by a saved one of the same game, map and configuration.
     ///
     /// # Errors
-    /// [`LoadError`] if the bytes are not such a match, or bodies would overlap; nothing changes
+    /// [`LoadError`] if the bytes are not such a match, or if bodies would overlap; nothing changes
     /// then.
     fn restore(&mut self, saved: &[u8]) -> Result<(), LoadError>;
 }
@@ -230,8 +230,8 @@ pub struct Match<G: Game> {
     pub(crate) shared: Shared,
 }
 
-/// Changes the match's seed for the game, so that its random numbers are another stream than that
-/// of scattered props.
+/// Changes the match's seed for the game, so that the game's random numbers differ from those that
+/// scatter props.
 const GAME_STREAM: u64 = 0x6761_6d65;
 
 impl<G: Game> Match<G> {
@@ -322,7 +322,7 @@ impl<G: Game> Match<G> {
             Some(_) => self.act(|game, state, world| game.respawn(state, world, id)),
             None => Respawn::SpawnPoint,
         };
-        // If there is no room, the next tick tries again.
+        // If there is no room, the next tick tries it again.
         let _ = match respawn {
             Respawn::Wait => Ok(()),
             Respawn::SpawnPoint => self.world.bring_back(id),

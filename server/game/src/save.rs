@@ -19,7 +19,7 @@ use crate::volumes::{SavedVolume, Volumes};
 use crate::with_file::{all_models, check_size};
 use crate::world_mut::Shared;
 
-/// Limit in bytes up to which a saved match is read.
+/// Maximum length of a saved match, in bytes.
 const MAX_BYTES: usize = 1 << 26;
 
 /// Reasons why a match cannot be loaded from saved bytes.
@@ -54,7 +54,8 @@ pub(crate) fn wire() -> Wire {
 }
 
 impl<G: Game> Match<G> {
-    /// The whole match as bytes: [`Match::restored`] goes on as this one does.
+    /// The whole match as bytes. [`Match::restored`] makes a match from them that goes on exactly
+    /// like this one.
     pub(crate) fn saved(&self) -> Vec<u8> {
         let Shared { random, events, delivered, volumes, agents, watched, .. } = &self.shared;
         let shared = SavedShared {
@@ -65,9 +66,9 @@ impl<G: Game> Match<G> {
             agents: agents.clone(),
             watched: watched.clone(),
         };
-        // Plain data always has an encoding; an empty one would be refused on loading. The world's
-        // bytes are encoded without serde, which would encode them one by one and take longer than
-        // saving the world.
+        // Plain data always has an encoding. If it had none, loading would refuse the empty bytes.
+        // The world's bytes are encoded without serde. With serde they would be encoded one by one,
+        // which takes longer than saving the world.
         let mut bytes = bincode::encode_to_vec(self.world.save(), wire()).unwrap_or_default();
         bytes.extend(encode_to_vec(shared, wire()).unwrap_or_default());
         bytes.extend(self.save_state());

@@ -9,7 +9,7 @@ use obsp::{MapEntity, clip_box_to_extent};
 use obsp_sim::{EntityId, World};
 use serde::{Deserialize, Serialize};
 
-/// The number of a volume of a match: volumes are counted from 0 in the order in which the game
+/// The number of a volume of a match. Volumes are counted from 0 in the order in which the game
 /// adds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct VolumeId(pub u16);
@@ -179,9 +179,9 @@ impl Volumes {
         }
     }
 
-    /// Finds the entities inside each volume. Returns what has changed since the last call: for
-    /// each volume first the entities that have left it, then those that have entered it, then
-    /// those that have entered it and left it again.
+    /// Finds the entities inside each volume. Returns the changes since the last call: for each
+    /// volume first the entities that have left it, then those that have entered it, then those
+    /// that have entered it and left it again.
     pub(crate) fn update(&mut self, world: &World) -> Vec<Crossing> {
         let mut crossings = Vec::new();
         let met = std::mem::take(&mut self.met);

@@ -66,7 +66,7 @@ pub(crate) fn all_models<G: Game>(game: &G, file: &GameFile) -> Vec<Model> {
     let mut models = Game::models(game);
     models.extend_from_slice(file.models());
     let is_thrown = |model: &Model| file.weapons().thrown_with(model.name()).is_some();
-    // `check` refuses a kinematic model that is thrown.
+    // `check` refuses a thrown model that is kinematic.
     let flies = |model: &Model| is_thrown(model) && !model.is_kinematic();
     let marked = |model: Model| if flies(&model) { model.as_missile() } else { model };
     models.into_iter().map(marked).collect()

@@ -69,7 +69,7 @@ pub(crate) struct Shared {
     pub(crate) schema: Arc<Schema>,
     pub(crate) random: Random,
     pub(crate) events: Vec<Event>,
-    /// How many events at the beginning of the list were delivered with the last tick. Later
+    /// Number of events at the beginning of the list that were delivered with the last tick. Later
     /// events, such as those of a player who joins, are delivered with the next tick.
     pub(crate) delivered: usize,
     pub(crate) volumes: Volumes,
@@ -109,8 +109,8 @@ impl WorldMut<'_> {
     /// encodes, within 256 bytes.
     ///
     /// # Errors
-    /// The game declares no such kind, the value cannot be encoded or is too long, or there
-    /// are 32 such events in this tick already; nothing is sent then.
+    /// The game declares no such kind, the value cannot be encoded or is too long, or the tick has
+    /// 32 such events already. Nothing is sent then.
     pub fn send(&mut self, kind: &str, value: &impl Serialize) -> Result<(), EventError> {
         let event = self.game_event(kind, value)?;
         self.emit(Event::Game(event));
@@ -177,10 +177,10 @@ impl WorldMut<'_> {
     }
 
     /// Adds a player without a client, an agent, and returns its id. An agent takes one of the
-    /// places for players. It waits outside of the world; the game lets it in as any other player
-    /// in [`Game::respawn`](crate::Game::respawn), and writes its commands in
+    /// places for players. The agent waits outside the world. The game lets it in like any other
+    /// player in [`Game::respawn`](crate::Game::respawn), and writes its commands in
     /// [`Game::command`](crate::Game::command). Neither [`Game::joined`](crate::Game::joined) nor
-    /// [`Game::left`](crate::Game::left) is called for an agent: a game that adds or
+    /// [`Game::left`](crate::Game::left) is called for an agent. A game that adds or
     /// [removes](WorldMut::remove) an agent does the work of these methods itself.
     ///
     /// # Errors
@@ -213,7 +213,7 @@ impl WorldMut<'_> {
     /// Removes a body, or a player without a client, and wakes the bodies that leant on it.
     ///
     /// # Errors
-    /// [`PlaceError::NoSuchEntity`] if it is no longer there, or is a client's player.
+    /// [`PlaceError::NoSuchEntity`] if the entity has left the match, or is a client's player.
     pub fn remove(&mut self, id: EntityId) -> Result<(), PlaceError> {
         self.shared.watched.retain(|(watched, _)| *watched != id);
         if let Some(index) = self.shared.agents.iter().position(|agent| *agent == id) {
@@ -227,7 +227,7 @@ impl WorldMut<'_> {
     /// As [`World::teleport`].
     ///
     /// # Errors
-    /// [`PlaceError`]; the entity stays where it is then.
+    /// [`PlaceError`]; the entity is not moved then.
     pub fn teleport(
         &mut self,
         id: EntityId,
@@ -279,7 +279,7 @@ impl WorldMut<'_> {
         self.world.add_velocity(id, gained)
     }
 
-    /// As [`World::spawn_missile`]; [`World::muzzle`] computes the start. The model has to be
+    /// As [`World::spawn_missile`]. [`World::muzzle`] computes the start. The model has to be
     /// marked as a missile's: by [`Model::as_missile`](obsp::model::Model::as_missile), or because
     /// a weapon in the `game.toml` throws it. [`Game::missile_moved`](crate::Game::missile_moved)
     /// is called after each move of the missile.

@@ -105,7 +105,7 @@ fn blast(events: &[Event]) -> Option<DVec3> {
     })
 }
 
-/// An entity of a class with a model spawns a body, which is also there in a saved match.
+/// An entity of a class with a model spawns a body, and a saved match contains that body.
 #[test]
 fn an_entity_of_a_class_spawns_its_model() {
     let text = "[models]\ngem = 'gem.obj'\n[classes.item_gem]\nmodel = 'gem'\n";
@@ -222,7 +222,7 @@ fn a_tank_that_is_shot_dies_and_comes_back_as_a_tank() {
 #[test]
 fn a_protected_player_takes_no_damage_in_any_order_of_slots() {
     let mut play = Play::new();
-    // One shooter in a slot before the victim's, one behind.
+    // One shooter is in a slot before the victim's slot, and one is in a slot behind it.
     let first = play.join_at(PlayerKind::Box, DVec3::new(-400.0, 0.0, 30.0));
     let victim = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 0.0, 30.0));
     let last = play.join_at(PlayerKind::Box, DVec3::new(-200.0, -200.0, 30.0));

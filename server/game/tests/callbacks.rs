@@ -39,7 +39,7 @@ enum Contact {
 impl Game for Notes {
     type State = State;
 
-    /// One crate on another; the lower one is watched.
+    /// One crate lies on another, and the lower one is watched.
     fn set_up(&self, world: &mut WorldMut<'_>) -> State {
         let model = world.model("crate").expect("it ships");
         let mut put = |z| world.spawn_body(model, DVec3::new(0.0, 0.0, z), DQuat::IDENTITY).ok();
@@ -65,7 +65,7 @@ impl Game for Notes {
         Respawn::At { position: HOME, yaw: 0 }
     }
 
-    /// Puts an agent at a free place once there is a player.
+    /// Puts an agent at a free place after the first player has joined.
     fn joined(&self, state: &mut State, world: &mut WorldMut<'_>, player: EntityId) {
         assert_ne!(state.agent, Some(player), "the agent never joins as a player");
         if state.agent.is_some() {
@@ -93,7 +93,7 @@ fn walking(forward: i8) -> Command {
     Command { forward, buttons: Buttons::WALK, ..Command::default() }
 }
 
-/// Sleeping bodies are in no contact pair. A match that did not remember their touch would report
+/// Sleeping bodies are in no contact pair. If a match did not remember their touch, it would report
 /// that they part when they fall asleep, and touch again when they wake.
 #[test]
 fn bodies_that_fall_asleep_have_not_parted() {
@@ -137,8 +137,9 @@ fn a_player_who_shoves_a_body_touches_it_once_and_parts_from_it_once() {
     assert_eq!(game.state().contacts, [touched, parted, touched, parted]);
 }
 
-/// Symptom: a player who fell out of an open map came back at any spawn point, whatever the game
-/// said. Cause: the world put fallen players back by itself, before the game was asked.
+/// Symptom: a player who fell out of an open map came back at any spawn point, although the game
+/// chose another place. Cause: the world put fallen players back by itself, before the game was
+/// asked.
 #[test]
 fn a_player_who_falls_out_of_the_map_comes_back_where_the_game_says() {
     let mut game = play();

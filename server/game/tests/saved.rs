@@ -1,7 +1,7 @@
 //! Matches that are saved and loaded. The loaded match has the digest of the saved one at once and
-//! after every tick that follows: on the arena, on dm4 where that map is present, with heaps that
-//! sleep, missiles in flight and dead players. Damaged bytes are refused, or play on without a
-//! panic.
+//! after every later tick. The maps are the arena and, if present, dm4. The matches have sleeping
+//! heaps, missiles in flight and dead players. Damaged bytes are refused, or the loaded match plays
+//! on without a panic.
 //!
 //! `SAVED_MATCHES` is the number of matches on each map, and `SAVED_SEED` the seed of the first.
 
@@ -84,8 +84,8 @@ impl Crowd {
     }
 }
 
-/// Counts of things that the matches contained when they were saved: a test without missiles or
-/// sleeping bodies would prove nothing about them.
+/// Counts of what the matches contained when they were saved. A test without missiles or sleeping
+/// bodies would prove nothing about them.
 #[derive(Debug, Default)]
 struct Seen {
     asleep: usize,
@@ -116,8 +116,8 @@ impl Seen {
     }
 }
 
-/// Plays a match and saves it at random ticks. A match that is loaded from each save goes on beside
-/// it.
+/// Plays a match and saves it at random ticks. Each save is loaded, and the loaded match goes on
+/// beside the original.
 fn play(map: &Arc<obsp::World>, objects: u32, players: u16, seed: u64, seen: &mut Seen) {
     let config = Config { tick_rate: 60, seed, objects, max_players: 32 };
     let mut game = Arena.new_match(Arc::clone(map), config).expect("the map can be played");
@@ -172,7 +172,7 @@ fn a_loaded_match_goes_on_as_the_saved_one() {
                                         {waiting} waiting");
 }
 
-/// A match of a few ticks, small enough to damage it in many places.
+/// A match of a few ticks. It is small enough to damage it in many places.
 fn small() -> (Arc<obsp::World>, Vec<u8>) {
     let map = shipped("arena.obsp");
     let config = Config { tick_rate: 60, seed: 5, objects: 6, max_players: 8 };

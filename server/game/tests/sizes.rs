@@ -16,7 +16,8 @@ use drawn::{brush, map};
 
 const SMALL: &str = "[player]\nwidth = 20\nheight = 40\ncrouched_height = 24\n";
 
-/// A hall along X, its floor at height zero; between 0 and 200 it is 44 units high, else 256.
+/// A hall along X with its floor at height zero. Between X = 0 and X = 200 it is 44 units high, and
+/// 256 elsewhere.
 fn hall(spaces: &Spaces) -> Arc<obsp::World> {
     let blocks = [
         ([-320, -80, -16], [520, 80, 0]),
@@ -68,12 +69,13 @@ fn a_small_player_walks_upright_where_the_usual_one_has_to_crouch() {
     // The small player reaches the wall beyond the beam.
     assert!((walks_to(&mut low, Buttons::default()) - 494.0).abs() < 1.0);
     let usual = PlayerSize::default();
-    // A player of the default size stops at the beam: the centre is half of the width before it.
+    // A player of the default size stops at the beam, with the centre half of the player's width
+    // before it.
     let mut high = play("", &usual).unwrap();
     assert!((walks_to(&mut high, Buttons::default()) + 16.0).abs() < 1.0);
     let mut crouched = play("", &usual).unwrap();
     assert!(walks_to(&mut crouched, Buttons::CROUCH) > 200.0);
-    // A tall player has no room under the beam, crouched or not.
+    // A tall player has no room under the beam, standing or crouched.
     let text = "[player]\nheight = 80\ncrouched_height = 48\n";
     let mut tall = play(text, file(text).size().unwrap()).unwrap();
     assert!((walks_to(&mut tall, Buttons::CROUCH) + 16.0).abs() < 1.0);

@@ -45,9 +45,9 @@ impl Solid {
 }
 
 /// Minimum distance between two solids, in units, by the exact test alone: every part is tested
-/// against every part. `None` if they overlap, or if a pose is not valid or beyond the extent of
-/// worlds. It may also be `None` if they are nearer than a ten-thousandth of a unit, where rounding
-/// decides on which simplex the search ends.
+/// against every part. `None` if the solids overlap, or if a pose is not valid or beyond the extent
+/// of worlds. The result may also be `None` if the solids are nearer than a ten-thousandth of a
+/// unit, where rounding decides on which simplex the search ends.
 ///
 /// ```
 /// use glam::{DQuat, DVec3};
@@ -72,9 +72,9 @@ pub fn are_clear(a: &Solid, at_a: At, b: &Solid, at_b: At, stages: Stages) -> bo
     are_apart(&a, &b, MARGIN, &mut context)
 }
 
-/// The grid (Blow 1997) over a map with these bounds: the lower corner of the cells
-/// and their side, in units, and their number along x and y. Bounds are clipped to the extent of
-/// worlds. Bounds that are empty, or have a number that is not finite, have a single cell.
+/// The grid (Blow 1997) over a map with these bounds: the lower corner of the cells and their side,
+/// in units, and their number along x and y. Bounds are clipped to the extent of worlds. Bounds
+/// that are empty, or have a number that is not finite, give a single cell.
 pub fn grid(bounds: &Aabb) -> ([f64; 2], f64, [u16; 2]) {
     Grid::new(&clip_box_to_extent(bounds).unwrap_or(Aabb::EMPTY)).layout()
 }

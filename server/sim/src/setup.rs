@@ -59,7 +59,7 @@ pub enum SetupError {
     Game(String),
 }
 
-/// A problem of the map or the configuration that does not keep a match from starting.
+/// A problem of the map or the configuration that does not stop a match from starting.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum SetupWarning {
     /// An entity that needs a position has none.

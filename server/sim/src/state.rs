@@ -3,13 +3,13 @@
 use glam::{DQuat, DVec3};
 use serde::{Deserialize, Serialize};
 
-/// A stable name for an entity. A slot that is used again gets another generation, so the pair
-/// repeats only after the slot has been given out 65,536 times.
+/// A stable name for an entity. A slot that is used again gets another generation, so an id repeats
+/// only after the slot has been given out 65,536 times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EntityId {
     /// Index in the dense storage.
     pub slot: u16,
-    /// How often the slot has been given out before, modulo 2^16.
+    /// Number of times that the slot was given out before, modulo 2^16.
     pub generation: u16,
 }
 
@@ -80,7 +80,8 @@ pub struct EntityState {
     pub orientation: DQuat,
     /// Velocity, in units per second.
     pub velocity: DVec3,
-    /// Whether it sleeps: it is left out of the simulation until something wakes it.
+    /// Whether the entity sleeps. A sleeping entity is left out of the simulation until something
+    /// wakes it.
     pub asleep: bool,
 }
 

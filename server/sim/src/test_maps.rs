@@ -37,8 +37,8 @@ pub(crate) fn slope([x0, y0, z0]: Point, [x1, y1, z1]: Point) -> String {
     ])
 }
 
-/// Four slopes that fall to a square about `x`, `y`, `z` of twice `least`
-/// units a side, and rise to one of twice `greatest`, `height` above.
+/// Four slopes that fall to a square about `x`, `y`, `z` with sides of twice `least` units. They
+/// rise to a square with sides of twice `greatest` units, `height` units higher.
 pub(crate) fn funnel([x, y, z]: Point, least: i32, greatest: i32, height: i32) -> String {
     let top = z + height;
     let slope = |[a, b]: [i32; 2]| {

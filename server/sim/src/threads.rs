@@ -1,6 +1,6 @@
-//! Work shared out over threads. Shares are ranges of the same list, and whichever thread is
-//! free takes the next one. The results are joined in the order of the list, so they depend
-//! neither on the number of threads nor on which thread does which share.
+//! Work that is divided among threads. Shares are ranges of one list, and a free thread takes the
+//! next share. The results are joined in the order of the list, so they depend neither on the
+//! number of threads nor on which thread does which share.
 
 mod stages;
 
@@ -14,24 +14,24 @@ use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
 
 pub(crate) use stages::Stages;
 
-/// Number of shares for each thread. There are several, because shares take different times, and
-/// not every thread is there from the beginning.
+/// Number of shares for each thread. There are several shares, because they take different times,
+/// and some threads start late.
 const SHARES_A_THREAD: usize = 8;
 
-/// Number of checks whether it may go on that a thread makes before it yields: about fifty
-/// microseconds. On a busy machine a thread that yields waits for the time slice of another
-/// process, and that takes milliseconds.
+/// Number of checks that a waiting thread makes before it yields: about fifty microseconds. On a
+/// busy machine a thread that yields waits for the time slice of another process, which takes
+/// milliseconds.
 const SPINS_BEFORE_YIELD: u32 = 4000;
 
-/// Number of times that a thread without work looks for some before it sleeps: about a millisecond.
+/// Number of times that a thread without work looks for work before it sleeps: about a millisecond.
 /// The parts of a tick that a single thread does seldom take longer.
 const MAX_SEARCHES: u32 = 8000;
 
-/// Number of times that a thread without work looks for some before it yields.
+/// Number of times that a thread without work looks for work before it yields.
 const SEARCHES_BEFORE_YIELD: u32 = 1000;
 
-/// Maximum number of threads of a pool. No tick has work for more, and each takes memory of its
-/// own.
+/// Maximum number of threads of a pool. No tick has work for more threads, and each thread takes
+/// memory.
 const MAX_THREADS: usize = 256;
 
 /// The threads that a simulation works with: the caller's, and others that sleep between two
@@ -49,20 +49,20 @@ impl Default for Threads {
 }
 
 thread_local! {
-    /// The pools that this thread has started, one for each number of threads. A thread keeps
-    /// them, because it can be a member of only one pool in its life, and may run one world after
-    /// another. `None` where the system gives no threads: the caller does all the work.
+    /// The pools that this thread has started, one for each number of threads. A thread keeps its
+    /// pools, because it can be a member of only one pool in its life, and may run one world after
+    /// another. `None` if the system gives no threads. The caller then does all the work.
     static POOLS: RefCell<Vec<(usize, Option<Rc<ThreadPool>>)>> = const { RefCell::new(Vec::new()) };
 
     /// Whether this thread is within [`Threads::gathered`].
     static GATHERED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The pool of the calling thread. The caller is a member of the first pool that it starts: a
-/// thread that it wakes then gets an idle processor. If the caller slept meanwhile, two threads
-/// that wake each other would get the same one.
+/// The pool of the calling thread. The caller is a member of the first pool that it starts, so that
+/// a thread that it wakes gets an idle processor. If the caller slept meanwhile, two threads that
+/// wake each other would share one processor.
 ///
-/// The pool starts with the first work, not with the world: threads inherit the priority of the
+/// The pool starts with the first work, not with the world. Threads inherit the priority of the
 /// thread that starts them, and worlds are set up at the lowest priority.
 fn pool(count: usize) -> Option<Rc<ThreadPool>> {
     let builder = || {
@@ -89,12 +89,12 @@ impl Threads {
         Self { count: if alone { 1 } else { count } }
     }
 
-    /// Does `work`, which may share out its parts over the threads. The threads work only within
-    /// this call. They stay awake in it as long as work comes, because waking a thread takes as
-    /// long as many parts do.
+    /// Does `work`, which may divide its parts among the threads. The threads work only within this
+    /// call. They stay awake during the call as long as work comes, because waking a thread takes
+    /// as long as many parts do.
     ///
     /// The thread that leads the work is a member of the pool. So it never waits for a thread that
-    /// the system has not let run yet: any free thread takes that thread's work.
+    /// the system has not let run yet, because any free thread takes that thread's work.
     pub(crate) fn gathered<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         if cfg!(target_family = "wasm") || self.count < 2 {
             return work();
@@ -108,8 +108,7 @@ impl Threads {
         }
     }
 
-    /// Whether there are other threads to share work with: the caller is within
-    /// [`Threads::gathered`].
+    /// Whether other threads can share the work: the caller is within [`Threads::gathered`].
     #[inline]
     pub(crate) fn are_gathered(&self) -> bool {
         !cfg!(target_family = "wasm") && self.count > 1 && GATHERED.get()
@@ -179,8 +178,8 @@ fn share_out(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
             scope.spawn(|_| take());
         }
         take();
-        // At its end the scope would yield at once, so the thread spins first. If a share panics,
-        // `done` stays below `count`, and the scope waits.
+        // At its end the scope would yield at once, so the thread spins before that. If a share
+        // panics, `done` stays below `count`, and the scope waits.
         let mut spins = 0;
         while done.load(Ordering::Relaxed) < count && spins < SPINS_BEFORE_YIELD {
             spins += 1;
@@ -189,9 +188,9 @@ fn share_out(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// Records which items of a list are taken, round after round. Each thread begins every round with
-/// the same part of the list, because its cache still holds that part. Then it helps the other
-/// threads, from the backs of their parts.
+/// Records which items of a list are taken in each round. Each thread begins every round with the
+/// same part of the list, because its cache still holds that part. Then it helps the other threads,
+/// from the backs of their parts.
 struct Claims {
     /// The last round in which an item was taken.
     rounds: Vec<AtomicU32>,
@@ -235,7 +234,7 @@ impl KeptAwake {
         let ended = Arc::new(AtomicBool::new(false));
         let (leader, until) = (rayon::current_thread_index(), Arc::clone(&ended));
         rayon::spawn_broadcast(move |own| {
-            // The leader comes here only while it waits for others: it returns at once.
+            // The leader comes here only while it waits for other threads, so it returns at once.
             if Some(own.index()) != leader {
                 look_for_work(&until);
             }
@@ -249,12 +248,12 @@ impl Drop for KeptAwake {
         GATHERED.set(false);
         self.ended.store(true, Ordering::Relaxed);
         // The broadcast has a call for the leader as well, which may not have run yet. Such calls
-        // would pile up, and would keep the pool from ending with its thread.
+        // would pile up, and would stop the pool from ending with its thread.
         while let Some(Yield::Executed) = rayon::yield_local() {}
     }
 }
 
-/// Does the work that is shared out, until `ended` is set, or until no work has come for long.
+/// Does the divided work until `ended` is set, or until no work has come for a long time.
 fn look_for_work(ended: &AtomicBool) {
     let mut searches = 0;
     while searches < MAX_SEARCHES && !ended.load(Ordering::Relaxed) {

@@ -43,15 +43,15 @@ use crate::players::prediction::Moving;
 use crate::setup::{Config, SetupError, SetupWarning};
 use crate::state::{EntityId, EntityState, Kind, ModelId, PlayerKind, Posture, State};
 
-/// A point at which an awake prop touches something, or is about to.
+/// A point at which an awake prop touches something, or is about to touch it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
     /// Position in units.
     pub at: DVec3,
     /// Gap between the two there, in units.
     pub gap: f64,
-    /// Normal impulse of the solver in the last tick, in kg·units/s; zero if the two only come
-    /// near.
+    /// Normal impulse of the solver in the last tick, in kg·units/s; zero if the two do not touch
+    /// yet.
     pub impulse: f64,
 }
 
@@ -73,8 +73,8 @@ pub enum AddPlayerError {
     Full(u16),
 }
 
-/// A player ran into a body. The simulation does not depend on this record: it selects the
-/// bodies whose exact state a client needs.
+/// A player ran into a body. The simulation does not depend on this record. It selects the bodies
+/// whose exact state a client needs.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Touch {
     player: EntityId,
@@ -82,7 +82,7 @@ struct Touch {
     tick: u64,
 }
 
-/// A match: everything that moves, in one map. A clone goes on as the match itself does.
+/// A match: everything that moves, in one map. A clone goes on exactly like the match itself.
 #[derive(Clone, Debug)]
 pub struct World {
     arena: Arc<Arena>,
@@ -104,7 +104,7 @@ pub struct World {
 impl World {
     /// Sets up a match on `map` with rigid bodies of `models`. Entities of class `prop` are placed
     /// where the map has them. Up to [`Config::objects`] more are scattered over the places that
-    /// players can reach, as far as there is room. Then the props fall until they rest, for up to
+    /// players can reach, if there is room for them. Then the props fall until they rest, for up to
     /// 10 seconds of game time.
     ///
     /// With glibc the process keeps up to 16 MiB of the memory that it frees from then on.
@@ -122,7 +122,7 @@ impl World {
     /// ```
     ///
     /// # Errors
-    /// [`SetupError`] if the map or the configuration cannot carry a match.
+    /// [`SetupError`] if the map or the configuration does not allow a match.
     pub fn new(
         map: Arc<obsp::World>,
         models: Arc<[Model]>,
@@ -136,11 +136,11 @@ impl World {
         Ok(world)
     }
 
-    /// Sets up a match like [`World::new`], but leaves the props where they were placed: they have
-    /// not fallen yet.
+    /// Sets up a match like [`World::new`], but the props do not fall: they are where they were
+    /// placed.
     ///
     /// # Errors
-    /// [`SetupError`] if the map or the configuration cannot carry a match.
+    /// [`SetupError`] if the map or the configuration does not allow a match.
     pub fn unsettled(
         map: Arc<obsp::World>,
         models: Arc<[Model]>,
@@ -193,8 +193,8 @@ impl World {
         self.join_as(PlayerKind::Box)
     }
 
-    /// Adds a player, at the free spawn point farthest from all others. If none is
-    /// free, the player waits in limbo until one is.
+    /// Adds a player, at the free spawn point farthest from all others. If no spawn point is free,
+    /// the player waits in limbo until one is.
     ///
     /// # Errors
     /// [`AddPlayerError`] when all places are taken, or there is no hovertank to drive.
@@ -237,7 +237,7 @@ impl World {
         })
     }
 
-    /// Removes a player and their cargo. Nothing happens if the player is gone already.
+    /// Removes a player and their cargo. Nothing happens if the player has already left the match.
     pub fn leave(&mut self, id: EntityId) {
         let tank = self.entities.find(id).and_then(Entity::hovertank);
         let cargo = tank.and_then(|tank| tank.cargo);
@@ -255,9 +255,9 @@ impl World {
         })
     }
 
-    /// Advances by one tick, without the rules of any game: missiles that are stopped
-    /// are removed. A player without a command stands idle. Of several commands for one
-    /// player the first counts. Commands for other ids are ignored.
+    /// Advances by one tick, without the rules of any game: missiles that are stopped are removed.
+    /// A player without a command stands idle. Of several commands for one player the first counts.
+    /// Commands for ids that are not a player's are ignored.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -303,7 +303,7 @@ impl World {
         digest::digest(self.tick, &self.entities, &self.pairs, &self.history)
     }
 
-    /// The whole motion state of a player on foot, for a client to predict from; `None` if there is
+    /// The whole motion state of a player on foot, from which a client predicts; `None` if there is
     /// no such player, or the player waits in limbo.
     pub fn player_motion(&self, id: EntityId) -> Option<PlayerMotion> {
         let entity = self.entities.find(id)?;
@@ -315,10 +315,10 @@ impl World {
         })
     }
 
-    /// Whether something else influenced the motion of a player on foot in the last
-    /// tick, so that a client cannot have predicted it. A moving body was in the way
-    /// or carried the player, unless the player's own shove moved it; or an explosion
-    /// threw the player; or the player was put elsewhere.
+    /// Whether the motion of a player on foot had another cause in the last tick, so that a client
+    /// cannot have predicted it. There are three causes: a moving body was in the way or carried
+    /// the player, and the player's own shove did not move that body; or an explosion threw the
+    /// player; or the player was put elsewhere.
     pub fn was_pushed(&self, id: EntityId) -> bool {
         self.pushed.contains(&id)
     }
@@ -339,7 +339,8 @@ impl World {
         &self.events
     }
 
-    /// Takes the events that happened since the last tick began, or since this was called.
+    /// Takes the events that happened since the last tick began, or since the last call of this
+    /// function.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
@@ -360,7 +361,7 @@ impl World {
         })
     }
 
-    /// The slots of the bodies that are awake, ascending, and why each of them is awake.
+    /// The slots of the bodies that are awake, ascending, each with the reason.
     pub fn awake_because(&self) -> impl Iterator<Item = (u16, AwakeReason)> {
         let awake = self.entities.iter().filter(|entity| entity.has_velocity());
         awake.map(|entity| {
@@ -369,7 +370,7 @@ impl World {
         })
     }
 
-    /// Problems of the map or the configuration that did not keep the match from starting.
+    /// Problems of the map or the configuration that did not stop the match from starting.
     pub fn warnings(&self) -> &[SetupWarning] {
         &self.warnings
     }
@@ -417,7 +418,7 @@ impl World {
                 (Kind::Prop { model: *model }, placement.pose().orientation)
             }
         };
-        // A client that extrapolates by the velocity must not see a stopped body move on.
+        // A client extrapolates by the velocity, and must not see a stopped body move on.
         let stopped = entity.is_kinematic() && entity.sleep.held;
         Some(EntityState {
             id: entity.id,

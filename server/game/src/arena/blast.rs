@@ -29,7 +29,7 @@ pub(super) fn explode(state: &mut ArenaState, world: &mut WorldMut<'_>, missile:
             _ => world.inverse_mass(id).map(|inverse| (impulse * share * inverse).min(max_speed)),
         };
         if let Some(speed) = speed {
-            // This cannot fail: the entity was found in the world.
+            // The call cannot fail, because the entity was found in the world.
             let _ = world.add_velocity(id, direction * speed);
         }
         hurt(state, world, id, shot.owner, (damage * share) as i16);

@@ -60,6 +60,7 @@ pub(super) fn hurt(
     if let Some(killer) = state.fighters.get_mut(by) {
         killer.score = killer.score.saturating_add(if by == player { -1 } else { 1 });
     }
-    // This fails for a player who waits for a free place and is out of the world already.
+    // This call fails if the player waits for a free place, because the player is then out of the
+    // world already.
     let _ = world.take_out(player);
 }

@@ -11,7 +11,7 @@ use crate::game_file::{Ray, Thrown, Weapon, WeaponKey, WeaponKind};
 use crate::world_mut::WorldMut;
 
 /// Height of the eyes above the centre of the box, and half of the box's height, of a player of the
-/// default size, in units. Players of other sizes have their eyes in proportion.
+/// default size, in units. Players of other sizes have their eyes at a proportional height.
 const EYES_STANDING: [f64; 2] = [22.0, 28.0];
 const EYES_CROUCHING: [f64; 2] = [10.0, 18.0];
 
@@ -55,7 +55,7 @@ pub(super) fn fire(
     let Some(aim) = Aim::of(world, player, command) else { return };
     let Some(key) = pressed(command.buttons) else { return };
     let reload = if key == WeaponKey::Grenade && aim.drives {
-        // Without room below the tank, nothing is dropped.
+        // If there is no room below the tank, nothing is dropped.
         let _ = world.drop_cargo(player);
         CARGO_RELOAD
     } else {
@@ -120,7 +120,7 @@ fn ray(state: &mut ArenaState, world: &mut WorldMut<'_>, aim: &Aim, weapon: &Ray
     world.emit(Event::Ray { player, from: eye, to: hit.at });
     let Some(target) = hit.entity else { return };
     if let Some(inverse_mass) = world.inverse_mass(target) {
-        // This cannot fail: the ray has hit the target in the world.
+        // The call cannot fail, because the ray has hit the target in the world.
         let _ = world.add_velocity(target, direction * (weapon.impulse * inverse_mass));
     }
     hurt(state, world, target, player, weapon.damage);

@@ -15,7 +15,7 @@ use super::raw_weapon::{Kind, RawWeapon};
 use super::weapons::{Blast, Ray, Thrown, Weapon, WeaponKey, WeaponKind, Weapons};
 use super::{GameFile, player};
 
-/// The place of every number in binary form, where an error has no text to point at.
+/// The place of every number in binary form, which has no text at which an error could point.
 const NOWHERE: Range<usize> = 0..0;
 
 /// The content of a file except its bundle.
@@ -65,8 +65,8 @@ impl GameFile {
     /// The result has only the classes of entities that spawn bodies, and of these only the model.
     ///
     /// # Errors
-    /// The bytes are not a bundle or not numbers, a number is out of its range, or a model cannot
-    /// be read.
+    /// The bytes are not a bundle or no numbers, a number is out of its range, or a model cannot be
+    /// read.
     pub fn from_binary(bundle: &[u8], numbers: &[u8]) -> Result<Self, GameDataError> {
         let refused = |reason: String| GameDataError::Damaged { reason };
         let wire = bincode::config::standard().with_limit::<MAX_GAME_DATA>();

@@ -1,6 +1,6 @@
 //! The places where a `game.toml` names models. A wrong name is found only when the file is
-//! combined with a game, which has models of its own. With these places the error can name a line
-//! and a column.
+//! combined with a game, because the game has models of its own. With these places the error can
+//! name a line and a column.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use toml::Spanned;
 
-/// Places in the text as byte offsets, each with the name there; none if the file was not read from
-/// its text.
+/// Places in the text as byte offsets, each with the name at that place. There are none if the file
+/// was not read from its text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ModelPlaces {
     models: Vec<(String, usize)>,
     classes: Vec<(String, usize)>,
-    /// The weapons. Each name is that of the model that the weapon throws.
+    /// The weapons. Each name is the model that the weapon throws.
     weapons: Vec<(String, usize)>,
 }
 

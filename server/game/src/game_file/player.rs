@@ -7,12 +7,12 @@ use toml::Spanned;
 use super::GameFileError;
 use super::number::Number;
 
-/// Range of the health. Its values fit into the 16-bit numbers in which the arena game counts, with
-/// room to spare.
+/// Range of the health. Its values fit easily into the 16-bit numbers in which the arena game
+/// counts.
 const HEALTH: Number = Number { name: "health", range: 1.0..=10_000.0 };
 
 /// Range of the seconds until a dead player comes back. The minimum is one tick at the lowest tick
-/// rate: a player who came back at once would never be dead.
+/// rate. A player who came back at once would never be dead.
 const RESPAWN: Number = Number { name: "respawn_seconds", range: 0.1..=60.0 };
 
 /// The numbers of a player in the arena game.

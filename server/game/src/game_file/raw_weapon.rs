@@ -12,7 +12,7 @@ use super::weapons::{Blast, Ray, Thrown, Weapon, WeaponKey, WeaponKind};
 /// Range of a speed, in units per second. The simulation caps higher speeds.
 const SPEEDS: RangeInclusive<f64> = 0.0..=4_500.0;
 
-/// Range of an impulse. The greatest accelerates a hovertank to its top speed.
+/// Range of an impulse. The greatest impulse accelerates a hovertank to its top speed.
 const IMPULSES: RangeInclusive<f64> = 0.0..=1e7;
 
 /// The kinds of weapons by their names.

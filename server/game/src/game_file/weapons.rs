@@ -18,8 +18,8 @@ pub enum WeaponKey {
     Fire,
     /// [`Buttons::SECONDARY`](obsp_sim::Buttons::SECONDARY).
     Rocket,
-    /// [`Buttons::TERTIARY`](obsp_sim::Buttons::TERTIARY), with which the driver of a hovertank
-    /// drops cargo instead.
+    /// [`Buttons::TERTIARY`](obsp_sim::Buttons::TERTIARY). The driver of a hovertank drops cargo
+    /// with it.
     Grenade,
 }
 
@@ -143,7 +143,8 @@ impl Default for Weapons {
     }
 }
 
-/// The name of the model of `thrown`, if it is one of `models` and its bodies are kinematic.
+/// The name of the model that `thrown` throws, if `models` contains it and its bodies are
+/// kinematic.
 fn kinematic<'a>(models: &[Model], thrown: &'a Thrown) -> Option<&'a str> {
     let is_it = |model: &Model| model.name() == &*thrown.model && model.is_kinematic();
     models.iter().any(is_it).then_some(&*thrown.model)

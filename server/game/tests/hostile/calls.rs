@@ -48,7 +48,8 @@ pub(super) fn point(world: &mut WorldMut<'_>) -> DVec3 {
     }
 }
 
-/// A shipped model; in every third call one of the kinematic models, or one that is not there.
+/// A shipped model. In every third call it is one of the kinematic models, or one that the match
+/// does not have.
 fn any_model(world: &mut WorldMut<'_>) -> ModelId {
     let [first, end] = if world.random().below(3) == 0 { [12, 15] } else { [0, 12] };
     ModelId((first + world.random().below(end - first)) as u8)
@@ -186,7 +187,8 @@ fn call(kind: u64, id: EntityId, state: &mut State, world: &mut WorldMut<'_>) ->
     }
 }
 
-/// Adds the brushes of an entity as a volume. The entity may have none, or be one of another map.
+/// Adds the brushes of an entity as a volume. The entity may have no brushes, or belong to another
+/// map.
 fn add_brush_volume(world: &mut WorldMut<'_>) -> bool {
     static OTHER: OnceLock<Arc<obsp::World>> = OnceLock::new();
     let is_own = world.random().below(4) > 0;
@@ -200,8 +202,8 @@ fn add_brush_volume(world: &mut WorldMut<'_>) -> bool {
     added
 }
 
-/// Sends clients random events and lines. An event that is too long, of no declared kind or without
-/// an encoding is refused, and so are too many.
+/// Sends clients random events and lines. An event is refused if it is too long, of no declared
+/// kind or without an encoding, or if there are too many.
 fn shout(id: EntityId, world: &mut WorldMut<'_>) {
     let kind = ["told", "shouted", "whispered", ""][world.random().below(4) as usize];
     let is_declared = kind == "told" || kind == "shouted";

@@ -1,6 +1,6 @@
 //! A game that tries to break the promise: every method that a match calls makes random calls with
-//! absurd arguments. Whatever it does, no two bodies overlap after any tick, all numbers stay
-//! finite, nothing panics, and the data for clients is within its bounds.
+//! absurd arguments. After every tick no two bodies overlap, all numbers are finite, and the data
+//! for clients is within its bounds. Nothing panics.
 //!
 //! `HOSTILE_MATCHES` is the number of matches, and `HOSTILE_SEED` the seed of the first.
 
@@ -31,7 +31,7 @@ use drawn::{brush, map};
 const TICKS: u32 = 24;
 
 /// Half of the room's side length, and the room's height, in units. The room is small, so that
-/// things meet.
+/// bodies often meet.
 const HALF: f64 = 160.0;
 const HEIGHT: f64 = 192.0;
 
@@ -302,7 +302,7 @@ fn a_hostile_game_is_deterministic() {
     assert_ne!(play(7).0, play(8).0);
 }
 
-/// A world is saved and loaded whole, whatever a game has done to it.
+/// A world is saved and loaded whole, no matter what a game has done to it.
 #[test]
 fn a_hostile_match_is_the_same_when_it_is_saved_in_every_tick() {
     let (map, models) = (room(), models());

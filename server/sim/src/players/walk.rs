@@ -189,8 +189,8 @@ pub(crate) fn step(
     let overlaps = placement.is_none() && space.overlaps(entity);
     if let Some(entity) = entities.get_mut(slot) {
         entity.velocity = moved.velocity.as_dvec3();
-        // The end of the motion is not free: the player stays, the view turns, and the velocity is
-        // kept for the next tick.
+        // The end of the motion is not free, so the player does not move. The view turns, and the
+        // velocity is kept for the next tick.
         let unmoved = Walker { yaw: command.yaw, ..motion.walker };
         if let Some(walker) = entity.walker_mut() {
             *walker = if placement.is_some() { moved.walker } else { unmoved };
@@ -205,13 +205,13 @@ pub(crate) fn step(
     WalkOutcome { overlaps, teleported, pushed, touched }
 }
 
-/// Gives props that a player ran into the velocity of an inelastic impact. It acts
-/// on the centre of mass and does not tip them.
+/// Gives props that a player ran into the velocity of an inelastic impact. The velocity acts on the
+/// centre of mass, so it does not tip the props.
 fn shove(entities: &mut Entities, shapes: &Shapes, player: u16, touched: &[(SweepHit, f64)]) {
     for (hit, speed) in touched {
         let Some(slot) = hit.entity else { continue };
         let Some(entity) = entities.get(slot) else { continue };
-        // Decided by the model, because clients know nothing else about the body.
+        // The model decides this, because clients know nothing else about the body.
         if shapes[entity.shape].kind != BodyKind::Dynamic || !entity.is_rigid() {
             continue;
         }

@@ -18,7 +18,7 @@ use crate::counters::Stages;
 use crate::setup::SetupError;
 use crate::state::ModelId;
 
-/// The search for contacts that a match does, for bodies that are in no match.
+/// The search for contacts that a match makes, for bodies that are in no match.
 #[derive(Debug)]
 pub struct ContactSearch {
     map: Arc<obsp::World>,
@@ -63,14 +63,14 @@ pub enum Touched {
 pub struct Manifold {
     /// The two parts.
     pub between: Touching,
-    /// Normal of the plane between them, a unit vector that points away from the body.
+    /// Normal of the plane between the two parts, a unit vector that points away from the body.
     pub normal: DVec3,
     /// Points on the body, each with its gap along the normal, in units.
     pub points: Vec<(DVec3, f64)>,
 }
 
-/// The result of a search: the manifolds, and the state from which the next search for the
-/// same bodies starts, as in the next tick.
+/// The result of a search: the manifolds, and the state from which the next search for these bodies
+/// starts.
 #[derive(Clone, Debug, Default)]
 pub struct Contacts {
     pairs: Vec<Pair>,
@@ -82,7 +82,7 @@ impl ContactSearch {
     /// The search of matches on `map` with these models.
     ///
     /// # Errors
-    /// [`SetupError`] if no match can be set up with them.
+    /// [`SetupError`] if the map and the models do not allow a match.
     pub fn new(map: Arc<obsp::World>, models: &[Model]) -> Result<Self, SetupError> {
         Ok(Self { shapes: Shapes::new(&map, models)?, map })
     }
@@ -90,10 +90,10 @@ impl ContactSearch {
     /// The contacts that a tick of `seconds` with these stages on finds for `things`,
     /// after a tick that found `before`.
     ///
-    /// `None` if there is no room for all of them: in a match no two bodies, nor a body and the
-    /// map, are as near as [`super::MARGIN`]. `None` also if the tick is not above 0 seconds or is
-    /// longer than 1 second, if a number is not finite, or if a thing is beyond the extent of
-    /// worlds or faster than 10 million units per second.
+    /// `None` if there is no room for all of them. In a match no body is as near to another body,
+    /// or to the map, as [`super::MARGIN`]. The result is `None` too if the tick is not above 0
+    /// seconds or is longer than 1 second, if a number is not finite, or if a thing is beyond the
+    /// extent of worlds or faster than 10 million units per second.
     pub fn find(
         &self,
         things: &[Thing],

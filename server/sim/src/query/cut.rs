@@ -4,7 +4,8 @@ use glam::DVec3;
 use obsp::World;
 use serde::Serialize;
 
-/// Number of points along the longer side of a cut: one every 8 units of a map of 2048 units.
+/// Number of points along the longer side of a cut. On a map of 2048 units this is one point every
+/// 8 units.
 const POINTS: f64 = 256.0;
 
 /// Minimum distance between the points, in units.
@@ -15,15 +16,15 @@ const SPACING: f64 = 4.0;
 pub struct Cut {
     /// Height of the cut, in units.
     pub height: f64,
-    /// Lower corner of the cut, in units. The first point lies half a spacing from it along both
-    /// axes.
+    /// Lower corner of the cut, in units. The first point lies half a spacing inward from it along
+    /// both axes.
     pub origin: [f64; 2],
     /// Distance between neighbouring points, in units.
     pub spacing: f64,
     /// The names of the sizes, in the order of `spaces.toml`.
     pub sizes: Vec<String>,
-    /// The rows from the south, with a digit for each point: how many sizes are in solid there. If
-    /// the sizes are nested, these are the largest ones.
+    /// The rows from the south, with a digit for each point: the number of sizes that are in solid
+    /// at the point. If the sizes are nested, these are the largest ones.
     pub rows: Vec<String>,
 }
 

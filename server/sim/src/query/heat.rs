@@ -13,11 +13,11 @@ use crate::setup::SetupError;
 use crate::state::{EntityState, Kind, State};
 
 /// Pairs whose boxes are farther apart than this along an axis, in units, are left out. In a match
-/// the grid decides them, and most nearer pairs as well.
+/// the grid decides these pairs, and most nearer pairs as well.
 const NEAR: f64 = 64.0;
 
-/// The work of the filter cascade, computed from a published state. The match keeps no
-/// record of single pairs: that would cost more than the cascade itself.
+/// The work of the filter cascade, computed from a published state. The match keeps no record of
+/// single pairs, because that would cost more than the cascade itself.
 #[derive(Debug)]
 pub struct Heat {
     map: Arc<obsp::World>,
@@ -38,7 +38,7 @@ impl Heat {
     /// The cascade of matches on `map` with these models.
     ///
     /// # Errors
-    /// [`SetupError`] if no match can be set up with them.
+    /// [`SetupError`] if the map and the models do not allow a match.
     pub fn new(map: Arc<obsp::World>, models: &[Model]) -> Result<Self, SetupError> {
         Ok(Self { shapes: Shapes::new(&map, models)?, map })
     }

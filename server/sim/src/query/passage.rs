@@ -27,8 +27,8 @@ pub enum Passing {
 }
 
 impl Way {
-    /// The pose at this share of the tick. It is the first pose if the share is NaN, or if one of
-    /// the two poses is not valid.
+    /// The pose at this share of the tick. The result is the first pose if the share is NaN, or if
+    /// one of the two poses is not valid.
     pub fn at(&self, time: f64) -> At {
         let Some([from, to]) = self.poses().filter(|_| !time.is_nan()) else { return self.from };
         let pose = Motion::new(from, to).at(time);
@@ -42,9 +42,9 @@ impl Way {
     }
 }
 
-/// How far two solids can move at once while they keep more than [`MARGIN`] apart, by
-/// the cascade with these stages on. Two solids that begin nearer may not come nearer. If a pose
-/// is not valid or beyond the extent of worlds, nothing is free: `Until(0.0)`.
+/// How far two solids can move at once while they keep more than [`MARGIN`] apart, by the cascade
+/// with these stages on. Two solids that begin nearer than that may not come nearer. If a pose is
+/// not valid or beyond the extent of worlds, nothing is free: `Until(0.0)`.
 pub fn passing(
     (a, way_a): (&Solid, &Way),
     (b, way_b): (&Solid, &Way),

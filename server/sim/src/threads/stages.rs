@@ -1,5 +1,5 @@
-//! Work in many short stages. Each stage needs the results of the one before. The threads
-//! stay for all stages, because waking a thread takes longer than a stage.
+//! Work in many short stages. Each stage needs the results of the stage before. The threads stay
+//! for all stages, because waking a thread takes longer than a stage.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -92,8 +92,8 @@ impl Stages<'_> {
         wait_until(|| self.done.load(Ordering::Acquire) == count);
     }
 
-    /// Works on the items of a stage that no other thread has taken. No item is left once another
-    /// stage is under way.
+    /// Works on the items of a stage that no other thread has taken. No item is left after another
+    /// stage has begun.
     fn take(&self, Stage { task, count, number }: Stage) {
         self.claims.each(number, usize::from(count), self.threads, |item| {
             let _done = Done(&self.done);
@@ -131,8 +131,8 @@ fn wait_until(mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Counts an item as done when dropped, also if its work panics: otherwise the others would wait
-/// for ever.
+/// Counts an item as done when dropped, also if the item's work panics. Otherwise the other threads
+/// would wait for ever.
 struct Done<'a>(&'a AtomicUsize);
 
 impl Drop for Done<'_> {

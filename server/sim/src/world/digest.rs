@@ -10,8 +10,8 @@ use crate::bodies::roles::{Kinematic, Missile, PlayerBody, Role};
 use crate::players::history::PositionHistory;
 use crate::state::EntityId;
 
-/// Number of bytes that are collected before they are hashed: eight bytes take several times as
-/// long alone as among others.
+/// Number of bytes that are collected before they are hashed. Hashing eight bytes alone takes
+/// several times as long as hashing them among others.
 const COLLECTED: usize = 4096;
 
 /// A hash, and collected bytes that are not in it yet.
@@ -97,7 +97,7 @@ fn add_role(hash: &mut Hash, role: &Role, held: bool) {
             hash.update(&[1, walker.posture as u8, flags]);
             hash.update(&walker.yaw.to_le_bytes());
         }
-        // The drive of a tank is left out: it is computed again in each tick.
+        // The drive of a tank is left out, because it is computed again in each tick.
         Role::Player(PlayerBody::Hovertank(tank)) => {
             hash.update(&[4, tank.model.0, u8::from(tank.cargo.is_some())]);
             tank.cargo.into_iter().for_each(|cargo| add_id(hash, cargo));

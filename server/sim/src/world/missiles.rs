@@ -19,8 +19,8 @@ impl World {
     }
 
     /// Adds a missile at `position`, with a velocity in units per second. A speed of more than
-    /// 4,500 is reduced to that. The missile begins to move in the same tick. The guard keeps 1/128
-    /// unit to everything else.
+    /// 4,500 is reduced to that. The missile begins to move in the same tick. The guard keeps the
+    /// missile 1/128 unit away from everything else.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -39,8 +39,8 @@ impl World {
     /// ```
     ///
     /// # Errors
-    /// [`PlaceError`]; nothing is added then. [`PlaceError::NoSuchModel`] also for a model that
-    /// is not marked as a missile's: clients would take its bodies for props.
+    /// [`PlaceError`]; nothing is added then. [`PlaceError::NoSuchModel`] also for a model that is
+    /// not marked as a missile's, because clients would take its bodies for props.
     pub fn spawn_missile(
         &mut self,
         model: ModelId,
@@ -91,8 +91,8 @@ impl World {
 
     /// Moves a missile by a tick. Returns `true` if it flies on, or rests. Returns `false` if it
     /// flies straight and was stopped, if it is outside of the world, or if it overlaps something.
-    /// It then stays where it is until it is removed. `None` if there is no such missile, or it
-    /// has moved in this tick already.
+    /// A missile for which it returns `false` stays where it is until it is removed. `None` if
+    /// there is no such missile, or if it has already moved in this tick.
     pub fn move_missile(&mut self, tick: &mut Tick, missile: EntityId) -> Option<bool> {
         self.entities.find(missile).and_then(Entity::missile)?;
         if !tick.flown.insert(missile) {

@@ -1,6 +1,6 @@
-//! The operations of a game on the world. None of them can break the promise. An operation that
+//! The operations of a game on the world. None of them can make bodies overlap. An operation that
 //! places something asks the guard, and returns an error if there is no room. Velocities and
-//! impulses only propose a motion, and the guard stops it where it must.
+//! impulses only propose a motion, and the guard stops the motion at obstacles.
 
 use glam::{DQuat, DVec3};
 
@@ -43,8 +43,8 @@ impl From<AddPlayerError> for PlaceError {
 }
 
 impl World {
-    /// Adds a rigid body at a pose: centre of mass in units, and rotation from the model's
-    /// axes to the world's. The guard keeps 1/128 unit to everything else.
+    /// Adds a rigid body at a pose: centre of mass in units, and rotation from the model's axes to
+    /// the world's. The guard keeps the body 1/128 unit away from everything else.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -106,7 +106,7 @@ impl World {
     /// on foot `orientation` has no effect, and the position is rounded to `f32`.
     ///
     /// # Errors
-    /// [`PlaceError`]; the entity stays where it is then.
+    /// [`PlaceError`]; the entity is not moved then.
     pub fn teleport(
         &mut self,
         id: EntityId,
@@ -293,8 +293,8 @@ impl World {
         entity.placement().map(|_| ()).ok_or(PlaceError::NoRoom)
     }
 
-    /// Puts back an entity that waits outside of the world, at the free place nearest to `position`
-    /// (the centre of its box or of its mass), with a heading of 65,536 steps a turn.
+    /// Puts back an entity that waits outside the world, at the free place nearest to `position`.
+    /// This is the centre of its box or of its mass. The heading has 65,536 steps a turn.
     ///
     /// # Errors
     /// [`PlaceError`]; it goes on waiting then.
@@ -333,8 +333,8 @@ impl World {
         Ok(id)
     }
 
-    /// The free place of `shape`, without rotation, that is nearest to `position`. The position
-    /// is rounded to `f32`, because the positions of players are.
+    /// The free place of `shape`, without rotation, that is nearest to `position`. The position is
+    /// rounded to `f32`, because a player's position is a value of `f32`.
     fn nearest_upright(
         &mut self,
         shape: ShapeId,
@@ -426,7 +426,8 @@ impl World {
         }
         if let Role::Kinematic(kinematic) = &mut entity.role {
             if entity.velocity.dot(before[0]) + entity.angular.dot(before[1]) <= 0.0 {
-                // Its slowdowns end: the bodies that slowed it are no longer in its way.
+                // The slowdowns of the body end, because the bodies that slowed it are no longer in
+                // its way.
                 kinematic.slowdowns = 0;
             }
             return self.set_going(id);
@@ -435,7 +436,7 @@ impl World {
     }
 
     /// Lets a kinematic body move or sleep, as its velocity says. If it begins to move, the bodies
-    /// that rest beside it wake. If it stops, they wake as well, because the bodies that it
+    /// that rest beside it wake. If it stops, those bodies wake as well, because the bodies that it
     /// carried have to settle.
     fn set_going(&mut self, id: EntityId) {
         let Some(entity) = self.entities.find_mut(id) else { return };

@@ -350,13 +350,13 @@ fn a_ray_hits_players_where_the_shooter_saw_them() {
         world.end_tick(tick);
         hit.entity == Some(victim)
     };
-    // The motion began at y = -10; the shot is fired along y = 0, in tick 13.
+    // The motion began at y = -10. The shot is fired along y = 0, in tick 13.
     let tick = |tick: u16| (13 - tick) * 16;
     assert!(shot(tick(1)), "the shot hits the place of the first tick");
     assert!(!shot(tick(3)) && !shot(tick(12)) && !shot(0), "the shot misses, because nobody was \
         there");
     assert!(shot(u16::MAX), "the shot hits the oldest place that is remembered");
-    // Between the first two ticks it stood between -10 and 30.
+    // Between the first two ticks the player stood between -10 and 30.
     assert!(shot(tick(1) - 8) && !shot(tick(2) + 2));
 }
 

@@ -12,9 +12,9 @@ use crate::state::EntityId;
 
 /// A tick under way. The players move one by one ([`World::move_player`]), then the bodies
 /// ([`World::move_bodies`]) and the missiles ([`World::move_missile`]). Entities that wait outside
-/// of the world are brought back ([`World::bring_back`]). [`World::end_tick`] completes the tick.
-/// A player who is left out stands still in this tick, and so do the bodies of a phase that is left
-/// out.
+/// of the world are brought back ([`World::bring_back`]). [`World::end_tick`] completes the tick. A
+/// player who is left out stands still in this tick. The bodies of a phase that is left out stand
+/// still as well.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -41,8 +41,8 @@ pub struct Tick {
     pub(super) flown: BTreeSet<EntityId>,
 }
 
-/// Seconds for which touches are kept: a player who shoves a body touches it every
-/// other tick.
+/// Number of seconds for which touches are kept. A player who shoves a body touches it every other
+/// tick.
 const TOUCH_SECONDS: f64 = 0.25;
 
 impl World {

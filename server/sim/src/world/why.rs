@@ -1,7 +1,7 @@
 //! Why a body is as it is: what it touches and along which plane, which stage of the cascade
-//! decides each pair, the impulses, the obstacle that the guard stopped it at, and why it is
-//! awake or asleep. It is asked for one body at a time, so it is computed on request. Only the
-//! obstacle is recorded, because it is known only while the body moves.
+//! decides each pair, the impulses, the obstacle that the guard stopped it at, and why it is awake
+//! or asleep. It is asked for one body at a time, so it is computed only when asked for. Only the
+//! obstacle is recorded, because nothing else is known only while the body moves.
 
 use glam::DVec3;
 
@@ -18,27 +18,28 @@ use crate::state::EntityId;
 /// The condition on which a body falls asleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FallsAsleep {
-    /// It falls asleep after some ticks of rest: see [`Why::rests`].
+    /// The body falls asleep after some ticks of rest: see [`Why::rests`].
     AtRest,
-    /// It is kinematic: it sleeps while its game gives it no velocity.
+    /// The body is kinematic: it sleeps while its game gives it no velocity.
     WithoutVelocity,
-    /// It is a player on foot. Players on foot do not sleep.
+    /// The body is a player on foot. Players on foot do not sleep.
     NeverPlayer,
-    /// It is a missile. Missiles have rules of their own for sleep.
+    /// The body is a missile. Missiles have rules of their own for sleep.
     NeverMissile,
 }
 
 /// The obstacle at which the guard stopped a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoppedBy {
-    /// The other body; `None` for the world, and for a body that has left the match since.
+    /// The other body; `None` if the world stopped the body, or if the other body has left the
+    /// match since.
     pub other: Option<EntityId>,
     /// The index of the world's solid; `None` for a body.
     pub solid: Option<u32>,
     /// Normal of the plane between the two, from the body to the obstacle.
     pub normal: DVec3,
-    /// The share of its motion in this tick that the body had made, 0 to 1. It may have gone
-    /// on later in the tick, once the obstacle had moved.
+    /// The share of its motion in this tick that the body had made, 0 to 1. The body may have gone
+    /// on later in the tick, after the obstacle had moved.
     pub share: f64,
 }
 
@@ -49,28 +50,28 @@ pub struct Why {
     pub id: EntityId,
     /// Whether it sleeps.
     pub asleep: bool,
-    /// Why it was awake at the end of the tick, if it was.
+    /// The reason why the body was awake at the end of the tick, if it was awake.
     pub awake_because: AwakeReason,
-    /// The bodies that fell asleep together with it and wake together with it, in ascending
-    /// order of slot; none while it is awake.
+    /// The bodies that fell asleep together with this body and wake with it, in ascending order of
+    /// slot; empty while this body is awake.
     pub island: Vec<EntityId>,
-    /// Upper bound of the speed of its surface, in units per second.
+    /// Upper bound of the speed of the body's surface, in units per second.
     pub surface_speed: f64,
-    /// Three counts of ticks in a row: those in which its surface was slow, those in which it
-    /// stayed where it was, and those in which the solver or the guard held it. The greatest of
-    /// them decides when it sleeps, if it sleeps at rest.
+    /// Three counts of ticks in a row: ticks in which the body's surface was slow, in which the
+    /// body stayed where it was, and in which the solver or the guard held the body. The greatest
+    /// count decides when the body sleeps, if it sleeps at rest.
     pub rests: [u16; 3],
     /// The condition on which it falls asleep.
     pub falls_asleep: FallsAsleep,
-    /// The first count at which it falls asleep, in ticks.
+    /// Number of ticks at which a count makes the body fall asleep.
     pub rest_needed: u16,
-    /// Whether the solver or the guard holds it in this tick.
+    /// Whether the solver or the guard holds the body in this tick.
     pub held: bool,
-    /// The last obstacle at which the guard stopped it in this tick. `None` if its whole motion
-    /// was free, and right after a match was loaded. `None` as well for players on foot and
+    /// The last obstacle at which the guard stopped the body in this tick. `None` if its whole
+    /// motion was free, and right after a match was loaded. `None` as well for players on foot and
     /// missiles, which are stopped by other rules.
     pub stopped: Option<StoppedBy>,
-    /// The bodies and solids that it touches, the nearest first.
+    /// The bodies and solids that the body touches, the nearest first.
     pub touching: Vec<Touching>,
 }
 
@@ -85,7 +86,7 @@ pub struct Touching {
     pub at: DVec3,
     /// Normal of the plane between the two, from the body to the other.
     pub normal: DVec3,
-    /// Their distance along the normal, in units; zero if they overlap.
+    /// Distance of the two along the normal, in units; zero if they overlap.
     pub gap: f64,
     /// The normal impulse of the solver in the last tick, in kg·units/s.
     pub impulse: f64,
@@ -164,7 +165,7 @@ impl World {
         StoppedBy { other, solid, normal, share }
     }
 
-    /// How a body and something near it touch; `None` if they do not.
+    /// An account of an entity after the tick; `None` if it is not in the world.
     fn touch(
         &self,
         entity: &Entity,
@@ -310,7 +311,7 @@ mod tests {
             let at = DVec3::new(x, y, 60.0 + (number / 6) as f64 * 90.0);
             let model = model(&world, names[number % names.len()]);
             let id = world.spawn_body(model, at, DQuat::from_rotation_x(number as f64)).unwrap();
-            // It is thrown towards the middle of the heap.
+            // The body is thrown towards the middle of the heap.
             let (linear, angular) = (DVec3::new(-x, -y, -200.0), DVec3::new(9.0, 7.0, 5.0));
             world.set_velocity(id, linear, angular).unwrap();
             id
@@ -326,8 +327,8 @@ mod tests {
                 assert_ne!(stop.other, Some(why.id));
                 *if stop.solid.is_some() { &mut by_solids } else { &mut by_bodies } += 1;
                 let is_it = |near: &&Touching| (near.other, near.solid) == (stop.other, stop.solid);
-                // A body that turns fast is elsewhere by the end of the tick. Concave bodies touch
-                // in several places.
+                // A body that turns fast is in another pose by the end of the tick. Concave bodies
+                // touch in several places.
                 let is_slow = why.surface_speed < 30.0;
                 let near: Vec<&Touching> = why.touching.iter().filter(is_it).collect();
                 if is_slow && !near.is_empty() {

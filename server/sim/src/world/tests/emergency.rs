@@ -1,6 +1,6 @@
-//! The emergency routine: overlaps forced into a world are gone after one
-//! tick, bodies that find no place wait, and no body is lost. The audit judges
-//! this by exact triangles. It shares no code with the guard.
+//! The emergency routine: overlaps forced into a world are gone after one tick, bodies that find no
+//! place wait, and no body is lost. The audit judges this by exact triangles, and shares no code
+//! with the guard.
 
 use super::*;
 use crate::audit::{Audit, Fault};
@@ -33,7 +33,8 @@ impl Trial {
         Self { world: World::new(map, shipped().into(), CONFIG).expect("a match"), audit }
     }
 
-    /// Puts a body at a place that is free in another world, regardless of the bodies of this one.
+    /// Puts a body at a place that is free in another world. The bodies of this world may be in the
+    /// way.
     fn force(&mut self, elsewhere: &World, model: &str, position: DVec3) -> EntityId {
         self.force_turned(elsewhere, model, position, DQuat::IDENTITY)
     }
@@ -91,7 +92,7 @@ fn two_hundred_bodies_in_a_room_for_a_hundred_are_clean_after_one_tick_and_wait_
     for _ in 0..30 {
         trial.step_clean(200);
     }
-    // Half of the bodies that found room leave; others take their places.
+    // Half of the bodies that found room leave, and waiting bodies take their places.
     let placed = |world: &World, id: &EntityId| {
         world.entities.find(*id).is_some_and(|entity| entity.placement().is_some())
     };

@@ -10,7 +10,7 @@ fn drop_heap(world: &mut World, x: f64, bodies: u16, columns: u16) -> Vec<u16> {
     let middle = 28.0 * f64::from(columns - 1);
     let body = |index: u16| {
         let (layer, cell) = (index / (columns * columns), index % (columns * columns));
-        // Every other layer lies in the gaps of the one below.
+        // The bodies of every other layer lie in the gaps of the layer below.
         let aside = if layer % 2 == 0 { -7.0 } else { 7.0 };
         let along = |cell: u16| 56.0 * f64::from(cell) + aside - middle;
         let position = DVec3::new(

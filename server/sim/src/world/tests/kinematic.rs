@@ -113,7 +113,7 @@ fn a_lift_carries_stacks_up_and_down_and_lets_them_sleep() {
                 stage.tick(&[]);
                 height += direction * speed / 60.0;
                 let now = stage.at(lift).z;
-                // Where crates bounce, the guard may stop the lift for a part of a tick.
+                // If crates bounce, the guard may stop the lift for a part of a tick.
                 assert!((now - height).abs() < 0.1, "{speed} tick {tick}: {now}, not {height}");
             }
             stage.drive(lift, DVec3::ZERO);
@@ -126,8 +126,8 @@ fn a_lift_carries_stacks_up_and_down_and_lets_them_sleep() {
         }
         let ids = crates.iter().map(|id| stage.at(*id));
         let off = ids.map(|at| (at.x - 200.0).abs() - 30.0).fold(0.0, |a: f64, b| a.max(b.abs()));
-        // At the highest speed crates fly where the lift stops, and land as they turn: rounding
-        // moves them by tenths.
+        // At the highest speed crates fly up when the lift stops, and turn before they land.
+        // Rounding moves them by tenths of a unit.
         let limit = if speed > 200.0 { 2.5 } else { 2.0 };
         assert!(off < limit, "{speed}: the bodies slid by {off}");
     }
@@ -438,7 +438,7 @@ fn nothing_but_its_game_changes_the_velocity_of_a_kinematic_body() {
     assert!(stage.world.why(lift).is_some());
 }
 
-/// The lift moves at half a unit per second: for other bodies that counts as rest.
+/// The lift moves at half a unit per second, which counts as rest for other bodies.
 #[test]
 fn a_stopped_lift_that_starts_slowly_takes_a_sleeping_heap_along() {
     let mut stage = Stage::new(1);

@@ -1,5 +1,5 @@
-//! Kinematic bodies that are driven into heaps. All bodies that can give way do, so the kinematic
-//! bodies go on.
+//! Kinematic bodies that are driven into heaps. All bodies that can give way do so, and the
+//! kinematic bodies go on.
 
 use obsp::model::Model;
 
@@ -45,9 +45,9 @@ struct Scene {
 /// How far a driven body got.
 #[derive(Debug, Default)]
 struct Progress {
-    /// Its way, as a share of its way without the heap.
+    /// The way of the body, as a share of its way without the heap.
     share: f64,
-    /// Maximum number of ticks in a row in which it made less than a hundredth of its way.
+    /// Maximum number of ticks in a row in which the body made less than a hundredth of its way.
     longest_stop: usize,
     /// The highest speed of any body.
     fastest: f64,

@@ -153,7 +153,7 @@ fn a_missile_inside_a_wall_or_a_crate_is_removed_and_counted() {
             let slot = world.lob(&elsewhere, motion, spot, DVec3::ZERO);
             world.step(&[]);
             assert!(world.is_clean(), "{motion:?} in a {inside}");
-            // The routine may have moved either of two bodies that overlap.
+            // If two bodies overlap, the routine may have moved either of them.
             let is_there = world.entities.get(slot).is_some();
             assert!(!is_there || inside == "crate", "{motion:?} stays in a {inside}");
             assert!(world.context.counters.emergency_replacements > 0, "{motion:?} in a {inside}");
@@ -236,8 +236,8 @@ fn a_model_that_is_not_marked_is_not_thrown() {
     }
 }
 
-/// The greater restitution of the two counts, as in the solver: a ball without restitution
-/// bounces off a plate with much.
+/// Of the two restitutions the greater one counts, as in the solver. So a ball without restitution
+/// bounces off a lively plate.
 #[test]
 fn a_missile_bounces_by_the_greater_restitution() {
     let bounce = |restitution: f64| {
@@ -267,7 +267,7 @@ fn a_missile_bounces_by_the_greater_restitution() {
         }
         fastest
     };
-    // It falls about 80 units, to 360 units per second.
+    // The ball falls about 80 units, and reaches 360 units per second.
     let (dead, lively) = (bounce(0.0), bounce(0.8));
     assert!(lively > 220.0 && dead < lively / 3.0, "{dead} and {lively}");
 }

@@ -115,8 +115,8 @@ fn a_prop_that_is_drawn_far_outside_is_left_out() {
     }
 }
 
-/// One body, missile or model more than a match can have is refused. The places of players are
-/// kept for them.
+/// One body, missile or model more than a match can have is refused. The match keeps the places of
+/// players free.
 #[test]
 fn one_body_too_many_is_refused() {
     let mut world = World::new(room(), shipped().into(), CONFIG).expect("a match");
@@ -158,7 +158,7 @@ fn any_number_of_objects_may_be_asked_for() {
     assert!(world.warnings().iter().any(fewer), "{:?}", world.warnings());
 }
 
-/// Symptom: a sleeping body hung in the air once the body below it was removed. Cause: the removed
+/// Symptom: a sleeping body hung in the air after the body below it was removed. Cause: the removed
 /// body lost its place too early, and the search for bodies to wake needs that place. Cure: a
 /// removed body keeps its place.
 #[test]

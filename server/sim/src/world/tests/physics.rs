@@ -37,8 +37,8 @@ fn no_bullet_passes_a_wall_of_one_unit_from_any_side() {
     }
 }
 
-/// Two bodies that fly at each other never exchange places, however thin and fast:
-/// along the line between them each stays on its side of the other.
+/// Two bodies that fly at each other never exchange places, even if they are thin and fast. Along
+/// the line between them each stays on its side of the other.
 #[test]
 fn no_bullet_passes_another_body() {
     let map = chamber(1_000, 500);
@@ -59,7 +59,7 @@ fn no_bullet_passes_another_body() {
             let context = || format!("seed {seed}, tick {tick}: {between}");
             assert!(between.dot(way) > 0.0, "it is through: {}", context());
             assert_eq!(audit.check(&world.state()), [], "{}", context());
-            // Once they have met, the bullet may glance off to any side.
+            // After they have met, the bullet may glance off to any side.
             if between.length() < 40.0 {
                 met += 1;
                 break;
@@ -70,7 +70,7 @@ fn no_bullet_passes_another_body() {
 }
 
 /// A grenade that crosses the chamber more often within a tick than it gets attempts loses the rest
-/// of the tick. It stays inside, and does not come to a stand.
+/// of the tick. It stays inside, and does not come to rest.
 #[test]
 fn a_body_in_flight_may_be_stopped_more_often_than_it_gets_attempts() {
     let bouncy = |model: Model| match model.name() {

@@ -1,4 +1,5 @@
-//! Rows of crates on a slippery floor: the momentum of the crate that strikes one end goes on.
+//! Rows of crates on a slippery floor. The momentum of the crate that strikes one end passes
+//! through the row.
 
 use obsp::model::Material;
 

@@ -13,12 +13,11 @@ fn a_saved_world_in_which_two_bodies_overlap_is_refused() {
     };
     let first = place(&mut world, -300.0);
     let apart = world.save();
-    // The bytes of the first crate's place occur once in the bytes of a world with that crate
-    // alone.
+    // In the bytes of a world with the first crate alone, the bytes of its place occur once.
     let pattern = |x: f64| {
         let saved = |number: f64| {
             let bits = number.to_bits() as i64;
-            // A varint of eight bytes, the sign at its end.
+            // A varint of eight bytes, with the sign at its end.
             [&[253][..], &((bits << 1 ^ bits >> 63) as u64).to_le_bytes()].concat()
         };
         [x, -200.0, 40.0].map(saved).concat()
@@ -52,7 +51,7 @@ fn a_short_save_does_not_allocate_what_it_claims() {
     let saved = world.save();
     for at in 0..saved.len() {
         let mut bytes = saved[..at].to_vec();
-        // A varint of eight bytes: a length that is absurd wherever one is read.
+        // A varint of eight bytes. As a length it is absurd anywhere.
         bytes.extend([253, 255, 255, 255, 255, 255, 255, 255, 127]);
         assert!(world.clone().restore(&bytes).is_err(), "at {at}");
     }
