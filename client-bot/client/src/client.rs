@@ -32,11 +32,11 @@ const LARGEST_BODY: f64 = 96.0;
 const MAX_SPEED: f64 = 3840.0;
 
 /// Seconds of silence after which a vehicle last reported at rest is known to be still there. The
-/// server reports a moving one at least twice in that time.
+/// server reports a moving vehicle at least twice in that time.
 const AT_REST: f64 = 0.2;
 
-/// Maximum number of datagrams that wait for [`Client::poll_transmit`]. Each repeats the commands
-/// of those before it, so the oldest ones are dropped.
+/// Maximum number of datagrams that wait for [`Client::poll_transmit`]. Each datagram repeats the
+/// commands of the datagrams before it, so the oldest ones are dropped.
 const MAX_DATAGRAMS: usize = 4;
 
 /// Code of a connection that is closed without an error.
@@ -61,8 +61,8 @@ pub struct Credentials {
     pub token: Vec<u8>,
     /// [`Client::ticket`] of a connection that was lost, or [`Ticket::NONE`].
     pub ticket: Ticket,
-    /// The name of the match to join on a server with several; `None` for the server's first. A
-    /// ticket is valid only in the match that it comes from.
+    /// The name of the match to join on a server with several matches; `None` for the server's
+    /// first match. A ticket is valid only in the match that it comes from.
     pub match_name: Option<MatchName>,
 }
 
@@ -75,11 +75,11 @@ impl Default for Credentials {
 /// An event of the connection, as [`Client::poll_event`] returns it.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// The server accepted the client, which plays from now on. Load the map and the game's
-    /// data that the hello names and pass them to [`Client::use_map`]; the client's own player is
-    /// predicted from then on.
+    /// The server accepted the client, which is in the match from now on. Load the map and the
+    /// game's data that the hello names, and pass them to [`Client::use_map`]. After that the
+    /// client's own player is predicted.
     Joined(ServerHello),
-    /// The match continues in another world. Everything known of the old one is void, and no
+    /// The match continues in another world. Everything known of the old world is void, and no
     /// entity or player keeps its id. [`Event::Joined`] follows.
     NewWorld {
         /// The map of the new world, which may be that of the old one.
@@ -87,7 +87,7 @@ pub enum Event {
         /// The name of that map.
         name: MapName,
     },
-    /// The client is no longer in the match. Nothing follows.
+    /// The client is no longer in the match. No event follows.
     Disconnected(Disconnected),
 }
 
@@ -129,10 +129,10 @@ pub enum Transmit {
 pub struct Snapshot {
     /// Its content.
     pub received: SnapshotReceived,
-    /// The prediction error, if the snapshot carries the motion of the client's own player and that
-    /// tick had been predicted.
+    /// The prediction error. There is one only if the snapshot carries the motion of the client's
+    /// own player and that tick had been predicted.
     pub error: Option<PredictionError>,
-    /// Whether the correction of that error makes [`View::position`] jump, that is, move by more
+    /// Whether the correction of that error makes [`View::position`] jump: the view moves by more
     /// than four units in a frame at 60 Hz, besides the player's own motion.
     pub view_jumps: bool,
 }
@@ -150,7 +150,7 @@ pub struct Client {
     ticket: Ticket,
     prediction: Option<Prediction>,
     /// The server's latest authoritative motion and its tick. It is kept because the server does
-    /// not repeat it while nothing moves, and the map may arrive after it.
+    /// not repeat it while nothing moves. The map may arrive after it.
     authoritative: Option<(Tick, AuthoritativeMotion)>,
     smoothing: Smoothing,
     playout: Playout,
@@ -158,7 +158,7 @@ pub struct Client {
     roster: Roster,
     events: VecDeque<Event>,
     datagrams: VecDeque<Vec<u8>>,
-    /// The end of the connection, once everything queued before is sent.
+    /// The end of the connection, as a task that follows after all queued output.
     end: Option<Transmit>,
 }
 
@@ -245,7 +245,7 @@ impl Client {
     fn handle_failure(&mut self, cause: Disconnected) {
         if !self.session.is_over() {
             self.session.leave();
-            // The goodbye is discarded: the connection is gone, or is closed at once.
+            // The goodbye is discarded, because the connection has ended or is closed at once.
             self.session.stream_output();
             self.disconnect(cause, CLOSE_OK, "no longer needed");
         }
@@ -261,8 +261,8 @@ impl Client {
     /// predicted from now on.
     ///
     /// # Errors
-    /// The map or the game is not that of the match, which may have changed in the meantime, or
-    /// the client has not joined.
+    /// The map or the game is not that of the match, which may have changed in the meantime. Or the
+    /// client has not joined.
     pub fn use_map(&mut self, map: Arc<LoadedMap>, now: Time) -> Result<(), MapError> {
         map.check(self.session.hello().ok_or(MapError::Other)?)?;
         self.prediction = Some(Prediction::new(map, 1.0 / self.tick_rate()));
@@ -273,13 +273,13 @@ impl Client {
         Ok(())
     }
 
-    /// Sends `command` if a tick is due, and predicts the client's own player; returns that tick.
+    /// If a tick is due, sends `command`, predicts the client's own player, and returns that tick.
     /// The server judges a shot of this command by the picture that [`Client::view`] shows now. The
-    /// call also notices a silent server, so make it at least twice a second, in the match or not.
+    /// call also notices a silent server. So call it at least twice a second, in the match or not.
     ///
-    /// A caller with more frames than ticks remembers a key press until a tick is sent. A
-    /// caller with fewer frames loses nothing: in ticks without a command the last one is
-    /// played once more, here and on the server.
+    /// A caller with more frames than ticks remembers a key press until a tick is sent. A caller
+    /// with fewer frames loses nothing. In ticks without a command, client and server play the last
+    /// command once more.
     ///
     /// ```
     /// use obsp_client::{Client, Credentials, Disconnected, Event};
@@ -377,7 +377,7 @@ impl Client {
     }
 
     /// The predicted motion of the client's own player after the latest command, with that
-    /// command's tick; `None` until the map is loaded and the server has reported the motion for
+    /// command's tick. `None` until the map is loaded and the server has reported the motion for
     /// the first time.
     pub fn motion(&self) -> Option<(Tick, PlayerMotion)> {
         self.prediction.as_ref()?.motion()
@@ -389,7 +389,7 @@ impl Client {
     }
 
     /// The ticket to rejoin with if the connection is lost: the ticket in the server's hello.
-    /// Before the hello it is the ticket of the credentials, so that a failed attempt to join loses
+    /// Before the hello it is the ticket of the credentials, so a failed attempt to join loses
     /// nothing.
     pub fn ticket(&self) -> Ticket {
         self.ticket
@@ -427,7 +427,7 @@ impl Client {
             client::Event::NewWorld { map, name } => {
                 (self.prediction, self.authoritative) = (None, None);
                 (self.smoothing, self.roster) = Default::default();
-                // Events of earlier worlds are void, and must not pile up.
+                // Events of earlier worlds are void, and must not pile up in the queue.
                 self.events.clear();
                 self.events.push_back(Event::NewWorld { map, name });
             }
@@ -493,8 +493,8 @@ impl Client {
     }
 
     /// Reconciles the prediction with the latest state of the vehicle that the client's own player
-    /// drives; returns what [`Client::reconcile`] does. `None` for a player on foot, or if the
-    /// state is no newer than the last one used.
+    /// drives. The result is like that of [`Client::reconcile`]. `None` for a player on foot, or if
+    /// the state is no newer than the last one used.
     fn reconcile_vehicle(&mut self, now: Time) -> Option<(PredictionError, bool)> {
         let known = self.prediction.as_ref()?.authoritative_tick();
         let id = self.session.player()?;
@@ -504,8 +504,8 @@ impl Client {
         }
         let (mut tick, _) = self.session.history(id).last()?;
         let latest = self.session.latest_tick()?;
-        // The server does not send a vehicle at rest again. After a while its silence says that
-        // the vehicle is still there, which corrects a prediction that moves it.
+        // The server does not send a vehicle at rest again. After a while its silence says that the
+        // vehicle is still at that place, which corrects a prediction that moves it.
         let silence = latest.distance(known.map_or(tick, |known| known.max(tick)));
         if state.velocity == DVec3::ZERO && silence as f64 / self.tick_rate() >= AT_REST {
             tick = latest;

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::MapError;
 
-/// Why a client is not in the match, or no longer.
+/// The reason why a client is not in the match, or is no longer in it.
 ///
 /// ```
 /// use obsp_client::Disconnected;
@@ -32,7 +32,7 @@ pub enum Disconnected {
     /// The connection broke, with the reason that the transport gives.
     #[error("the connection was lost: {0}")]
     Connection(String),
-    /// The server broke the protocol, or this client misreads it.
+    /// The server broke the protocol, or this client is of another version.
     #[error("the server broke the protocol, or this client is of another version: {0}")]
     Protocol(ProtocolError),
 }

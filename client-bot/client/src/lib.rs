@@ -2,8 +2,9 @@
 //!
 //! ## Modules
 //!
-//! * [`Client`]: one player in a match. Start here; [`View`] is what it shows.
-//! * [`Prediction`], [`Playout`] and [`Roster`]: its parts, which can be used alone.
+//! * [`Client`]: one player in a match. Start with it. Its [`View`] is the match as it is to be
+//!   drawn.
+//! * [`Prediction`], [`Playout`] and [`Roster`]: the parts of the client, which can be used alone.
 //! * `quic` (feature `quinn`): a client with a UDP socket of its own, on tokio.
 
 mod client;

@@ -9,8 +9,8 @@ use obsp_proto::schema::Schema;
 use obsp_sim::{MovementParameters, Predictor, SetupError};
 use thiserror::Error;
 
-/// A map with the game that is played on it. A client needs both to predict movement. Clients of
-/// one process can share it.
+/// A map with the game that is played on it. A client needs both of them to predict movement.
+/// Clients of one process can share one value.
 ///
 /// ```
 /// use obsp_client::LoadedMap;
@@ -40,7 +40,7 @@ pub struct LoadedMap {
     game: Option<GameHash>,
 }
 
-/// Why a client has no map to predict on.
+/// The reason why a client has no map to predict on.
 #[derive(Clone, Debug, Error)]
 pub enum MapError {
     /// The transfer failed.
@@ -103,14 +103,14 @@ impl LoadedMap {
     /// which are empty if the hello has no hash of them.
     ///
     /// # Errors
-    /// The bytes are not a map or not game data, their hashes are not those of the hello, or
+    /// The bytes are not a map or not game data, their hashes differ from those of the hello, or
     /// players cannot move on the map.
     pub fn from_bytes(map: &[u8], game: &[u8], hello: &ServerHello) -> Result<Self, MapError> {
         let world = World::from_bytes(map).map_err(|error| MapError::Invalid(error.to_string()))?;
         if world.hash() != hello.map.0 {
             return Err(MapError::Other);
         }
-        // Bytes with another hash than the hello's are not even parsed.
+        // Bytes whose hash differs from the hello's are not even parsed.
         if GameHash::of(game) != hello.game {
             return Err(MapError::OtherGame);
         }

@@ -9,13 +9,13 @@ use obsp_proto::Tick;
 use obsp_proto::Time;
 use obsp_sim::EntityState;
 
-/// Factor by which the remembered lateness decays with each snapshot: a half-life of
-/// about ten seconds at 60 Hz, so that the delay follows a connection that improves and does not
-/// oscillate on a bad one.
+/// Factor by which the remembered lateness decays with each snapshot. Its half-life is about ten
+/// seconds at 60 Hz. So the delay follows a connection that improves, and does not oscillate on a
+/// bad one.
 const LATENESS_DECAY: f64 = 0.999;
 
-/// Ticks by which the earliest arrival moves later with each snapshot, so that playout follows a
-/// clock that drifts by a ten-thousandth.
+/// Number of ticks by which the remembered earliest arrival moves later with each snapshot, so that
+/// playout follows a clock that drifts by a ten-thousandth.
 const EARLIEST_DRIFT: f64 = 2e-4;
 
 /// Ticks of delay on a perfect connection, beyond the interval between two snapshots. With this
@@ -28,7 +28,7 @@ const MIN_DELAY: f64 = 1.0;
 const INTERVAL_WEIGHT: f64 = 1.0 / 16.0;
 
 /// Lateness, in ticks, above which a snapshot counts as late. The server spreads its sends over
-/// part of a tick, which makes them less late than this.
+/// part of a tick, but this makes them less late than that.
 const LATE: f64 = 1.0;
 
 /// Maximum lateness, in ticks, that the delay makes room for. Snapshots that are later count as
@@ -39,15 +39,15 @@ const MAX_LATENESS: f64 = 30.0;
 /// is too small to be seen.
 const MAX_SPEED_CHANGE: f64 = 0.05;
 
-/// Error of the render tick, in ticks, beyond which it jumps instead.
+/// Error of the render tick, in ticks, beyond which the render tick jumps.
 const JUMP_THRESHOLD: f64 = 15.0;
 
 /// A snapshot that arrives this many ticks after the earliest arrival, or later, counts as
 /// outdated: a quarter of a second at 60 Hz.
 const OUTDATED: f64 = 15.0;
 
-/// This many outdated snapshots in a row mean that the server skipped time or that the path
-/// became longer: an eighth of a second at 60 Hz.
+/// Number of outdated snapshots in a row that shows a skip of time by the server or a longer path:
+/// an eighth of a second at 60 Hz.
 const MAX_OUTDATED: u32 = 8;
 
 /// Snapshots in a window: a second's worth at 60 Hz. At least one of this many did not wait for the
@@ -87,8 +87,8 @@ pub struct Playout {
     earliest: Option<f64>,
     /// Ticks by which snapshots may arrive later than the earliest one.
     lateness: f64,
-    /// How many outdated snapshots arrived in a row, and the lateness of the earliest
-    /// of them.
+    /// Number of outdated snapshots that arrived in a row, and the lateness of the earliest of
+    /// them.
     outdated: (u32, f64),
     /// Number of snapshots that arrived in the present window, and the smallest number of ticks by
     /// which one arrived after its tick, in that window and in the one before.
@@ -129,7 +129,8 @@ impl Playout {
         let earliest = self.without_outdated(earliest, after);
         self.earliest = Some(earliest);
         // Time spent waiting for the caller does not count as lateness. But the least delayed of
-        // the recent snapshots did not wait, so the lateness is no less than that one's.
+        // the recent snapshots did not wait, so the lateness is at least the lateness of that
+        // snapshot.
         let late = (after - waited).max(self.soonest(after)) - earliest;
         self.lateness = late.max(self.lateness * LATENESS_DECAY).min(MAX_LATENESS);
         let target = self.ticks(now) - earliest - self.interpolation_delay();
@@ -172,7 +173,7 @@ impl Playout {
         self.recent.1[0].min(self.recent.1[1])
     }
 
-    /// Returns the earliest arrival. It is measured again once a whole run of snapshots came much
+    /// Returns the earliest arrival. It is measured again after a whole run of snapshots came much
     /// later than that.
     fn without_outdated(&mut self, earliest: f64, after: f64) -> f64 {
         if after - earliest < OUTDATED {
@@ -207,10 +208,10 @@ impl Playout {
 /// An entity at `render_tick`: interpolated between the states before and after it, or
 /// extrapolated if no later state has arrived.
 ///
-/// A NaN `render_tick` counts as the tick of the state before. The position is not extrapolated
-/// if `tick_rate` is not finite and above zero, or if the result is not finite. If one of the
-/// orientations is not a unit quaternion, nothing is interpolated: the state before is returned
-/// until the tick of the state after is reached, then that one.
+/// A NaN `render_tick` counts as the tick of the state before. The position is not extrapolated if
+/// `tick_rate` is not finite and above zero, or if the result is not finite. If one of the
+/// orientations is not a unit quaternion, nothing is interpolated. The result is the state before
+/// until the tick of the state after is reached, and then the state after.
 ///
 /// ```
 /// use glam::{DQuat, DVec3};
@@ -368,8 +369,8 @@ mod tests {
         assert!(playout.interpolation_delay() < 2.1, "{}", playout.interpolation_delay());
     }
 
-    /// The delay of a page that draws eight frames a second. Halfway, the latency of its connection
-    /// grows by `longer` ticks.
+    /// The delay of a page that draws eight frames a second. Halfway through the test, the latency
+    /// of its connection grows by `longer` ticks.
     fn delay_of_a_slow_page(longer: f64) -> f64 {
         let (mut playout, mut stall) = (Playout::new(60.0), Stall::default());
         let mut waiting = (0..1200_u32).peekable();
@@ -392,13 +393,13 @@ mod tests {
         let (usual, longer) = (delay_of_a_slow_page(0.0), delay_of_a_slow_page(10.0));
         assert!(usual < 3.0, "{usual}");
         assert!((10.0..16.0).contains(&longer), "{longer}");
-        // With a greater increase the earliest arrival is measured again.
+        // If the increase is greater, the earliest arrival is measured again.
         let skipped = delay_of_a_slow_page(30.0);
         assert!(skipped < 12.0, "{skipped}");
     }
 
-    /// Symptom: after the server had stood still for two seconds and skipped that time,
-    /// the render tick was ahead of the arrived snapshots for minutes.
+    /// Symptom: the server had stood still for two seconds and then skipped that time. The render
+    /// tick was ahead of the arrived snapshots for minutes.
     #[test]
     fn time_that_the_server_skipped_is_skipped_by_the_render_tick() {
         let mut playout = Playout::new(60.0);

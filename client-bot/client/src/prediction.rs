@@ -25,14 +25,14 @@ use shoved_props::{ServerUpdate, ShovedProps};
 const MAX_PENDING: usize = 128;
 
 /// Seconds of pending commands beyond which props that the player shoves are no longer predicted.
-/// After that time the result would be wrong. Also, the cost must not grow with the lateness of a
-/// client that lacks CPU time.
+/// After that time the result would be wrong. Without the limit, the cost would also grow with the
+/// lateness of a client that lacks CPU time.
 const PROP_PREDICTION_LIMIT: f64 = 0.4;
 
-/// Errors below this many units cannot be seen. They are also corrected.
+/// Errors below this many units cannot be seen. Such errors are corrected as well.
 const VISIBLE_ERROR: f64 = 0.1;
 
-/// Maximum number of ticks by which the motion of another body is extrapolated.
+/// Maximum number of ticks by which another body's motion is extrapolated.
 const MAX_EXTRAPOLATION: u32 = 12;
 
 /// Error, in units, beyond which the server has put the player elsewhere. Nobody on foot moves
@@ -42,9 +42,9 @@ const RELOCATION_DISTANCE: f64 = 200.0;
 /// Moves the client's own player at once instead of a round trip later, by the server's own
 /// movement code, and corrects it when the server's report differs.
 ///
-/// Every command sent is played here. When the server reports the player's motion
-/// after some tick, it is compared with the prediction for the same tick. If a single bit differs,
-/// the server is right, and all later commands are played again from its report.
+/// Every command sent is played here. When the server reports the player's motion after some tick,
+/// the report is compared with the prediction for that tick. If a single bit differs, the server is
+/// right, and all later commands are played again from its report.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -84,7 +84,7 @@ pub struct Prediction {
     /// Length of a tick, in seconds.
     seconds: f64,
     /// The player as the server last reported it, and the tick of that report. The oldest pending
-    /// command is played from there.
+    /// command is played from that motion.
     authoritative: Option<(Tick, Own)>,
     /// Commands for ticks after that of the report, in order of their ticks.
     pending: VecDeque<PendingCommand>,
@@ -136,10 +136,10 @@ pub struct PredictionError {
     /// units. [`crate::View::position`] smooths it.
     pub correction: DVec3,
     /// Whether something that the client cannot predict may have moved the player since the last
-    /// authoritative motion. Either the server reports a push (a moving body was in the way or
-    /// carried the player, an explosion threw them, or they were relocated), or the prediction had
-    /// a moving body in the way, which may have turned away meanwhile. A prop that the player
-    /// shoves does not count.
+    /// authoritative motion. Either the server reports a push: a moving body was in the way or
+    /// carried the player, an explosion threw the player, or the player was relocated. Or the
+    /// prediction had a moving body in the way, which may have turned away meanwhile. A prop that
+    /// the player shoves does not count.
     pub disturbed: bool,
 }
 
@@ -158,8 +158,8 @@ pub struct PredictionStats {
     pub compared: u64,
     /// Compared motions that differed from the prediction in at least one bit.
     pub corrections: u64,
-    /// Authoritative motions that put the player elsewhere: spawned, or teleported by something
-    /// that only the server knows of. They are not compared.
+    /// Authoritative motions that put the player elsewhere: the player spawned, or was teleported
+    /// by something that only the server knows. They are not compared.
     pub relocations: u64,
     /// Corrections of more than a tenth of a unit, which can be seen.
     pub visible_corrections: u64,
@@ -177,7 +177,7 @@ impl PredictionStats {
 
 impl Prediction {
     /// A prediction on this map, with ticks of `seconds`: more than 0 and at most 1. In ticks of
-    /// any other length nobody moves.
+    /// any other length nothing moves.
     pub fn new(map: Arc<LoadedMap>, seconds: f64) -> Self {
         Self {
             map,
@@ -196,8 +196,7 @@ impl Prediction {
         Some((tick, own.motion()?))
     }
 
-    /// The predicted position of the player, or of the vehicle that they drive, after the latest
-    /// command.
+    /// The predicted position of the player, or of the player's vehicle, after the latest command.
     pub fn position(&self) -> Option<DVec3> {
         self.own()?.1.position()
     }
@@ -215,8 +214,8 @@ impl Prediction {
     }
 
     /// Plays a command that has just been sent and, before it, the held command for ticks that were
-    /// skipped. `others` are the latest known states of other entities. Commands sent earlier for
-    /// the same tick or a later one are discarded: the clock has been set back.
+    /// skipped. `others` are the latest known states of other entities. Commands that were sent
+    /// earlier for this tick or a later one are discarded, because the clock has been set back.
     pub fn play(&mut self, sent: &CommandSent, others: &[Observed]) {
         while self.pending.back().is_some_and(|played| played.tick >= sent.tick) {
             self.pending.pop_back();
@@ -321,8 +320,8 @@ impl Prediction {
         (predicted, disturbed)
     }
 
-    /// Forgets the player's motion when the player has left the world: nothing is
-    /// predicted until the next authoritative motion.
+    /// Forgets the player's motion because the player has left the world. Nothing is predicted
+    /// until the next authoritative motion.
     pub fn reset(&mut self) {
         self.authoritative = None;
         self.pending.iter_mut().for_each(|played| played.after = None);
@@ -367,8 +366,8 @@ impl Prediction {
         after
     }
 
-    /// Plays one tick on foot: the player moves among the others, and props that they shove
-    /// give way. Returns the motion after it.
+    /// Plays one tick on foot: the player moves among the others, and shoved props give way.
+    /// Returns the motion after it.
     fn walk(
         &mut self,
         from: PlayerMotion,
@@ -378,7 +377,7 @@ impl Prediction {
         let begins = before(played.tick);
         let is_far_ahead = self.is_far_ahead();
         if is_far_ahead {
-            // A prop that is no longer predicted must also leave the way.
+            // A prop that is no longer predicted must not be in the way either.
             self.shoved.clear();
         }
         let (seconds, predictor) = (self.seconds, &self.map.predictor);

@@ -1,12 +1,11 @@
 //! The client over QUIC, for programs that run on tokio (feature `quinn`).
 //!
-//! A [`Connector`] owns a UDP socket and reaches one server with it, by address or name; each
-//! [`Connector::join`] gives a [`Client`], one player. The caller drives the client in
-//! a loop: [`Client::next`] returns when a snapshot arrived or a command is due, and
-//! [`Client::command`] sends that command and predicts the client's own player at once.
-//! [`Client::leave`] ends the session; after a lost connection [`Connector::rejoin`] brings the
-//! player back. Frames may be drawn at any time between two events, from [`Client::view`] and
-//! [`Client::next_event`].
+//! A [`Connector`] owns a UDP socket and reaches one server with it, by address or name. Each
+//! [`Connector::join`] gives a [`Client`], one player. The caller drives the client in a loop:
+//! [`Client::next`] returns when a snapshot arrived or a command is due, and [`Client::command`]
+//! sends that command and predicts the client's own player at once. [`Client::leave`] ends the
+//! session; after a lost connection [`Connector::rejoin`] brings the player back. Frames may be
+//! drawn at any time between two events, from [`Client::view`] and [`Client::next_event`].
 //!
 //! Engines with a frame loop of their own take a [`crate::Client`] and a [`SocketThread`]
 //! instead.
@@ -52,7 +51,7 @@ const CLOSE_OK: VarInt = VarInt::from_u32(0);
 /// How long to wait for the server to close the connection after a goodbye.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often a client with nothing to do checks whether the server is silent.
+/// The interval at which a client with nothing to do checks whether the server is silent.
 const IDLE_CHECK: Duration = Duration::from_millis(500);
 
 /// Maximum number of bytes read from the control stream at a time.
@@ -91,17 +90,17 @@ pub enum ClientEvent {
     Snapshot {
         /// Its content.
         snapshot: SnapshotReceived,
-        /// The prediction error, if the snapshot carries the motion of the client's own player and
-        /// that tick had been predicted.
+        /// The prediction error. There is one only if the snapshot carries the motion of the
+        /// client's own player and that tick had been predicted.
         error: Option<PredictionError>,
-        /// Whether the correction of that error makes [`View::position`] jump, that is, move by
+        /// Whether the correction of that error makes [`View::position`] jump: the view moves by
         /// more than four units in a frame at 60 Hz, besides the player's own motion.
         view_jumps: bool,
     },
     /// It is time to call [`Client::command`].
     CommandDue,
-    /// The match continues in another world; the client has joined it and loaded its
-    /// map, so [`Client::prediction`] is a new one. No entity or player keeps its id.
+    /// The match continues in another world. The client has joined it and loaded its map, so
+    /// [`Client::prediction`] is a new one. No entity or player keeps its id.
     NewWorld,
 }
 
@@ -163,8 +162,8 @@ impl Client {
         Ok(())
     }
 
-    /// Waits until the map of the world just joined is loaded, while the match goes on
-    /// with idle commands; the client's own player is predicted from then on.
+    /// Waits until the map of the newly joined world is loaded. Meanwhile the match goes on with
+    /// idle commands. After that the client's own player is predicted.
     async fn wait_for_map(&mut self) -> Result<(), JoinError> {
         loop {
             let event = self.next().await.map_err(|lost| match lost {
@@ -206,7 +205,7 @@ impl Client {
                 }
                 read = self.receive.read(&mut chunk) => {
                     let Some(length) = read.map_err(broken_stream)? else {
-                        // The server closes the connection next, or is gone.
+                        // The server closes the connection next, or has already closed it.
                         return Err(lost(self.connection.closed().await));
                     };
                     let now = self.now();
@@ -231,8 +230,8 @@ impl Client {
         }
     }
 
-    /// Sends the command of the tick that is due; returns whether one was due. The server judges
-    /// a shot of this command by the picture that [`Client::view`] shows now.
+    /// Sends the command of the tick that is due, and returns whether a tick was due. The server
+    /// judges a shot of this command by the picture that [`Client::view`] shows now.
     pub fn command(&mut self, command: Command) -> bool {
         let now = self.now();
         let sent = self.client.tick(command, now);
@@ -309,8 +308,8 @@ impl Client {
         self.connection.close(CLOSE_OK, b"goodbye");
     }
 
-    /// Starts to load the map of a world that the client has joined; fails if the client
-    /// is no longer in the match.
+    /// Starts to load the map of a world that the client has joined. Fails if the client is no
+    /// longer in the match.
     fn handle_events(&mut self) -> Result<(), Disconnected> {
         while let Some(event) = self.client.poll_event() {
             match event {
@@ -326,14 +325,14 @@ impl Client {
         Ok(())
     }
 
-    /// Sends everything that the client wants sent, without waiting. Bytes of the control stream
-    /// that QUIC does not accept now, at most a few, wait for the next call.
+    /// Sends all output of the client, without waiting. Bytes of the control stream that QUIC does
+    /// not accept now wait for the next call. They are few.
     fn transmit(&mut self) {
         while let Some(transmit) = self.client.poll_transmit() {
             match transmit {
                 Transmit::Stream(bytes) => self.unsent.extend(bytes),
-                // A datagram that QUIC does not accept counts as lost: the next one repeats
-                // its command. `next` reports a connection that has ended.
+                // A datagram that QUIC does not accept counts as lost, and the next one repeats its
+                // command. `next` reports a connection that has ended.
                 Transmit::Datagram(bytes) => {
                     let _ = self.connection.send_datagram(Bytes::from(bytes));
                 }

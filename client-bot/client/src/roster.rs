@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use obsp_proto::control::{MatchEvent, PlayerName, Vitals};
 use obsp_sim::EntityId;
 
-/// The players in the match, as of the match events that the caller has taken.
+/// The players in the match, according to the match events that the caller has taken.
 ///
 /// ```
 /// use obsp_client::Roster;

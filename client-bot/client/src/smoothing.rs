@@ -6,16 +6,16 @@ use std::time::Duration;
 use glam::DVec3;
 use obsp_proto::Time;
 
-/// The time over which a correction is spread: long enough to look like motion, and short enough
-/// that the view is right before the player acts on it.
+/// The time over which a correction is spread. It is long enough to look like motion, and short
+/// enough that the view is right before the player acts on it.
 const SMOOTHING: Duration = Duration::from_millis(100);
 
 /// Corrections of more units than this are shown at once: the player was relocated, and
 /// gliding there would lead through walls.
 const SNAP: f64 = 64.0;
 
-/// Units by which the view may move within a frame of a 60 Hz screen, besides the
-/// player's own motion, without being seen to jump: less than a running player covers.
+/// The view may move by this many units within a frame of a 60 Hz screen, besides the player's own
+/// motion, and does not visibly jump. A running player covers more.
 const VISIBLE: f64 = 4.0;
 
 /// Length of a frame at 60 Hz, in seconds.
@@ -30,9 +30,9 @@ pub(crate) struct Smoothing {
 }
 
 impl Smoothing {
-    /// Adds a correction of the predicted position, in units, made at `now`. Returns whether it
-    /// makes the view jump: whether the view now moves by more than four units in a frame at 60 Hz,
-    /// with the rest of earlier corrections, and did not before.
+    /// Adds a correction of the predicted position, in units, made at `now`. Returns whether the
+    /// correction makes the view jump. That is the case if the view now moves by more than four
+    /// units in a frame at 60 Hz, earlier corrections included, and did not before.
     pub(crate) fn correct(&mut self, now: Time, correction: DVec3) -> bool {
         if correction == DVec3::ZERO {
             return false;

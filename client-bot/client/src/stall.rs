@@ -1,6 +1,6 @@
 //! Measures how late the caller is. Snapshots that arrive while the caller is busy wait for the
-//! caller, not on the line. Such lateness says nothing about the network, so it must not make later
-//! frames render later.
+//! caller, not on the line. Such lateness says nothing about the network, so it must not delay the
+//! rendering of later frames.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use obsp_proto::Time;
 /// takes a while, because it reads one datagram at a time and draws in between.
 const BACKLOG: Duration = Duration::from_secs(1);
 
-/// Stalls of at least this length, three ticks at 60 Hz, add up if the next begins before the
-/// backlog of the first is handled: a snapshot that arrived in the first waited for both. Shorter
-/// stalls are as frequent as ticks, and would add up to a wait that no snapshot had.
+/// Stalls of at least this length, three ticks at 60 Hz, add up if the next one begins before the
+/// backlog of the first is handled. A snapshot that arrived during the first stall waited for both.
+/// Shorter stalls are as frequent as ticks, and would add up to a wait that no snapshot had.
 const LONG: Duration = Duration::from_millis(50);
 
 /// The caller's stalls whose backlog may not have been handled yet.
@@ -34,13 +34,13 @@ impl Stall {
     }
 
     /// The longest time for which a snapshot that the caller handles at `now` may have waited for
-    /// it. `due` is when the caller's next command is due.
+    /// the caller. `due` is when the caller's next command is due.
     pub(crate) fn waited(&self, due: Option<Time>, now: Time) -> Duration {
         let overdue = due.map_or(Duration::ZERO, |due| now.since(due));
         overdue.max(self.backlog(now))
     }
 
-    /// Records that the caller handled a snapshot that had not waited, so that none waits now.
+    /// Records that the caller handled a snapshot that had not waited, so no snapshot waits now.
     pub(crate) fn caught_up(&mut self) {
         self.length = Duration::ZERO;
     }

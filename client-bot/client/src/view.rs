@@ -62,9 +62,9 @@ impl<'a> View<'a> {
         self.client.motion().map(|(_, motion)| motion)
     }
 
-    /// The vehicle that the client's own player drives: as predicted, with corrections spread over
-    /// a tenth of a second, or interpolated while it cannot be predicted. `None` while the player
-    /// is on foot or not in the world.
+    /// The vehicle that the client's own player drives. It is predicted, with corrections spread
+    /// over a tenth of a second. While it cannot be predicted, it is interpolated. `None` while the
+    /// player is on foot or not in the world.
     pub fn vehicle(self) -> Option<EntityState> {
         let predicted = self.client.prediction().and_then(Prediction::vehicle);
         if let Some((_, vehicle)) = predicted {
@@ -83,7 +83,7 @@ impl<'a> View<'a> {
         Some(interpolate(render_tick, self.client.tick_rate(), before, after))
     }
 
-    /// All entities but the client's own player, in ascending order of slot.
+    /// All entities except the client's own player, in ascending order of slot.
     pub fn entities(self) -> impl Iterator<Item = EntityState> + 'a {
         let others = self.client.session().entities().map(|entity| entity.id);
         others.filter(move |id| Some(*id) != self.player()).filter_map(move |id| self.entity(id))
@@ -118,14 +118,14 @@ impl<'a> View<'a> {
         session.match_values().get(session.hello()?.schema.of_match(), name)
     }
 
-    /// The latest value of the field `name` of the client's own player, which no other client is
-    /// sent; `None` if the game has no such field.
+    /// The latest value of the field `name` of the client's own player, which the server sends to
+    /// no other client; `None` if the game has no such field.
     pub fn own_value(self, name: &str) -> Option<i32> {
         let session = self.client.session();
         session.own_values().get(session.hello()?.schema.of_own_player(), name)
     }
 
-    /// The players in the match, as of the match events taken so far.
+    /// The players in the match, according to the match events taken so far.
     pub fn roster(self) -> &'a Roster {
         self.client.roster()
     }

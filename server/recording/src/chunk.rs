@@ -21,11 +21,11 @@ const MAX_PLAYERS: usize = 1024;
 /// latest difference has its own probabilities for the next one.
 const WIDTHS: usize = 17;
 
-/// Index of the probability that players come or go. [`COUNT`] codes how many.
+/// Index of the probability that players join or leave. [`COUNT`] codes their number.
 const CHANGES: usize = 0;
 const COUNT: Number = Number { at: 1, width: 11 };
-/// Index of the probabilities that a command changes: the first if it did not change in the tick
-/// before, the second if it did.
+/// Index of the two probabilities that a command changes: the first is for a command that did not
+/// change in the tick before, the second for one that did.
 const COMMAND: usize = COUNT.at + COUNT.width;
 /// Index of the probabilities that the fields of a command change.
 const FIELDS: usize = COMMAND + 2;
@@ -64,7 +64,7 @@ impl Commands {
         self.0.iter().map(|(id, latest)| (*id, latest.command)).collect()
     }
 
-    /// Resets everything but the commands, so that reading can begin here.
+    /// Resets everything except the commands, so that reading can begin at this place.
     fn forget(&mut self) {
         for latest in self.0.values_mut() {
             *latest = LatestCommand { command: latest.command, ..LatestCommand::default() };
@@ -73,7 +73,7 @@ impl Commands {
 }
 
 /// Encodes at most [`MAX_TICKS`] ticks as a body. `commands` holds the commands before the first
-/// tick, and afterwards those after the last.
+/// tick. On return it holds the commands after the last tick.
 pub(crate) fn encode(ticks: &[Tick], commands: &mut Commands) -> Vec<u8> {
     let mut encoder = Box::new(Encoder::new(&PRIORS, vec![ticks.len() as u8]));
     commands.forget();
@@ -155,8 +155,8 @@ fn id(coder: &mut impl Coder, own: Option<&EntityId>) -> EntityId {
     EntityId { slot, generation: coder.raw(generation.into(), 16) as u16 }
 }
 
-/// Codes a command as the difference from the player's latest one, and returns it if it has
-/// changed.
+/// Codes a command as the difference from the player's latest command. Returns the command if it
+/// has changed.
 fn code_command(
     coder: &mut impl Coder,
     latest: &mut LatestCommand,
@@ -196,7 +196,7 @@ fn code_command(
     Ok(Some(now))
 }
 
-/// Codes the difference of an angle, which is usually about as large as the one before.
+/// Codes the difference of an angle, which is usually about as large as the previous difference.
 fn angle(coder: &mut impl Coder, at: usize, width: &mut usize, difference: i16) -> i16 {
     let number = Number { at: at + *width * 16, width: 16 };
     let coded = coder.signed(number, difference.into());

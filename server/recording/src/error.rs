@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::format::{MAGIC, VERSION};
 
-/// Reasons why a recording could not be written or read.
+/// Reasons why a recording cannot be written or read.
 #[derive(Debug, Error)]
 pub enum RecordingError {
     /// The file could not be made or written.
@@ -52,7 +52,7 @@ pub enum RecordingError {
         /// The version of the file.
         version: u16,
     },
-    /// The file ends before its end mark: its writer was cut off.
+    /// The file ends before its end mark, because its writer was cut off.
     #[error(
         "{path} breaks off after tick {tick}: the server still records it, or was killed, or its \
          disk was full or too slow; everything up to that tick can be trusted"
@@ -63,7 +63,7 @@ pub enum RecordingError {
         /// The last tick that is whole.
         tick: u64,
     },
-    /// A frame is not what a recorder writes.
+    /// No recorder writes a frame like this.
     #[error("{path} is damaged after tick {tick}: {reason}")]
     Damaged {
         /// The path of the file.
@@ -76,7 +76,7 @@ pub enum RecordingError {
 }
 
 impl RecordingError {
-    /// Whether the file could not be written because there is no room for it.
+    /// Whether the file could not be written because the disk is full.
     pub fn is_full(&self) -> bool {
         use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         let Self::Write { source, .. } = self else { return false };

@@ -10,14 +10,14 @@ use obsp_sim::{Buttons, Command, Config, EntityId, MAX_ENTITIES, PlayerKind};
 /// The first bytes of every recording.
 pub(crate) const MAGIC: [u8; 4] = *b"OBSR";
 
-/// The version of the format: every change that an older reader would misread raises it.
+/// The version of the format. Every change that an older reader would misread raises it.
 pub(crate) const VERSION: u16 = 7;
 
-/// Limit in bytes of the body of a frame.
+/// Maximum length of a frame's body, in bytes.
 pub(crate) const MAX_BODY: usize = 1 << 24;
 
-/// Maximum number of consecutive keyframes that are packed by the keyframe before. To read the
-/// last, a reader reads all of them.
+/// Maximum number of consecutive keyframes that are packed by the keyframe before. To read the last
+/// of them, a reader reads all of them.
 pub(crate) const MAX_DELTAS: usize = 3;
 
 /// Tick rates of servers and soak tests, in ticks per second.
@@ -34,7 +34,7 @@ pub struct Header {
     seed: u64,
     objects: u32,
     max_players: u16,
-    /// Limit of the cost of a tick's bodies, as [`obsp_sim::World::budget`].
+    /// Maximum cost of a tick's bodies, as [`obsp_sim::World::budget`].
     pub(crate) budget: Option<u32>,
     /// The name of the game.
     pub game: String,
@@ -99,16 +99,16 @@ impl Header {
 pub struct Tick {
     /// The players who left before the tick, in the order in which they left.
     pub left: Vec<EntityId>,
-    /// The players who then joined, in that order, with their kinds.
+    /// The players who joined after that, in the order in which they joined, with their kinds.
     pub joined: Vec<(EntityId, PlayerKind)>,
     /// Players whose command differs from that of the tick before, in ascending order of id. A
-    /// player who has just joined stands idle until there is a command.
+    /// player who has just joined stands idle until the first command.
     pub commands: Vec<(EntityId, Command)>,
     /// Digest of the match after the tick.
     pub digest: u64,
 }
 
-/// The whole match after a tick. A playback can go on from here.
+/// The whole match after a tick. A playback can go on from a keyframe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keyframe {
     /// The tick; 0 stands for the match before its first tick.
@@ -119,8 +119,8 @@ pub struct Keyframe {
     pub saved: Vec<u8>,
 }
 
-/// Something that people look for in a recording, and that no tick contains. Nothing is computed
-/// from it.
+/// A note that people look for in a recording, and that no tick contains. Nothing is computed from
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Note {
     /// The tick that the note belongs to.
@@ -134,9 +134,9 @@ pub struct Note {
 pub enum Said {
     /// A player has this name from now on.
     Name(u16, String),
-    /// A player, or with `None` the server, has said a line.
+    /// A player has said a line. With `None` the server has said it.
     Chat(Option<u16>, String),
-    /// The second player killed the first. They are the same after a suicide.
+    /// The second player killed the first. The two are equal after a suicide.
     Died(u16, u16),
 }
 

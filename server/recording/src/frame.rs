@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use crate::format::{MAGIC, MAX_BODY, VERSION};
 
-/// Bytes of the hash that ends a frame: the first half of BLAKE3's.
+/// Number of bytes of the hash that ends a frame: the first half of BLAKE3's hash.
 const HASH: usize = 16;
 
 /// The kind of a frame.
@@ -56,7 +56,7 @@ impl Kind {
 pub(crate) struct Chain(blake3::Hasher);
 
 impl Chain {
-    /// The hash of a recording of which only the magic and the version were written.
+    /// The hash of a recording that contains only the magic and the version so far.
     pub(crate) fn new() -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&MAGIC).update(&VERSION.to_le_bytes());
@@ -97,9 +97,9 @@ pub(crate) fn write(
 /// The result of reading a frame.
 pub(crate) enum Found {
     Frame(Kind, Vec<u8>),
-    /// The file ends within the frame, or before it.
+    /// The file ends within the frame or before it.
     End,
-    /// The frame is not as it was written.
+    /// The frame differs from what was written.
     Damaged(&'static str),
 }
 

@@ -19,8 +19,8 @@ pub use recording::{Recording, Ticks};
 pub use schedule::Schedule;
 pub use writer::Writer;
 
-/// Reads hostile bytes as the body of each kind of frame, without any check of hashes. For the fuzz
-/// target.
+/// For the fuzz target: reads hostile bytes as the body of each kind of frame, without any check of
+/// hashes.
 #[doc(hidden)]
 pub fn read_as_bodies(bytes: &[u8]) {
     let _ = format::decode_header(bytes);
@@ -37,7 +37,7 @@ pub fn read_as_bodies(bytes: &[u8]) {
 
 /// Replaces the contents of a recording's frames, and computes their hashes anew. `change` receives
 /// the number and the content of each frame. It returns the contents of the frames that replace
-/// that frame; an empty list removes the frame. This is for the fuzz target.
+/// that frame; an empty list removes the frame. This function is for the fuzz target.
 #[doc(hidden)]
 pub fn with_bodies(
     mut bytes: &[u8],

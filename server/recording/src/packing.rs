@@ -1,5 +1,5 @@
-//! Packing of keyframes. Bytes that have occurred before are predicted; others are coded by their
-//! probability.
+//! Packing of keyframes. Bytes that have occurred before are predicted. Other bytes are coded by
+//! their probability.
 //!
 //! A prediction is the byte that followed when the same eight bytes occurred last, in the bytes so
 //! far or in a reference, which is another keyframe (Bloom's LZP, 1996). The prediction goes on
@@ -12,7 +12,7 @@ use obsp_proto::range::{Coder, Decoder, Encoder};
 /// Maximum number of bytes that are packed.
 pub(crate) const MAX_UNPACKED: usize = 1 << 24;
 
-/// Bytes that have to be equal for a prediction.
+/// Number of bytes that have to be equal for a prediction.
 const CONTEXT: usize = 8;
 
 /// Number of places that are remembered, in a keyframe and its reference together.
@@ -25,14 +25,14 @@ const MOST_RIGHT: usize = 1 << 10;
 const RIGHT: usize = TOLD_APART + 8;
 const MOST_WRONG: usize = 24;
 
-/// The number of probabilities that a prediction is right: one for each run of predictions before
-/// it and each kind of the predicted byte.
+/// The number of probabilities that a prediction is right: one for each length of the run of
+/// earlier predictions and each kind of the predicted byte.
 const RUNS: usize = RIGHT + MOST_WRONG;
 const KINDS: usize = 4;
 const HITS: usize = RUNS * KINDS;
 
-/// The number of sets of probabilities for a byte: 32 for the classes of the predicted byte and,
-/// without a prediction, 32 for those of the byte before.
+/// The number of sets of probabilities for a byte: 32 for the classes of the predicted byte, and 32
+/// for the classes of the previous byte, which are used without a prediction.
 const CLASSES: usize = 2 * 32;
 
 const PROBABILITIES: usize = HITS + CLASSES * 256;
@@ -118,7 +118,7 @@ fn kind(byte: u8) -> usize {
 }
 
 /// Codes `length` bytes in either direction, and appends them to `bytes`. An encoder takes each
-/// from `byte`; a decoder ignores `byte`.
+/// byte from `byte`. A decoder ignores `byte`.
 fn code(coder: &mut impl Coder, bytes: &mut Vec<u8>, length: usize, byte: impl Fn(usize) -> u8) {
     let mut predictor = Predictor::new(bytes);
     for index in 0..length {
@@ -157,7 +157,7 @@ pub(crate) fn pack(bytes: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
     Some(encoder.finish())
 }
 
-/// Unpacks bytes that were packed with the same reference; `None` if they were not.
+/// Unpacks bytes that were packed with this reference; `None` if they were packed with another one.
 pub(crate) fn unpack(packed: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
     let (length, packed) = packed.split_first_chunk::<4>()?;
     let length = u32::from_le_bytes(*length) as usize;
@@ -197,7 +197,7 @@ mod tests {
                 assert_eq!(unpack(&[&packed[..], &[0]].concat(), reference), None, "{}", where_());
             }
             let again = pack(&bytes, &bytes).expect("few bytes").len();
-            // Of random bytes, no context occurs twice by chance.
+            // In random bytes, no context occurs twice by chance.
             let few = 40 + bytes.len() / 50;
             assert!(!round.is_multiple_of(3) || again < few, "{again} of {} bytes", bytes.len());
         }

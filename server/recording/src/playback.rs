@@ -110,7 +110,7 @@ impl Playback {
         Self { game, commands, tick, verified: 0, equal_at: None, difference: None }
     }
 
-    /// Goes to a keyframe of the same recording. The count of verified ticks stays.
+    /// Goes to a keyframe of this recording. The count of verified ticks is kept.
     ///
     /// # Errors
     /// [`LoadError`] if the keyframe is not one of this match; nothing changes then.
@@ -128,9 +128,9 @@ impl Playback {
         Keyframe { tick: self.tick, commands, saved: self.game.save() }
     }
 
-    /// Plays the next tick and compares its digest and the ids of all who join with the recorded
-    /// ones. After the first difference nothing is compared, because everything later differs as
-    /// well. A player who joined under another id plays idle.
+    /// Plays the next tick. Compares its digest, and the ids of all joining players, with the
+    /// recorded ones. After the first difference nothing is compared, because everything later
+    /// differs as well. A player who joined under another id plays idle.
     pub fn step(&mut self, tick: &Tick) {
         self.play(tick);
         self.compare(tick.digest);
@@ -205,7 +205,7 @@ impl Playback {
         &*self.game
     }
 
-    /// The match, to change it. Its future then differs from the recorded one.
+    /// The match, for a caller that changes it. Its future then differs from the recorded one.
     pub fn game_mut(&mut self) -> &mut dyn RunningMatch {
         &mut *self.game
     }

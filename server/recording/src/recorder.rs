@@ -4,8 +4,8 @@ use obsp_sim::{Command, EntityId, PlayerKind};
 
 use crate::Tick;
 
-/// Turns the commands of each tick into their changes since the last tick. A player with a command
-/// plays; a player without one has left.
+/// Turns the commands of each tick into their changes since the last tick. Every player in the
+/// match has a command. A player without a command has left.
 ///
 /// ```
 /// use obsp_recording::Recorder;

@@ -19,10 +19,10 @@ use crate::{Beginning, Header, Keyframe, Note, RecordingError, Tick};
 /// Maximum number of notes that are kept of a recording.
 const MAX_NOTES: usize = 1 << 17;
 
-/// The latest tick after which an excerpt may begin: servers count ticks in 32 bits.
+/// The latest tick after which an excerpt may begin. Servers count ticks in 32 bits.
 const LAST_BEGINNING: u64 = u32::MAX as u64;
 
-/// A recording, up to its end or to the first damage. It may come from anyone: every frame is
+/// A recording, up to its end or to the first damage. It may come from anyone, so every frame is
 /// checked against the hashes. A frame stays packed until it is needed, so that memory is used only
 /// for the bytes of the file.
 ///
@@ -102,7 +102,7 @@ impl Recording {
         Self::read(path, BufReader::new(File::open(path).map_err(failed)?))
     }
 
-    /// Reads a recording from any source. `path` names it in errors.
+    /// Reads a recording from any source. Errors name the recording by `path`.
     ///
     /// # Errors
     /// As [`Recording::open`].
@@ -177,8 +177,8 @@ impl Recording {
         self.ticks
     }
 
-    /// If the recording ends before its end mark, the reason: it was cut off, or is damaged.
-    /// Everything before can be trusted.
+    /// The reason why the recording ends before its end mark, if it does: it was cut off, or is
+    /// damaged. Everything before that place can be trusted.
     pub fn incomplete(&self) -> Option<&RecordingError> {
         self.incomplete.as_deref()
     }
@@ -199,15 +199,16 @@ impl Recording {
         self.keyframes.partition_point(|&part| self.parts[part].tick <= tick).saturating_sub(1)
     }
 
-    /// A keyframe by its number, counted from 0. A number beyond the last keyframe gives the last.
+    /// A keyframe by its number, counted from 0. For a number beyond the last keyframe, the result
+    /// is the last keyframe.
     ///
     /// # Errors
-    /// [`RecordingError::Damaged`] if its body is not a keyframe. The writer must have made it on
-    /// purpose, because its hash was right.
+    /// [`RecordingError::Damaged`] if its body is not a keyframe. In that case somebody made the
+    /// body on purpose, because its hash was right.
     pub fn keyframe(&self, number: usize) -> Result<Keyframe, RecordingError> {
         let last = number.min(self.keyframes.len() - 1);
         let is_whole = |&number: &usize| self.parts[self.part_of(number)].kind == Kind::Keyframe;
-        // The first keyframe of a recording is not packed by another.
+        // The first keyframe of a recording is packed without another keyframe.
         let whole = (0..=last).rev().find(is_whole).unwrap_or(0);
         let mut keyframe = Keyframe { tick: 0, commands: Vec::new(), saved: Vec::new() };
         for number in whole..=last {

@@ -1,12 +1,12 @@
 //! The schedule of keyframes. To show a tick, a reader plays all ticks from the keyframe before it.
-//! So not only their number is bounded but also their cost: a collapsing heap costs several times
-//! as much as a heap at rest. The cost is estimated and never measured, so a match is recorded
-//! alike on every machine.
+//! So both the number and the cost of these ticks are bounded: a tick of a collapsing heap costs
+//! several times as much as a tick of a heap at rest. The cost is estimated and never measured, so
+//! a match is recorded in the same way on every machine.
 
 use obsp_sim::{Config, World};
 
-/// Limit of the cost of the ticks between two keyframes. A player, a body that moves and two bodies
-/// that touch cost the same ([`obsp_sim::Counters::bodies_cost`]), and [`INTERVALS`] intervals of
+/// Maximum cost of the ticks between two keyframes. A player, a body that moves and two bodies that
+/// touch cost the same ([`obsp_sim::Counters::bodies_cost`]), and [`INTERVALS`] intervals of
 /// motions cost as much. Ticks of this cost take about 0.15 s in the WebAssembly of the page, where
 /// a seek may take 0.2 s.
 const MAX_COST: u64 = 37_000;
@@ -14,13 +14,13 @@ const MAX_COST: u64 = 37_000;
 /// The number of intervals of motions, examined for a time of impact
 /// ([`obsp_sim::Counters::impact_iterations`]), that together cost as much as a body. The number
 /// was fitted to the times of 36,000 ticks with 32 players on arena and dm4. With it, the cost
-/// predicted the time of 200 ticks to 5 %. The fit is older than the change that lets one plane,
-/// which counts as one interval, decide most motions.
+/// predicted the time of 200 ticks to 5 %. The fit is older than the change by which one plane,
+/// which counts as one interval, decides most motions.
 const INTERVALS: u64 = 4;
 
-/// Seconds between two keyframes: at most `MAX_SECONDS`, however little the ticks cost, and at
-/// least `MIN_SECONDS`, because otherwise the recording of a thousand falling bodies would be
-/// little but keyframes.
+/// Maximum number of seconds between two keyframes, even if the ticks cost little. There are at
+/// least `MIN_SECONDS` between them. Otherwise the recording of a thousand falling bodies would
+/// hold little except keyframes.
 const MAX_SECONDS: u32 = 10;
 const MIN_SECONDS: u32 = 2;
 

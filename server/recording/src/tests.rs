@@ -9,7 +9,7 @@ use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind, Random};
 
 use crate::*;
 
-/// Ticks of the recorded match, and between two keyframes of it.
+/// Number of ticks of the recorded match.
 const TICKS: u64 = 300;
 const INTERVAL: u64 = 60;
 
@@ -45,7 +45,7 @@ struct Recorded {
     keyframes: Vec<Keyframe>,
 }
 
-/// A match of six players, of whom one leaves.
+/// A match of six players. One of them leaves.
 fn recorded() -> &'static Recorded {
     static RECORDED: OnceLock<Recorded> = OnceLock::new();
     RECORDED.get_or_init(|| {
@@ -106,7 +106,7 @@ fn recorded() -> &'static Recorded {
             let tick = recorder.tick(&commands, joined_as, game.digest());
             writer.tick(tick.clone()).expect("a file");
             ticks.push(tick);
-            // A server flushes every second. Here a flush also falls into the middle of a chunk.
+            // A server flushes every second. Here a flush also happens in the middle of a chunk.
             if number.is_multiple_of(70) {
                 writer.flush().expect("a file");
             }
@@ -207,8 +207,8 @@ fn recorded_by(test: &str, game_file: &GameFile) -> Vec<u8> {
     std::fs::read(&file.0).expect("the file was written")
 }
 
-/// The numbers that the match was played by are in the recording: it replays to the same
-/// digests without the file beside the map, from its beginning and from a keyframe.
+/// The recording contains the numbers that the match was played by. So it replays to equal digests
+/// without the file beside the map, from its beginning and from a keyframe.
 #[test]
 fn a_match_by_a_game_file_is_played_again_by_it() {
     let text = "[movement]\ngravity = 300\njump_speed = 500\n[models]\nblock = 'block.obj'\n";
@@ -228,7 +228,7 @@ fn a_match_by_a_game_file_is_played_again_by_it() {
         ticks.for_each(|tick| playback.step(&tick.expect("a whole chunk")));
         assert_eq!((playback.tick(), playback.difference()), (120, None));
     }
-    // Without the file, the same commands lead elsewhere.
+    // Without the file, the same commands lead to another match.
     let usual = read(&recorded_by("recording-by-file", &GameFile::default())).expect("a recording");
     assert_eq!((usual.header().game_hash, usual.game_file().text()), ([0; 32], ""));
     assert_ne!(ticks_of(&usual).last(), ticks_of(&recording).last());
@@ -242,7 +242,8 @@ fn a_match_by_a_game_file_is_played_again_by_it() {
     assert!(error.contains("another game.toml"), "{error}");
 }
 
-/// An attacker can make the hashes of a recording fit: the file in it is checked by itself.
+/// An attacker can make all hashes of a recording match, so the `game.toml` in it is checked
+/// separately.
 #[test]
 fn another_game_file_than_the_header_names_is_refused() {
     use crate::frame::{Chain, Found, Kind};
@@ -302,8 +303,8 @@ fn a_cut_recording_plays_up_to_where_it_ends() {
     assert!(lengths.len() > 5, "{lengths:?}");
 }
 
-/// One flipped bit anywhere is refused, or named at its tick. Everything before that tick is
-/// unchanged, and nothing after it is trusted.
+/// A recording with one flipped bit is refused, or the error names the tick of the bit. Everything
+/// before that tick is unchanged, and nothing after it is trusted.
 #[test]
 fn one_flipped_bit_is_refused_or_named_at_its_tick() {
     let Recorded { bytes, ticks, .. } = recorded();
@@ -331,7 +332,7 @@ fn one_flipped_bit_is_refused_or_named_at_its_tick() {
     assert!(named > flips / 10, "only {named} of {flips} flips are named in an error");
 }
 
-/// The hashes of these hostile frames fit, as an attacker would make them.
+/// The hashes of these hostile frames match, because an attacker would compute them.
 #[test]
 fn hostile_frames_are_refused_and_cost_nothing() {
     use crate::frame::{Chain, Found, Kind};
@@ -362,8 +363,8 @@ fn hostile_frames_are_refused_and_cost_nothing() {
     assert!(played > 0);
 }
 
-/// To read a keyframe, those by which it is packed are also read. Their number is bounded, even in
-/// a hostile file.
+/// To read a packed keyframe, the keyframes that it is packed by are read as well. Their number is
+/// bounded, even in a hostile file.
 #[test]
 fn keyframes_that_are_packed_by_too_many_others_are_refused() {
     use crate::frame::{Chain, Found, Kind};

@@ -10,11 +10,11 @@ use crate::frame::{self, Chain, Kind};
 use crate::packing::pack;
 use crate::{Beginning, Note, RecordingError, Tick};
 
-/// Ticks of a chunk, unless the chunk is flushed before. They last a second at 60 ticks a second.
+/// Number of ticks of a chunk that is not flushed early. They last a second at 60 ticks a second.
 const CHUNK: usize = 60;
 
-/// Writes a recording. A writer that is dropped before [`Writer::finish`] leaves a recording that
-/// breaks off, which a reader notices.
+/// Writes a recording. A writer that is dropped before [`Writer::finish`] leaves an incomplete
+/// recording, which a reader notices.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -65,7 +65,7 @@ pub struct Writer<W: Write = File> {
 }
 
 impl Writer {
-    /// Creates the file, in place of any that is there, and writes the beginning of the recording.
+    /// Creates the file, which replaces an existing one, and writes the beginning of the recording.
     ///
     /// # Errors
     /// The file cannot be created or written.
@@ -77,7 +77,7 @@ impl Writer {
 
 impl<W: Write> Writer<W> {
     /// Writes the beginning of a recording to an empty file and hands it to the system. The file
-    /// can be read from now on, even if this process ends.
+    /// can be read from then on, even if this process ends.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -170,8 +170,8 @@ impl<W: Write> Writer<W> {
         self.notes.push(note);
     }
 
-    /// Hands all ticks so far to the system. After that a crash of this process does not lose them,
-    /// but a crash of the machine may.
+    /// Hands all ticks so far to the system. A later crash of this process does not lose them, but
+    /// a crash of the machine may.
     ///
     /// # Errors
     /// The file cannot be written.

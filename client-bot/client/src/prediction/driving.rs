@@ -3,8 +3,8 @@
 //! The server reports a vehicle as it reports any body: rounded, and without its spin. Many states
 //! round to the same report. The client takes the one nearest to its prediction as the true one, so
 //! a rightly predicted vehicle is never corrected. After an error the prediction is right again
-//! within a few reports, because the engine brings the vehicle to the motion that the driver
-//! commands, from any earlier motion.
+//! within a few reports, because the engine brings the vehicle to the commanded motion from any
+//! earlier motion.
 
 use glam::{DQuat, DVec3};
 use obsp_proto::Tick;
@@ -32,17 +32,16 @@ const LEAST_WAY: f64 = 0.1;
 const BELIEVED: f64 = 4.0;
 
 impl Prediction {
-    /// The predicted state, after the latest command, of the vehicle that the player drives, with
-    /// that command's tick; `None` for a player on foot.
+    /// The vehicle that the player drives, in its predicted state after the latest command, with
+    /// that command's tick. `None` for a player on foot.
     pub fn vehicle(&self) -> Option<(Tick, EntityState)> {
         let (tick, Own::Driving(tank)) = self.own()? else { return None };
         Some((tick, tank.state()?.state))
     }
 
-    /// Compares the state after `tick` of the vehicle that the player drives, as a snapshot reports
-    /// it, with its prediction, and replays later commands from there if they differ. `others` are
-    /// the latest known states of other entities. Returns `None` in the cases that
-    /// [`Prediction::reconcile`] names.
+    /// Compares a snapshot's report of the player's vehicle after `tick` with its prediction. If
+    /// the two differ, replays later commands from the report. `others` are the latest known states
+    /// of other entities. Returns `None` in the cases that [`Prediction::reconcile`] names.
     pub fn reconcile_vehicle(
         &mut self,
         tick: Tick,
@@ -95,8 +94,8 @@ impl Prediction {
         self.compared(positions, before != after, position_before, disturbed)
     }
 
-    /// Plays one tick of a tank; returns the tank after it. Far ahead of the server, the tank is
-    /// simulated without the bodies near it.
+    /// Plays one tick of a tank, and returns the tank after it. If the client is far ahead of the
+    /// server, the tank is simulated without the bodies near it.
     pub(super) fn drive(
         &mut self,
         mut tank: Box<DrivenTank>,
@@ -118,7 +117,7 @@ impl Prediction {
     }
 }
 
-/// The state nearest to `predicted` among all that are rounded to `rounded`. An error of the
+/// The state nearest to `predicted` among all states that round to `rounded`. An error of the
 /// position also corrects the velocity, as if the velocity had caused that error within `seconds`.
 /// If `seconds` is 0, the velocity is not corrected this way.
 fn nearest(predicted: &Moving, rounded: &EntityState, seconds: f64) -> Moving {
@@ -145,10 +144,10 @@ fn nearest(predicted: &Moving, rounded: &EntityState, seconds: f64) -> Moving {
     }
 }
 
-/// The orientation nearest to `predicted` that may be rounded to `rounded`.
+/// The orientation nearest to `predicted` among those that may round to `rounded`.
 fn within_turn(predicted: DQuat, rounded: DQuat) -> DQuat {
-    // A quaternion and its negative are one rotation. With the sign of the prediction, `slerp`
-    // takes the short way.
+    // A quaternion and its negative stand for one rotation. With the sign of the prediction,
+    // `slerp` takes the short way.
     let rounded = if rounded.dot(predicted) < 0.0 { -rounded } else { rounded };
     // This does not use `angle_between`, whose arc cosine is imprecise near zero.
     let apart = 2.0 * (rounded.inverse() * predicted).xyz().length().min(1.0).asin();

@@ -13,7 +13,7 @@ use obsp_sim::{EntityId, EntityState, Kind, Moving, PlayerMotion, PredictedBodie
 
 use super::{MAX_EXTRAPOLATION, Observed};
 
-/// Ticks after the last contact for which a prop counts as shoved by the player. Later the
+/// Ticks after the last contact for which a prop counts as shoved by the player. After that, the
 /// server's reports are more accurate than the prediction.
 const MAX_SHOVE_AGE: i64 = 120;
 
@@ -21,8 +21,8 @@ const MAX_SHOVE_AGE: i64 = 120;
 /// connections.
 const MAX_HISTORY: usize = 64;
 
-/// Ticks for which a shove is trusted without a later state from the server: moving
-/// props are sent more often than that.
+/// Number of ticks for which a shove is trusted without a later state from the server. Moving props
+/// are sent more often than that.
 const MAX_UNREPORTED: i64 = 6;
 
 /// Largest difference between a predicted state and the quantised one received for it, with a small
@@ -33,7 +33,7 @@ const VELOCITY_TOLERANCE: f64 = 2.2;
 const ORIENTATION_COSINE: f64 = 1.0 - 2e-6;
 
 /// Largest difference between a predicted body and one that the server reports exactly, which is
-/// rounded to single precision only: units, units per second and radians per second.
+/// rounded only to single precision. In units, units per second and radians per second.
 const EXACT_TOLERANCE: f64 = 1e-3;
 
 /// The server's report for one tick.
@@ -132,16 +132,16 @@ impl ShovedProps {
         self.rebuild(&bodies, motion, predictor);
     }
 
-    /// The state of another entity at the end of `tick`, the last one that was played: predicted
-    /// if the player shoves it or it is near a shoved prop, else extrapolated.
+    /// The state of another entity at the end of `tick`, the last tick that was played. The state
+    /// is predicted for a shoved prop and for bodies near one, and extrapolated for all others.
     pub(super) fn at(&self, observed: &Observed, tick: Tick, seconds: f64) -> EntityState {
         let predicted = self.bodies.as_ref().and_then(|bodies| bodies.find(observed.1.id));
         predicted.map_or_else(|| extrapolated(observed, tick, seconds), |body| body.state)
     }
 
     /// Advances the shoved props by one tick. `hit` lists the entities of `around` that the player
-    /// touched in `tick`; they already have their velocity after the contact. The player moves as
-    /// `motion` after that tick.
+    /// touched in `tick`. Their states already have the velocity after the contact. The player
+    /// moves as `motion` after that tick.
     pub(super) fn advance(
         &mut self,
         (tick, motion): (Tick, &PlayerMotion),

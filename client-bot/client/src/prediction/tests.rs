@@ -97,8 +97,8 @@ fn a_correction_is_carried_through_all_later_commands() {
     assert_eq!(prediction.stats().visible_corrections, 1);
 }
 
-/// After a stall of the server the client's clock is set back, and other commands are
-/// sent for the same ticks.
+/// After a stall of the server the client's clock is set back, and the client sends other commands
+/// for the same ticks.
 #[test]
 fn commands_sent_again_replace_the_earlier_ones() {
     let map = arena();
@@ -117,8 +117,8 @@ fn commands_sent_again_replace_the_earlier_ones() {
     assert_eq!(prediction.motion(), Some((Tick(8), world.player_motion(player).unwrap())));
 }
 
-/// The server fills the ticks that a busy client skipped with the command before them,
-/// and those before the first command with idle ones.
+/// The server fills the ticks that a busy client skipped with the command before them. It fills the
+/// ticks before the first command with idle commands.
 #[test]
 fn skipped_ticks_are_predicted_as_the_server_fills_them() {
     let map = arena();
@@ -166,8 +166,8 @@ fn pending_commands_are_bounded() {
     assert_eq!((prediction.pending.len(), prediction.motion()), (MAX_PENDING, None));
 }
 
-/// When the pending commands reach too far ahead, a shoved prop is where the server last
-/// reported it, not where it was when its prediction ended.
+/// When the pending commands reach too far ahead, a shoved prop goes to the place that the server
+/// last reported, not to where its prediction ended.
 #[test]
 fn far_ahead_of_the_server_no_shoved_prop_is_left_in_the_way() {
     let map = arena();

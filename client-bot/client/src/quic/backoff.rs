@@ -5,12 +5,12 @@ use obsp_sim::Random;
 /// The first wait. A server that merely restarts is back within this time.
 const FIRST: Duration = Duration::from_millis(250);
 
-/// The longest wait. Players hardly notice whether the wait is this long or shorter.
+/// The longest wait. Players hardly notice the difference between this wait and a shorter one.
 const LONGEST: Duration = Duration::from_secs(4);
 
-/// Exponential back-off with jitter, for reconnecting: each wait is twice as long as
-/// the one before, up to a limit, and differs between clients, so that the clients of
-/// a restarted server do not all arrive at the same moment.
+/// Exponential back-off with jitter, for reconnecting. Each wait is twice as long as the previous
+/// one, up to a limit, and differs between clients. So the clients of a restarted server do not all
+/// arrive at the same moment.
 #[derive(Clone, Debug)]
 pub struct Backoff {
     random: Random,

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use quinn::congestion::{Controller, ControllerFactory};
 
-/// Bytes that may be in flight: all command datagrams that a client sends at the
-/// highest tick rate within the idle time-out, and as much again for chat.
+/// Number of bytes that may be in flight: all command datagrams that a client sends at the highest
+/// tick rate within the idle time-out, and as much again for chat.
 const WINDOW: u64 = 512 * 1024;
 
 /// A congestion controller with a constant window.

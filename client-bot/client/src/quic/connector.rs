@@ -29,18 +29,19 @@ use super::{Backoff, CLOSE_OK, Client, MapStore};
 use crate::disconnected::is_final_refusal;
 use crate::{Credentials, Disconnected, MapError};
 
-/// How long to wait for the answer to the first packet: several round trips to the
-/// other side of the world.
+/// Time to wait for the answer to the first packet: several round trips to the other side of the
+/// world.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The longest time for a lookup. By default the system's resolver tries two servers in this time.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long the addresses of a name are remembered. All clients of a swarm join within that time.
+/// Time for which the addresses of a name are remembered. All clients of a swarm join within that
+/// time.
 const REMEMBERED: Duration = Duration::from_secs(30);
 
-/// How often to send a packet when there is nothing else to send: several times
-/// within the idle time-out.
+/// Interval at which a packet is sent if there is nothing else to send. Several such intervals fit
+/// into the idle time-out.
 const KEEP_ALIVE: Duration = Duration::from_secs(3);
 
 /// Bytes of received snapshots that may wait for the client: a second of large ones.
@@ -50,8 +51,8 @@ const DATAGRAM_RECEIVE_BUFFER: usize = 96 * 1024;
 const DATAGRAM_SEND_BUFFER: usize = 2048;
 
 /// After this many packets, or this time, the server acknowledges commands in a separate packet if
-/// no snapshot has carried the acknowledgement. On a narrow line, where snapshots are few, more
-/// frequent packets with only acknowledgements would take a sixth of the line.
+/// no snapshot has carried the acknowledgement so far. On a narrow line, where snapshots are few,
+/// more frequent packets with only acknowledgements would take a sixth of the line.
 const MAX_UNACKNOWLEDGED: u32 = 10;
 const MAX_ACK_DELAY: Duration = Duration::from_millis(100);
 
@@ -178,7 +179,7 @@ pub enum JoinError {
     /// The server ended the control stream, or sent nothing on it in time.
     #[error("the server did not answer the hello")]
     NoHello,
-    /// The server broke the protocol, or this client misreads it.
+    /// The server broke the protocol, or this client is of another version.
     #[error("the server broke the protocol, or this client is of another version: {0}")]
     Protocol(obsp_proto::ProtocolError),
     /// The map could not be loaded.
@@ -229,7 +230,8 @@ impl JoinError {
     }
 }
 
-/// How each address of a name failed, in the order in which they were tried.
+/// For each address of a name the reason why it failed, in the order in which the addresses were
+/// tried.
 #[derive(Clone, Debug)]
 pub struct Tried(pub Vec<(SocketAddr, JoinError)>);
 
@@ -273,8 +275,8 @@ impl Endpoints {
 }
 
 impl Connector {
-    /// Opens a socket to reach `server` with, which is an address, or a name with any number of
-    /// addresses. Call it within a tokio runtime.
+    /// Opens a socket to reach `server`, which is an address, or a name with any number of
+    /// addresses. Call this within a tokio runtime.
     ///
     /// # Errors
     /// The system refuses a socket, or TLS cannot be configured.
@@ -290,7 +292,7 @@ impl Connector {
         Ok(Self { endpoints, server, resolver, known, only_loopback, name, maps })
     }
 
-    /// Looks names up by `resolver` in place of the system's.
+    /// Uses `resolver` to look names up, not the system's resolver.
     pub fn with_resolver(self, resolver: Resolver) -> Self {
         Self { resolver, known: Arc::default(), ..self }
     }
@@ -329,9 +331,9 @@ impl Connector {
         Ok(client)
     }
 
-    /// Joins again after the connection was lost: retries with `backoff` until it
-    /// succeeds, the refusal is final, or `max_wait` has passed. With the ticket of the lost client
-    /// in `credentials`, the server gives back the same player if it still keeps it.
+    /// Joins again after the connection was lost. It retries with `backoff` until it succeeds, the
+    /// refusal is final, or `max_wait` has passed. With the ticket of the lost client in
+    /// `credentials`, the server gives back the same player if it still keeps that player.
     ///
     /// # Errors
     /// The error is that of the last attempt, as [`Connector::join`] returns it.
@@ -355,9 +357,9 @@ impl Connector {
         }
     }
 
-    /// Opens a QUIC connection without a session, for callers that speak the protocol
-    /// themselves. The addresses of a name are tried a little apart, with the families in turn, and
-    /// the first that answers is taken (RFC 8305).
+    /// Opens a QUIC connection without a session, for callers that speak the protocol themselves.
+    /// The addresses of a name are tried one after another, a little apart, in alternating
+    /// families. The first address that answers is taken (RFC 8305).
     ///
     /// # Errors
     /// No server answers, or its certificate is not trusted.
@@ -472,8 +474,8 @@ impl Connector {
     }
 }
 
-/// Whether the system has a route to this address. The check sends nothing. Without it, QUIC would
-/// wait in vain for an answer.
+/// Whether the system has a route to this address. The check sends nothing. Without this check,
+/// QUIC would wait in vain for an answer.
 fn has_route(server: SocketAddr) -> io::Result<()> {
     let any: SocketAddr = match server {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),

@@ -18,7 +18,7 @@ use crate::{LoadedMap, MapError};
 /// Bytes read at a time.
 const CHUNK: usize = 16 * 1024;
 
-/// How long loading a map and the game may take, their transfer included.
+/// Maximum time for loading a map and the game, their transfer included.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A map that is being loaded.
@@ -33,7 +33,7 @@ pub(super) fn start(maps: Arc<MapStore>, connection: Connection, hello: ServerHe
     })
 }
 
-/// Waits until the pending map is loaded; forever if there is none.
+/// Waits until the pending map is loaded. Waits forever if no map is pending.
 pub(super) async fn wait(map: &mut Option<PendingMap>) -> Result<Arc<LoadedMap>, MapError> {
     match map {
         Some(map) => map.await,

@@ -17,8 +17,8 @@ use crate::{LoadedMap, MapError};
 /// File name extension of a compiled map.
 const SUFFIX: &str = "obsp";
 
-/// Loads maps and keeps the 16 that were asked for last, with the games that are played on them,
-/// for all clients of a process. See [`MapStore::get`].
+/// Loads maps for all clients of a process. It keeps the 16 maps with the latest requests, and the
+/// games that are played on them. See [`MapStore::get`].
 #[derive(Debug)]
 pub struct MapStore {
     folders: Vec<PathBuf>,
@@ -39,8 +39,8 @@ struct Loaded {
 }
 
 impl Default for MapStore {
-    /// A store that searches the folder `maps` of the working directory, then the one of the source
-    /// tree.
+    /// A store that searches the folder `maps` of the working directory, then the folder `maps` of
+    /// the source tree.
     fn default() -> Self {
         let source_tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../maps");
         Self::new(vec![PathBuf::from("maps"), source_tree])
@@ -59,9 +59,9 @@ impl MapStore {
         self
     }
 
-    /// The map and the game that a server's hello names. A map that is not loaded yet comes from
-    /// a file of that name and hash, or else from `fetch`; the game's data come from `fetch`. A
-    /// file or server with another map does no harm, because the hash decides.
+    /// The map and the game that a server's hello names. A map that is not loaded yet comes from a
+    /// file of that name and hash, or from `fetch` if there is no such file. The game's data come
+    /// from `fetch`. A file or server with another map does no harm, because the hash decides.
     ///
     /// # Errors
     /// `fetch` failed or returned something else.
@@ -129,8 +129,8 @@ impl MapStore {
     }
 }
 
-/// Runs `work`, which takes long, on a thread of its own, so that other clients of the process
-/// and its sockets go on meanwhile.
+/// Runs `work`, which takes long, on a separate thread, so that other clients of the process and
+/// its sockets can go on meanwhile.
 async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, MapError> {
@@ -217,7 +217,8 @@ mod tests {
         // All maps have one game, whose data are fetched once.
         assert_eq!(*fetched.borrow(), (MAPS, 1));
         assert!(Arc::ptr_eq(&get(0).await, &first), "the map in the store is kept");
-        // This map is one too many. The second map, which was asked for least recently, leaves.
+        // This is one map more than the store keeps. The second map, which was asked for least
+        // recently, leaves.
         get(MAPS).await;
         assert_eq!(*fetched.borrow(), (MAPS + 1, 1));
         assert!(Arc::ptr_eq(&get(0).await, &first), "the map is asked for again");

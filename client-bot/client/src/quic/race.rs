@@ -1,6 +1,6 @@
 //! Tries the addresses of a server as RFC 8305 ("Happy Eyeballs") says: one after the other, a
-//! little apart, without waiting until the earlier ones have failed. So an address that does not
-//! answer costs a quarter of a second.
+//! little apart. An attempt does not wait until the earlier ones have failed. So an address that
+//! does not answer costs a quarter of a second.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -9,10 +9,11 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
-/// Time between two attempts (RFC 8305, section 5). The next one starts at once if one fails.
+/// Time between two attempts (RFC 8305, section 5). If an attempt fails, the next one starts at
+/// once.
 const STAGGER: Duration = Duration::from_millis(250);
 
-/// The result of the first attempt that succeeds. The others are given up.
+/// The result of the first attempt that succeeds. The other attempts are cancelled.
 ///
 /// # Errors
 /// How each attempt failed, in the order of `addresses`.
@@ -69,7 +70,7 @@ mod tests {
     /// The outcome of an attempt, after this many milliseconds.
     type Fate = (u64, Result<(), &'static str>);
 
-    /// Runs a race of addresses with these outcomes. Returns the place of the winner or the
+    /// Runs a race of addresses with these outcomes. Returns the index of the winner or the
     /// failures, the milliseconds that the race took, and the milliseconds at which each attempt
     /// began.
     async fn race(fates: &[Fate]) -> (Result<usize, Vec<&'static str>>, u64, Vec<u64>) {
@@ -101,7 +102,7 @@ mod tests {
         let (won, took, begun) = race(&[silent, (20, Ok(())), (20, Ok(()))]).await;
         assert_eq!((won, begun), (Ok(1), vec![0, 250]));
         assert!((270..280).contains(&took), "{took}");
-        // A slow answer still wins if no other comes.
+        // A slow answer still wins if no other answer comes.
         let (won, took, _) = race(&[(1000, Ok(())), (10, Err("refused"))]).await;
         assert!(won == Ok(0) && (1000..1010).contains(&took), "{took}");
     }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-/// Maximum number of a name's addresses that are tried.
+/// Maximum number of addresses of a name that are tried.
 const MOST: usize = 16;
 
-/// The place where a server is reached: a name or an address, and a UDP port. A name is looked up
-/// when a connection is opened.
+/// The address at which a server is reached: a name or an IP address, and a UDP port. A name is
+/// looked up when a connection is opened.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ServerAddress {
     host: String,
@@ -89,7 +89,7 @@ impl fmt::Display for ServerAddress {
 }
 
 impl Resolver {
-    /// A resolver that looks names up in this way.
+    /// A resolver that uses `lookup`.
     pub fn new(
         lookup: impl Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync + 'static,
     ) -> Self {
@@ -124,8 +124,8 @@ impl fmt::Debug for Resolver {
     }
 }
 
-/// The addresses, each once, with the families in turn (RFC 8305, section 4). The resolver's first
-/// address is the first, because the resolver knows the rules of this machine.
+/// The addresses, each once, in alternating families (RFC 8305, section 4). The resolver's first
+/// address comes first, because the resolver knows the rules of this machine.
 fn in_turn(found: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let mut left: Vec<SocketAddr> = Vec::new();
     for address in found {

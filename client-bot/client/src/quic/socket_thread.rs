@@ -26,7 +26,7 @@ use crate::{Client, LoadedMap, MapError, Transmit};
 /// wait, datagrams are dropped and the control stream is not read.
 const MAX_ARRIVALS: usize = 128;
 
-/// Maximum number of orders that wait for the thread, which stops taking them while the server
+/// Maximum number of orders that wait for the thread. The thread takes no orders while the server
 /// reads nothing. Further output waits in the client.
 const MAX_ORDERS: usize = 64;
 
@@ -34,8 +34,8 @@ const MAX_ORDERS: usize = 64;
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The connection of one [`Client`], on a thread of its own. Dropping it closes the connection and
-/// waits for the thread: at most two seconds for a goodbye and half a second for the last packets,
-/// whatever the server does.
+/// waits for the thread. The wait is at most two seconds for a goodbye and half a second for the
+/// last packets, even if the server does not answer.
 #[derive(Debug)]
 pub struct SocketThread {
     arrivals: Receiver<Arrival>,
@@ -52,7 +52,7 @@ pub struct SocketThread {
 enum Arrival {
     Stream(Vec<u8>),
     Datagram(Bytes),
-    /// The map that this hello names, or why it could not be loaded.
+    /// The map that this hello names, or the reason why it could not be loaded.
     Map(ServerHello, Result<Arc<LoadedMap>, MapError>),
     /// The connection has ended, or could not be made, for this reason.
     Closed(String),
@@ -88,7 +88,8 @@ impl SocketThread {
         let run = move || {
             runtime.block_on(async {
                 if let Err(reason) = run(&connector, maps, &report, accepted, &mut dropped).await {
-                    // The report fails if the caller has dropped its end, and is not needed then.
+                    // The report fails if the caller has dropped its end. Nobody needs it in that
+                    // case.
                     let _ = report.send(Arrival::Closed(reason)).await;
                 }
                 let _ = timeout(CLOSE_TIMEOUT, connector.close()).await;
@@ -136,13 +137,15 @@ impl SocketThread {
         while self.order(|| client.poll_transmit().map(Order::Send)) {}
     }
 
-    /// Gives the thread an order if it can take one; false if it cannot, or there is none.
+    /// Gives the thread an order if the thread can take one. Returns false if it cannot, or if
+    /// there is no order.
     fn order(&self, order: impl FnOnce() -> Option<Order>) -> bool {
         let Some(orders) = &self.orders else { return false };
         match orders.try_reserve() {
             Ok(place) => order().map(|order| place.send(order)).is_some(),
             Err(TrySendError::Full(())) => false,
-            // A thread that has ended has reported why. Its remaining orders are discarded.
+            // A thread that has ended has already reported the reason. Its remaining orders are
+            // discarded.
             Err(TrySendError::Closed(())) => order().is_some(),
         }
     }
@@ -203,7 +206,7 @@ async fn receive_all(
                 let Some(length) = read.map_err(|error| error.to_string())? else {
                     return Err(connection.closed().await.to_string());
                 };
-                // This fails once the caller has dropped its end. The loop goes on, because a
+                // This fails after the caller has dropped its end. The loop goes on, because a
                 // goodbye may still have to be sent.
                 let _ = report.send(Arrival::Stream(chunk[..length].to_owned())).await;
             }

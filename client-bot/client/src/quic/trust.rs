@@ -21,11 +21,10 @@ use super::server_address::ServerAddress;
 /// The server that a client trusts.
 #[derive(Clone, Debug)]
 pub enum Trust {
-    /// Any server on this machine, because no network that could be attacked lies between. A
-    /// connection to another machine is not opened.
+    /// Any server on this machine, because the connection crosses no network that could be
+    /// attacked. A connection to another machine is not opened.
     Loopback,
-    /// The server whose certificate has this SHA-256, which the server prints when it
-    /// starts.
+    /// The server whose certificate has this SHA-256. A server prints the value when it starts.
     Pin(Fingerprint),
     /// A server whose certificate was issued by an authority.
     Authority(Authority),
@@ -70,12 +69,12 @@ impl Authority {
 }
 
 impl Trust {
-    /// The trust for this server: the pin or the authority if there is one, else
+    /// The trust for this server: the pin or the authority if one is given, and otherwise
     /// [`Trust::Loopback`]. A name without pin and authority is of use only if it leads to this
     /// machine.
     ///
     /// # Errors
-    /// The server's address is of another machine and neither pin nor authority is given.
+    /// The server's address is of another machine, and neither pin nor authority is given.
     pub fn new(
         server: &ServerAddress,
         pin: Option<Fingerprint>,
@@ -122,8 +121,8 @@ fn fingerprint(certificate: &[u8]) -> Fingerprint {
     Fingerprint(bytes)
 }
 
-/// Checks certificates by a pin alone, for other connections to the same server, such as to
-/// its page over HTTPS.
+/// Checks certificates only by a pin, for other connections to the same server, such as to its page
+/// over HTTPS.
 pub fn pinned(pin: Fingerprint) -> Arc<dyn ServerCertVerifier> {
     Arc::new(Verifier { pin: Some(pin), provider: Arc::new(default_provider()) })
 }

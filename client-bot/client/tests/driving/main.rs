@@ -1,5 +1,5 @@
-//! The driver of a hovertank against the server's session and simulation, in virtual time:
-//! what the driver sees of its own tank.
+//! The driver of a hovertank against the server's session and simulation, in virtual time. The
+//! tests judge what the driver sees of the tank.
 
 #[path = "../matches/server.rs"]
 mod server;
@@ -18,7 +18,7 @@ use obsp_sim::{Buttons, Command, EntityState, PlayerKind};
 
 use server::Server;
 
-/// How long bytes are under way in either direction.
+/// The time that bytes are under way in either direction.
 const DELAYS: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(100)];
 
 /// A box as a brush.
@@ -78,8 +78,8 @@ struct Match {
     now: Time,
     command: Command,
     seen: HashMap<u32, Seen>,
-    /// Distances in units from where the tank was on the server: as predicted after the
-    /// command, as shown, and as shown without a prediction.
+    /// Distances in units from the tank's place on the server: as predicted after the command, as
+    /// shown, and as shown without a prediction.
     errors: Vec<f64>,
     shown: Vec<f64>,
     unpredicted: Vec<f64>,
@@ -97,8 +97,8 @@ impl Match {
         let mut server = Server::playing(&map, 1, &none, None);
         (server.kind, server.delay) = (PlayerKind::Hovertank, delay);
         let state = server.world().state();
-        // The props are not needed. The server was asked for one because without props it has no
-        // models.
+        // The props are not needed. The server was asked for one prop because it has no models
+        // without props.
         state.entities.iter().for_each(|prop| server.world_mut().remove(prop.id).unwrap());
         let name = PlayerName::new("Ann").unwrap();
         let client = Client::new(&name, MapHash::ANY, &Credentials::default(), Time::ZERO);
@@ -147,7 +147,7 @@ impl Match {
         self.run(frames);
     }
 
-    /// Lets go of all keys for this many frames.
+    /// Releases all keys for this many frames.
     fn let_go(&mut self, frames: u32) {
         self.command = Command { forward: 0, ..self.command };
         self.run(frames);
@@ -226,8 +226,8 @@ fn percentiles(all: &mut [f64]) -> [f64; 3] {
     [0.5, 0.99, 1.0].map(at)
 }
 
-/// A driver sees the effect of each key at once, as a player on foot does. Without a prediction
-/// it would come a round trip and more later.
+/// A driver sees the effect of each key at once, as a player on foot does. Without a prediction the
+/// effect would come more than a round trip later.
 #[test]
 fn a_key_moves_the_own_tank_within_a_tick() {
     for delay in DELAYS {
@@ -326,16 +326,16 @@ fn a_tank_that_runs_into_crates_is_shown_nearer_than_without_a_prediction() {
             let report = game.report(&format!("{what}, {delay:?}"));
             let [[_, late, _], [error, worst, _], _, _] = report;
             assert!(late > 60.0, "the tank hardly moved");
-            // How the crates of a heap fly off depends on more than clients know. The limit is for
-            // all but the four worst of about four hundred predictions.
+            // The way in which the crates of a heap fly off depends on more than clients know. The
+            // limit is for all but the four worst of about four hundred predictions.
             let share = if columns > 1 { 2.0 } else { 3.0 };
             assert!(error < 0.1 && worst < late / share, "{report:?}");
         }
     }
 }
 
-/// A blow that only the server knows about is seen as soon as the server reports it, and the
-/// prediction is right again after it.
+/// The driver sees a blow that only the server knows as soon as the server reports it. After that
+/// the prediction is right again.
 #[test]
 fn a_tank_that_is_thrown_is_predicted_again_after_it() {
     let mut game = Match::in_hall("", DELAYS[0]);

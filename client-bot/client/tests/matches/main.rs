@@ -90,7 +90,7 @@ impl Match {
     fn frame(&mut self) {
         self.now = self.now + Duration::from_micros(16_667);
         while let Some(bytes) = self.server.read_stream(self.now) {
-            // The client gets the stream byte by byte, because its pieces may be as small as that.
+            // The client gets the stream byte by byte, because pieces may be that small.
             bytes.iter().for_each(|byte| self.client.handle_stream(&[*byte], self.now));
         }
         while let Some(bytes) = self.server.read_datagram(self.now) {
@@ -140,7 +140,7 @@ impl Match {
         Command { forward: 127, right: (tick % 100) as i8, yaw, buttons, ..Command::default() }
     }
 
-    /// Why the client is no longer in the match.
+    /// The reason why the client is no longer in the match.
     fn disconnected(&self) -> &Disconnected {
         match self.events.last() {
             Some(Event::Disconnected(cause)) => cause,
@@ -184,7 +184,7 @@ fn a_player_who_moves_by_other_numbers_is_predicted_to_the_bit() {
     assert!(greatest_error(&GameData::default()) > 1.0);
 }
 
-/// Players are as large as the map was compiled for, on the server and in the prediction.
+/// Players have the size that the map was compiled for, on the server and in the prediction.
 #[test]
 fn players_of_another_size_are_predicted_exactly() {
     let small = PlayerSize { width: 20.0, height: 40.0, crouched_height: 24.0 };
@@ -214,7 +214,7 @@ fn block([x, y, z]: [f64; 3]) -> String {
 }
 
 /// A game's own slabs are as low as a step: players walk onto them, and push slabs that stand on
-/// their edge. A client that mistakes them for small cubes mispredicts.
+/// their edge. A client that takes them for small cubes mispredicts.
 #[test]
 fn bodies_of_a_model_of_the_games_own_are_predicted_by_their_shape() {
     let slab = |sides| {
@@ -281,7 +281,7 @@ fn props_are_predicted_and_seen_over_a_line_that_loses_a_tenth() {
     let world = game.server.world().state();
     let props = world.entities.iter().filter(|entity| Some(entity.id) != game.server.player());
     assert_eq!(view.entities().count(), props.count());
-    // A body that has been at rest for a second is seen where it is.
+    // A body that has been at rest for a second is shown at its place.
     let rested = |entity: &&EntityState| entity.asleep && before.entities.contains(entity);
     assert!(world.entities.iter().filter(rested).count() > 50);
     for entity in world.entities.iter().filter(rested) {
@@ -349,7 +349,7 @@ fn a_silent_server_is_noticed() {
     assert!(matches!(game.disconnected(), Disconnected::TimedOut));
     assert!(game.now.since(begin) <= IDLE_TIMEOUT + Duration::from_millis(100));
     assert!(!game.disconnected().is_final());
-    // Only the latest commands have waited for the caller all that time.
+    // Only the latest commands are still waiting for the caller.
     let waiting = std::iter::from_fn(|| game.client.poll_transmit());
     assert!(waiting.count() <= 5);
 }
@@ -442,8 +442,8 @@ fn a_refusal_is_an_event() {
     assert!(game.disconnected().is_final());
 }
 
-/// The server does not repeat the motion of a player who stands still, so a client keeps it
-/// although the snapshot with the player's entity was lost.
+/// The server does not repeat the motion of a player who stands still. So a client keeps that
+/// motion, even if it lost the snapshot with the player's entity.
 #[test]
 fn a_player_who_stands_still_is_predicted_whichever_snapshots_are_lost() {
     for lost in 0..1 << 7 {

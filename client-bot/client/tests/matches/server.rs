@@ -1,6 +1,6 @@
 // A server with one place, in virtual time, at the other end of a line with a delay. It has the
-// simulation and the protocol session of the real server. Also included by the example of the
-// README, so there are no inner comments here.
+// simulation and the protocol session of the real server. The example of the README includes this
+// file as well, so it has no inner comments.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -41,7 +41,7 @@ pub(crate) struct Server {
     pub(crate) delay: Duration,
     /// One in this many datagrams is lost, counted over both directions; 0 for none.
     pub(crate) loss: u32,
-    /// The first snapshots that are lost, as a mask: the lowest bit stands for the first one.
+    /// A mask of the first snapshots that are lost. The lowest bit stands for the first snapshot.
     pub(crate) lost: u32,
     sent: u32,
     stream_down: Line,
@@ -61,8 +61,8 @@ fn take(line: &mut Line, now: Time) -> Option<Vec<u8>> {
 }
 
 impl Server {
-    /// A match on this compiled map, with `objects` props besides the map's own; 0 stands for no
-    /// props at all.
+    /// A match on this compiled map, with `objects` props besides the map's own props; 0 stands for
+    /// no props at all.
     #[allow(dead_code, reason = "only the example of the README uses it")]
     pub(crate) fn new(map: &[u8], objects: u32) -> Self {
         Self::playing(map, objects, &GameData::default(), None)

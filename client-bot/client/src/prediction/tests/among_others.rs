@@ -1,5 +1,5 @@
-//! Many clients predict at once in a match with props to shove. They are as far ahead of the
-//! server as on a perfect connection, and the states that they get are quantised.
+//! Many clients predict at once in a match with props to shove. They are as far ahead of the server
+//! as on a perfect connection, and receive quantised states.
 
 use obsp_game::arena::Arena;
 use obsp_game::{Match, RunningMatch};
@@ -127,8 +127,8 @@ fn near(
 }
 
 /// Every player keeps running into the bodies there, twice as often as bots do. The remaining
-/// errors come from bodies that are touched for the first time: clients know their poses only to a
-/// sixty-fourth of a unit and a few thousandths of a radian.
+/// errors come from bodies that are touched for the first time. Clients know the poses of these
+/// bodies only to a sixty-fourth of a unit and a few thousandths of a radian.
 #[test]
 fn undisturbed_players_are_where_they_were_predicted() {
     for (objects, players, share) in [(60, PLAYERS, 0.99), (400, 2 * PLAYERS, 0.98)] {

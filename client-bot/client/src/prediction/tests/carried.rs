@@ -1,5 +1,5 @@
-//! The prediction of a player on a kinematic body agrees with the server, which carries them, as
-//! far as the velocity in the snapshots allows.
+//! The prediction of a player on a kinematic body agrees with the server, as far as the velocity in
+//! the snapshots allows.
 
 use obsp::model::Model;
 use obsp::{Options, Source, Spaces, compile};
@@ -13,7 +13,7 @@ const LAG: u32 = 6;
 /// Ticks between two authoritative motions of a player who touches something.
 const INTERVAL: u32 = 2;
 
-/// Ticks after which the body turns back, which no client can foresee.
+/// Number of ticks after which the body turns back. No client can foresee the turn.
 const TURNS: u32 = 90;
 
 /// A slab of 128 by 128 by 8 units, whose bodies are kinematic.
@@ -28,8 +28,8 @@ fn hall() -> obsp::World {
     compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| ()).unwrap().world
 }
 
-/// The sorted prediction errors, in units, of a player on a slab that goes back and forth with
-/// this velocity; they walk in circles if `walks`.
+/// The sorted prediction errors, in units, of a player on a slab that goes back and forth with this
+/// velocity. The player walks in circles if `walks` is set.
 fn ride(velocity: DVec3, walks: bool) -> Vec<f64> {
     let slab = Model::from_obj("slab", SLAB).unwrap().as_kinematic();
     let data = GameData::default().with_models(std::slice::from_ref(&slab)).unwrap();
@@ -64,8 +64,8 @@ fn ride(velocity: DVec3, walks: bool) -> Vec<f64> {
             let touched = world.touched_by(player);
             let answer = AuthoritativeMotion::new(motion, Tick(now), None).with_touched(touched);
             let error = prediction.reconcile(Tick(now), answer, &observed);
-            // The first ticks after the slab has turned were predicted with the velocity that it
-            // had before.
+            // The first ticks after a turn of the slab were predicted with the velocity before the
+            // turn.
             if now % TURNS > LAG {
                 errors.extend(error.map(|error| error.units));
             }
@@ -78,7 +78,7 @@ fn ride(velocity: DVec3, walks: bool) -> Vec<f64> {
     errors
 }
 
-/// Between two turns the errors come from how snapshots round positions and velocities.
+/// Between two turns the errors come from the rounding of positions and velocities in snapshots.
 #[test]
 fn a_player_on_a_lift_or_a_platform_is_where_they_were_predicted() {
     for (velocity, what) in [(DVec3::Z * 60.0, "a lift"), (DVec3::X * 90.0, "a platform")] {

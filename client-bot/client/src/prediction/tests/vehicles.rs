@@ -21,7 +21,7 @@ fn body(slot: u16, kind: Kind, position: DVec3) -> EntityState {
 }
 
 /// A server may call any model a vehicle, such as a missile, or a body that no impulse moves. The
-/// engine must not divide by the mass of the latter.
+/// engine must not divide by the mass of a body that no impulse moves.
 #[test]
 fn a_vehicle_of_any_model_has_a_place_that_is_a_number() {
     let map = arena();
@@ -43,7 +43,7 @@ fn a_vehicle_of_any_model_has_a_place_that_is_a_number() {
     assert!(predicted > 0);
 }
 
-/// A client that is late for lack of CPU time must not need more of it the later it is.
+/// A client that is late because it lacks CPU time must not need more CPU time the later it is.
 #[test]
 fn far_ahead_of_the_server_a_tank_is_alone() {
     let map = arena();

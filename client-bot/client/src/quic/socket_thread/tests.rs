@@ -1,4 +1,4 @@
-//! Servers that stall must not hold the caller up.
+//! Servers that stall must not block the caller.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Instant;
@@ -11,7 +11,8 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use super::*;
 use crate::Credentials;
 
-/// Longest that a drop may take: the documented two seconds and a half, and a busy machine.
+/// Maximum time that a drop may take: the documented two and a half seconds, and some more for a
+/// busy machine.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A server that accepts connections and reads nothing from them. Each connection may open as
@@ -82,7 +83,7 @@ fn drop_in_time(socket: SocketThread) {
 
 /// Symptom: `obsp_client_free` never returned while the server opened no stream. Cause: the thread
 /// waited for the stream and did not check whether the caller still needed it. Cure: the thread
-/// ends when the caller drops its end.
+/// ends when the caller drops its end of the channel.
 #[test]
 fn a_server_that_opens_no_stream_does_not_hold_up_the_drop() {
     let mut server = StallingServer::start(0, 1000);
@@ -91,8 +92,8 @@ fn a_server_that_opens_no_stream_does_not_hold_up_the_drop() {
     drop_in_time(socket);
 }
 
-/// A server that accepts four bytes of a stream, and so not even the hello, does not hold up the
-/// drop either. Messages that are sent meanwhile wait in a bounded queue.
+/// A server that accepts four bytes of a stream does not even get the whole hello. It does not
+/// delay the drop either. Messages that are sent meanwhile wait in a bounded queue.
 #[test]
 fn a_server_that_reads_nothing_does_not_hold_up_the_drop() {
     let mut server = StallingServer::start(1, 4);
