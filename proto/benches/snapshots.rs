@@ -2,8 +2,8 @@
 //! scene of 400 entities, compared with sending every entity whole, and in a real match of 32
 //! players and 500 bodies on the arena, at rest and in a fight.
 //!
-//! `cargo bench -p obsp-proto`; with `-- priors` it prints the table of initial probabilities
-//! that fits the fight, in 256ths.
+//! Run it with `cargo bench -p obsp-proto`. With `-- priors` it prints the table of initial
+//! probabilities that fits the fight, in 256ths.
 
 #[path = "snapshots/arena.rs"]
 mod arena;
@@ -107,7 +107,7 @@ impl std::fmt::Display for Cost {
     }
 }
 
-/// The cost of the later half of these moments, without the cost of joining.
+/// The cost of the later half of these moments. The first half contains the cost of joining.
 fn measure(moments: &[Moment], acknowledge: bool) -> Cost {
     let players: Vec<EntityId> = moments[0].players.iter().map(|(id, _)| *id).collect();
     let mut pairs: Vec<_> =

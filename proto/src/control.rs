@@ -1,7 +1,6 @@
-//! Messages sent reliably, on the one bidirectional stream that a client opens: hello,
-//! welcome or refusal, match events, chat, and goodbyes. A message is bincode in a frame
-//! with a hard limit, so that a peer can make the other hold at most [`MAX_CLIENT_FRAME`] or
-//! [`MAX_SERVER_FRAME`] bytes.
+//! Messages sent reliably, on the one bidirectional stream that a client opens: hello, welcome or
+//! refusal, match events, chat, and goodbyes. A message is bincode in a frame with a hard limit. So
+//! a peer can make the other end hold at most [`MAX_CLIENT_FRAME`] or [`MAX_SERVER_FRAME`] bytes.
 
 mod chat_line;
 mod event;

@@ -1,15 +1,15 @@
 //! Transfers the map and the game's data to a client that lacks them. Each comes on a stream of its
 //! own that the client opens: first the length, then the bytes.
 //!
-//! The server writes [`Download::announce`]'s bytes and the content; the client passes every
-//! piece to [`Receiver::receive`] and calls [`Receiver::finish`] at the end of the stream. The
-//! receiver holds no more than has arrived, and fails at once if the length is invalid. The
-//! caller compares the hash of the content with the server's hello.
+//! The server writes the bytes of [`Download::announce`] and the content. The client passes every
+//! piece to [`Receiver::receive`], and calls [`Receiver::finish`] at the end of the stream. The
+//! receiver holds no more than has arrived, and fails at once if the length is invalid. The caller
+//! compares the hash of the content with the server's hello.
 
 use crate::game_data::MAX_GAME_DATA;
 
-/// Limit in bytes of a compiled map that can be fetched: far more than the largest known map has,
-/// and few enough for a client to hold.
+/// Maximum length of a compiled map that can be fetched, in bytes. It is far more than the largest
+/// known map has, and few enough for a client to hold.
 pub const MAX_MAP_BYTES: u32 = 64 << 20;
 
 /// Something that a client can fetch.
@@ -22,7 +22,7 @@ pub enum Download {
 }
 
 impl Download {
-    /// The bytes that a client writes on the stream that it opens for this.
+    /// The bytes that a client writes on the stream that it opens for the download.
     pub const fn request(self) -> &'static [u8] {
         match self {
             Self::Map => b"map",
@@ -43,7 +43,7 @@ impl Download {
         }
     }
 
-    /// The bytes that precede the content; `None` if it is empty or too long.
+    /// The bytes that precede the content; `None` if the content is empty or too long.
     pub fn announce(self, content: &[u8]) -> Option<[u8; LENGTH_BYTES]> {
         let length = u32::try_from(content.len()).ok()?;
         (1..=self.max_bytes()).contains(&length).then(|| length.to_le_bytes())

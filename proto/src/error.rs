@@ -1,4 +1,4 @@
-//! Why a peer's bytes are rejected, and the code to close the connection with.
+//! Reasons why a peer's bytes are rejected, with the code for closing the connection.
 
 use crate::control::{FrameError, MessageError};
 
@@ -8,7 +8,7 @@ pub enum DatagramError {
     /// It ends before its last field.
     #[error("it ends before its last field")]
     Truncated,
-    /// Bytes follow its last field, or its padding is not zero.
+    /// Bytes follow the last field of the datagram, or its padding is not zero.
     #[error("bytes follow its last field")]
     Trailing,
     /// Its kind is unknown.
@@ -17,7 +17,7 @@ pub enum DatagramError {
         /// The kind it claims.
         kind: u32,
     },
-    /// A field has a value outside of its range.
+    /// A field has a value outside its range.
     #[error("{field} is out of range")]
     OutOfRange {
         /// The field.
@@ -44,7 +44,7 @@ pub enum DatagramError {
         /// The number of ticks from the baseline to the datagram.
         age: u8,
     },
-    /// It acknowledges a snapshot that was never sent.
+    /// The datagram acknowledges a snapshot that was never sent.
     #[error("tick {tick} is acknowledged, but no snapshot of it was sent")]
     UnsentAcknowledged {
         /// The tick in question.
@@ -52,7 +52,7 @@ pub enum DatagramError {
     },
 }
 
-/// Why a peer broke the protocol: the session is over, and the caller closes the
+/// The way in which a peer broke the protocol. The session is over, and the caller closes the
 /// connection with [`ProtocolError::code`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProtocolError {
@@ -94,7 +94,7 @@ impl From<DatagramError> for ProtocolError {
 }
 
 impl ProtocolError {
-    /// The QUIC application error code to close the connection with.
+    /// The QUIC application error code for closing the connection.
     pub fn code(&self) -> u32 {
         match self {
             Self::Frame(_) | Self::Message(_) => 2,

@@ -25,8 +25,8 @@ pub struct FingerprintSyntax;
 impl FromStr for Fingerprint {
     type Err = FingerprintSyntax;
 
-    /// Reads 64 hexadecimal digits, upper or lower case; colons between bytes
-    /// are allowed, since many tools print them.
+    /// Reads 64 hexadecimal digits, upper or lower case. Colons between bytes are allowed, because
+    /// many tools print them.
     fn from_str(text: &str) -> Result<Self, FingerprintSyntax> {
         let digits: Vec<u8> = text
             .chars()

@@ -19,12 +19,12 @@ use crate::schema::Schema;
 
 pub use obsp::GameFileError;
 
-/// Limit in bytes of a `game.toml`: far more than all its tables take, and little enough to be in
-/// every recording.
+/// Maximum length of a `game.toml`, in bytes. It is far more than all its tables take, and little
+/// enough to be in every recording.
 pub const MAX_GAME_FILE: usize = 64 << 10;
 
-/// Limit in bytes of a game's data: room for more models than any game has had. The largest model
-/// that ships has five thousand bytes.
+/// Maximum length of a game's data, in bytes. It has room for more models than any game has had.
+/// The largest model that ships has five thousand bytes.
 pub const MAX_GAME_DATA: usize = 1 << 20;
 
 /// The data of a game that a client needs to predict it: how players move, and the shapes of the
@@ -51,7 +51,7 @@ pub struct GameData {
     bytes: Arc<[u8]>,
 }
 
-/// Why bytes, or a game's models, are not valid data of a game.
+/// The reason why bytes, or a game's models, are not valid data of a game.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GameDataError {
     /// Too many bytes.
@@ -75,7 +75,7 @@ pub enum GameDataError {
     /// The movement parameters or the models in the data contradict the `game.toml` in the data.
     #[error("the game's data contradict the game.toml that they contain")]
     OtherText,
-    /// The schema names a model that is neither here nor among those that ship.
+    /// The schema names a model that is neither in the data nor among the shipped models.
     #[error("the model {name} is neither in the game's data nor among those that ship")]
     NoSuchModel {
         /// The model.
@@ -114,7 +114,7 @@ struct EncodedModel {
     friction: f64,
     restitution: f64,
     angular_damping: f64,
-    /// How its bodies move: 0 dynamic, 1 missiles, 2 kinematic.
+    /// The way in which its bodies move: 0 dynamic, 1 missiles, 2 kinematic.
     kind: u8,
     /// The OBJ text.
     text: String,
@@ -166,8 +166,8 @@ impl GameData {
         Self::read(text, &mut |_, _| Err("there is no folder to read it from".into()))
     }
 
-    /// Reads the text of a `game.toml`; `model` gives the text of each of its models, by its
-    /// name and its path from the folder of the map.
+    /// Reads the text of a `game.toml`. `model` gives the text of each of its models, by its name
+    /// and its path from the folder of the map.
     ///
     /// # Errors
     /// The text is not TOML, a key of these tables is unknown, a number is out of its range, a
@@ -263,7 +263,7 @@ impl GameData {
     }
 
     /// The models of a match in the order of their ids. Each name of the schema stands for the
-    /// game's own model of that name, or else for the one that ships.
+    /// game's own model of that name. If the game has none, it stands for the shipped model.
     ///
     /// # Errors
     /// The schema names a model that is neither the game's own nor shipped.

@@ -21,7 +21,7 @@ static double clock_now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Waits until the map is loaded. Returns false, and says why, if that fails. */
+/* Waits until the map is loaded. If that fails, prints the reason and returns false. */
 static bool wait_for_map(ObspClient *client, ObspMap *map, double patience) {
   const ObspCommand stand = {0};
   const double end = clock_now() + patience;
@@ -45,7 +45,7 @@ static bool wait_for_map(ObspClient *client, ObspMap *map, double patience) {
 }
 
 static void *allocate(size_t count, size_t size) {
-  /* An empty list needs no memory, but null would look like a failure. */
+  /* An empty list needs no memory, but a null pointer would look like a failure. */
   void *memory = calloc(count > 0 ? count : 1, size);
   if (memory == NULL) {
     fprintf(stderr, "there is no memory for %zu pieces of %zu bytes\n", count, size);
@@ -61,7 +61,7 @@ static void print_map(ObspClient *client, const ObspMap *map) {
   }
   printf("\nplayers %g wide, %g high, %g crouched\n", map->player_width, map->player_height,
          map->player_crouched_height);
-  /* The first call says how much room the second one needs. */
+  /* The first call returns how much room the second call needs. */
   const size_t count = obsp_client_map_triangles(client, NULL, 0);
   ObspTriangle *triangles = allocate(count, sizeof *triangles);
   obsp_client_map_triangles(client, triangles, count);

@@ -13,11 +13,11 @@ use crate::raw;
 
 /// Makes a client that connects to `server`, such as "127.0.0.1:4433" or "play.example.org:4433",
 /// on a thread of its own. The thread looks a name up, tries all of its addresses, and takes the
-/// first that answers. `pin` is the SHA-256 of the server's certificate, which the server prints
-/// when it starts; for a server on this machine it may be null. `maps` is a folder with compiled
-/// maps, or null. A map that is not in the folder is fetched from the server. Call
-/// `obsp_client_tick` every frame: it receives and sends. If no server answers, an event says so,
-/// and tells how each address failed. Free the client with `obsp_client_free`. Returns null if it
+/// first address that answers. `pin` is the SHA-256 of the server's certificate, which the server
+/// prints when it starts; for a server on this machine it may be null. `maps` is a folder with
+/// compiled maps, or null. A map that is not in the folder is fetched from the server. Call
+/// `obsp_client_tick` in every frame, because it receives and sends. If no server answers, an event
+/// tells how each address failed. Free the client with `obsp_client_free`. Returns null if it
 /// fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_connect(
@@ -50,9 +50,9 @@ pub unsafe extern "C" fn obsp_connect(
 }
 
 /// Makes a client as `obsp_connect` does, for a server whose certificate an authority has issued.
-/// So it needs no new pin when the certificate is renewed. `authority` is the text of a PEM file
-/// with the certificates of the authorities that are trusted, such as Let's Encrypt's roots or one
-/// of your own. The server's certificate must carry the name, or the address, that `server` gives.
+/// Such a client needs no new pin when the certificate is renewed. `authority` is the text of a PEM
+/// file with the certificates of the trusted authorities, such as Let's Encrypt's roots or your own
+/// authority. The server's certificate must carry the name, or the address, that `server` gives.
 /// Returns null if it fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_connect_by_authority(

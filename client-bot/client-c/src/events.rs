@@ -26,9 +26,9 @@ pub const OBSP_NO_SLOT: u16 = 65535;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObspId {
-    /// The entity's place; `OBSP_NO_SLOT` in an id that names nobody.
+    /// The entity's slot; `OBSP_NO_SLOT` in an id of no entity.
     pub slot: u16,
-    /// How often the slot was given to another entity before.
+    /// How many times the slot was given to another entity before.
     pub generation: u16,
 }
 
@@ -46,13 +46,13 @@ impl From<EntityId> for ObspId {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ObspEventKind {
-    /// The client is in the match and controls `player`. It needs the map called `text` with
-    /// the hash `map`, and before it the data of the game if `has_game`: see
-    /// `obsp_client_use_map` and `obsp_client_use_game`. A client of `obsp_connect` gets both
-    /// by itself.
+    /// The client is in the match and controls `player`. The client needs the map called `text`
+    /// with the hash `map`. Before the map it needs the data of the game if `has_game` is set. See
+    /// `obsp_client_use_map` and `obsp_client_use_game`. A client of `obsp_connect` gets map and
+    /// data without these calls.
     Joined,
-    /// The match continues in another world, with the map called `text`. Everything known of
-    /// the old one is void, and `OBSP_EVENT_KIND_JOINED` follows.
+    /// The match continues in another world, with the map called `text`. Everything known of the
+    /// old world is void, and `OBSP_EVENT_KIND_JOINED` follows.
     NewWorld,
     /// The client is no longer in the match; `text` is the reason. If `is_final`, rejoining is
     /// pointless.
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn obsp_client_poll_event(
         let client = unsafe { raw::client(client)? };
         let Some(next) = client.client.poll_event() else { return Ok(false) };
         if let Event::Joined(_) = next {
-            // Bytes received so far belong to the previous world.
+            // The bytes received so far belong to the previous world.
             client.map_stream = Receiver::new(Download::Map);
             client.game_stream = Receiver::new(Download::Game);
             client.game.clear();
@@ -179,7 +179,7 @@ pub struct ObspMatchEvent {
     pub kind: ObspMatchEventKind,
     /// The tick in which it happened.
     pub tick: u32,
-    /// The player whom it happened to, or who did it.
+    /// The player of the event: the one who joined, left, died, or said a line.
     pub player: ObspId,
     /// The player who killed `player`; nobody in events of other kinds.
     pub other: ObspId,
@@ -189,18 +189,18 @@ pub struct ObspMatchEvent {
     pub score: i16,
     /// The phase that has begun.
     pub phase: ObspPhase,
-    /// The tick in which the time of the phase is over; 0 if the phase has no time limit.
+    /// The tick in which the phase ends; 0 if the phase has no time limit.
     pub ends: u32,
     /// The player's name, the line that was said, or the name of the kind of a game's event.
     pub text: [c_char; OBSP_TEXT_BYTES],
     /// Bytes of the content of a game's event.
     pub data_length: u16,
-    /// The content of a game's event, which the game alone understands.
+    /// The content of a game's event, in an encoding that only the game knows.
     pub data: [u8; OBSP_EVENT_BYTES],
 }
 
-/// Takes the next event of the match, up to the moment that is shown at `now`; false if there
-/// is none. The call updates `obsp_client_players`, so take all events every frame.
+/// Takes the next event of the match, up to the moment that is shown at `now`; false if there is
+/// none. The call updates `obsp_client_players`, so take all events in every frame.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_next_match_event(
     client: *mut ObspClient,

@@ -38,14 +38,15 @@ thread_local! {
     static LAST_ERROR: RefCell<CString> = RefCell::default();
 }
 
-/// The reason of the latest failure of a call in this thread; empty if none has failed. The text is
+/// The reason of the latest failed call in this thread; empty if no call has failed. The text is
 /// valid until the next call in this thread that fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn obsp_last_error() -> *const c_char {
     LAST_ERROR.with_borrow(|text| text.as_ptr())
 }
 
-/// Runs `body`. Neither an error nor a panic reaches C: the result is `otherwise` then.
+/// Runs `body`. Neither an error nor a panic reaches C. After either of them the result is
+/// `otherwise`.
 pub(crate) fn guard<T>(otherwise: T, body: impl FnOnce() -> Result<T, Failure>) -> T {
     attempt(body).unwrap_or(otherwise)
 }
@@ -56,8 +57,8 @@ pub(crate) fn guard_status(body: impl FnOnce() -> Result<(), Failure>) -> ObspSt
 }
 
 fn attempt<T>(body: impl FnOnce() -> Result<T, Failure>) -> Result<T, ObspStatus> {
-    // A panic may leave a client half changed. Such a client is safe to free, and the caller is
-    // told to do only that.
+    // A panic may leave a client half changed. Such a client is only safe to free, and the caller
+    // is told so.
     let failure = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(failure)) => failure,

@@ -15,7 +15,7 @@ use crate::raw;
 /// Bytes of a ticket.
 pub const OBSP_TICKET_BYTES: usize = 16;
 
-/// One player in a match. Any thread may use it, but only one at a time.
+/// One player in a match. Any thread may use it, but only one thread at a time.
 #[derive(Debug)]
 pub struct ObspClient {
     pub(crate) client: Client,
@@ -26,7 +26,8 @@ pub struct ObspClient {
     pub(crate) map_stream: Receiver,
     /// The game's data, while they arrive in pieces.
     pub(crate) game_stream: Receiver,
-    /// The data of the game that is played; empty before they have arrived, or if there are none.
+    /// The data of the game that is played; empty until the data have arrived, or if the game has
+    /// no data.
     pub(crate) game: Vec<u8>,
     /// The bytes that the latest `ObspTransmit` points at.
     pub(crate) transmit: Vec<u8>,
@@ -45,8 +46,8 @@ pub struct ObspIdentity {
     /// The ticket of a connection that was lost, `OBSP_TICKET_BYTES` long; null if there is
     /// none. See `obsp_client_ticket`.
     pub ticket: *const u8,
-    /// The name of the match to join on a server with several; null for the server's first. A
-    /// ticket is valid only in the match that it comes from.
+    /// The name of the match to join on a server with several matches; null for the server's first
+    /// match. A ticket is valid only in the match that it comes from.
     pub match_name: *const c_char,
 }
 
@@ -63,7 +64,7 @@ impl ObspClient {
         let token = unsafe { raw::bytes(identity.token, identity.token_length)? }.to_owned();
         let mut credentials = Credentials { token, ..Credentials::default() };
         if !identity.ticket.is_null() {
-            // SAFETY: as this function demands; the header demands a whole ticket.
+            // SAFETY: as this function demands. The header demands a whole ticket.
             let ticket = unsafe { raw::bytes(identity.ticket, OBSP_TICKET_BYTES)? };
             credentials.ticket = Ticket(ticket.try_into().map_err(Failure::invalid)?);
         }
@@ -114,8 +115,8 @@ pub unsafe extern "C" fn obsp_client_new(
     })
 }
 
-/// Frees a client, and closes its connection if the library made it, which may take two and a
-/// half seconds. Null is ignored.
+/// Frees a client. If the library made its connection, closes the connection, which may take two
+/// and a half seconds. Null is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_free(client: *mut ObspClient) {
     guard((), || {
@@ -128,8 +129,8 @@ pub unsafe extern "C" fn obsp_client_free(client: *mut ObspClient) {
 }
 
 /// Copies the ticket with which to rejoin as the same player after the connection was lost:
-/// `OBSP_TICKET_BYTES`, to be kept secret. False, and nothing is written, before the client
-/// has joined.
+/// `OBSP_TICKET_BYTES`, to be kept secret. Before the client has joined, returns false and writes
+/// nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_ticket(client: *mut ObspClient, ticket: *mut u8) -> bool {
     guard(false, || {

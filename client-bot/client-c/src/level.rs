@@ -1,5 +1,5 @@
-//! The level: the map, the sizes of players, and the models of bodies. All of it is copied to the
-//! caller, so nothing here has to be freed.
+//! The level: the map, the sizes of players, and the models of bodies. All data are copied to the
+//! caller, so the caller frees nothing.
 
 use std::ffi::c_char;
 
@@ -47,20 +47,20 @@ pub enum ObspBodyKind {
     Missile,
 }
 
-/// The model of bodies. Positions in it are about the centre of mass, in the model's own axes: an
-/// `ObspEntity` has both at a moment.
+/// The model of bodies. Positions in a model are relative to the centre of mass, in the model's own
+/// axes. An `ObspEntity` has the present position and orientation.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ObspModel {
     /// How its bodies move.
     pub kind: ObspBodyKind,
-    /// The number of convex hulls that fill it. They touch, but do not overlap.
+    /// The number of convex hulls that fill the model. They touch, but do not overlap.
     pub hulls: u32,
-    /// The greatest distance of its surface from the centre of mass, in units.
+    /// The greatest distance of the model's surface from the centre of mass, in units.
     pub radius: f64,
     /// The volume, in cubic units.
     pub volume: f64,
-    /// The least corner of the smallest box around it, in units.
+    /// The least corner of the smallest box around the model, in units.
     pub mins: [f64; 3],
     /// The greatest corner of that box.
     pub maxs: [f64; 3],
@@ -78,8 +78,8 @@ pub struct ObspTriangle {
     pub normal: [f64; 3],
 }
 
-/// Copies what the client knows of the map. False while the map is not loaded: before the first
-/// map has arrived, and from `OBSP_EVENT_KIND_NEW_WORLD` until the next one has.
+/// Copies what the client knows of the map. False while the map is not loaded: before the first map
+/// has arrived, and from `OBSP_EVENT_KIND_NEW_WORLD` until the next map has arrived.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_map(client: *mut ObspClient, map: *mut ObspMap) -> bool {
     guard(false, || {
@@ -92,9 +92,10 @@ pub unsafe extern "C" fn obsp_client_map(client: *mut ObspClient, map: *mut Obsp
     })
 }
 
-/// Copies the compiled map, the content of an .obsp file, at most `capacity` bytes of it; returns
-/// how many bytes it has, or 0 while the map is not loaded. Each call makes them anew, so call it
-/// once for a map, with room enough, or once more after a call with a capacity of 0.
+/// Copies the compiled map, the content of an .obsp file, at most `capacity` bytes of it. Returns
+/// the number of bytes of the map, or 0 while the map is not loaded. Each call makes the bytes
+/// again. So call it once for a map, with enough room, or twice: with a capacity of 0 to learn the
+/// length, and then with that length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_map_bytes(
     client: *mut ObspClient,
@@ -110,8 +111,8 @@ pub unsafe extern "C" fn obsp_client_map_bytes(
     })
 }
 
-/// Copies the surface of the map's walls, at most `capacity` triangles of it; returns how many
-/// there are: 0 while the map is not loaded, and at most 1,048,576.
+/// Copies the surface of the map's walls, at most `capacity` triangles of it. Returns the number of
+/// all triangles: 0 while the map is not loaded, and at most 1,048,576.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_map_triangles(
     client: *mut ObspClient,
@@ -127,9 +128,9 @@ pub unsafe extern "C" fn obsp_client_map_triangles(
     })
 }
 
-/// Copies the models of bodies, at most `capacity` of them; returns how many there are: 0 while
-/// the map is not loaded, and at most 128. The place of a model in this list is the `model` of an
-/// `ObspEntity`. A client that joins another world has other models.
+/// Copies the models of bodies, at most `capacity` of them. Returns the number of all models: 0
+/// while the map is not loaded, and at most 128. The index of a model in this list is the `model`
+/// of an `ObspEntity`. A client that joins another world has other models.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_models(
     client: *mut ObspClient,
@@ -145,8 +146,8 @@ pub unsafe extern "C" fn obsp_client_models(
     })
 }
 
-/// Copies the surface of a model, at most `capacity` triangles of it; returns how many there are.
-/// Fails if there is no such model, as while the map is not loaded.
+/// Copies the surface of a model, at most `capacity` triangles of it. Returns the number of all its
+/// triangles. Fails if there is no such model, which is always so while the map is not loaded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_model_triangles(
     client: *mut ObspClient,
@@ -162,9 +163,9 @@ pub unsafe extern "C" fn obsp_client_model_triangles(
     })
 }
 
-/// Copies the corners of a convex hull of a model, at most `capacity` of them; returns how many
-/// there are. `hull` is below the `hulls` of the model. Fails if there is no such model or hull, as
-/// while the map is not loaded.
+/// Copies the corners of a convex hull of a model, at most `capacity` of them. Returns the number
+/// of all its corners. `hull` is below the `hulls` of the model. Fails if there is no such model or
+/// hull, which is always so while the map is not loaded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_model_hull(
     client: *mut ObspClient,
@@ -242,7 +243,7 @@ impl From<&Model> for ObspModel {
                 BodyKind::Kinematic => ObspBodyKind::Kinematic,
                 BodyKind::Missile => ObspBodyKind::Missile,
             },
-            // The corners of a model are limited, and so are its hulls.
+            // The number of a model's corners is limited, and so is the number of its hulls.
             hulls: model.parts().len().try_into().unwrap_or(u32::MAX),
             radius: model.radius(),
             volume: model.volume(),

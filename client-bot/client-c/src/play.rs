@@ -13,13 +13,13 @@ use crate::raw;
 pub const OBSP_BUTTON_JUMP: u8 = 1;
 /// Crouch while held.
 pub const OBSP_BUTTON_CROUCH: u8 = 2;
-/// The first button of the game's own: in the arena, shoot a ray.
+/// The first button that the game defines. In the arena it shoots a ray.
 pub const OBSP_BUTTON_PRIMARY: u8 = 4;
 /// Walk instead of run.
 pub const OBSP_BUTTON_WALK: u8 = 8;
-/// The second button of the game's own: in the arena, launch a rocket.
+/// The second button that the game defines. In the arena it launches a rocket.
 pub const OBSP_BUTTON_SECONDARY: u8 = 16;
-/// The third button of the game's own: in the arena, throw a grenade.
+/// The third button that the game defines. In the arena it throws a grenade.
 pub const OBSP_BUTTON_TERTIARY: u8 = 32;
 
 /// A player's input for one tick.
@@ -38,10 +38,10 @@ pub struct ObspCommand {
     pub buttons: u8,
 }
 
-/// Sends the command if a tick is due, and predicts the own player. Call it every frame, or at
-/// `obsp_client_next_tick_at`; twice a second at least. Returns whether a command was sent. Keep a
-/// key that was pressed in `command` until then. A client of `obsp_connect` also handles the bytes
-/// that have arrived.
+/// Sends the command if a tick is due, and predicts the own player. Call it in every frame, or at
+/// `obsp_client_next_tick_at`, at least twice a second. Returns whether a command was sent. Keep a
+/// pressed key in `command` until a command was sent. A client of `obsp_connect` also handles the
+/// bytes that have arrived.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_tick(
     client: *mut ObspClient,
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn obsp_client_tick(
     })
 }
 
-/// When the next tick is due, in seconds; negative while the client has not joined.
+/// The time at which the next tick is due, in seconds; negative while the client has not joined.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_next_tick_at(client: *mut ObspClient) -> f64 {
     guard(-1.0, || {
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn obsp_client_say(
     })
 }
 
-/// Says goodbye: the player leaves the match at once. Free the client next.
+/// Says goodbye: the player leaves the match at once. Free the client afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_leave(client: *mut ObspClient) -> ObspStatus {
     guard_status(|| {

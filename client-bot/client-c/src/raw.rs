@@ -38,7 +38,8 @@ pub(crate) unsafe fn bytes<'a>(bytes: *const u8, length: usize) -> Result<&'a [u
     if bytes.is_null() || isize::try_from(length).is_err() {
         return Err(Failure::invalid(format!("{length} bytes at {bytes:?} cannot be read")));
     }
-    // SAFETY: the caller's promise; not null, and no longer than an object can be.
+    // SAFETY: the caller's promise. The pointer is not null, and the length is no greater than an
+    // object's can be.
     Ok(unsafe { slice::from_raw_parts(bytes, length) })
 }
 
@@ -63,12 +64,13 @@ pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Failure> {
     if place.is_null() {
         return Err(Failure::invalid("the place for the result is null"));
     }
-    // SAFETY: the caller's promise; not null. The old value is not dropped: C has no drop.
+    // SAFETY: the caller's promise. The pointer is not null. The old value is not dropped: C has no
+    // drop.
     unsafe { place.write(value) };
     Ok(())
 }
 
-/// Writes as many of the results as there is room for; returns how many there are.
+/// Writes as many of the results as there is room for, and returns the number of all results.
 ///
 /// # Safety
 /// Null if `capacity` is 0, or valid and aligned for writes of that many.

@@ -37,8 +37,8 @@ pub unsafe extern "C" fn obsp_client_match_value(
     unsafe { put_value(client, 0.0, name, value, |view, name| view.match_value(name)) }
 }
 
-/// Copies the latest value of the own player's field `name`, which no other client is sent.
-/// False if the game has no such field.
+/// Copies the latest value of the own player's field `name`, which the server sends to no other
+/// client. False if the game has no such field.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_own_value(
     client: *mut ObspClient,

@@ -1,4 +1,4 @@
-//! The entities to draw: the own player as predicted, everything else as interpolated.
+//! The entities to draw: the own player is predicted, and everything else is interpolated.
 
 use std::ffi::c_char;
 
@@ -91,7 +91,7 @@ pub struct ObspEntity {
     pub id: ObspId,
     /// Its kind.
     pub kind: ObspEntityKind,
-    /// The model of a vehicle or prop: its place among `obsp_client_models`. 0 for players on foot.
+    /// The model of a vehicle or prop: its index in `obsp_client_models`. 0 for players on foot.
     pub model: u8,
     /// Whether a player on foot crouches.
     pub is_crouching: bool,
@@ -99,7 +99,7 @@ pub struct ObspEntity {
     pub is_asleep: bool,
     /// The centre of a player's box, or the centre of mass of a body, in units.
     pub position: [f64; 3],
-    /// The orientation as a quaternion x, y, z, w. That of a player on foot is only the heading.
+    /// The orientation as a quaternion x, y, z, w. For a player on foot it is only the heading.
     pub orientation: [f64; 4],
     /// The velocity, in units per second.
     pub velocity: [f64; 3],
@@ -125,8 +125,8 @@ impl From<EntityState> for ObspEntity {
     }
 }
 
-/// Copies all entities but the own player as they are to be drawn at `now`, at most `capacity`
-/// of them; returns how many there are.
+/// Copies all entities except the own player, as they are to be drawn at `now`, at most `capacity`
+/// of them. Returns the number of all these entities.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_entities(
     client: *mut ObspClient,
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn obsp_client_entities(
 pub struct ObspPlayer {
     /// The entity that the player controls.
     pub id: ObspId,
-    /// Health left; zero while dead, and until it is known.
+    /// Health left; zero while the player is dead, and until the health is known.
     pub health: u16,
     /// Number of other players killed, less the number of suicides.
     pub score: i16,
@@ -167,8 +167,8 @@ impl From<&RosterEntry> for ObspPlayer {
     }
 }
 
-/// Copies the players in the match, the own one included, at most `capacity` of them; returns
-/// how many there are.
+/// Copies the players in the match, the own player included, at most `capacity` of them. Returns
+/// the number of all players.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_players(
     client: *mut ObspClient,
@@ -196,7 +196,7 @@ pub struct ObspStats {
     pub digest_mismatches: u64,
     /// Motions of the own player that the server has sent and that had been predicted.
     pub predictions: u64,
-    /// Motions that were predicted wrongly, by however little.
+    /// Motions that were predicted wrongly, even if by a tiny amount.
     pub corrections: u64,
     /// The tick of the latest snapshot; 0 before the first.
     pub latest_tick: u32,

@@ -59,8 +59,8 @@ pub unsafe extern "C" fn obsp_client_handle_closed(
     })
 }
 
-/// Keeps the data of the game, once `OBSP_EVENT_KIND_JOINED` has named them, for the call of
-/// `obsp_client_use_map` that follows.
+/// Keeps the data of the game for the call of `obsp_client_use_map` that follows. Call it after
+/// `OBSP_EVENT_KIND_JOINED` has named the data.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_use_game(
     client: *mut ObspClient,
@@ -93,9 +93,9 @@ pub unsafe extern "C" fn obsp_client_handle_game_stream(
     })
 }
 
-/// Uses a compiled map, the content of an .obsp file, once `OBSP_EVENT_KIND_JOINED` has
-/// named it. The own player is predicted from then on. If that event names data of a game,
-/// `obsp_client_use_game` comes first.
+/// Uses a compiled map, the content of an .obsp file. Call it after `OBSP_EVENT_KIND_JOINED` has
+/// named the map. The own player is predicted from then on. If that event names data of a game,
+/// call `obsp_client_use_game` before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_use_map(
     client: *mut ObspClient,
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn obsp_client_handle_map_stream(
     })
 }
 
-/// The whole content, once the stream that brings it has ended.
+/// The whole content, after the stream that brings it has ended.
 fn received(
     stream: &mut Receiver,
     what: Download,
@@ -170,7 +170,7 @@ fn use_map(client: &mut ObspClient, bytes: &[u8], now: f64) -> Result<(), Failur
 pub enum ObspTransmitKind {
     /// Write the bytes to the control stream, in order.
     Stream,
-    /// Send the bytes as a datagram, or drop them if that is not possible at once.
+    /// Send the bytes as a datagram. If that is not possible at once, drop them.
     Datagram,
     /// Finish the control stream, and wait a little for the server to close the connection.
     Finish,
@@ -192,8 +192,9 @@ pub struct ObspTransmit {
     pub length: usize,
 }
 
-/// Takes the next task for the transport; false if there is none. After every other call with
-/// this client, call it until it returns false. A client of `obsp_connect` sends by itself.
+/// Takes the next task for the transport; false if there is none. After every other call with this
+/// client, call this function until it returns false. A client of `obsp_connect` sends its output
+/// without this call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn obsp_client_poll_transmit(
     client: *mut ObspClient,

@@ -13,7 +13,7 @@ use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind};
 
 use crate::random::Random;
 
-/// A tick of a match, and the data about its own player that each client is sent.
+/// A tick of a match, and the data that each client gets about its own player.
 pub(crate) struct Moment {
     pub(crate) state: Arc<Quantised>,
     pub(crate) players: Vec<(EntityId, OwnPlayer)>,

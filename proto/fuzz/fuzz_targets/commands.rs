@@ -1,4 +1,4 @@
-//! Command datagrams: everything that decodes is encoded to the same datagram again.
+//! Command datagrams: every datagram that decodes is encoded to equal bytes again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

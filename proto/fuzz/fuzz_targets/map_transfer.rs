@@ -1,4 +1,4 @@
-//! Map streams, in pieces of any length: a receiver holds no more than it was sent.
+//! Map streams, in pieces of any length: a receiver never holds more bytes than have arrived.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
 //! A server session and a client session, and everything that may happen to them, in any order:
-//! time, ticks, datagrams that arrive, are lost, damaged or made up.
+//! time passes, ticks happen, and datagrams arrive, are lost, damaged or made up.
 #![no_main]
 
 #[path = "sessions/play.rs"]

@@ -1,5 +1,5 @@
-//! Connect tokens: any bytes, sealed or not, are opened or rejected, and what was opened
-//! can be sealed again.
+//! Connect tokens: bytes of any kind are opened or rejected, and an opened token can be sealed
+//! again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

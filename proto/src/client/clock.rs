@@ -1,7 +1,7 @@
-//! The client's clock. It says for which tick a command is due.
+//! The client's clock. It gives the tick for which a command is due.
 //!
-//! Call [`Clock::take_due`] at [`Clock::next_at`], and [`Clock::steer`] with every report of
-//! the server on how early commands arrive.
+//! Call [`Clock::take_due`] at [`Clock::next_at`], and [`Clock::steer`] with every report of the
+//! server about the lead of commands.
 
 use std::num::NonZeroU16;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::{Tick, Time};
 /// whole tick later than the others. The quarter makes up for the server's rounding down.
 const TARGET: f64 = 1.25;
 
-/// Error of the lead, in ticks, up to which the clock is left alone.
+/// Error of the lead, in ticks, up to which the clock is not corrected.
 const TOLERANCE: f64 = 0.5;
 
-/// Error of the lead, in ticks, beyond which the clock jumps instead of changing its speed.
+/// Error of the lead, in ticks, beyond which the clock jumps. Smaller errors change its speed.
 const JUMP: f64 = 4.0;
 
 /// Change of the clock's speed per tick of error. At 60 ticks a second the clock corrects six
@@ -34,29 +34,29 @@ const FEEDBACK_DELAY: Duration = Duration::from_secs(1);
 /// server.
 const REPORT_MEMORY: f64 = 32.0;
 
-/// How long commands must be late before the clock jumps for that reason. A single bad moment,
-/// which the server's window remembers for a while, is not enough.
+/// Time for which commands must be late before the clock jumps. A single bad moment, which the
+/// server's window remembers for a while, is not enough.
 const LATE_CONFIRMATION: Duration = Duration::from_secs(1);
 
 /// The worst report is remembered for at least this time and at most twice as long, so that a
-/// connection that was bad a moment ago keeps the margin that it needed.
+/// connection that was bad a moment ago keeps its margin.
 const MEMORY: Duration = Duration::from_secs(4);
 
 /// Maximum margin, in ticks, that is kept because of commands that were late only for a moment.
 const MAX_MARGIN: f64 = 3.0;
 
-/// Error of the lead, in ticks, beyond which the server must have skipped time: every command in
-/// its window came at least this much too early. The client then sets its clock back at once and
-/// sends commands for the ticks in between again. Otherwise its player would act a quarter of a
+/// Error of the lead, in ticks, which shows that the server has skipped time: every command in its
+/// window came at least this much too early. The client then sets its clock back at once, and sends
+/// commands for the ticks in between once more. Otherwise its player would act a quarter of a
 /// second late for a long time.
 const SET_BACK: f64 = 16.0;
 
 /// After the clock is set back, the server's reports may describe earlier commands for a round trip
-/// plus this time: a few ticks and their jitter.
+/// plus this time, which is a few ticks and their jitter.
 const SET_BACK_MARGIN: Duration = Duration::from_millis(150);
 
 /// Time after a stall of the server in which reports do not update the round trip, because the
-/// first ones were measured before the stall. A stall shows as a clock that is suddenly
+/// first reports were measured before the stall. A stall shows as a clock that is suddenly
 /// [`SET_BACK`] ticks further ahead of the snapshots.
 const STALL_MEMORY: Duration = Duration::from_secs(1);
 
@@ -64,29 +64,30 @@ const STALL_MEMORY: Duration = Duration::from_secs(1);
 /// reports correct it.
 const INITIAL_LEAD: f64 = 2.0;
 
-/// Decides for which tick a command is due. It is steered so that commands reach the server a
-/// little before they are needed.
+/// Gives the tick for which a command is due. It is steered so that commands reach the server a
+/// little before the server needs them.
 ///
 /// A late command is lost, and an early one is only less fresh. So the clock follows the worst
-/// report of the last seconds: at once when it gets worse, slowly when it gets better.
+/// report of the last seconds. It follows at once when the reports get worse, and slowly when they
+/// get better.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     tick_rate: f64,
-    /// The clock was at `tick` at the time `since` and has run `speed` times as fast as
-    /// the server's from then on.
+    /// At the time `since` the clock was at `tick`. From then on it has run `speed` times as fast
+    /// as the server's clock.
     since: Time,
     tick: f64,
     speed: f64,
     /// Reports that arrive before this time describe the time before a jump, or a client that was
     /// busy.
     ignore_until: Time,
-    /// Reports that arrive before this time may still describe the time before a jump. Commands
-    /// that were late then need not be late now.
+    /// Reports that arrive before this time may still describe the time before a jump. A command
+    /// that was late then need not be late now.
     jump_known_at: Time,
     /// Reports that arrive before this time describe the time before the clock was set back.
     outdated_until: Time,
-    /// Since an estimate set the clock back: the number of ticks by which it was put forward again
-    /// because commands came too late. `None` once reports have confirmed the estimate.
+    /// After an estimate set the clock back: the number of ticks by which the clock was put forward
+    /// again because commands came too late. `None` after reports have confirmed the estimate.
     estimate: Option<f64>,
     /// Ticks from sending a command to receiving the report about it, as measured by the
     /// latest report.
@@ -102,7 +103,8 @@ pub(super) struct Clock {
     stalled_until: Time,
     /// The time since which commands have arrived far too late.
     late_since: Option<Time>,
-    /// The worst lead since `window_start`, and in the window before. `best` has the best leads.
+    /// The worst lead since `window_start`, and the worst lead in the window before. `best` has the
+    /// best leads.
     worst: [f64; 2],
     best: [f64; 2],
     window_start: Time,
@@ -116,7 +118,7 @@ impl Clock {
     pub(super) fn new(tick_rate: NonZeroU16, tick: Tick, elapsed: Duration, now: Time) -> Self {
         let tick_rate = f64::from(tick_rate.get());
         // The answer may have waited at the server for a tick or two, so the round trip may be
-        // shorter. Commands are then early, which is better than late.
+        // shorter. Commands are then early, which is better than being late.
         let round_trip = elapsed.as_secs_f64() * tick_rate;
         let tick = f64::from(tick.0) + round_trip + INITIAL_LEAD;
         Self {
@@ -158,7 +160,7 @@ impl Clock {
             return None;
         }
         if due > self.next.after(1) {
-            // The client was busy: the lateness of its commands says nothing about the network.
+            // The client was busy, so the lateness of its commands says nothing about the network.
             self.ignore_until = self.ignore_until.max(now + FEEDBACK_DELAY);
         }
         self.next = due.after(1);
@@ -166,14 +168,14 @@ impl Clock {
         Some(due)
     }
 
-    /// Time from sending a command to the report about it, without the time that the
-    /// command waited for its tick: the round trip of the line, to within a tick.
+    /// Time from sending a command to the report about it, without the time that the command waited
+    /// for its tick. This is the round trip of the line, to within a tick.
     pub(super) fn round_trip(&self) -> Duration {
         Duration::try_from_secs_f64(self.round_trip / self.tick_rate).unwrap_or_default()
     }
 
-    /// Steers by the report, in the latest snapshot, of how early commands arrive; `tick` is the
-    /// tick of that snapshot.
+    /// Steers by the latest snapshot's report of how early commands arrive. `tick` is the tick of
+    /// that snapshot.
     pub(super) fn steer(&mut self, now: Time, tick: Tick, lead: Lead) {
         let ahead = self.tick_at(now) - f64::from(tick.0);
         if self.ahead.replace(ahead).is_some_and(|before| ahead - before > SET_BACK) {
@@ -181,7 +183,7 @@ impl Clock {
         }
         self.bound_round_trip(now);
         let lead = if lead.is_at_limit() {
-            // The report says only that the lead is at least that great. The tick of the snapshot
+            // The report says only that the lead is at least this great. The tick of the snapshot
             // shows how far off the clock is.
             let (least, known) = (lead.ticks(), ahead - self.round_trip);
             if least > 0.0 { known.max(least) } else { least }
@@ -226,9 +228,10 @@ impl Clock {
         }
     }
 
-    /// Corrects the estimate by which the clock was set back, once many commands have been
-    /// measured, or at once if commands come too late. `added` is the correction so far. Reports
-    /// repeat the smallest lead for a while, so only the part that is still missing is added.
+    /// Corrects the estimate by which the clock was set back. It does so after many commands have
+    /// been measured, or at once if commands come too late. `added` is the correction so far.
+    /// Reports repeat the smallest lead for a while, so only the part that is still missing is
+    /// added.
     fn correct_estimate(&mut self, now: Time, lead: f64, added: f64) {
         let missing = TARGET - lead - added;
         let is_known = now >= self.outdated_until;

@@ -14,12 +14,12 @@ const CAPACITY: usize = 1024;
 pub(super) struct EventQueue(VecDeque<(Tick, MatchEvent)>);
 
 impl EventQueue {
-    /// Adds an event that has just arrived. If too many already wait, as when a client loads the
-    /// map for a minute, deaths, chat and the game's events are dropped, and so are vitals that a
-    /// later event replaces.
+    /// Adds an event that has just arrived. If too many already wait, some are dropped: deaths,
+    /// chat, the game's events, and vitals that a later event replaces. A client that loads the map
+    /// for a minute has so many.
     ///
     /// # Errors
-    /// The event is of an earlier tick than the one before, or too many events wait.
+    /// The event's tick is earlier than that of the last event, or too many events wait.
     pub(super) fn push(&mut self, tick: Tick, event: MatchEvent) -> Result<(), ProtocolError> {
         let in_order = self.0.back().is_none_or(|&(last, _)| last <= tick);
         if self.0.len() >= CAPACITY {
@@ -35,8 +35,8 @@ impl EventQueue {
         Ok(())
     }
 
-    /// Keeps only the events that say who is in the match, their latest vitals, the server's
-    /// announcements, and the phases of the match.
+    /// Keeps the events that say which players are in the match, their latest vitals, the server's
+    /// announcements, and the phases of the match. Drops all others.
     fn drop_superseded(&mut self) {
         let mut later = HashSet::new();
         for (tick, event) in std::mem::take(&mut self.0).into_iter().rev() {
@@ -85,8 +85,8 @@ mod tests {
         assert_eq!(queue.pop(Tick(9)), Some((Tick(9), left(3))));
     }
 
-    /// Symptom: a client that fetched dm4 at 192 kbit/s took its server for broken after
-    /// half a minute of a match of 32, because vitals filled the queue.
+    /// Symptom: a client fetched dm4 at 192 kbit/s. After half a minute of a match of 32 it took
+    /// its server for broken, because vitals filled the queue.
     #[test]
     fn a_client_that_renders_nothing_for_minutes_keeps_the_latest_vitals() {
         let player = |slot| EntityId { slot, generation: 0 };

@@ -8,8 +8,8 @@ use crate::snapshot::BASELINES_KEPT;
 #[derive(Clone, Debug)]
 pub(super) struct History<T = QuantisedEntity> {
     /// The values in ascending order of tick; `None` where the slot was empty. Only the last
-    /// [`BASELINES_KEPT`] are used. Older ones stay until there are enough of them to be removed
-    /// together.
+    /// [`BASELINES_KEPT`] are used. Older ones are kept until there are enough of them to be
+    /// removed together.
     values: Vec<(Tick, Option<T>)>,
 }
 
@@ -80,7 +80,7 @@ mod tests {
         }
         assert_eq!(history.latest(), value(41).as_ref());
         assert_eq!(history.at(Tick(10)), value(10).as_ref());
-        // The history is full, and this value is older than all others: it is dropped at once.
+        // The history is full, and this value is older than all others, so it is dropped at once.
         history.insert(Tick(5), value(5));
         assert_eq!((history.at(Tick(5)), history.at(Tick(10))), (None, value(10).as_ref()));
         history.insert(Tick(50), None);

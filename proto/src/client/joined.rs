@@ -24,7 +24,7 @@ pub struct SnapshotReceived {
     pub tick: Tick,
     /// Time since the previous snapshot arrived; `None` for the first snapshot.
     pub gap: Option<Duration>,
-    /// Whether its digest matched; `None` if it had none that could be checked.
+    /// Whether the snapshot's digest matched; `None` if it had no digest that could be checked.
     pub digest_agrees: Option<bool>,
     /// The authoritative motion of the client's own player after this tick, if the snapshot carries
     /// it.
@@ -38,7 +38,7 @@ pub struct CommandSent {
     pub tick: Tick,
     /// The command as it was sent, with its fields clamped.
     pub command: Command,
-    /// The command for any ticks that were skipped since the previous command: the previous
+    /// The command for the ticks that were skipped since the previous command. It is the previous
     /// command, which the server also repeats in such ticks.
     pub held: Command,
     /// The datagram.
@@ -58,7 +58,7 @@ pub struct SessionStats {
     pub stale: u64,
     /// Digests checked.
     pub digests: u64,
-    /// Digests that did not match: a defect in either end's codec.
+    /// Number of digests that did not match, which shows a defect in the codec of one end.
     pub digest_mismatches: u64,
     /// Entity records decoded.
     pub records: u64,
@@ -85,7 +85,7 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// The state when the server's hello arrives at `now`; the client's hello was sent at
+    /// The state when the server's hello arrives at `now`. The client's hello was sent at
     /// `hello_sent`.
     pub(super) fn new(hello: ServerHello, hello_sent: Time, now: Time) -> Self {
         Self {
@@ -211,8 +211,7 @@ impl Joined {
     }
 }
 
-/// How long before the end of `tick` the render tick is, in the steps of
-/// [`Command::view_age`].
+/// The time from the render tick to the end of `tick`, in the steps of [`Command::view_age`].
 fn view_age(tick: Tick, render_tick: f64) -> u16 {
     // `as` turns NaN into 0.
     let sixteenths = ((f64::from(tick.0) - render_tick) * 16.0).round();
@@ -285,8 +284,8 @@ mod tests {
             game
         }
 
-        /// Plays a tick on a perfect connection, after `tamper` has changed the client's
-        /// state; returns whether the digest agreed.
+        /// Plays a tick on a perfect connection, after `tamper` has changed the client's state.
+        /// Returns whether the digest agreed.
         fn tick(&mut self, tamper: impl Fn(&mut client::Session)) -> Option<bool> {
             self.state.tick += 1;
             self.state.entities[0].position.x = (self.state.tick % 100) as f64;

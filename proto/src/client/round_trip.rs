@@ -3,11 +3,11 @@
 //! report of the server on how early commands arrive.
 //!
 //! The server reports the smallest lead of recent commands. A command has little lead if it was
-//! sent late for its tick, or if its way was slow. The report does not say which command had the
+//! sent late for its tick, or if the line was slow. The report does not say which command had the
 //! smallest lead, so the client subtracts the greatest lateness with which it sent any command that
-//! the report covers. The rest lies between the round trips of two of these commands: the one sent
-//! latest and the one reported. The client knows only roughly which commands a report covers; if
-//! that makes a difference, the report does not count.
+//! the report covers. The rest lies between the round trips of two of these commands: the command
+//! sent latest and the command with the smallest lead. The client knows only roughly which commands
+//! a report covers. If that makes a difference, the report does not count.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
@@ -21,40 +21,41 @@ use crate::{Tick, Time};
 /// server, with a few ticks of tolerance for commands that are themselves late.
 const COVERED: [f64; 2] = [LEAD_WINDOW as f64 - 2.0, 2.0 * LEAD_WINDOW as f64 + 4.0];
 
-/// Ticks by which the newest command of a report may be older than the round trip known so far
+/// Number of ticks by which the newest command of a report may be older than the known round trip
 /// suggests.
 const MARGIN: f64 = 4.0;
 
-/// Largest difference, in ticks, between the greatest lateness of all commands that a report may
-/// cover and that of the commands that it surely covers. A report with a greater difference does
-/// not count, so the round trip is known to within a tick.
+/// Largest difference, in ticks, between two values: the greatest lateness of all commands that a
+/// report may cover, and the greatest lateness of those that it surely covers. A report with a
+/// greater difference does not count, so the round trip is known to within a tick.
 const AMBIGUITY: f64 = 1.0;
 
 /// Average difference, in ticks, between a lead and its report, because the server rounds leads
 /// down to quarters of a tick.
 const ROUNDED: f64 = 0.125;
 
-/// Minimum length of a window. The smallest measurement of this window and the one before is used,
-/// because a client that was busy handles snapshots late and measures too much. A window ends with
-/// the first counting report after this time.
+/// Minimum length of a window. The smallest measurement of this window and the window before is
+/// used. A busy client handles snapshots late and measures too much. A window ends with the first
+/// counting report after this time.
 const MEMORY: Duration = Duration::from_secs(1);
 
-/// Maximum number of datagrams of commands that are remembered: those of two seconds at 60 ticks a
-/// second, so that even on the longest lines a report finds its commands.
+/// Maximum number of datagrams of commands that are remembered: two seconds of them at 60 ticks a
+/// second. So even on the longest lines a report finds its commands.
 const MAX_SENT: usize = 128;
 
 /// The round trip of one connection. Numbers are in ticks.
 #[derive(Clone, Debug)]
 pub(super) struct RoundTrip {
     tick_rate: f64,
-    /// For each datagram of commands: when it was sent, and how much later than the tick of its
-    /// oldest new command, by a clock with an arbitrary origin.
+    /// For each datagram of commands: the time at which it was sent, and how much later this was
+    /// than the tick of its oldest new command, by a clock with an arbitrary origin.
     sent: VecDeque<(f64, f64)>,
-    /// The shortest round trip since `window_start`, and in the window before.
+    /// The shortest round trip since `window_start`, and the shortest in the window before.
     least: [f64; 2],
     window_start: Time,
-    /// The round trip that is used until a report counts: at first the time that the answer to the
-    /// hello took, then the lower bound that follows from a report that does not count.
+    /// The round trip that is used until a report counts. At first it is the time that the answer
+    /// to the hello took. Later it is the lower bound that follows from a report that does not
+    /// count.
     assumed: f64,
 }
 
@@ -194,8 +195,8 @@ mod tests {
         (least, most)
     }
 
-    /// Symptom: a page that drew eight frames a second said "Far away: 497 ms" on a line of
-    /// one millisecond. Cause: the page's own lateness counted as distance.
+    /// Symptom: a page that drew eight frames a second said "Far away: 497 ms" on a line of one
+    /// millisecond. Cause: the page's own lateness was counted as distance.
     #[test]
     fn a_client_that_is_late_itself_is_not_far_away() {
         for delay in [0.0, 1.5, 6.0, 15.0] {

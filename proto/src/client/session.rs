@@ -20,9 +20,9 @@ use crate::{IDLE_TIMEOUT, ProtocolError, Tick, Time};
 pub enum Event {
     /// The server accepted the client.
     Joined(ServerHello),
-    /// The server refused the client: close the connection.
+    /// The server refused the client. The caller closes the connection.
     Refused(RefusalReason),
-    /// The server ended the session: close the connection.
+    /// The server ended the session. The caller closes the connection.
     Closed(ClosingReason),
     /// The match continues in another world. Everything known so far is void. The session has
     /// said hello again, and [`Event::Joined`] follows.
@@ -32,7 +32,7 @@ pub enum Event {
         /// The name of that map.
         name: MapName,
     },
-    /// The server was silent too long: close the connection.
+    /// The server was silent too long. The caller closes the connection.
     TimedOut,
 }
 
@@ -70,15 +70,15 @@ enum Phase {
 }
 
 impl Session {
-    /// A session that asks to join as `name`. `map` is the map that the client has, or
+    /// A session that asks to join as `name`. `map` is the map that the client already has, or
     /// [`MapHash::ANY`].
     pub fn new(name: &PlayerName, map: MapHash, now: Time) -> Self {
         Self::with_credentials(name, map, &[], Ticket::NONE, None, now)
     }
 
     /// A session whose hello has a connect token (empty for none), the ticket of an earlier
-    /// connection (or [`Ticket::NONE`]), and the name of a match. Without a name it asks for the
-    /// server's first match.
+    /// connection (or [`Ticket::NONE`]), and the name of a match. Without the name of a match, the
+    /// session asks for the server's first match.
     pub fn with_credentials(
         name: &PlayerName,
         map: MapHash,
@@ -105,8 +105,8 @@ impl Session {
     /// Handles bytes that arrived on the control stream.
     ///
     /// # Errors
-    /// The server broke the protocol: the session is over, and the caller
-    /// closes the connection with the error's code.
+    /// The server broke the protocol. The session is over, and the caller closes the connection
+    /// with the error's code.
     pub fn receive_stream(
         &mut self,
         now: Time,
@@ -127,8 +127,8 @@ impl Session {
         Ok(events)
     }
 
-    /// Handles the next frame. The outer `None` means that no whole frame is there, the inner one
-    /// that the frame has no event.
+    /// Handles the next frame. The outer `None` means that no whole frame has arrived. The inner
+    /// `None` means that the frame has no event.
     fn receive_frame(
         &mut self,
         now: Time,
@@ -184,7 +184,8 @@ impl Session {
         now: Time,
         bytes: &[u8],
     ) -> Result<Option<SnapshotReceived>, ProtocolError> {
-        // Dropped if it overtakes the server's hello: its content is sent again.
+        // A datagram that overtakes the server's hello is dropped, because its content is sent
+        // again.
         let Phase::Joined(joined) = &mut self.phase else { return Ok(None) };
         let received = joined.receive(now, bytes, &mut self.stats);
         match &received {
@@ -209,7 +210,7 @@ impl Session {
         }
     }
 
-    /// Checks for time-outs at `now`; call it as often as convenient.
+    /// Checks for time-outs at `now`. Call it as often as convenient.
     pub fn advance(&mut self, now: Time) -> Option<Event> {
         if self.is_over() || now.since(self.last_received) < IDLE_TIMEOUT {
             return None;
@@ -218,7 +219,7 @@ impl Session {
         Some(Event::TimedOut)
     }
 
-    /// Takes the bytes to be written to the control stream; call it after any other method.
+    /// Takes the bytes to be written to the control stream. Call it after any other method.
     pub fn stream_output(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.output)
     }
@@ -248,9 +249,9 @@ impl Session {
 
     /// Sends the command for the tick that is due; `None` if none is due yet. Fields that cannot be
     /// encoded, such as a movement of -128 or a view beyond the vertical, are clamped.
-    /// `render_tick` is the moment of the match, in ticks, that the player saw when deciding: the
-    /// server judges a shot by it. Without it, or without a shot, the command's
-    /// [`Command::view_age`] is 0.
+    /// `render_tick` is the moment of the match, in ticks, that the player saw when deciding. The
+    /// server judges a shot by that moment. Without a `render_tick`, or without a shot, the
+    /// command's [`Command::view_age`] is 0.
     pub fn command(
         &mut self,
         now: Time,
@@ -269,7 +270,8 @@ impl Session {
         self.joined().map(|joined| &joined.hello)
     }
 
-    /// The entity that this client controls, while joined; a spectator controls none.
+    /// The entity that this client controls, while the client has joined. A spectator controls
+    /// none.
     pub fn player(&self) -> Option<EntityId> {
         self.hello().and_then(|hello| hello.player)
     }
@@ -284,10 +286,11 @@ impl Session {
         self.joined()?.received.map(|received| received.latest)
     }
 
-    /// The round trip of the line, to within a tick: the longest time that a command of the latest
-    /// half second took, as the server reports it, plus the shortest time that a snapshot of the
-    /// latest seconds took. The caller's own lateness is left out. Before the first report it is
-    /// the time that the answer to the hello took. `None` while the client has not joined.
+    /// The round trip of the line, to within a tick. It is the sum of two times: the longest time
+    /// that a command of the latest half second took, as the server reports it, and the shortest
+    /// time that a snapshot of the latest seconds took. The caller's own lateness is left out.
+    /// Before the first report, the round trip is the time that the answer to the hello took.
+    /// `None` while the client has not joined.
     pub fn round_trip(&self) -> Option<Duration> {
         self.joined().map(|joined| joined.round_trip.get())
     }
@@ -334,17 +337,16 @@ impl Session {
         joined.flat_map(move |joined| joined.view.history(id, &joined.hello.bounds))
     }
 
-    /// The state of an entity at `tick` or before, and the first one after it, for interpolation.
-    /// If no state that old is kept, the only state is the oldest one kept. `None` if the entity
-    /// does not exist at that tick.
+    /// The state of an entity at `tick` or before, and the first state after it, for interpolation.
+    /// If no state of that time is kept, the result is the oldest state that is kept, alone. `None`
+    /// if the entity does not exist at that tick.
     pub fn states_around(&self, id: EntityId, tick: Tick) -> Option<(Observed, Option<Observed>)> {
         let joined = self.joined()?;
         joined.view.states_around(id, tick, &joined.hello.bounds)
     }
 
-    /// The values of an entity's fields at `tick`, or the latest ones until then; `None` if
-    /// the client does not know such an entity. Its fields are those of its kind in the
-    /// schema of the hello.
+    /// The latest values of an entity's fields at `tick` or before; `None` if the client does not
+    /// know such an entity. Its fields are those of its kind in the schema of the hello.
     pub fn values(&self, id: EntityId, tick: Tick) -> Option<FieldValues> {
         Some(self.joined()?.view.quantised_at(id, tick)?.values)
     }
@@ -356,8 +358,8 @@ impl Session {
         latest.copied().unwrap_or_default()
     }
 
-    /// The latest values of the fields of the client's own player, which no other client is sent.
-    /// Every field has its least value until values arrive.
+    /// The latest values of the fields of the client's own player, which the server sends to no
+    /// other client. Every field has its least value until values arrive.
     pub fn own_values(&self) -> FieldValues {
         let latest = self.joined().and_then(|joined| joined.view.of_own_player.latest());
         latest.copied().unwrap_or_default()

@@ -16,7 +16,7 @@ pub(super) struct View {
     slots: Vec<History>,
     /// Values of the match.
     pub(super) of_match: History<FieldValues>,
-    /// Values that are for the client's own player alone.
+    /// Values that only the client of this player gets.
     pub(super) of_own_player: History<FieldValues>,
 }
 
@@ -59,7 +59,7 @@ impl View {
     }
 
     /// Whether the server's digest in a snapshot matches the decoded records and the sampled slots.
-    /// The snapshot must be later than all before.
+    /// The snapshot must be later than all snapshots before.
     pub(super) fn agrees(
         &self,
         snapshot: &Snapshot,
@@ -161,8 +161,8 @@ impl View {
         }
     }
 
-    /// The entity in a slot at `tick`, in the integers that were sent: its latest state until then,
-    /// or the oldest one that is kept.
+    /// The entity in a slot at `tick`, in the integers that were sent: its latest state at that
+    /// tick or before, or the oldest state that is kept.
     pub(super) fn quantised_at(
         &self,
         id: obsp_sim::EntityId,

@@ -33,7 +33,7 @@ pub enum ChatError {
     /// It has more than [`MAX_CHAT_CHARS`] characters.
     #[error("a line must have at most {MAX_CHAT_CHARS} characters")]
     TooLong,
-    /// It has a character that could forge another line.
+    /// The line has a character that could forge another line.
     #[error("a line must not have control or direction characters")]
     Unprintable,
 }

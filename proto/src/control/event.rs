@@ -10,7 +10,7 @@ use super::{ChatLine, PlayerName, Vitals};
 use crate::schema::GameEvent;
 use crate::{MAX_ENTITIES, Tick};
 
-/// Something that happened in a match, and that no client may miss.
+/// An event of a match that no client may miss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MatchEvent {
     /// A player joined, or was in the match when the receiver joined.
@@ -29,7 +29,7 @@ pub enum MatchEvent {
     Died {
         /// The entity that the player controls.
         player: EntityId,
-        /// The player who killed `player`; the same one for a suicide.
+        /// The player who killed `player`. After a suicide it is the player's own id.
         by: EntityId,
     },
     /// A player's health or score changed.
@@ -55,7 +55,7 @@ pub enum MatchEvent {
     Round {
         /// The phase.
         phase: RoundPhase,
-        /// The tick in which the time of the phase is over; `None` if the phase has no time limit.
+        /// The tick in which the phase ends; `None` if the phase has no time limit.
         ends: Option<Tick>,
     },
     /// An event that the game defines.
@@ -65,11 +65,11 @@ pub enum MatchEvent {
 /// The phase of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum RoundPhase {
-    /// Waiting for players; the score is reset when the round begins.
+    /// The match waits for players. The score is reset when the round begins.
     WarmUp,
     /// The round is played.
     Playing,
-    /// The round is over: nobody moves, and the next round is about to begin.
+    /// The round is over, and nobody moves. The next round is about to begin.
     Intermission,
 }
 

@@ -2,16 +2,18 @@
 //!
 //! A writer calls [`frame`]. A reader calls [`Framer::next_frame`] until it returns `None`.
 
-/// Limit in bytes of a client's control message: the largest is a hello with a connect token.
+/// Maximum length of a client's control message, in bytes. The longest message is a hello with a
+/// connect token.
 pub const MAX_CLIENT_FRAME: usize = 1024;
 
-/// Limit in bytes of a server's control message: the largest is a hello with a schema.
+/// Maximum length of a server's control message, in bytes. The longest message is a hello with a
+/// schema.
 pub const MAX_SERVER_FRAME: usize = 8192;
 
 /// Bytes of the length at the beginning of a frame.
 const LENGTH_BYTES: usize = 2;
 
-/// Why a byte stream cannot be split into frames.
+/// The reason why a byte stream cannot be split into frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// A frame is longer than any message.
@@ -59,11 +61,11 @@ impl Framer {
         Self { limit, partial: Vec::new() }
     }
 
-    /// Takes bytes off the front of `bytes` up to the end of the next frame and returns
-    /// its content, or `None` once `bytes` is used up.
+    /// Takes bytes off the front of `bytes` up to the end of the next frame, and returns the
+    /// frame's content. Returns `None` if `bytes` is used up.
     ///
     /// # Errors
-    /// The stream cannot be continued: the connection must be closed.
+    /// The stream cannot be continued, so the connection must be closed.
     pub fn next_frame(&mut self, bytes: &mut &[u8]) -> Result<Option<Vec<u8>>, FrameError> {
         self.take_until(LENGTH_BYTES, bytes);
         let &[low, high, ..] = self.partial.as_slice() else {

@@ -1,4 +1,4 @@
-//! Names of matches: a server may run several on one port.
+//! Names of matches, because a server may run several on one port.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,11 +10,11 @@ use bincode::{Decode, Encode};
 /// Limit in bytes of a match's name.
 pub const MAX_MATCH_NAME: usize = 32;
 
-/// Maximum number of matches per server: each costs a core while it is played.
+/// Maximum number of matches per server. Each match costs a core while it is played.
 pub const MAX_MATCHES: usize = 8;
 
-/// The name of a match on its server: 1 to [`MAX_MATCH_NAME`] letters and digits of ASCII,
-/// hyphens and underscores, so that it fits a URL, a file name and a metric's label as it is.
+/// The name of a match on its server: 1 to [`MAX_MATCH_NAME`] letters and digits of ASCII, hyphens
+/// and underscores. So it fits a URL, a file name and a metric's label without changes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode)]
 pub struct MatchName(String);
 
@@ -60,7 +60,7 @@ impl<Context> Decode<Context> for MatchName {
 
 bincode::impl_borrow_decode!(MatchName);
 
-/// The names of the matches of a server, at most [`MAX_MATCHES`], in their order.
+/// The names of a server's matches, at most [`MAX_MATCHES`], in the server's order.
 #[derive(Clone, Debug, PartialEq, Eq, Encode)]
 pub struct MatchNames(Vec<MatchName>);
 

@@ -24,7 +24,7 @@ use crate::{PROTOCOL_VERSION, Tick};
 pub struct MapHash(pub [u8; 32]);
 
 impl MapHash {
-    /// In a client's hello, this stands for any map that the server plays.
+    /// In a client's hello, this hash stands for any map that the server plays.
     pub const ANY: Self = Self([0; 32]);
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for MapHash {
 pub struct GameHash(pub [u8; 32]);
 
 impl GameHash {
-    /// The hash of the data that a server sends; `None` if there are none.
+    /// The hash of the data that a server sends; `None` if there are no data.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         (!bytes.is_empty()).then(|| Self(blake3::hash(bytes).into()))
     }
@@ -51,7 +51,7 @@ impl fmt::Display for GameHash {
     }
 }
 
-/// Limit in bytes of the connect token in a hello.
+/// Maximum length of the connect token in a hello, in bytes.
 pub const MAX_TOKEN: usize = 512;
 
 /// The first message of a client.
@@ -73,8 +73,8 @@ impl ClientHello {
         Self { version: PROTOCOL_VERSION, map, name, token, ticket, match_name: None }
     }
 
-    /// Adds a connect token. One of more than [`MAX_TOKEN`] bytes is left out: no server
-    /// would accept it.
+    /// Adds a connect token. A token of more than [`MAX_TOKEN`] bytes is left out, because no
+    /// server would accept it.
     pub fn with_token(mut self, token: &[u8]) -> Self {
         if token.len() <= MAX_TOKEN {
             self.token = token.to_owned();
@@ -87,7 +87,7 @@ impl ClientHello {
         Self { ticket, ..self }
     }
 
-    /// Asks for the match of this name, or for the server's first if it is `None`.
+    /// Asks for the match of this name, or for the server's first match if the name is `None`.
     pub fn with_match(self, match_name: Option<MatchName>) -> Self {
         Self { match_name, ..self }
     }
@@ -117,7 +117,7 @@ impl ClientHello {
         self.ticket
     }
 
-    /// The match that the client asks for; `None` for the server's first.
+    /// The match that the client asks for; `None` for the server's first match.
     pub fn match_name(&self) -> Option<&MatchName> {
         self.match_name.as_ref()
     }
@@ -199,7 +199,7 @@ pub enum RefusalReason {
     /// All player places that are open to the client are taken.
     #[error("the server is full (players: {limit}; reserved places are not counted)")]
     Full {
-        /// The number of places that are open to the client. Reserved ones count only if the
+        /// The number of places that are open to the client. Reserved places count only if the
         /// client may have them.
         limit: u16,
     },
@@ -238,12 +238,12 @@ pub enum RefusalReason {
         /// The matches that it has.
         matches: MatchNames,
     },
-    /// The operator's list of who may play does not name this client.
+    /// The operator's list of admitted players does not name this client.
     #[error("the server's list of players does not name this client; its operator can add it")]
     NotAllowed,
 }
 
-/// Why a server ends a session that had begun.
+/// The reason why a server ends a session that had begun.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, thiserror::Error)]
 pub enum ClosingReason {
     /// The server is shutting down.
@@ -269,15 +269,15 @@ pub enum ServerMessage {
     Refused(RefusalReason),
     /// The last message to a client that had joined.
     Closing(ClosingReason),
-    /// A match event, in the order in which they happened.
+    /// A match event. Events are sent in the order in which they happened.
     Event {
         /// The first tick whose state shows it.
         tick: Tick,
         /// The event.
         event: MatchEvent,
     },
-    /// The match continues in another world: the client says hello again, and everything
-    /// it knows of the old world is void.
+    /// The match continues in another world. The client says hello again, and everything that it
+    /// knows of the old world is void.
     NewWorld {
         /// The map of the new world, which may be that of the old one.
         map: MapHash,
@@ -343,8 +343,8 @@ pub fn hello_version(content: &[u8]) -> Option<u32> {
 }
 
 fn encode<M: Encode>(message: &M, configuration: impl Config, limit: usize) -> Vec<u8> {
-    // Neither call can fail: every text in a message has a type that bounds its length, or
-    // came out of a frame, and writing to memory has no errors.
+    // Neither call can fail. Every text in a message has a type that bounds its length, or came out
+    // of a frame, and writing to memory never fails.
     let content = bincode::encode_to_vec(message, configuration).expect("memory has no errors");
     frame(&content, limit).expect("the types of a message keep it below the limit of a frame")
 }

@@ -6,7 +6,7 @@ use bincode::de::Decoder;
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
-/// Maximum number of characters of a player's name: as many as a score board can show.
+/// Maximum number of characters of a player's name. A score board can show this many.
 pub const MAX_NAME_CHARS: usize = 24;
 
 /// A player's name, checked to be printable.
@@ -30,10 +30,10 @@ pub enum NameError {
     /// It has more than [`MAX_NAME_CHARS`] characters.
     #[error("a name must have at most {MAX_NAME_CHARS} characters")]
     TooLong,
-    /// It has blanks at either end, which cannot be seen.
+    /// The name has blanks at an end, where they cannot be seen.
     #[error("a name must not begin or end with a blank")]
     Padded,
-    /// It has a character that could forge a log line or a score board.
+    /// The name has a character that could forge a log line or a score board.
     #[error("a name must not have control or direction characters")]
     Unprintable,
 }

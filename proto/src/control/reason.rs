@@ -7,10 +7,10 @@ use super::{ClosingReason, RefusalReason};
 /// Declares each reason with its code, the stage at which it occurs, and its sentence.
 macro_rules! reasons {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $stage:ident, $sentence:literal;)*) => {
-        /// Why a client was refused, or is no longer in the match. Logs, metrics, the
-        /// reason phrase of a QUIC close and `deploy/REFUSALS.md` all use its
-        /// [`code`](Self::code). [`RefusalReason`] and [`ClosingReason`], which are sent
-        /// on the control stream, map to one of these.
+        /// The reason why a client was refused, or is no longer in the match. Logs, metrics, the
+        /// reason phrase of a QUIC close and `deploy/REFUSALS.md` all use its [`code`](Self::code).
+        /// [`RefusalReason`] and [`ClosingReason`], which are sent on the control stream, map to
+        /// one of these.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Reason {
             $($(#[$doc])* $name,)*
@@ -48,9 +48,9 @@ macro_rules! reasons {
 /// When a reason can end a connection.
 #[derive(PartialEq, Eq)]
 enum Stage {
-    /// Only before the client is in the match.
+    /// Only before the client has joined the match.
     Joining,
-    /// Only once the client is in the match.
+    /// Only after the client has joined the match.
     Joined,
     /// At any time.
     Any,
@@ -78,7 +78,7 @@ reasons! {
     AddressLimit = "address_limit", Joining, "the address has reached its limit";
     /// The server has no match of the name that the client asks for.
     NoSuchMatch = "no_such_match", Joining, "the server has no match of that name";
-    /// The operator's list of who may play does not name the client.
+    /// The operator's list of admitted players does not name the client.
     NotAllowed = "not_allowed", Joining, "the server's list of players does not name the client";
     /// More connections are open than the server accepts.
     Overloaded = "overloaded", Joining, "too many connections are open";
@@ -104,7 +104,7 @@ reasons! {
     Idle = "idle", Joined, "the player was idle for too long";
     /// The player has connected again.
     Replaced = "replaced", Joined, "the same player has connected again";
-    /// The match cannot go on; the server's other matches do.
+    /// The match cannot go on. The server's other matches continue.
     MatchFailed = "match_failed", Joined, "the match has failed";
     /// The client does not accept QUIC datagrams, which carry the snapshots.
     NoDatagrams = "no_datagrams", Any, "the client accepts no QUIC datagrams";

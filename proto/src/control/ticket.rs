@@ -4,8 +4,8 @@ use std::fmt;
 
 use bincode::{Decode, Encode};
 
-/// The secret with which a client that lost its connection rejoins as the same player.
-/// The server draws it at random, and accepts any client that has it as that player.
+/// The secret with which a client that lost its connection rejoins as the same player. The server
+/// draws the ticket at random. It accepts any client that has the ticket as that player.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct Ticket(pub [u8; 16]);
 

@@ -1,5 +1,5 @@
-//! The table `[models]`, which names a file for each model, relative to the map, and the tables
-//! `[materials.NAME]`, which say what a model is made of and how its bodies move.
+//! The table `[models]` names a file for each model, relative to the map. The tables
+//! `[materials.NAME]` say what a model is made of and how its bodies move.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -29,7 +29,7 @@ pub(super) struct RawMaterial {
     /// Whether a game drives its bodies.
     #[serde(default)]
     kinematic: bool,
-    /// Whether its bodies fly, and nobody shoves them.
+    /// Whether bodies of the model fly, and players cannot shove them.
     #[serde(default)]
     missile: bool,
 }
@@ -51,8 +51,8 @@ impl RawMaterial {
     }
 }
 
-/// Reads the `raw` models of the `text` of a file, in the order of their names;
-/// `read` gives the text of each by its name and path.
+/// Reads the `raw` models of the `text` of a file, in the order of their names. `read` gives the
+/// text of each, by its name and path.
 pub(super) fn read(
     raw: &RawModels,
     materials: &Materials,

@@ -102,10 +102,10 @@ fn values(schema: &Schema, state: &State) -> MatchValues {
     }
 }
 
-/// Runs the bytes; returns how many motions with no, one and two touched bodies arrived.
+/// Runs the bytes. Returns how many motions with no, one and two touched bodies arrived.
 ///
 /// # Panics
-/// Bytes that were not damaged are rejected or decoded wrongly.
+/// A session rejects undamaged bytes or decodes them wrongly.
 pub(crate) fn play(bytes: &[u8]) -> [u32; AuthoritativeMotion::MAX_TOUCHED + 1] {
     let bounds = WorldBounds::new([-512; 3], [16; 3]).unwrap();
     let match_info = match_info(bounds);

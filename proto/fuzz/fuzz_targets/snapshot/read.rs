@@ -10,10 +10,10 @@ use obsp_proto::snapshot::{BaselineQuery, Snapshot, SnapshotCodec};
 use obsp_sim::{ModelId, Posture};
 
 /// Decodes the bytes as a snapshot of a game with all kinds of values, then as one of a game
-/// without values. Returns the latter, if it is one.
+/// without values. Returns the result of the second decoding, if there is one.
 ///
 /// # Panics
-/// It contains an impossible entity, or a value out of range.
+/// The snapshot contains an impossible entity, or a value out of range.
 pub(crate) fn read(bytes: &[u8]) -> Option<Snapshot> {
     let (a, b) = (Field::new("a", -1, 30), Field::new("b", 0, 65_535));
     let fields = vec![a.clone(), b.clone()];

@@ -62,8 +62,8 @@ fn missed(late: f64) -> u32 {
 #[test]
 fn a_jittery_connection_gets_the_margin_that_it_needs() {
     assert_eq!([1.0, 2.0, 3.0].map(missed), [0; 3]);
-    // One in fifty of three thousand commands is late. The clock does not follow them, so that
-    // the client does not act late all the time.
+    // One in fifty of three thousand commands is late. The clock does not adapt to these commands,
+    // so that the client does not act late all the time.
     assert!(missed(12.0) > 50);
 }
 
@@ -112,9 +112,9 @@ fn a_clock_that_is_far_ahead_is_set_back_at_once_and_only_once() {
     assert!((ahead(&clock, 262.0, 62.0) - before).abs() < 1.0);
 }
 
-/// Symptom: all commands of a player whose hello was lost once came 0.1 s too late for a
-/// second. Cause: the first report after the clock was set back corrected the error of the
-/// estimate, and a later report, of the time before that correction, corrected it once more.
+/// Symptom: all commands of a player whose hello was lost once came 0.1 s too late for a second.
+/// Cause: the first report after the clock was set back corrected the error of the estimate. A
+/// later report described the time before that correction, and corrected the error once more.
 #[test]
 fn the_estimate_of_a_clock_that_was_set_back_is_corrected_once() {
     for (leads, expected) in [([8.0; 2], TARGET - 8.0), ([-1.0, -3.0], TARGET + 3.0)] {
@@ -134,9 +134,9 @@ fn the_estimate_of_a_clock_that_was_set_back_is_corrected_once() {
     }
 }
 
-/// Symptom: after a stall of ten seconds the clock was set back by half a second only.
-/// Cause: the first snapshots after the stall still reported what the server had
-/// measured before it, so the stall was taken for the round trip.
+/// Symptom: after a stall of ten seconds the clock was set back by half a second only. Cause: the
+/// first snapshots after the stall still reported the server's measurements from before the stall.
+/// So the stall was taken for the round trip.
 #[test]
 fn a_stall_is_not_taken_for_a_long_round_trip() {
     let mut clock = settled();
@@ -155,12 +155,12 @@ fn a_stall_is_not_taken_for_a_long_round_trip() {
     assert!((6.0..8.5).contains(&ahead), "{ahead} ticks ahead");
 }
 
-/// Ticks from the answer to the hello until all further commands are used, over a line of 6
-/// ticks there and back, to a server that let the hello wait.
+/// Number of ticks from the answer to the hello until all further commands are used. The line takes
+/// 6 ticks there and back, and the server let the hello wait.
 fn unused_after_waiting(wait: f64) -> u32 {
     let elapsed = Duration::from_secs_f64((6.0 + wait) / 60.0);
     let mut clock = Clock::new(NonZeroU16::new(60).unwrap(), Tick(1000), elapsed, at(0.0));
-    // At 0 the server is at tick 1003, as the answer took 3 ticks to come.
+    // At time 0 the server is at tick 1003, because the answer took 3 ticks to come.
     let (mut on_the_way, mut window) = (Vec::new(), Vec::new());
     let (mut reports, mut last_unused) = (std::collections::VecDeque::new(), 0);
     for step in 0..6000 {
@@ -196,9 +196,9 @@ fn unused_after_waiting(wait: f64) -> u32 {
     last_unused
 }
 
-/// Symptom: a player whose answer had waited for 3 s could not move for 19 s. Cause:
-/// the wait was taken for the round trip, so the clock was set back by half a second
-/// at a time, and only after another such round trip.
+/// Symptom: a player whose answer had waited for 3 s could not move for 19 s. Cause: the wait was
+/// taken for the round trip. So the clock was set back by half a second at a time, and the next
+/// step came only after another such round trip.
 #[test]
 fn an_answer_that_waited_at_the_server_is_not_taken_for_distance() {
     for wait in [0.0, 30.0, 60.0, 180.0, 600.0] {
