@@ -1,11 +1,11 @@
 //! Rounds a simulation state to integers, once a tick for all clients.
 //!
-//! A [`Quantiser`] rounds the states of a match in order; [`Quantised`] is the result of
-//! one tick. Positions become points of a lattice of [`STEPS_PER_UNIT`] within the map's
-//! [`WorldBounds`], orientations the smallest three components of their quaternion,
-//! headings 4096 steps a turn, velocities multiples of [`VELOCITY_STEP`]. A client decodes
-//! exactly the integers that were rounded here. A rounded position may lie up to half a step
-//! inside a wall: it is for display, and nothing is ever simulated from it.
+//! A [`Quantiser`] rounds the states of a match in order. [`Quantised`] is the result of one tick.
+//! Positions become points of a lattice of [`STEPS_PER_UNIT`] within the map's [`WorldBounds`]. An
+//! orientation becomes the smallest three components of its quaternion, a heading one of 4096
+//! steps, and a velocity a multiple of [`VELOCITY_STEP`]. A client decodes exactly the integers
+//! that were rounded here. A rounded position may lie up to half a step inside a wall. It is only
+//! for display, and nothing is ever simulated from it.
 
 mod entity;
 mod orientation;

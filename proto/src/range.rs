@@ -1,11 +1,11 @@
-//! An adaptive binary range coder: likely bits cost little.
+//! An adaptive binary range coder. Likely bits cost little.
 //!
 //! [`Coder`] is one interface for both directions, so that a layout is written once. A writer
-//! passes each value to it. A reader passes any value and gets the written one back. All arithmetic
-//! is in 32-bit integers (`PROTOCOL.md`, "Range coding").
+//! passes each value to the coder. A reader passes any value and gets back the value that was
+//! written. All arithmetic is in 32-bit integers (`PROTOCOL.md`, "Range coding").
 //!
-//! The coder is Martin's (1979) in the binary form of Pavlov's LZMA: a carry propagates
-//! into the bytes already written, and the reader needs no division for a bit.
+//! The coder is Martin's (1979) in the binary form of Pavlov's LZMA. A carry propagates into the
+//! bytes already written, and the reader needs no division for a bit.
 
 mod decoder;
 mod encoder;
@@ -20,7 +20,7 @@ struct Probability(u16);
 /// Shift for the adaptation of a probability: each coded bit moves it by 1/32 of the difference.
 const ADAPTATION: u32 = 5;
 
-/// Lower limit of the range: bytes are shifted out to keep it above this.
+/// Lower limit of the range. Bytes are shifted out to keep the range above it.
 const MIN_RANGE: u32 = 1 << 24;
 
 /// Maximum number of bits that are coded at once without a probability.
@@ -33,7 +33,7 @@ impl Probability {
         Self(u16::from(prior) << 8)
     }
 
-    /// The part of the range that a 1 takes: more than nothing, less than all.
+    /// The part of the range that a 1 takes. It is neither nothing nor all of the range.
     fn share(self, range: u32) -> u32 {
         (range >> 16) * u32::from(self.0)
     }
@@ -138,8 +138,8 @@ mod tests {
         }
     }
 
-    /// Fuzzing found this defect. Symptom: numbers above the greatest possible one were taken for
-    /// it, and the excess was lost before the check at the end.
+    /// Fuzzing found this defect. Symptom: a number above the greatest possible one was taken for
+    /// the greatest one, and the excess was lost before the check at the end.
     #[test]
     fn numbers_that_no_writer_produces_are_rejected() {
         let bytes = [0xff, 0xff, 0xff, 0xff, 0xe3, 0x00, 0x0f];

@@ -1,6 +1,6 @@
 //! The values that a game defines: the fields of its players, bodies and matches, and its events.
-//! The server's hello carries the [`Schema`], so both ends code the fields by the same ranges, and
-//! a client that does not know the game can show them by name.
+//! The server's hello carries the [`Schema`]. So both ends code the fields by the same ranges, and
+//! a client can show them by name even if it does not know the game.
 
 mod encoding;
 mod field;
@@ -17,7 +17,7 @@ pub use field::{Field, MAX_FIELD_NAME, MAX_FIELDS};
 pub use game_event::{EventError, GameEvent, MAX_EVENT_DATA};
 pub use values::{FieldValues, MatchValues};
 
-/// Limit in bytes of an encoded schema: enough for about two hundred fields.
+/// Maximum length of an encoded schema, in bytes. It is enough for about two hundred fields.
 pub const MAX_SCHEMA: usize = 4096;
 
 /// Maximum number of kinds of events per game.
@@ -50,12 +50,12 @@ pub struct Schema {
 pub struct SchemaParts {
     /// Fields of the whole match.
     pub of_match: Vec<Field>,
-    /// Fields of each player that only the player's own client is sent.
+    /// Fields of each player that the server sends only to the player's own client.
     pub of_own_player: Vec<Field>,
     /// Fields of each player, on foot or driving.
     pub of_players: Vec<Field>,
-    /// The models of bodies in the order of their ids: name, and fields of the bodies that
-    /// have it and are not players.
+    /// The models of bodies in the order of their ids. Each has its name and the fields of its
+    /// bodies, except bodies that are players.
     pub models: Vec<(String, Vec<Field>)>,
     /// Names of the kinds of events.
     pub events: Vec<String>,
@@ -171,7 +171,7 @@ impl Schema {
         &self.of_match
     }
 
-    /// Fields of each player that only the player's own client is sent.
+    /// Fields of each player that the server sends only to the player's own client.
     pub fn of_own_player(&self) -> &[Field] {
         &self.of_own_player
     }
@@ -181,8 +181,8 @@ impl Schema {
         &self.of_players
     }
 
-    /// Fields of the bodies that have this model and are not players; empty for a model that the
-    /// schema does not have.
+    /// Fields of the bodies of this model, except bodies that are players; empty for a model that
+    /// the schema does not have.
     pub fn of_model(&self, model: ModelId) -> &[Field] {
         self.models.get(usize::from(model.0)).map_or(&[], |(_, fields)| fields)
     }
@@ -226,7 +226,7 @@ impl Schema {
         self.events.iter().position(|event| event == name).map(|index| index as u8)
     }
 
-    /// Whether the match, or a client's own player alone, has fields.
+    /// Whether the match has fields, or a client's own player has fields that no other client gets.
     pub(crate) fn has_shared_fields(&self) -> bool {
         !self.of_match.is_empty() || !self.of_own_player.is_empty()
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bincode::{Decode, Encode};
 
-/// A moment: the time since an origin of the caller's choice. Only moments of one
-/// session are compared, so every caller may choose its own origin, and tests need no clock.
+/// A moment: the time since an origin of the caller's choice. Only moments of one session are
+/// compared. So every caller may choose an origin, and tests need no clock.
 ///
 /// ```
 /// use std::time::Duration;
@@ -37,7 +37,7 @@ impl Time {
         self.0
     }
 
-    /// The time since `earlier`; zero if this is not after it.
+    /// The time since `earlier`; zero if `earlier` is later than this moment.
     pub fn since(self, earlier: Self) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
@@ -91,7 +91,7 @@ impl Tick {
         self.0.checked_sub(count).map(Self)
     }
 
-    /// How many ticks this is after `other`; negative if before it.
+    /// Number of ticks by which this tick is after `other`; negative if it is before.
     pub fn distance(self, other: Self) -> i64 {
         i64::from(self.0) - i64::from(other.0)
     }
@@ -101,8 +101,8 @@ impl Tick {
         self.0 as u16
     }
 
-    /// The tick nearest to `near` whose lowest 16 bits are these; `None` if that would be
-    /// before tick 0 or after the last. It is the right one if both ends' current ticks differ by
+    /// The tick nearest to `near` whose lowest 16 bits are `low`; `None` if that would be before
+    /// tick 0 or after the last tick. The result is right if both ends' current ticks differ by
     /// less than 2^15 (four minutes at 128 a second), which the idle time-out ensures.
     pub fn from_low_bits(low: u16, near: Self) -> Option<Self> {
         let offset = low.wrapping_sub(near.low_bits()) as i16;

@@ -1,9 +1,9 @@
-//! Connect tokens, after netcode.io: a backend seals one, a client carries it and a
-//! server opens it, so that only clients that the backend has sent may join.
+//! Connect tokens, after netcode.io. A backend seals a token, a client carries it, and a server
+//! opens it. So only clients that the backend has sent may join.
 //!
-//! Backend and server share a [`JoinKey`]; a client can neither read nor change its token.
+//! Backend and server share a [`JoinKey`]. A client can neither read nor change its token.
 //! `PROTOCOL.md` has the layout of a token, so that a backend in any language can write tokens.
-//! [`JoinKey::seal`] and [`JoinKey::open`] keep no state: the server itself ensures that each token
+//! [`JoinKey::seal`] and [`JoinKey::open`] keep no state. The server itself ensures that each token
 //! is used once.
 
 use std::fmt;
@@ -14,10 +14,10 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::control::{MAX_TOKEN, PlayerName};
 
-/// The first bytes of a token. Another layout would have others.
+/// The first bytes of a token. Another layout would begin with other bytes.
 const MAGIC: &[u8; 4] = b"obt1";
 
-/// Bytes in front of the sealed content: the magic, the expiry time, and the salt.
+/// Number of bytes in front of the sealed content: the magic, the expiry time, and the salt.
 const HEADER: usize = MAGIC.len() + 8 + SALT;
 
 /// Bytes of the salt, which also identifies the token.
@@ -29,10 +29,10 @@ const SEAL: usize = 16;
 /// Maximum number of servers that a token may name.
 pub const MAX_TOKEN_SERVERS: usize = 4;
 
-/// Limit in bytes of a server's address in a token.
+/// Maximum length of a server's address in a token, in bytes.
 pub const MAX_TOKEN_SERVER: usize = 48;
 
-/// Limit in bytes of the user data in a token.
+/// Maximum length of the user data in a token, in bytes.
 pub const MAX_USER_DATA: usize = 128;
 
 /// The secret that backend and server share.
@@ -61,7 +61,7 @@ pub struct JoinKey([u8; 32]);
 /// The content of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenClaims {
-    /// The backend's number of the player; never 0.
+    /// The number that the backend gives to the player; never 0.
     pub player: u64,
     /// The player's name, which overrides the name in the client's hello.
     pub name: PlayerName,
@@ -70,7 +70,7 @@ pub struct TokenClaims {
     /// The servers that accept the token, as `HOST:PORT`; empty if every server with the key
     /// accepts it.
     pub servers: Vec<String>,
-    /// Bytes of the backend's choice, for the server's game.
+    /// Bytes that the backend chooses, for the server's game.
     pub user_data: Vec<u8>,
 }
 
@@ -85,19 +85,19 @@ pub struct OpenedToken {
     pub claims: TokenClaims,
 }
 
-/// Why a token cannot be opened or made.
+/// The reason why a token cannot be opened or made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// It does not have the length or the first bytes of a token.
+    /// The token does not have the length or the first bytes of a token.
     #[error("not a connect token")]
     Format,
-    /// It was sealed with another key, or changed.
+    /// The token was sealed with another key, or was changed.
     #[error("the token was sealed with another key, or was changed")]
     Seal,
     /// Its content violates the layout.
     #[error("the content of the token is malformed")]
     Content,
-    /// Its content does not fit into a token.
+    /// The content does not fit into a token.
     #[error("the content does not fit into a token")]
     TooLong,
     /// The system provides no random bytes.
@@ -181,7 +181,7 @@ impl JoinKey {
     /// Opens a token. The caller checks whether it has expired or was used before.
     ///
     /// # Errors
-    /// It is not a token, was not sealed with this key, or violates the layout.
+    /// The bytes are not a token, were not sealed with this key, or violate the layout.
     pub fn open(&self, token: &[u8]) -> Result<OpenedToken, TokenError> {
         if token.len() > MAX_TOKEN || token.len() < HEADER + SEAL || !token.starts_with(MAGIC) {
             return Err(TokenError::Format);

@@ -6,8 +6,8 @@ use obsp_sim::{EntityId, EntityState, Kind, ModelId, Posture};
 use super::{QuantisedOrientation, WorldBounds};
 use crate::schema::FieldValues;
 
-/// Units per second in one step of a quantised velocity: coarse, since it only helps to
-/// extrapolate a position between two snapshots.
+/// Units per second in one step of a quantised velocity. The step is coarse, because the velocity
+/// only helps to extrapolate a position between two snapshots.
 pub const VELOCITY_STEP: f64 = 4.0;
 
 /// Maximum magnitude of a quantised velocity on one axis, in steps: 2044 units per second, more
@@ -34,7 +34,7 @@ pub struct QuantisedEntity {
     pub values: FieldValues,
 }
 
-/// The fields that only players on foot, or only polyhedra, have.
+/// The fields that only players on foot have, or only polyhedra.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QuantisedBody {
     /// A player on foot, who stays upright.

@@ -5,13 +5,13 @@ use glam::DQuat;
 /// Bits of a component of a quantised orientation.
 pub const COMPONENT_BITS: u32 = 11;
 
-/// Maximum magnitude of a quantised component, which stands for √½: no component but the largest
-/// can exceed it.
+/// Maximum magnitude of a quantised component. It stands for √½, which no component except the
+/// largest can exceed.
 pub const COMPONENT_LIMIT: i16 = (1 << (COMPONENT_BITS - 1)) - 1;
 
-/// An orientation as the three smallest components of its unit quaternion; the largest
-/// follows from them, and is positive since q and -q are the same rotation. The error is
-/// greatest where all four are equal, under 0.0025 radians: 0.07 units at the corner of a
+/// An orientation as the three smallest components of its unit quaternion. The largest component
+/// follows from them, and is positive because q and -q are the same rotation. The error is greatest
+/// if all four components are equal: under 0.0025 radians, which is 0.07 units at the corner of a
 /// crate of 32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct QuantisedOrientation {
@@ -20,8 +20,8 @@ pub struct QuantisedOrientation {
 }
 
 impl QuantisedOrientation {
-    /// The orientation whose component number `largest` (0 to 3 for x, y, z, w) is left
-    /// out and whose others are these, in that order. `None` if a number is out of range.
+    /// The orientation whose component number `largest` (0 to 3 for x, y, z, w) is left out.
+    /// `components` are the other three, in that order. `None` if a number is out of range.
     pub fn new(largest: u8, components: [i16; 3]) -> Option<Self> {
         let possible = largest < 4
             && components.iter().all(|c| (-COMPONENT_LIMIT..=COMPONENT_LIMIT).contains(c));

@@ -61,7 +61,7 @@ impl Quantiser {
     /// Rounds the next state of a game that has no values of its own. Ticks may be skipped.
     ///
     /// # Errors
-    /// A slot or the tick cannot be encoded; the quantiser is unchanged then.
+    /// A slot or the tick cannot be encoded. The quantiser is not changed then.
     pub fn quantise(&mut self, state: &State) -> Result<Quantised, QuantiseError> {
         self.quantise_with(state, &MatchValues::default())
     }
@@ -86,7 +86,8 @@ impl Quantiser {
             return Err(QuantiseError::SlotOutOfRange { slot });
         }
         let highest = state.entities.iter().map(|entity| usize::from(entity.id.slot) + 1).max();
-        // Used slots stay in the list when they become empty, because clients must learn that.
+        // Slots that were used stay in the list when they become empty, because clients must learn
+        // that.
         let count = highest.unwrap_or(0).max(self.entities.len());
         self.revision += 1;
         self.changed.resize(count, 0);
@@ -128,8 +129,8 @@ impl Quantised {
         self.tick
     }
 
-    /// The number of states that the quantiser has rounded, this one included. It dates changes
-    /// even if ticks are skipped, and is never 0.
+    /// The number of states that the quantiser has rounded, this one included. It gives changes a
+    /// date even if ticks are skipped, and is never 0.
     pub(crate) fn revision(&self) -> u32 {
         self.revision
     }
@@ -144,7 +145,7 @@ impl Quantised {
         self.entities.get(slot)?.as_ref()
     }
 
-    /// The revision at which a slot's content last changed; 0 if it never had any.
+    /// The revision at which a slot's content last changed; 0 if the slot never had any content.
     pub(crate) fn changed(&self, slot: usize) -> u32 {
         self.changed.get(slot).copied().unwrap_or(0)
     }
@@ -160,7 +161,7 @@ impl Quantised {
         self.of_match
     }
 
-    /// The values that only this player's client is sent.
+    /// The values that the server sends only to this player's client.
     pub(crate) fn of_own_player(&self, player: EntityId) -> FieldValues {
         let found = self.of_own_players.iter().find(|(id, _)| *id == player);
         found.map(|(_, values)| *values).unwrap_or_default()

@@ -10,10 +10,10 @@ pub const STEPS_PER_UNIT: i32 = 32;
 /// any map.
 pub const MAX_POSITION_BITS: u8 = 24;
 
-/// Maximum distance of a corner from zero on each axis, in units: maps reach no further.
+/// Maximum distance of a corner from zero on each axis, in units. Maps reach no further.
 const MAX_ORIGIN: i32 = 1 << 20;
 
-/// The box within which positions are rounded to lattice points. A position outside is
+/// The box within which positions are rounded to lattice points. A position outside the box is
 /// clamped to it.
 ///
 /// ```
@@ -83,7 +83,7 @@ impl WorldBounds {
         let (mut origin, mut bits) = ([0; 3], [0; 3]);
         for axis in 0..3 {
             let extent = greatest[axis] - least[axis].floor();
-            // The comparison is negated, so that a NaN also fails.
+            // This form of the comparison also refuses a NaN.
             if !(extent >= 0.0 && least[axis].abs() <= limit && greatest[axis].abs() <= limit) {
                 return Err(BoundsError::Corner { axis });
             }

@@ -5,19 +5,20 @@ use super::{Coder, MIN_RANGE, Probability, RAW_STEP};
 use crate::DatagramError;
 
 /// Reads the values that an [`Encoder`](super::Encoder) wrote with the same table. It returns only
-/// values that can be written, whatever the bytes are. Bytes beyond the last one count as zeros.
+/// values that can be written, even if the bytes are arbitrary. Bytes beyond the last one count as
+/// zeros.
 #[derive(Clone, Debug)]
 pub struct Decoder<'a, const N: usize> {
     probabilities: [Probability; N],
     bytes: &'a [u8],
     /// The next byte to be read.
     next: usize,
-    /// `low` and `range` are as in the encoder.
+    /// `low` and `range` are those of the encoder.
     low: u32,
     range: u32,
-    /// How far above `low` the number is that the bytes encode.
+    /// The encoded number, less `low`.
     above: u32,
-    /// Whether that number was ever above the greatest that can be written.
+    /// Whether that number was ever above the greatest number that can be written.
     is_beyond: bool,
 }
 
@@ -38,7 +39,7 @@ impl<'a, const N: usize> Decoder<'a, N> {
     /// Checks that the bytes are exactly those that the encoder would have written.
     ///
     /// # Errors
-    /// The bytes are too many or too few, or not those of any encoder.
+    /// The bytes are too many or too few, or no encoder could have written them.
     pub fn finish(self) -> Result<(), DatagramError> {
         let ends_in_zero = self.bytes.last() == Some(&0);
         let goes_on = self.next < self.bytes.len();
@@ -92,7 +93,7 @@ impl<const N: usize> Coder for Decoder<'_, N> {
         while width > 0 {
             let step = width.min(RAW_STEP);
             self.range >>= step;
-            // A number above the greatest that could be written is taken as the last symbol.
+            // A number above the greatest one that can be written is taken as the last symbol.
             let part = (self.above / self.range).min((1 << step) - 1);
             self.low = self.low.wrapping_add(part * self.range);
             self.above -= part * self.range;

@@ -2,16 +2,16 @@
 
 use super::{Coder, MIN_RANGE, Probability, RAW_STEP};
 
-/// Writes values with a table of probabilities, which each encoder starts from the beginning.
+/// Writes values with a table of probabilities. Each encoder starts with the initial table.
 #[derive(Clone, Debug)]
 pub struct Encoder<const N: usize> {
     probabilities: [Probability; N],
     bytes: Vec<u8>,
-    /// Index in `bytes` where coding began: no carry propagates to earlier bytes.
+    /// Index in `bytes` at which coding began. No carry propagates to earlier bytes.
     start: usize,
     /// The smallest number that encodes the values, without the part in `bytes`.
     low: u32,
-    /// How many numbers from `low` on encode the values.
+    /// The count of numbers, from `low` on, that encode the values.
     range: u32,
 }
 
@@ -27,7 +27,7 @@ impl<const N: usize> Encoder<N> {
         self.bytes.len() + 4
     }
 
-    /// The fewest bytes that encode the values: a reader takes missing bytes as zeros.
+    /// The fewest bytes that encode the values. A reader takes missing bytes as zeros.
     pub fn finish(mut self) -> Vec<u8> {
         let last = shortest(self.low, self.range);
         self.add(last.wrapping_sub(self.low));

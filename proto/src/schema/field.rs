@@ -5,7 +5,7 @@ use super::SchemaError;
 /// Maximum number of fields per subject: of the match, of a player, or of a body of one model.
 pub const MAX_FIELDS: usize = 16;
 
-/// Limit in bytes of the name of a field, of a model or of a kind of events.
+/// Maximum length of the name of a field, of a model or of a kind of events, in bytes.
 pub const MAX_FIELD_NAME: usize = 32;
 
 /// A whole number that a game replicates, with its range, which has at most 65,536 values.

@@ -5,11 +5,11 @@ use bincode::{Decode, Encode};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// Limit in bytes of the content of a game's event.
+/// Maximum length of the content of a game's event, in bytes.
 pub const MAX_EVENT_DATA: usize = 256;
 
-/// An event of a game: the number of its kind in the schema, and a content that the game
-/// alone understands.
+/// An event of a game: the number of its kind in the schema, and a content whose meaning only the
+/// game knows.
 ///
 /// ```
 /// use obsp_proto::schema::{EventError, GameEvent};
@@ -45,7 +45,7 @@ impl TryFrom<(u8, Vec<u8>)> for GameEvent {
     }
 }
 
-/// Why a value is not the content of an event.
+/// The reason why a value is not the content of an event.
 #[derive(Debug, thiserror::Error)]
 pub enum EventError {
     /// The schema has no such kind.
@@ -60,7 +60,7 @@ pub enum EventError {
         /// The length.
         bytes: usize,
     },
-    /// The game has sent too many in this tick.
+    /// The game has sent too many events in this tick.
     #[error("the game sends more than {most} events in a tick")]
     TooMany {
         /// Maximum number of events in a tick.

@@ -15,7 +15,7 @@ fn parts() -> SchemaParts {
     }
 }
 
-/// A schema of as many bytes as are allowed.
+/// A schema of the greatest length that is allowed.
 pub(crate) fn longest() -> Arc<Schema> {
     let long = |index: usize| format!("{index:0>32}");
     let of = |count: usize| Schema::of_models((0..count).map(long));

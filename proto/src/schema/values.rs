@@ -3,7 +3,7 @@ use obsp_sim::EntityId;
 use super::{Field, MAX_FIELDS};
 
 /// The values of a subject's fields, in the order of its fields in the schema, each as its
-/// difference from the least value. Places beyond the last field hold 0.
+/// difference from the least value. Indices beyond the last field hold 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FieldValues([u16; MAX_FIELDS]);
 
@@ -52,6 +52,6 @@ pub struct MatchValues {
     pub of_match: FieldValues,
     /// The values of entities that have fields, in any order.
     pub of_entities: Vec<(EntityId, FieldValues)>,
-    /// The values that only each player's own client is sent.
+    /// The values that the server sends only to each player's own client.
     pub of_own_players: Vec<(EntityId, FieldValues)>,
 }

@@ -1,5 +1,5 @@
-//! Tracks the content of each slot that one client is known to have, and chooses the slots that
-//! its next snapshot carries.
+//! Tracks the content of each slot that one client is known to have, and chooses the slots of its
+//! next snapshot.
 //!
 //! Call [`Baselines::prioritize`] and [`Baselines::encode`] for every snapshot, and
 //! [`Baselines::acknowledge`] for every acknowledgement.
@@ -20,13 +20,13 @@ use crate::snapshot::{
 };
 use crate::{DatagramError, MAX_ENTITIES, Tick};
 
-/// Number of snapshots that are remembered until they are acknowledged: more than an
-/// acknowledgement's window plus a round trip of a second, and few enough that a client which never
-/// acknowledges costs little.
+/// Number of snapshots that are remembered until they are acknowledged. It is more than an
+/// acknowledgement's window plus a round trip of a second. It is also small, so that a client which
+/// never acknowledges costs little.
 const HISTORY: usize = 128;
 
-/// How many of the latest ticks in which a slot was sent are remembered: enough for a round trip
-/// of a quarter of a second at 60 Hz, if the slot is sent every tick.
+/// Number of the latest ticks of a slot's sends that are remembered: enough for a round trip of a
+/// quarter of a second at 60 Hz, if the slot is sent every tick.
 const SENT_TICKS: usize = 16;
 
 /// Urgency of an entity that is just due. An entity that has waited for twice its interval has
@@ -35,8 +35,8 @@ const DUE: u64 = 256;
 
 /// For each slot, the content that one client is known to have, and the content that is on its way.
 ///
-/// Contents are dated by the revisions of the quantiser; 0 means never. So a comparison of three
-/// numbers per slot decides whether the slot needs to be sent.
+/// Contents are dated by the revisions of the quantiser. The revision 0 means never. So a
+/// comparison of three numbers per slot decides whether the slot needs to be sent.
 #[derive(Debug)]
 pub(super) struct Baselines {
     codec: SnapshotCodec,
@@ -60,7 +60,7 @@ pub(super) struct Baselines {
     next_sample: usize,
     /// Scratch space: slots to send, with their urgency in the higher bits.
     urgent: Vec<u64>,
-    /// The tick that `urgent` was computed for, if no snapshot has used it yet.
+    /// The tick for which `urgent` was computed, if no snapshot has used it yet.
     prioritized: Option<Tick>,
     /// Scratch space: slots that the snapshot carries.
     carried: Vec<u16>,
@@ -78,9 +78,9 @@ struct SlotRevisions {
 /// The rest of the state of one slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct SlotState {
-    /// The tick in which it was sent last.
+    /// The tick in which the slot was sent last.
     sent_tick: Tick,
-    /// The generation sent last; `None` if the slot was empty.
+    /// The generation that was sent last; `None` if the slot was empty.
     sent_generation: Option<u16>,
     /// How often it was sent.
     sends: u32,
@@ -101,10 +101,10 @@ struct SentSnapshot {
     acknowledged: bool,
     /// Whether it carried the authoritative motion.
     has_motion: bool,
-    /// Whether it carried the values of the match, and those of the client's own player.
+    /// Whether the snapshot carried the values of the match, and those of the client's own player.
     has_match_values: bool,
     has_own_values: bool,
-    /// The slots that it carried, in ascending order, each with its send number.
+    /// The slots that the snapshot carried, in ascending order, each with its send number.
     carried: Vec<(u16, u32)>,
 }
 
@@ -138,12 +138,12 @@ impl Baselines {
         }
     }
 
-    /// The tick of the last snapshot, or that of joining if no snapshot was sent.
+    /// The tick of the last snapshot. If no snapshot was sent, the tick of joining.
     pub(super) fn latest_tick(&self) -> Tick {
         self.history.back().map_or(self.joined, |sent| sent.state.tick())
     }
 
-    /// Applies an acknowledgement; returns how many snapshots it newly acknowledges.
+    /// Applies an acknowledgement, and returns how many snapshots it newly acknowledges.
     pub(super) fn acknowledge(
         &mut self,
         acknowledgement: Acknowledgement,
@@ -155,7 +155,7 @@ impl Baselines {
             if tick <= self.joined {
                 break;
             }
-            // It is no longer known whether a state older than the history was sent.
+            // For a state older than the history, it is no longer known whether it was sent.
             if self.history.front().is_some_and(|sent| tick < sent.state.tick()) {
                 break;
             }
@@ -208,7 +208,7 @@ impl Baselines {
             && state.tick() >= self.joined
     }
 
-    /// Computes which slots the snapshot of `state` is to carry, the most urgent first.
+    /// Computes the slots of the snapshot of `state`, the most urgent first.
     pub(super) fn prioritize(&mut self, state: &Quantised) {
         if !self.is_later(state) {
             return;
@@ -249,7 +249,7 @@ impl Baselines {
             let header = Header { records: count as u8, ..header };
             match self.write(state, &header, &extras, &slots, limit) {
                 Ok(datagram) => break datagram,
-                // `fit` records fitted, but the most urgent ones may be longer, so a few less are
+                // `fit` records fitted, but the most urgent ones may be longer, so a few fewer are
                 // tried.
                 Err(fit) => count = (fit * 15 / 16).min(count.saturating_sub(1)),
             }
@@ -274,7 +274,8 @@ impl Baselines {
         Some(Encoded { datagram, records, postponed: self.urgent.len() - records })
     }
 
-    /// The blocks that are due besides records. The digest is added once the records are known.
+    /// The blocks that are due, besides the records. The digest is added after the records are
+    /// known.
     fn extras(&mut self, state: &Quantised, own: &OwnPlayer, limit: usize) -> Extras {
         let (tick, rate) = (state.tick(), self.codec.tick_rate);
         let mut extras = Extras::default();
@@ -287,7 +288,7 @@ impl Baselines {
                 extras.own_values = self.own_values.take_due(tick, values, acknowledged, rate);
             }
         }
-        // If the limit may not have room for both, the motion waits for a snapshot without values.
+        // If the limit may be too small for both, the motion waits for a snapshot without values.
         let has_values = extras.match_values.is_some() || extras.own_values.is_some();
         if !has_values || limit >= MIN_SNAPSHOT + VALUE_BLOCKS_BYTES {
             extras.motion = self.motion.take_due(tick, own, rate);
@@ -308,7 +309,7 @@ impl Baselines {
         u32::try_from(last.distance(before)).ok()
     }
 
-    /// Records that a slot is sent as it is in `state`; returns the send number.
+    /// Records that a slot is sent with its content in `state`, and returns the send number.
     fn record_send(&mut self, state: &Quantised, index: u16) -> u32 {
         let entity = state.entity(index.into());
         let slot = &mut self.slots[usize::from(index)];
@@ -321,7 +322,7 @@ impl Baselines {
         slot.sends
     }
 
-    /// Encodes these slots. The error is the number of slots that fit.
+    /// Encodes these slots. The error is the number of slots that fit into the limit.
     fn write(
         &self,
         state: &Quantised,
@@ -349,8 +350,8 @@ impl Baselines {
         let longest = i64::from(relevance::longest(self.codec.tick_rate));
         for (index, revisions) in self.revisions.iter().enumerate() {
             let slot = &self.slots[index];
-            // An entity with a velocity that does not move, such as a player running against a
-            // wall, is sent regularly. Otherwise the client would expect it to move.
+            // An entity that has a velocity but does not move is sent regularly. A player who runs
+            // against a wall is an example. Otherwise the client would expect it to move.
             let lingers =
                 || state.speed(index) > 0.0 && state.tick().distance(slot.sent_tick) >= longest;
             if !revisions.may_lack(state.changed(index), self.arrived) && !lingers() {
@@ -436,20 +437,20 @@ impl Baselines {
 }
 
 impl SlotRevisions {
-    /// Whether the client may lack the content that last changed at revision `changed`; 0 stands
-    /// for a slot that never had any.
+    /// Whether the client may lack the content that last changed at revision `changed`. The
+    /// revision is 0 for a slot that never had content.
     fn may_lack(&self, changed: u32, arrived: u32) -> bool {
         self.sent < changed || self.is_lost(arrived)
     }
 
-    /// Whether the last send was lost: it is not acknowledged, but a snapshot sent no earlier
-    /// has arrived.
+    /// Whether the last send was lost: it is not acknowledged, but a snapshot that was sent at that
+    /// time or later has arrived.
     fn is_lost(&self, arrived: u32) -> bool {
         self.acknowledged != self.sent && self.sent <= arrived
     }
 
-    /// Whether the client has the content that last changed at revision `changed`, and cannot
-    /// mistake an older one for it.
+    /// Whether the client has the content that last changed at revision `changed`, and cannot take
+    /// an older content for it.
     fn is_settled(&self, changed: u32, entity: Option<&QuantisedEntity>) -> bool {
         if self.sent == 0 {
             return entity.is_none();
@@ -459,8 +460,8 @@ impl SlotRevisions {
 }
 
 impl SlotState {
-    /// The baseline for a snapshot of `tick` whose header acknowledges the snapshot of
-    /// `acknowledged`, if there is one.
+    /// The baseline for a snapshot of `tick` whose header names `acknowledged` as the latest
+    /// snapshot that arrived; `None` if there is no baseline.
     fn baseline(&self, tick: Tick, acknowledged: Tick) -> Option<Baseline<'_>> {
         let entity = self.acknowledged_entity.as_ref()?;
         let age = u32::try_from(tick.distance(self.acknowledged_tick)).ok()?;

@@ -1,4 +1,4 @@
-//! The jitter buffer: it has exactly one command for every tick, whatever the network does.
+//! The jitter buffer: it gives every tick exactly one command, even on a bad network.
 
 use std::num::NonZeroU16;
 use std::time::Duration;
@@ -9,16 +9,17 @@ use crate::commands::CommandDatagram;
 use crate::snapshot::Lead;
 use crate::{Tick, Time};
 
-/// Ticks ahead of the present for which a command is kept: half a second at the highest
-/// rate. An honest client is early by only a few ticks.
+/// Ticks ahead of the present for which a command is kept: half a second at the highest rate. The
+/// commands of an honest client are only a few ticks early.
 const CAPACITY: u32 = 64;
 
-/// Ticks in a row that repeat the last command when none arrives: long enough to bridge a
-/// burst of losses unnoticed, short enough that no player runs far unintentionally.
+/// Maximum number of ticks in a row that repeat the last command when none arrives. It is long
+/// enough to bridge a burst of losses, and short enough that no player runs far unintentionally.
 const MAX_REPEATS: u32 = 8;
 
-/// A measured lead is remembered for at least this many ticks and at most twice as many: long
-/// enough to see the worst of a jittery connection, short enough for the client to steer by.
+/// A measured lead is remembered for at least this many ticks and at most twice as many. That is
+/// long enough to see the worst of a jittery connection, and short enough for the client to steer
+/// by.
 pub(crate) const LEAD_WINDOW: u32 = 16;
 
 /// Ticks after skipped time in which arrivals are not measured, because commands that waited in a
@@ -29,9 +30,9 @@ const BACKLOG: u32 = 3;
 /// client gains nothing by sending faster, slower, twice or from the future.
 ///
 /// Call [`JitterBuffer::receive`] for every datagram that arrives, and [`JitterBuffer::take`] once
-/// per tick. A command is measured, usable or not, if it arrives for the first time or if the
-/// client has made it again. If unusable commands were not measured, a client would not learn that
-/// its clock is far off, and none of its commands would ever be used.
+/// per tick. A command is measured, usable or not, if it arrives for the first time, or if the
+/// client has set its clock back and made it again. If unusable commands were not measured, a
+/// client would not learn that its clock is far off, and none of its commands would ever be used.
 ///
 /// ```
 /// use std::num::NonZeroU16;
@@ -53,7 +54,7 @@ const BACKLOG: u32 = 3;
 #[derive(Clone, Debug)]
 pub struct JitterBuffer {
     tick_length: Duration,
-    /// The entry of a tick is at its number modulo the capacity.
+    /// The entry of a tick has the index of the tick's number modulo the capacity.
     entries: [Option<Entry>; CAPACITY as usize],
     last_tick: Tick,
     /// When `last_tick` was simulated.
@@ -61,7 +62,7 @@ pub struct JitterBuffer {
     /// Arrivals before this time are not measured.
     backlog_until: Time,
     last_command: Command,
-    /// Ticks in a row without a command of their own.
+    /// Number of ticks in a row without a command of their own.
     missed: u32,
     leads: LeadWindow,
     stats: JitterStats,
@@ -91,18 +92,17 @@ pub enum CommandSource {
 pub struct JitterStats {
     /// Commands that were stored.
     pub accepted: u64,
-    /// Copies of commands that had been stored already: a client sends each command several
-    /// times.
+    /// Number of copies of stored commands. A client sends each command several times.
     pub redundant: u64,
-    /// Different commands for a tick that had one, without a later acknowledgement:
-    /// dropped.
+    /// Number of different commands for a tick that already had one, without a later
+    /// acknowledgement. They are dropped.
     pub conflicting: u64,
-    /// Different commands for a future tick, sent after a later snapshot because the
-    /// client set its clock back: stored instead of the first.
+    /// Number of different commands for a future tick, sent after a later snapshot because the
+    /// client set its clock back. They replace the first command.
     pub replaced: u64,
-    /// Commands for a tick that had been simulated already: dropped.
+    /// Number of commands for a tick that was already simulated. They are dropped.
     pub late: u64,
-    /// Commands for a tick too far ahead: dropped.
+    /// Number of commands for a tick too far ahead. They are dropped.
     pub early: u64,
     /// Ticks that used the client's command.
     pub in_time: u64,
@@ -137,13 +137,13 @@ impl JitterBuffer {
         let acknowledged = acknowledgement.map(|snapshots| snapshots.latest);
         let newest = batch.newest();
         for (tick, command) in batch.iter() {
-            // The client has just made the newest command. The others are mostly copies.
+            // The client has just made the newest command. The other commands are mostly copies.
             self.insert(Entry { tick, command, acknowledged }, tick == newest, arrival);
         }
     }
 
-    /// Stores a command that arrived at `arrival`, or counts why it is dropped. `is_newest` says
-    /// whether it is the last one of its datagram.
+    /// Stores a command that arrived at `arrival`, or counts the reason why it is dropped.
+    /// `is_newest` says whether it is the last one of its datagram.
     fn insert(&mut self, new: Entry, is_newest: bool, arrival: Time) {
         let Entry { tick, command, acknowledged } = new;
         let ahead = tick.distance(self.last_tick);
@@ -176,8 +176,8 @@ impl JitterBuffer {
             }
             return;
         }
-        // A late command is also stored, so that its redundant copies are not counted as late
-        // again, but it does not replace one for a future tick.
+        // A late command is also stored, so that its copies are not counted as late again. It does
+        // not replace a command for a future tick.
         if entry.is_none_or(|entry| entry.tick < tick) {
             *entry = Some(new);
         }
@@ -211,8 +211,8 @@ impl JitterBuffer {
         }
     }
 
-    /// Takes the command for `tick`, which is simulated at `now`. Ticks must ascend; some
-    /// may be skipped.
+    /// Takes the command for `tick`, which is simulated at `now`. Ticks must ascend, and some may
+    /// be skipped.
     pub fn take(&mut self, tick: Tick, now: Time) -> (Command, CommandSource) {
         self.leads.advance(tick.distance(self.last_tick).max(0) as u32);
         self.last_tick = tick;
@@ -235,8 +235,8 @@ impl JitterBuffer {
         (neutral, CommandSource::Neutral)
     }
 
-    /// The smallest lead of the latest commands, by which the client adjusts its clock; `None` if
-    /// none arrived lately.
+    /// The smallest lead of the latest commands; `None` if none arrived lately. The client adjusts
+    /// its clock by this lead.
     pub fn lead(&self) -> Option<Lead> {
         self.leads.least().map(Lead::from_ticks)
     }
@@ -405,8 +405,8 @@ mod tests {
             buffer.take(Tick(tick), at(now));
         }
         assert_eq!(buffer.lead(), Some(Lead::from_ticks(1.5)));
-        // The match stands still for 20 ticks and continues where it was; the client does
-        // not know, and its commands keep arriving.
+        // The match stands still for 20 ticks and continues with the next tick. The client does not
+        // know this, and its commands keep arriving.
         for tick in 140..159 {
             buffer.receive_one(tick + 1, command(1), None, at(f64::from(tick) - 0.5));
         }
@@ -429,7 +429,7 @@ mod tests {
             buffer.receive_one(tick, command(1), before, at(100.5));
         }
         buffer.receive_one(102, command(2), after, at(100.6));
-        // The first command again, from a datagram that was delayed.
+        // The first command arrives again, from a datagram that was delayed.
         buffer.receive_one(102, command(1), before, at(100.7));
         assert_eq!((buffer.stats().replaced, buffer.stats().conflicting), (1, 1));
         assert_eq!(buffer.take(Tick(101), at(101.0)).0, command(1));
@@ -439,9 +439,9 @@ mod tests {
         assert_eq!((buffer.stats().replaced, buffer.stats().conflicting), (1, 2));
     }
 
-    /// Symptom: an idle client that set its clock back did so once more, and its commands came
-    /// too late for a second. Cause: a command equal to the first one for its tick was not
-    /// measured, so the server reported the lead from before.
+    /// Symptom: an idle client that set its clock back did so once more, and its commands came too
+    /// late for a second. Cause: a command equal to the first one for its tick was not measured, so
+    /// the server reported an old lead.
     #[test]
     fn a_command_that_is_sent_again_is_measured() {
         let mut buffer = buffer();

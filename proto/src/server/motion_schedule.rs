@@ -5,12 +5,12 @@ use std::num::NonZeroU16;
 use crate::Tick;
 use crate::snapshot::{AuthoritativeMotion, Lead, TouchedBody};
 
-/// How many times a second a moving player is sent its own motion while its client can predict
-/// it.
+/// How many times a second a moving player's motion is sent to its client while the client can
+/// predict it.
 const RATE: u32 = 10;
 
-/// How many times a second a player is sent its own motion while it is pushed, which its client
-/// cannot predict, or shoves a body, whose motion its client knows less exactly than the player's.
+/// How many times a second a player's motion is sent while the player is pushed or shoves a body.
+/// The client cannot predict a push, and knows a body's motion less exactly than the player's.
 const TOUCHING_RATE: u32 = 30;
 
 /// The data of a snapshot about the client's own player, besides the entity that all clients are
@@ -19,10 +19,10 @@ const TOUCHING_RATE: u32 = 30;
 pub struct OwnPlayer {
     /// How early its commands arrive.
     pub lead: Option<Lead>,
-    /// Its motion, if it is in the world.
+    /// The player's motion, if the player is in the world.
     pub motion: Option<AuthoritativeMotion>,
-    /// Whether the tick was simulated with a command other than the client's, so that the client
-    /// has certainly predicted wrongly.
+    /// Whether the tick was simulated with a command that the client did not send, so that the
+    /// client has certainly predicted wrongly.
     pub command_substituted: bool,
 }
 
@@ -44,8 +44,8 @@ impl MotionSchedule {
     ) -> Option<AuthoritativeMotion> {
         let motion = own.motion?;
         if let Some((sent, last)) = self.sent {
-            // The client must know the state of each touched body, but not that a body is no longer
-            // touched.
+            // The client must know the state of each touched body. It need not know that a body is
+            // no longer touched.
             let is_sent = |body: &TouchedBody| last.touched.contains(&Some(*body));
             let known = self.arrived == Some(sent)
                 && last.motion == motion.motion
@@ -75,8 +75,8 @@ mod tests {
     use glam::{Quat, Vec3};
     use obsp_sim::{PlayerMotion, Walker};
 
-    /// A player who stands still is sent the state of a crate that they shoved until the
-    /// client knows where it came to rest.
+    /// A player has shoved a crate and stands still. The state of the crate is sent to the client
+    /// until the client knows where the crate came to rest.
     #[test]
     fn a_touched_body_is_sent_for_as_long_as_it_moves() {
         let rate = NonZeroU16::new(60).unwrap();

@@ -12,8 +12,8 @@ const CHAT_BURST: u32 = 5;
 /// Time after which one more chat line is accepted.
 const CHAT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Mismatch reports that are accepted at once: as many as may arrive together after an outage of
-/// the network.
+/// Mismatch reports that are accepted at once. As many may arrive together after an outage of the
+/// network.
 const MISMATCH_BURST: u64 = 8;
 
 /// A client with this many messages beyond a limit counts as flooding.
@@ -26,14 +26,14 @@ pub(super) enum Verdict {
     Accepted,
     /// It is beyond the limit, and dropped.
     Excess,
-    /// It is beyond the limit, as were far too many before it: the session ends.
+    /// The message is beyond the limit, like far too many before it. The session ends.
     Flooding,
 }
 
 /// Limits the chat lines of one player.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChatLimit {
-    /// When the whole burst will be available again.
+    /// The time at which the whole burst will be available again.
     full_at: Time,
     excess: Excess,
 }
@@ -54,7 +54,7 @@ impl ChatLimit {
     }
 }
 
-/// Limits the mismatch reports of one client: one for each digest that it was sent. Only a few
+/// Limits the mismatch reports of one client to one for each digest that was sent to it. Only a few
 /// reports may be saved up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MismatchLimit {

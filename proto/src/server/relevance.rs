@@ -1,13 +1,13 @@
-//! How often an entity is sent to a client: the nearer, faster and better visible it is,
-//! the more often.
+//! The intervals at which entities are sent to a client. The nearer, faster and better visible an
+//! entity is, the more often it is sent.
 
 use std::num::NonZeroU16;
 
 use crate::quantise::{QuantisedBody, QuantisedEntity, STEPS_PER_UNIT, YAW_BITS, heading};
 
-/// Longest interval, in milliseconds, between two sends of a moving entity while the
-/// budget suffices. With one datagram lost, the states that a client renders are still no older
-/// than 200 ms plus the network's delay.
+/// Longest interval, in milliseconds, between two sends of a moving entity while the budget
+/// suffices. Even with one datagram lost, the states that a client renders are no older than 200 ms
+/// plus the network's delay.
 const MAX_INTERVAL: f32 = 100.0;
 
 /// Milliseconds of interval for each unit of distance, because an entity at twice the distance
@@ -22,14 +22,14 @@ const BEHIND: f32 = 1.6;
 const PROP: f32 = 1.4;
 
 /// An entity at least this fast, in units per second, has the shortest interval for its distance.
-/// An entity that creeps has almost twice that interval.
+/// An entity that creeps has an interval almost twice as long.
 const FAST: f32 = 160.0;
 
 /// Interval, in milliseconds, of the client's own entity. It may be long, because the player's
 /// motion is sent separately.
 const OWN: f32 = 100.0;
 
-/// Interval, in milliseconds, of the vehicle that the client's own player drives: the client
+/// Interval, in milliseconds, of the vehicle that the client's own player drives. The client
 /// predicts from this entity.
 const OWN_VEHICLE: f32 = 34.0;
 
@@ -76,8 +76,8 @@ pub(super) fn interval(
         _ if own && matches!(entity.body, QuantisedBody::Prop { .. }) => OWN_VEHICLE,
         _ if own => OWN,
         Some(viewer) => interval_of(viewer, entity, speed),
-        // Without a body in the world, as for a spectator, nothing is near: every entity has the
-        // longest interval.
+        // A viewer without a body in the world, such as a spectator, is near nothing. So every
+        // entity has the longest interval.
         None => MAX_INTERVAL,
     };
     ticks(milliseconds, tick_rate)

@@ -54,26 +54,26 @@ pub enum Event {
     Hello {
         /// The name that it asks for.
         name: PlayerName,
-        /// Its connect token; empty if it has none.
+        /// The client's connect token; empty if it has none.
         token: Vec<u8>,
         /// The ticket of an earlier connection, or [`Ticket::NONE`].
         ticket: Ticket,
-        /// The match that it asks for, if it names one. Then call [`Session::enter_match`] or
-        /// [`Session::refuse`] before anything else.
+        /// The match that the client asks for, if it names one. In that case call
+        /// [`Session::enter_match`] or [`Session::refuse`] before anything else.
         match_name: Option<MatchName>,
     },
-    /// The client's hello was invalid, and the answer says why: write [`Session::stream_output`],
-    /// finish the stream and drop the session.
+    /// The client's hello was invalid, and the answer gives the reason. Write
+    /// [`Session::stream_output`], finish the stream and drop the session.
     Refused(RefusalReason),
     /// The client reports that the digest of the snapshot of this tick did not match. One of the
     /// two ends has a defect, so count these events.
     Mismatch(Tick),
     /// The client sends a chat line to everybody.
     Said(ChatLine),
-    /// The client said goodbye: close the connection without an error.
+    /// The client said goodbye. The caller closes the connection without an error.
     Left,
-    /// The client was silent too long, or its hello took too long: write
-    /// [`Session::stream_output`] and close the connection.
+    /// The client was silent too long, or its hello took too long. Write [`Session::stream_output`]
+    /// and close the connection.
     TimedOut,
 }
 
@@ -151,8 +151,8 @@ impl Session {
     /// Handles bytes that arrived on the control stream.
     ///
     /// # Errors
-    /// The client broke the protocol: the session is over, and the caller
-    /// closes the connection with the error's code.
+    /// The client broke the protocol. The session is over, and the caller closes the connection
+    /// with the error's code.
     pub fn receive_stream(
         &mut self,
         now: Time,
@@ -162,7 +162,7 @@ impl Session {
         while !self.is_over() {
             match self.receive_frame(now, &mut bytes) {
                 Ok(Some(event)) => {
-                    // Bytes of a frame that never ends do not count.
+                    // The bytes of a frame that is not complete do not count.
                     self.last_received = now;
                     self.unfinished_since = None;
                     events.extend(event);
@@ -182,8 +182,8 @@ impl Session {
         Ok(events)
     }
 
-    /// Handles the next frame. The outer `None` means that no whole frame is there, the inner one
-    /// that the frame has no event.
+    /// Handles the next frame. The outer `None` means that no whole frame has arrived. The inner
+    /// `None` means that the frame has no event.
     fn receive_frame(
         &mut self,
         now: Time,
@@ -284,8 +284,8 @@ impl Session {
         }
     }
 
-    /// Checks for time-outs at `now`; call it at [`Session::next_timeout`] at the latest,
-    /// or as often as convenient.
+    /// Checks for time-outs at `now`. Call it at [`Session::next_timeout`] at the latest, or as
+    /// often as convenient.
     pub fn advance(&mut self, now: Time) -> Option<Event> {
         if self.next_timeout().is_none_or(|timeout| now < timeout) {
             return None;
@@ -294,8 +294,8 @@ impl Session {
         Some(Event::TimedOut)
     }
 
-    /// When the session ends because of silence or of an unfinished frame; `None` if it is over or
-    /// the caller has to answer a hello.
+    /// The time at which the session ends because of silence or of an unfinished frame. `None` if
+    /// it is over, or if the caller has to answer a hello.
     pub fn next_timeout(&self) -> Option<Time> {
         match self.phase {
             // The time runs from the start, not from the last byte. Otherwise a client could hold
@@ -316,7 +316,7 @@ impl Session {
         self.last_received
     }
 
-    /// Takes the bytes to be written to the control stream; call it after any other method.
+    /// Takes the bytes to be written to the control stream. Call it after any other method.
     pub fn stream_output(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.output)
     }
@@ -328,8 +328,8 @@ impl Session {
     }
 
     /// Continues in another world, with this `match_info`. A client that has joined is notified,
-    /// and [`Event::Hello`] follows once it has answered. A client whose hello has not arrived, or
-    /// has not been answered yet, joins that world instead.
+    /// and [`Event::Hello`] follows after the client has answered. A client whose hello has not
+    /// arrived, or has not been answered yet, joins that world instead.
     pub fn change_world(&mut self, now: Time, match_info: Arc<MatchInfo>) {
         if let Phase::Joined { .. } = self.phase {
             let (map, name) = (match_info.map, match_info.map_name.clone());
@@ -339,13 +339,14 @@ impl Session {
         self.match_info = match_info;
     }
 
-    /// Accepts the client as `player`; `tick` is the last one simulated. Does nothing
+    /// Accepts the client as `player`. `tick` is the last tick that was simulated. Does nothing
     /// unless an [`Event::Hello`] waits for its answer.
     pub fn accept(&mut self, player: EntityId, tick: Tick) {
         self.admit(Some(player), tick);
     }
 
-    /// Accepts the client as a spectator, who has no player; otherwise like [`Session::accept`].
+    /// Accepts the client as a spectator, who has no player. In all else it is like
+    /// [`Session::accept`].
     pub fn accept_spectator(&mut self, tick: Tick) {
         self.admit(None, tick);
     }
@@ -393,8 +394,7 @@ impl Session {
         }
     }
 
-    /// The entity that the client controls, while it has joined; a spectator controls
-    /// none.
+    /// The entity that the client controls, while the client has joined. A spectator controls none.
     pub fn player(&self) -> Option<EntityId> {
         match self.phase {
             Phase::Joined { player, .. } => player,
@@ -423,8 +423,8 @@ impl Session {
         matches!(self.phase, Phase::Over)
     }
 
-    /// Sends a match event, reliably and in order; `tick` is the first one whose state
-    /// shows it. Does nothing unless the client has joined.
+    /// Sends a match event, reliably and in order. `tick` is the first tick whose state shows the
+    /// event. Does nothing unless the client has joined.
     pub fn send_event(&mut self, tick: Tick, event: &MatchEvent) {
         if matches!(self.phase, Phase::Joined { .. }) {
             // Events of two threads may be out of order by a tick.
@@ -434,7 +434,7 @@ impl Session {
         }
     }
 
-    /// Computes which entities the snapshot of `state` is to carry: the first half of
+    /// Computes the entities of the snapshot of `state`. This is the first half of
     /// [`Session::encode_snapshot`]. Only callers that measure the two halves need to call it.
     pub fn prioritize(&mut self, state: &Quantised) {
         if let Phase::Joined { baselines, .. } = &mut self.phase {
@@ -442,8 +442,8 @@ impl Session {
         }
     }
 
-    /// Encodes the snapshot of `state` for this client, in at most `limit` bytes: the size
-    /// that the path carries now, or less to save bandwidth. `None` if the client has not
+    /// Encodes the snapshot of `state` for this client, in at most `limit` bytes. The limit is the
+    /// size that the path carries now, or less to save bandwidth. `None` if the client has not
     /// joined, the state is no later than the last one encoded, or the limit is below
     /// [`crate::snapshot::MIN_SNAPSHOT`].
     ///

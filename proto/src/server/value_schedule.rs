@@ -9,20 +9,19 @@ use crate::snapshot::{BASELINES_KEPT, ValueBlock};
 /// How many times a second values that change all the time are sent.
 const RATE: u16 = 20;
 
-/// Decides which snapshots carry one set of values, and from which earlier values these are coded
-/// as changes.
+/// Decides which snapshots carry one set of values, and which earlier values are their baseline.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ValueSchedule {
     /// The values sent last, with their tick.
     sent: Option<(Tick, FieldValues)>,
     /// The latest values known to have arrived, with their tick.
     arrived: Option<(Tick, FieldValues)>,
-    /// Upper bound for how often values were sent since the latest ones that arrived.
+    /// Upper bound for the number of sends since the latest values that arrived.
     sends: usize,
 }
 
 impl ValueSchedule {
-    /// Takes the values to be sent at `tick`, if they are due; `acknowledged` is the latest
+    /// Takes the values to be sent at `tick`, if they are due. `acknowledged` is the latest
     /// snapshot known to have arrived.
     pub(super) fn take_due(
         &mut self,
@@ -56,7 +55,7 @@ impl ValueSchedule {
     pub(super) fn on_arrival(&mut self, tick: Tick, values: FieldValues) {
         if self.arrived.is_none_or(|(arrived, _)| arrived < tick) {
             self.arrived = Some((tick, values));
-            // The number of later values under way is at most `sends`, so `sends` stays unchanged.
+            // The number of later values under way is at most `sends`, so `sends` is kept.
             self.sends =
                 if self.sent.is_some_and(|(sent, _)| sent == tick) { 0 } else { self.sends };
         }

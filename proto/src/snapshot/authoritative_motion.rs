@@ -29,21 +29,21 @@ const UNKNOWN_BODY: TouchedBody = TouchedBody {
 /// Bits of the ticks since a push.
 const PUSHED_BITS: u32 = 5;
 
-/// A body that the client's own player has touched lately, in single precision: a client
-/// predicts from it how the body gives way.
+/// A body that the client's own player has touched lately, in single precision. A client predicts
+/// from it how the body gives way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TouchedBody {
     /// The slot of the entity.
     pub slot: u16,
-    /// Whether it sleeps; it then neither moves nor turns.
+    /// Whether the body sleeps. A sleeping body neither moves nor turns.
     pub asleep: bool,
     /// Its position, in units.
     pub position: Vec3,
-    /// Its orientation: the unit quaternion from body to world axes.
+    /// The body's orientation: the unit quaternion from body to world axes.
     pub orientation: Quat,
     /// Its velocity, in units per second.
     pub velocity: Vec3,
-    /// Its angular velocity, in radians per second about the world axes.
+    /// The body's angular velocity, in radians per second about the world axes.
     pub spin: Vec3,
 }
 
@@ -68,17 +68,17 @@ pub struct AuthoritativeMotion {
     /// The motion after the tick of the snapshot, exact to the bit, because a client predicts from
     /// it.
     pub motion: PlayerMotion,
-    /// How many ticks earlier the player was last pushed, that is, moved by something that its
-    /// client cannot predict; [`AuthoritativeMotion::NOT_RECENT`] if that is longer ago or never
-    /// was.
+    /// Number of ticks since the player was last pushed, which means moved by something that its
+    /// client cannot predict. It is [`AuthoritativeMotion::NOT_RECENT`] if that is longer ago or
+    /// never happened.
     pub since_pushed: u8,
-    /// The bodies that the player has touched lately. The one touched last comes first.
+    /// The bodies that the player has touched lately. The body that was touched last comes first.
     pub touched: [Option<TouchedBody>; AuthoritativeMotion::MAX_TOUCHED],
 }
 
 impl AuthoritativeMotion {
-    /// In [`AuthoritativeMotion::since_pushed`], this number stands for this many ticks or more, a
-    /// time longer than the intervals of several motions.
+    /// In [`AuthoritativeMotion::since_pushed`], this number stands for this many ticks or more.
+    /// That is longer than the intervals of several motions.
     pub const NOT_RECENT: u8 = (1 << PUSHED_BITS) - 1;
 
     /// Maximum number of bodies that are sent with a motion.

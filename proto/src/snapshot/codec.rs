@@ -37,7 +37,7 @@ pub struct Snapshot {
     pub own_motion: Option<AuthoritativeMotion>,
     /// The values of the match, if they are carried.
     pub match_values: Option<FieldValues>,
-    /// The values of the client's own player that only this client is sent, if they are carried.
+    /// The values of the client's own player that only this client gets, if they are carried.
     pub own_values: Option<FieldValues>,
     /// The content of some slots, in ascending order.
     pub records: Vec<Record>,
@@ -50,7 +50,7 @@ pub struct Snapshot {
 pub struct Record {
     /// The slot.
     pub slot: u16,
-    /// The entity in it; `None` if it is empty.
+    /// The entity in the slot; `None` if the slot is empty.
     pub entity: Option<QuantisedEntity>,
 }
 
@@ -59,7 +59,7 @@ pub struct Record {
 pub struct RecordToWrite<'a> {
     /// The slot.
     pub slot: u16,
-    /// The entity in it; `None` if it is empty.
+    /// The entity in the slot; `None` if the slot is empty.
     pub entity: Option<&'a QuantisedEntity>,
     /// A value that the reader is known to have. It is used if it [serves](Baseline::serves) the
     /// entity.
@@ -73,7 +73,7 @@ pub struct Extras {
     pub motion: Option<AuthoritativeMotion>,
     /// The values of the match.
     pub match_values: Option<ValueBlock>,
-    /// The values of the client's own player that only this client is sent.
+    /// The values of the client's own player that only this client gets.
     pub own_values: Option<ValueBlock>,
     /// The digest of all records.
     pub digest: Option<DigestSample>,
@@ -104,8 +104,8 @@ impl<'b, F: Fn(u16, BaselineQuery) -> Option<(Tick, &'b QuantisedEntity)>> Basel
     }
 }
 
-/// The server's digest of a snapshot's records, and of some other slots, whose present content
-/// the client is known to have.
+/// The server's digest of a snapshot's records and of some other slots. The client is known to have
+/// the present content of these slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DigestSample {
     /// The first slot sampled.
@@ -133,7 +133,7 @@ impl SnapshotCodec {
     /// header must name exactly the extras that are present.
     ///
     /// # Errors
-    /// If not all records fit into `limit` bytes, the number of those that do.
+    /// If `limit` is too small for all records, the number of records that fit.
     pub fn encode<'a>(
         &self,
         header: &Header,
@@ -145,7 +145,7 @@ impl SnapshotCodec {
         let mut bytes = Vec::with_capacity(limit.min(MAX_EARNED));
         bytes.extend(header.plain());
         let mut encoder = Encoder::new(&PRIORS, bytes);
-        // A writer passes only possible values: no coding below fails.
+        // A writer passes only possible values, so no coding below fails.
         let _ = header.code(&mut encoder);
         if let Some(motion) = motion {
             let _ = code_motion(&mut encoder, motion);
@@ -212,9 +212,9 @@ impl SnapshotCodec {
     /// received.
     ///
     /// # Errors
-    /// The bytes violate the protocol; but [`DatagramError::UnknownBaseline`] and
-    /// [`DatagramError::UnknownValues`] are also returned for a valid snapshot that arrives
-    /// out of order.
+    /// The bytes violate the protocol. [`DatagramError::UnknownBaseline`] and
+    /// [`DatagramError::UnknownValues`] are also returned for a valid snapshot that arrives out of
+    /// order.
     pub fn decode<'b>(
         &self,
         bytes: &[u8],

@@ -6,9 +6,9 @@ use crate::Tick;
 use crate::quantise::{QuantisedBody, QuantisedEntity};
 use crate::schema::Schema;
 
-/// A 32-bit FNV-1a hash of quantised entities: enough to detect a defect, and simple to
-/// implement in any language. It is not a defence against forgery: a forger could as well send
-/// wrong entities.
+/// A 32-bit FNV-1a hash of quantised entities: enough to detect a defect, and simple to implement
+/// in any language. It is no defence against forgery, because a forger could as well send wrong
+/// entities.
 #[derive(Clone, Debug)]
 pub struct Digest(u32);
 

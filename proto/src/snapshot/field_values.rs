@@ -1,5 +1,5 @@
-//! Codes the values of a game's fields. The values of an entity are in its record, those of the
-//! match and of the client's own player in blocks of their own.
+//! Codes the values of a game's fields. The values of an entity are in its record. The values of
+//! the match and of the client's own player are in separate blocks.
 
 use super::probabilities::{LEAPS, STEP, VALUE_CHANGES};
 use crate::DatagramError;
@@ -20,10 +20,11 @@ const AGE_BITS: u32 = 8;
 pub struct ValueBlock {
     /// The values.
     pub values: FieldValues,
-    /// How many ticks before the snapshot the baseline was sent; 0 if the baseline is the least
-    /// value of every field.
+    /// Number of ticks from the baseline to the snapshot; 0 if the baseline is the least value of
+    /// every field.
     pub age: u8,
-    /// The baseline, from which the values are coded as changes: earlier values, or the least ones.
+    /// The baseline from which the values are coded as changes: earlier values, or the least value
+    /// of every field.
     pub baseline: FieldValues,
 }
 
@@ -79,7 +80,7 @@ pub(super) fn change_values(
     Ok(())
 }
 
-/// Codes a block. `baseline` is given a number of ticks and returns the values that the reader got
+/// Codes a block. `baseline` takes a number of ticks, and returns the values that the reader got
 /// that many ticks before.
 ///
 /// # Errors

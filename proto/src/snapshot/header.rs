@@ -44,12 +44,13 @@ pub struct Header {
     pub has_motion: bool,
     /// Whether values of the match precede the records.
     pub has_match_values: bool,
-    /// Whether values of the client's own player that only this client is sent precede the records.
+    /// Whether the header is followed by values of the client's own player that only this client
+    /// gets.
     pub has_own_values: bool,
     /// How early the client's commands arrive.
     pub lead: Option<Lead>,
-    /// Ticks between the latest snapshot known to have arrived and this one; 0 if there is none
-    /// within 255 ticks.
+    /// Number of ticks from the latest snapshot known to have arrived to this one; 0 if there is
+    /// none within 255 ticks.
     pub acknowledged: u8,
     /// Number of records.
     pub records: u8,

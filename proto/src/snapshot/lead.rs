@@ -1,11 +1,11 @@
 //! How early commands arrive.
 
-/// How long before their ticks a player's commands arrive: the smallest lead of the latest
+/// The time from the arrival of a player's commands to their ticks: the smallest lead of the latest
 /// commands, in quarters of a tick. It is negative if a command arrives too late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lead(i8);
 
-/// Maximum magnitude of a lead, in quarters of a tick. It also stands for everything beyond.
+/// Maximum magnitude of a lead, in quarters of a tick. It also stands for every greater lead.
 const LIMIT: f64 = 127.0;
 
 impl Lead {
@@ -26,7 +26,7 @@ impl Lead {
         self.0
     }
 
-    /// Whether it stands for all leads of at least this magnitude.
+    /// Whether this value stands for all leads of at least this magnitude.
     pub fn is_at_limit(self) -> bool {
         f64::from(self.0).abs() >= LIMIT
     }

@@ -74,9 +74,9 @@ pub(super) const ACKNOWLEDGED: Number = after(LEAD, 8);
 pub(super) const RECORDS: Number = after(ACKNOWLEDGED, 8);
 /// Number of slots between two that are carried.
 pub(super) const GAP: Number = after(RECORDS, 12);
-/// Whether a record is something else than a change from the latest value.
+/// Whether a record is not a change from the latest value.
 pub(super) const IS_SPECIAL: usize = GAP.at + GAP.width;
-/// Whether such a record is a change from an older value.
+/// Whether a record that is not such a change is a change from an older value.
 pub(super) const IS_AGED: usize = IS_SPECIAL + 1;
 /// Whether a record that is coded without a baseline stands for an empty slot.
 pub(super) const IS_EMPTY: usize = IS_AGED + 1;
@@ -115,7 +115,8 @@ pub(super) const TURN: Family = Family { at: FLIPS + 1, width: 11, count: 1 + 6 
 /// field, whether its value changed.
 pub(super) const VALUES_CHANGE: usize = TURN.end();
 pub(super) const VALUE_CHANGES: usize = VALUES_CHANGE + 1;
-/// `LEAPS`: whether a value changed by more than a step can code. `STEP`: the step, if not.
+/// `LEAPS`: whether a value changed by more than a step can code. `STEP`: the step, if the value
+/// did not leap.
 pub(super) const LEAPS: usize = VALUE_CHANGES + MAX_FIELDS;
 pub(super) const STEP: Number = Number { at: LEAPS + 1, width: 5 };
 

@@ -17,12 +17,12 @@ use crate::range::Coder;
 /// A value of an entity that a client is known to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Baseline<'a> {
-    /// How many ticks before the snapshot it was sent.
+    /// Number of ticks from the value to the snapshot.
     pub age: u32,
     /// The entity as it was then.
     pub entity: &'a QuantisedEntity,
-    /// Whether it is certainly the client's latest value among those sent until the snapshot
-    /// that the header calls acknowledged.
+    /// Whether this is certainly the client's latest value among the values that were sent until
+    /// the snapshot that the header calls acknowledged.
     pub is_latest: bool,
 }
 
@@ -39,12 +39,13 @@ pub(super) const UNKNOWN_ENTITY: QuantisedEntity = QuantisedEntity {
 /// Bits of a model's number, which is below [`obsp_sim::MAX_MODELS`].
 const MODEL_BITS: u32 = 7;
 
-/// Maximum number of ticks for which a velocity predicts the position. After that it is of no use.
+/// Maximum number of ticks for which a velocity predicts the position. An older velocity is of no
+/// use.
 const LONGEST_PREDICTION: u32 = 16;
 
 impl Baseline<'_> {
-    /// Whether an entity can be coded as its difference from this one. Only the fields that
-    /// never change during an entity's life must be equal.
+    /// Whether an entity can be coded as its difference from this one. Only the fields that never
+    /// change during an entity's life have to be equal.
     pub fn serves(&self, entity: &QuantisedEntity) -> bool {
         let alike = match (self.entity.body, entity.body) {
             (QuantisedBody::Player { .. }, QuantisedBody::Player { .. }) => true,
@@ -126,7 +127,7 @@ impl SnapshotCodec {
             (QuantisedBody::Player { posture: old, yaw: old_yaw }, new) => {
                 let (posture, yaw) = match new {
                     QuantisedBody::Player { posture, yaw } => (posture, yaw),
-                    // This does not happen, because the caller has checked `serves`.
+                    // This never happens, because the caller has checked `serves`.
                     QuantisedBody::Prop { .. } => (old, old_yaw),
                 };
                 let old = usize::from(is_crouching(old));
@@ -158,8 +159,8 @@ impl SnapshotCodec {
         Ok(QuantisedEntity { generation, position, velocity, asleep, body, values })
     }
 
-    /// The velocity from which the difference is coded: zero if the entity is asleep, else the
-    /// velocity of the baseline, changed by gravity if the entity falls.
+    /// The velocity from which the difference is coded. It is zero if the entity is asleep.
+    /// Otherwise it is the velocity of the baseline, changed by gravity if the entity falls.
     fn expected_velocity(
         &self,
         coder: &mut impl Coder,
@@ -213,8 +214,8 @@ impl SnapshotCodec {
     }
 
     /// The position that follows if the velocity changed at a steady rate. It is exact for an
-    /// entity that runs, slides or falls, and is computed in integers, so that both ends get the
-    /// same result.
+    /// entity that runs, slides or falls. It is computed in integers, so both ends get the same
+    /// result.
     fn predict(&self, baseline: Baseline<'_>, now: [i16; 3]) -> [i32; 3] {
         let QuantisedEntity { position, velocity, .. } = *baseline.entity;
         let age = i32::try_from(baseline.age.min(LONGEST_PREDICTION)).unwrap_or(0);

@@ -21,7 +21,7 @@ const LONGEST_HEADER: usize = 7;
 /// Maximum length of a motion, in bytes: 226 bits, and 429 for each of two bodies.
 const LONGEST_MOTION: usize = 136;
 
-/// The seeds of a test: `few` of them, or as many as the environment says, such as in
+/// The seeds of a test: `few` of them, or as many as the environment says, for example with
 /// `PROTO_SEEDS=1000 cargo test -p obsp-proto`.
 pub(crate) fn seeds(few: u64) -> std::ops::Range<u64> {
     let asked = std::env::var("PROTO_SEEDS").ok().and_then(|seeds| seeds.parse().ok());
@@ -41,8 +41,8 @@ fn arrivals_are_right_and_everything_arrives_in_the_end() {
         let mut game = Match::of_game(schema, seed, scene, impairments);
         game.limit = MIN_SNAPSHOT + random.below(1200);
         game.run(300);
-        // From now on few packets are lost, so that the match converges in time. The packets
-        // lost, delayed and duplicated so far still have their effect.
+        // From now on few packets are lost, so that the match converges in time. The packets that
+        // were lost, delayed or duplicated before still have their effect.
         game.down.impairments = Impairments { loss: 0.1, outage: 0.0, ..impairments };
         game.up.impairments = game.down.impairments;
         game.scene.frozen = true;
@@ -60,7 +60,7 @@ fn arrivals_are_right_and_everything_arrives_in_the_end() {
         stale += stats.stale;
         duplicates += stats.duplicates;
     }
-    // The network did misbehave, and digests were checked.
+    // The network did lose and delay packets, and digests were checked.
     assert!(digests > 1000 && stale > 10 && duplicates > 100, "{digests} {stale} {duplicates}");
     assert!(motions > 1000, "{motions}");
     assert!(touched.iter().all(|&motions| motions > 300), "{touched:?}");
@@ -82,8 +82,8 @@ fn at_rest_a_snapshot_is_only_a_header() {
     assert!(bytes <= 160 * LONGEST_HEADER as u64 + digests, "{bytes}");
 }
 
-/// Symptom: bots measured an age of 267 ms where 100 was promised. Cause: an entity that
-/// runs against a wall has a velocity but never changes, and was not sent again.
+/// Symptom: bots measured states that were 267 ms old, although 100 ms were promised. Cause: an
+/// entity that runs against a wall has a velocity but never changes, and was not sent again.
 #[test]
 fn an_entity_that_moves_without_changing_is_sent_as_often() {
     let mut game = Match::new(1, Scene::new(1, 8, 20), Impairments::GOOD);
@@ -124,12 +124,11 @@ fn a_joining_client_sees_everything_within_twenty_ticks() {
     assert_eq!(game.client.entities().count(), 400);
 }
 
-/// The bound that `PROTOCOL.md` states: while more changes than fits, an entity waits for
-/// at most 2 (N + W / w) / M snapshots, where N entities of total weight W change, its own
-/// weight is w, and at least M records fit. A weight is one over an interval of 1 to 6
-/// ticks. The player touches two bodies all the time, which makes the longest motion; and
-/// each snapshot for which something waits carries at least one entity, with a digest or
-/// without.
+/// The bound that `PROTOCOL.md` states for an entity while more changes than fits. It waits for at
+/// most 2 (N + W / w) / M snapshots, where N entities of total weight W change, its own weight is
+/// w, and at least M records fit. A weight is one over an interval of 1 to 6 ticks. The player
+/// touches two bodies all the time, which makes the motion as long as possible. Each snapshot for
+/// which something waits carries at least one entity, with a digest or without.
 #[test]
 fn nothing_starves() {
     const LONGEST_RECORD: usize = 40;
@@ -218,7 +217,7 @@ fn events_arrive_in_order_and_wait_for_their_tick() {
     }
     let expected = [1, 2, 3].map(|slot| MatchEvent::Left { player: player(slot) });
     assert_eq!(events, expected);
-    // A late event is sent with the tick of the one before.
+    // A late event is sent with the tick of the event before it.
     game.server.send_event(Tick(50), &expected[0]);
     game.server.send_event(Tick(49), &expected[1]);
     exchange(&mut game.server, &mut game.client, Time::ZERO);

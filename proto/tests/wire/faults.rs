@@ -1,5 +1,5 @@
-//! Networks with outages and paths that shrink: all data that arrive are right, everything
-//! arrives in the end, and states are no older than they must be.
+//! Networks with outages and paths that shrink. All data that arrive are right, everything arrives
+//! in the end, and states are as fresh as the network allows.
 
 use std::time::Duration;
 
@@ -25,13 +25,13 @@ fn outages_heal_and_shrinking_paths_are_followed() {
         let mut game = Match::new(seed, scene, impairments);
         for _ in 0..4 {
             game.run(20 + random.below(60) as u32);
-            // The outage is too short to end the session, and sometimes in one direction only.
+            // The outage is too short to end the session. Some outages are in one direction only.
             let length = Duration::from_secs_f64(random.within(0.1, 6.0));
             let (up, down) = [(true, true), (true, false), (false, true)][random.below(3)];
             game.cut(length, up, down);
             outages += 1;
-            // From now on the path carries datagrams of another size, which the server learns
-            // only later.
+            // From now on the path carries datagrams of another size. The server learns this only
+            // later.
             game.down.largest = PATH.0 + random.below(PATH.1 - PATH.0);
             game.run(10 + random.below(30) as u32);
             game.limit = game.down.largest;

@@ -261,7 +261,7 @@ fn a_client_follows_into_another_world_whatever_is_still_on_its_way() {
     let now = client.next_command_at().unwrap();
     let late = client.command(now, Command::default(), None).unwrap();
 
-    // The session continues in another world. Messages sent meanwhile are not errors.
+    // The session continues in another world. Messages that were sent meanwhile are not errors.
     let elsewhere = Arc::new(MatchInfo { map: MapHash([8; 32]), ..(*match_info()).clone() });
     server.change_world(now, Arc::clone(&elsewhere));
     client.say(ChatLine::new("gg").unwrap());
@@ -270,7 +270,7 @@ fn a_client_follows_into_another_world_whatever_is_still_on_its_way() {
     let map_name = MapName::new("arena");
     assert_eq!(received, [client::Event::NewWorld { map: MapHash([8; 32]), name: map_name }]);
     assert_eq!((client.player(), client.next_command_at()), (None, None));
-    // Two changes in a row do no harm: the hello is answered for the last world.
+    // Two changes in a row do no harm, because the hello is answered for the last world.
     server.change_world(now, Arc::clone(&elsewhere));
     let (events, _) = exchange(&mut server, &mut client, now);
     assert!(

@@ -28,7 +28,7 @@ fn played() -> Match {
 fn next_snapshot(game: &mut Match) -> Vec<u8> {
     game.scene.step();
     let mut quantiser = Quantiser::new(Scene::bounds());
-    // The revision has to be later than all before.
+    // The revision has to be later than all revisions before.
     let mut state = quantiser.quantise(game.scene.state()).unwrap();
     for _ in 0..100 {
         state = quantiser.quantise(game.scene.state()).unwrap();
@@ -71,7 +71,7 @@ fn an_oversized_frame_ends_the_session_at_once() {
     assert_eq!(error.code(), 2);
 }
 
-/// One thing that may happen to a server session.
+/// One event that may happen to a server session.
 #[derive(Clone, Debug)]
 enum Step {
     Stream(Vec<u8>),

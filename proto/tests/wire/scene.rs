@@ -1,5 +1,5 @@
-//! A substitute for the simulation: props that fall, bounce, tumble, come to rest, are
-//! kicked, disappear and appear, beside players who run about.
+//! A substitute for the simulation. Its props fall, bounce, tumble, come to rest, are kicked,
+//! disappear and appear, beside players who run about.
 
 use glam::{DQuat, DVec3};
 use obsp_proto::quantise::WorldBounds;

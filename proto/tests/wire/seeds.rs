@@ -1,5 +1,5 @@
-//! The seeds of the fuzz targets, run without a fuzzer: defects that fuzzing has found stay
-//! fixed, and the seeds reach the code that they are for.
+//! The seeds of the fuzz targets, run without a fuzzer. They show that defects found by fuzzing
+//! stay fixed, and that the seeds reach the code that they are for.
 
 #[path = "../../fuzz/fuzz_targets/sessions/play.rs"]
 mod play;

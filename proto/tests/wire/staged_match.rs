@@ -37,8 +37,8 @@ pub(crate) fn match_info() -> Arc<MatchInfo> {
     })
 }
 
-/// A distinctive motion for the player of a state. The touched bodies are moving props: at least
-/// `least_touched` if that many props move, at most two, each for a while.
+/// A distinctive motion for the player of a state. The touched bodies are moving props. There are
+/// at most two, and at least `least_touched` if that many props move. Each is touched for a while.
 fn motion_in(state: &Quantised, least_touched: usize) -> Option<AuthoritativeMotion> {
     let player = state.entity(0)?;
     let vector = |axes: [i32; 3]| Vec3::from_array(axes.map(|axis| axis as f32 / 3.0));
@@ -65,7 +65,7 @@ pub(crate) fn acknowledging(tick: u32, before: u32) -> Vec<u8> {
     CommandDatagram { acknowledgement, batch }.encode()
 }
 
-/// Exchanges both sides' output on the control stream; returns the events of each.
+/// Exchanges both sides' output on the control stream, and returns the events of each side.
 pub(crate) fn exchange(
     server: &mut server::Session,
     client: &mut client::Session,
@@ -129,8 +129,8 @@ impl Match {
         Self::joined_after(Duration::ZERO, schema, seed, scene, impairments)
     }
 
-    /// A match as [`Match::of_game`] returns it, but the client's hello was under way for this
-    /// long.
+    /// A match as [`Match::of_game`] returns it, except that the client's hello was under way for
+    /// this long.
     pub(crate) fn joined_after(
         waited: Duration,
         schema: Schema,
@@ -201,8 +201,8 @@ impl Match {
         }
     }
 
-    /// Stalls the server for this many ticks, whose time it skips. Commands that arrive
-    /// meanwhile wait for it.
+    /// Stalls the server for this many ticks. The server skips the time of these ticks. Commands
+    /// that arrive meanwhile wait for it.
     pub(crate) fn stall(&mut self, ticks: u32) {
         for _ in 0..ticks * STEPS {
             self.now = self.now + Self::step();
@@ -286,8 +286,8 @@ impl Match {
         self.down.send(self.now, datagram);
     }
 
-    /// Checks that everything the client holds equals, bit for bit, the server's values at the
-    /// tick of the client's state.
+    /// Checks that every value of the client equals, bit for bit, the server's value at the tick of
+    /// the client's state.
     fn check_view(&self) {
         for entity in self.client.entities() {
             let (tick, _) = self.client.history(entity.id).last().unwrap();

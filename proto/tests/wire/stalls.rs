@@ -1,5 +1,4 @@
-//! A server that stalls, and clients far away: every player's commands are used again
-//! soon.
+//! A server that stalls, and clients far away. Every player's commands are soon used again.
 
 use std::time::Duration;
 
@@ -10,8 +9,8 @@ use crate::link::Impairments;
 use crate::scene::Scene;
 use crate::staged_match::{Match, RATE};
 
-/// Number of ticks in a second that used the client's command for exactly that tick. Only commands
-/// count that were sent when the client had a snapshot of the tick `since` or later.
+/// Number of ticks in a second for which the client's command for exactly that tick was used. Only
+/// commands that were sent after the client had a snapshot of the tick `since` or later count.
 fn used(game: &mut Match, since: usize) -> u32 {
     let mut used = 0;
     for _ in 0..RATE.get() {
@@ -26,8 +25,8 @@ fn link(delay: u64, loss: f64) -> Impairments {
     Impairments { delay: Duration::from_millis(delay), loss, ..Impairments::GOOD }
 }
 
-/// Symptom: after a server had been stopped for 1.3 s or more and skipped that time, its
-/// clients' clocks were ahead by as much, no command of theirs was used any more, and nothing
+/// Symptom: a server had been stopped for 1.3 s or more and then skipped that time. The clocks of
+/// its clients were ahead by that time, none of their commands was used any more, and nothing
 /// reported it to them.
 #[test]
 fn commands_are_used_again_a_second_after_a_stall() {
@@ -40,7 +39,7 @@ fn commands_are_used_again_a_second_after_a_stall() {
             let resumed = game.states.len();
             game.run(u32::from(RATE.get()));
             let used = used(&mut game, resumed);
-            // Where datagrams are lost, the necessary margin is still being learnt.
+            // On a line that loses datagrams, the client is still learning the necessary margin.
             let least = if loss > 0.0 { 54 } else { 57 };
             assert!(used >= least, "{ticks} ticks, {delay} ms, {loss}: the commands of {used} of \
                                     60 ticks were used");
@@ -48,8 +47,8 @@ fn commands_are_used_again_a_second_after_a_stall() {
     }
 }
 
-/// A client that cannot measure its distance by the hello, which takes no time in this
-/// match, learns it from the server's reports.
+/// In this match the hello takes no time, so a client cannot measure its distance by the hello. It
+/// learns the distance from the server's reports.
 #[test]
 fn the_commands_of_a_distant_client_come_to_be_used() {
     for delay in [5, 80, 300, 600] {

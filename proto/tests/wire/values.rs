@@ -10,7 +10,7 @@ const CLOCK: Field = Field::new("clock", -100, 20_000);
 const HOLDER: Field = Field::new("holder", 0, 2);
 const SECRET: Field = Field::new("secret", 0, 65_535);
 
-/// A schema with as many fields as there may be.
+/// A schema with the greatest number of fields.
 pub(crate) fn schema() -> Schema {
     const NAMES: [&str; 16] =
         ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"];
@@ -25,7 +25,8 @@ pub(crate) fn schema() -> Schema {
     .unwrap()
 }
 
-/// Values of each entity of a state. They change now and then, each at times of its own.
+/// Values of each entity of a state. The values change now and then, those of each entity at
+/// different times.
 pub(crate) fn values(schema: &Schema, state: &State) -> MatchValues {
     let some = |subject: u64, fields: &[Field]| {
         let mut values = FieldValues::default();

@@ -1,4 +1,4 @@
-//! Checks a client's hello: who the client is, and whether it can play the match that it asks
+//! Checks a client's hello: the client's identity, and whether it can play the match that it asks
 //! for.
 
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Session {
     /// Takes the client, whose hello waits for its answer, into the match that it named.
     ///
     /// # Errors
-    /// The client has another map. It has been refused, as [`Session::refuse`] does.
+    /// The client has another map. It has already been refused, as [`Session::refuse`] does.
     pub fn enter_match(&mut self, match_info: Arc<MatchInfo>) -> Result<(), RefusalReason> {
         self.match_info = match_info;
         let checked = self.asked_map.take().map_or(Ok(()), |map| self.check_map(map));

@@ -58,7 +58,7 @@ fn prop() -> QuantisedEntity {
     }
 }
 
-/// The baselines that a reader of a snapshot has: those that it was written with.
+/// The baselines of a snapshot's reader, which are those of its writer.
 struct WriterBaselines<'a> {
     header: &'a Header,
     to_write: &'a [RecordToWrite<'a>],
@@ -162,8 +162,8 @@ fn changes_with_a_digest() {
         acknowledged: 3,
         records: 2,
     };
-    // The player has run on, a little beside the predicted position; the prop was hit, and
-    // its baseline is of tick 69,904.
+    // The player has run on, a little beside the predicted position. The prop was hit, and its
+    // baseline is of tick 69,904.
     let ran = QuantisedEntity {
         position: [16_384 + 512, 20_000 - 19, 9_000],
         velocity: [80, 0, 0],
@@ -212,7 +212,7 @@ fn falls_and_leaps() {
         driven: false,
         orientation: QuantisedOrientation::new(largest, components).unwrap(),
     };
-    // Slot 0 falls: 4 ticks of gravity, and the position that follows from it; another
+    // Slot 0 falls: it has 4 ticks of gravity, and the position that follows from it. Another
     // component of its orientation becomes the largest.
     let above = QuantisedEntity {
         position: [5_000, 6_000, 9_000],
