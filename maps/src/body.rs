@@ -1,9 +1,9 @@
 //! Convex bodies, described by their support functions.
 //!
 //! For the shifted planes (Melax 2000, section 3) a moving body is given by its *support function*:
-//! how far it extends from its reference point in any direction. [`Support`] is that function. A
-//! sphere, an upright cylinder, a cuboid and the hull of some points implement it, and users can
-//! implement it for any other convex body.
+//! how far the body extends from its reference point in any direction. [`Support`] is that
+//! function. A sphere, an upright cylinder, a cuboid and the hull of some points implement it, and
+//! users can implement it for any other convex body.
 
 mod convex_points;
 mod cuboid;

@@ -1,10 +1,10 @@
-//! A static tree of boxes, for finding the few that overlap another box.
+//! A static tree of boxes, which finds the few boxes that overlap another box.
 
 use crate::geometry::Aabb;
 
-/// Boxes in a flat pre-order tree. Each node holds the index of the node after its subtree, so
-/// a query is one loop, without stack or allocation. The order of its visits depends on the
-/// boxes alone.
+/// Boxes in a flat pre-order tree. Each node holds the index of the node after its subtree, so a
+/// query is one loop, without stack or allocation. The order of its visits depends only on the
+/// boxes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BoxTree {
     nodes: Vec<Node>,
@@ -66,8 +66,7 @@ impl BoxTree {
         self.nodes.first().map_or(Aabb::EMPTY, |root| root.bounds)
     }
 
-    /// Visits the index of every box that overlaps `bounds`, touching
-    /// included.
+    /// Visits the index of every box that overlaps or touches `bounds`.
     #[inline]
     pub(crate) fn overlapping(&self, bounds: &Aabb, mut visit: impl FnMut(u32)) {
         let mut at = 0;

@@ -1,18 +1,20 @@
 //! The compiler: from the brushes of a `.map` to a [`World`].
 //!
-//! [`Source`] reads the text. `brush` makes convex solids of the brushes and leaves out those
-//! without volume. `contents` decides by the rules of the map's `game_form` which brushes are
-//! solid for which sizes, and `parsed_map` sorts them. For every size `expand` grows each solid
-//! by the box, and `hull` computes the surface of their union.
+//! [`Source`] reads the text. `brush` makes convex solids of the brushes, and leaves out brushes
+//! without volume. `contents` decides by the rules of the map's `game_form` which brushes are solid
+//! for which sizes, and `parsed_map` sorts them. For every size `expand` grows each solid by the
+//! box, and `hull` computes the surface of their union.
 //!
-//! `build` then divides space by the planes of all surfaces together, and of `dividers`, until
-//! every cell is uniform for every size, which `classify` decides. The tree is a `draft`, in which
-//! `fill` finds the outside and makes it solid. The final tree is built from the surfaces that are
-//! left. Everything is computed in `f64` and rounded once, when the final draft becomes an onion
-//! BSP. `shift` builds the second tree, of the unexpanded solids, with planes from `bevel`.
+//! `build` then divides space by the planes of all surfaces together, and by those of `dividers`,
+//! until every cell is uniform for every size. `classify` decides whether a cell is uniform. The
+//! tree is a `draft`, in which `fill` finds the outside and makes it solid. The final tree is built
+//! from the surfaces that are left. Everything is computed in `f64` and rounded once, when the
+//! final draft becomes an onion BSP. `shift` builds the second tree, of the unexpanded solids, with
+//! planes from `bevel`.
 //!
 //! Threads share the work (`parallel`). The parts of the work do not depend on the number of
-//! threads, and their results are joined in order, so the world does not depend on it either.
+//! threads, and their results are joined in order. So the world does not depend on that number
+//! either.
 
 mod bevel;
 mod brush;

@@ -38,15 +38,15 @@ pub type EntityClasses = BTreeMap<ClassName, EntityClass>;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(try_from = "RawClass")]
 pub struct EntityClass {
-    /// The purpose of its entities, which an editor shows.
+    /// The purpose of the class's entities, which an editor shows.
     pub description: String,
-    /// Whether its entities are made of brushes, instead of being at a point.
+    /// Whether the class's entities are made of brushes. If not, they are at a point.
     pub brushes: bool,
     /// The box that an editor draws around the origin: its least and its greatest corner.
     pub size: Option<[[i32; 3]; 2]>,
     /// The colour of that box: red, green, blue.
     pub color: Option<[u8; 3]>,
-    /// The model of the body that each of its entities spawns, if it spawns one.
+    /// The model of the body that each entity of the class spawns; `None` if they spawn no body.
     pub model: Option<String>,
     /// The keys of the class.
     pub keys: BTreeMap<ClassName, EntityKey>,

@@ -1,8 +1,8 @@
 //! Planes, boxes, windings and convex solids, in `f64` map units.
 //!
-//! Everything that is exact at compile time is built from these: brushes are
-//! [`ConvexSolid`]s, expansion moves their [`Plane`]s, and the moving world
-//! separates its convex parts with the same type.
+//! Everything that is exact at compile time is built from these types. Brushes are
+//! [`ConvexSolid`]s, expansion moves their [`Plane`]s, and the moving world separates its convex
+//! parts with the same type.
 
 mod aabb;
 mod convex_solid;

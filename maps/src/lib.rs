@@ -3,16 +3,16 @@
 //! ## Where to start
 //!
 //! - [`compile`] a [`Source`] for some [`Spaces`], or [`World::load`] a compiled world.
-//! - [`World::is_solid`] and [`World::solidity`] classify points,
-//!   [`World::find_first_transition`] traces a box, [`World::cast`] any [`body`], and
-//!   [`World::clearance`] finds the nearest surface.
+//! - [`World::is_solid`] and [`World::solidity`] classify points. [`World::find_first_transition`]
+//!   traces a box, and [`World::cast`] any [`body`]. [`World::clearance`] finds the nearest
+//!   surface.
 //! - [`World::entities`] are the map's entities, [`World::solids`] its convex solids.
-//! - [`GameForm`] names the game whose rules a map is written by; [`Source::summary`]
-//!   recognises it.
+//! - [`GameForm`] names the game whose rules a map is written by. [`Source::summary`] recognises
+//!   it.
 //! - [`PlayerSize`] is the size of players that a `game.toml` sets.
 //! - [`entity_class`] describes the classes of a game's entities as data.
-//! - [`model`] has the rigid polyhedra of the moving world. They and the static world share
-//!   one [`geometry`].
+//! - [`model`] has the rigid polyhedra of the moving world. These polyhedra and the static world
+//!   share one [`geometry`].
 
 pub mod body;
 mod box_tree;

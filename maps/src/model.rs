@@ -1,4 +1,4 @@
-//! Rigid polyhedra: the shapes of everything that moves, except players' boxes.
+//! Rigid polyhedra: the shapes of everything that moves, except the boxes of players.
 //!
 //! A model is a Wavefront OBJ file in `maps/models/`. Its units are those of the map, and every
 //! face is a convex polygon. [`Model::from_obj`] checks that the surface is closed, oriented
@@ -30,10 +30,10 @@ pub enum BodyKind {
     /// They move by gravity, contacts and impulses.
     #[default]
     Dynamic,
-    /// They move only by the velocity that a game sets, as lifts, doors and platforms do. No
-    /// contact changes it.
+    /// Bodies of the model move only by the velocity that a game sets, like lifts, doors and
+    /// platforms. No contact changes that velocity.
     Kinematic,
-    /// They move by the rules of missiles, and players do not shove them.
+    /// Bodies of the model move by the rules of missiles, and players do not shove them.
     Missile,
 }
 
@@ -85,14 +85,14 @@ pub enum ModelError {
         /// The first words of the text; none if it is empty.
         first: Option<ObjPlace>,
     },
-    /// Something is in the text that is neither a vertex nor a polygon, and has a shape.
+    /// The text contains something that is neither a vertex nor a polygon, and has a shape.
     #[error("model {model}.obj:{place}: {reason}")]
     NoPolygon {
         /// Name of the model.
         model: String,
         /// Its place.
         place: ObjPlace,
-        /// Why it is refused, and the way out.
+        /// The reason why it is refused, and the way out.
         reason: &'static str,
     },
     /// A coordinate is not a number, or too large.
@@ -107,7 +107,7 @@ pub enum ModelError {
         /// The vertex as it was read.
         vertex: DVec3,
     },
-    /// More polygons, or corners of polygons, than a model may have.
+    /// The model has more polygons, or corners of polygons, than allowed.
     #[error(
         "model {model}.obj: it has {polygons} polygons with {corners} corners; at most {} with \
          {} are allowed: use fewer",
@@ -135,7 +135,7 @@ pub enum ModelError {
         from: DVec3,
         /// End of the edge.
         to: DVec3,
-        /// Polygons that run along it from `from` to `to`.
+        /// Number of polygons that run along the edge from `from` to `to`.
         uses: usize,
         /// Polygons that run back.
         returns: usize,
@@ -178,8 +178,8 @@ pub enum ModelError {
         /// Middle of the face.
         face: DVec3,
     },
-    /// Closed surfaces that contain the same space twice, or a hollow turned inside out: no faces
-    /// cross, but the volumes of the parts do not add up.
+    /// Closed surfaces that contain the same space twice, or a hollow that is turned inside out. No
+    /// faces cross, but the volumes of the parts do not add up.
     #[error(
         "model {model}.obj: its convex parts do not make up its volume ({detail}); \
          one of its bodies may lie inside another: move them apart; or some faces may be not \
@@ -206,20 +206,20 @@ pub enum FaceFault {
     /// The corners are not on one plane.
     #[error("not flat")]
     NotFlat,
-    /// Its outline turns the wrong way at a corner, or runs round more than once.
+    /// The outline turns the wrong way at a corner, or runs round more than once.
     #[error("not convex; cut it into convex polygons")]
     NotConvex,
 }
 
 /// Largest relative difference between the volume of the parts and that of the surface. The
-/// tolerances of a small model's planes and corners leave such a difference; the volume of any part
+/// tolerances of a small model's planes and corners leave such a difference. The volume of any part
 /// is far greater.
 const VOLUME_TOLERANCE: f64 = 1e-7;
 
 impl Model {
-    /// Reads a Wavefront OBJ file and checks that it is a solid. All objects
-    /// and groups in the file are one model; materials, normals and texture
-    /// coordinates are ignored. A byte order mark is not part of the text.
+    /// Reads a Wavefront OBJ file and checks that it is a solid. All objects and groups in the file
+    /// are one model. Materials, normals and texture coordinates are ignored. A byte order mark is
+    /// not part of the text.
     ///
     /// ```
     /// use obsp::model::{Model, ModelError};
@@ -281,7 +281,7 @@ impl Model {
         &self.name
     }
 
-    /// The OBJ text that it was read from, from which another program can read the same shape.
+    /// The OBJ text of the model. Another program can read the same shape from it.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -296,7 +296,7 @@ impl Model {
         self.material
     }
 
-    /// This model with missiles as its bodies: players do not shove them.
+    /// This model with missiles as its bodies, which players do not shove.
     pub fn as_missile(self) -> Self {
         Self { kind: BodyKind::Missile, ..self }
     }
@@ -312,7 +312,7 @@ impl Model {
         self.kind
     }
 
-    /// Whether its bodies are missiles, which players do not shove.
+    /// Whether bodies of the model are missiles, which players do not shove.
     pub fn is_missile(&self) -> bool {
         self.kind == BodyKind::Missile
     }
@@ -345,8 +345,8 @@ impl Model {
         &self.bsp
     }
 
-    /// Convex parts that touch but do not overlap, and fill the surface
-    /// exactly; one if the model is convex.
+    /// Convex parts that touch but do not overlap, and fill the surface exactly. A convex model has
+    /// one part.
     pub fn parts(&self) -> &[ConvexSolid] {
         &self.parts
     }
@@ -393,7 +393,7 @@ macro_rules! shipped_files {
     };
 }
 
-/// A model's place in this list is its `ModelId`, which is sent over the wire. So new models go to
+/// A model's index in this list is its `ModelId`, which is sent over the wire. So new models go to
 /// the end.
 const SHIPPED: [(&str, &str); 12] = shipped_files![
     "crate",
@@ -440,7 +440,8 @@ pub fn shipped() -> Vec<Model> {
                 let (material, kind) = shipped_properties(name);
                 Model { kind, ..model.with_material(material) }
             }
-            // This cannot happen: the texts are part of the binary, and a test loads every one.
+            // This cannot happen, because the texts are part of the binary, and a test loads each
+            // of them.
             Err(error) => unreachable!("a shipped model is broken: {error}"),
         })
         .collect()

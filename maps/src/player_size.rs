@@ -1,5 +1,5 @@
-//! The size of players on foot, which the table `[player]` of a `game.toml` sets. Maps are
-//! compiled for this size and hold it, so servers and clients read it from the map.
+//! The size of players on foot, which the table `[player]` of a `game.toml` sets. Maps are compiled
+//! for this size and contain it, so servers and clients read it from the map.
 
 use std::fmt;
 
@@ -43,7 +43,7 @@ impl Default for PlayerSize {
     }
 }
 
-/// The part of a `game.toml` that the map compiler needs; the game checks the rest.
+/// The part of a `game.toml` that the map compiler needs. The game checks the other parts.
 #[derive(Deserialize)]
 struct File {
     player: Option<RawPlayer>,
@@ -63,11 +63,12 @@ impl PlayerSize {
     pub const RANGES: [(&str, f64, f64); 3] =
         [("width", 8.0, 64.0), ("height", 16.0, 96.0), ("crouched_height", 16.0, 96.0)];
 
-    /// The size that the text of a `game.toml` sets. A key that is left out has its default.
-    /// `None` if all are left out.
+    /// The size that the text of a `game.toml` sets. A key that is left out has its default. `None`
+    /// if all these keys are left out.
     ///
     /// # Errors
-    /// [`GameFileError`] says where the text is not TOML, or a size out of its range.
+    /// [`GameFileError`] with the place in the text if it is not TOML, or if a size is out of its
+    /// range.
     pub fn parse(text: &str) -> Result<Option<Self>, GameFileError> {
         let file: File = toml::from_str(text).map_err(|error| GameFileError::of(text, &error))?;
         let Some(raw) = file.player else { return Ok(None) };
@@ -121,7 +122,7 @@ impl Spaces {
     /// These sizes, with `standing` and `crouching` set to those of such players.
     ///
     /// # Errors
-    /// [`SpacesError`] if there are too many sizes then, or one is out of range.
+    /// [`SpacesError`] if the result has too many sizes, or if one is out of range.
     pub fn with_players(&self, size: &PlayerSize) -> Result<Self, SpacesError> {
         let mut sizes = self.sizes().to_vec();
         for (name, height) in [(STANDING, size.height), (CROUCHING, size.crouched_height)] {

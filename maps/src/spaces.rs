@@ -10,13 +10,13 @@ use thiserror::Error;
 const DEFAULT: &str = include_str!("../spaces.toml");
 
 /// Maximum number of sizes per world. A leaf has one bit for each size, inside a 32-bit child index
-/// whose last bit says that it is a leaf.
+/// whose last bit marks a leaf.
 pub const MAX_SIZES: usize = 31;
 
-/// Limit in bytes of the name of a size.
+/// Maximum length of the name of a size, in bytes.
 const MAX_NAME: usize = 64;
 
-/// Largest half extent, in units. A larger body would fit into no level, and the limit keeps
+/// Largest half extent, in units. A larger body would fit into no level. The limit also keeps
 /// expanded coordinates inside the universe.
 const MAX_HALF_EXTENT: f32 = 4096.0;
 
@@ -131,7 +131,7 @@ impl Spaces {
     /// ```
     ///
     /// # Errors
-    /// [`SpacesError`] if the text is no such list.
+    /// [`SpacesError`] if the text is not a valid list.
     pub fn parse(text: &str) -> Result<Self, SpacesError> {
         Self::new(toml::from_str::<File>(text).map_err(SpacesError::Syntax)?.size)
     }
@@ -139,7 +139,7 @@ impl Spaces {
     /// Reads a file in the form of `maps/spaces.toml`.
     ///
     /// # Errors
-    /// [`SpacesError`] if it cannot be read or is no such list.
+    /// [`SpacesError`] if the file cannot be read, or is not a valid list.
     pub fn load(path: &Path) -> Result<Self, SpacesError> {
         let text = crate::text::read(path)
             .map_err(|reason| SpacesError::Io { path: path.to_owned(), reason })?;

@@ -1,7 +1,7 @@
-//! Text files as editors on any system write them.
+//! Text files in the encodings that editors on any system write.
 //!
 //! A byte order mark before UTF-8 is not part of the text. UTF-16 is refused with an error that
-//! names it, because a reader that mistakes it for UTF-8 could report only NULs.
+//! names it. A reader that took it for UTF-8 could report only NULs.
 
 use std::path::Path;
 use std::{fs, io};
@@ -43,7 +43,7 @@ pub fn bytes_without_mark(bytes: &[u8]) -> Result<&[u8], WideText> {
     }
 }
 
-/// Whether a text may begin with a byte. Files that are no text often begin with a small number.
+/// Whether a text may begin with a byte. Files that are not text often begin with a small number.
 fn is_written(byte: u8) -> bool {
     byte.is_ascii_graphic() || byte.is_ascii_whitespace()
 }
@@ -51,8 +51,9 @@ fn is_written(byte: u8) -> bool {
 /// Reads a file of text, without its byte order mark.
 ///
 /// # Errors
-/// The system's error; or one of the kind [`io::ErrorKind::InvalidData`] if the file is not UTF-8.
-/// Its text has the line and column of the first invalid byte.
+/// The system's error. If the file is not UTF-8, an error of the kind
+/// [`io::ErrorKind::InvalidData`]. The text of that error has the line and column of the first
+/// invalid byte.
 pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
     let invalid = |reason: String| io::Error::new(io::ErrorKind::InvalidData, reason);
     let bytes = fs::read(path.as_ref())?;
@@ -71,8 +72,8 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
     }
 }
 
-/// The line and column, both from 1, of a byte. A line ends with LF, CR LF or CR; a column is
-/// a character.
+/// The line and column, both from 1, of a byte. A line ends with LF, CR LF or CR. A column is a
+/// character.
 pub(crate) fn position(text: &[u8], at: usize) -> (u64, u64) {
     let before = &text[..at.min(text.len())];
     let ends = before.iter().enumerate().filter(|&(i, &byte)| ends_line(text, i, byte));
@@ -98,7 +99,8 @@ mod tests {
     fn a_mark_is_dropped_once_and_wide_text_is_named() {
         assert_eq!(without_mark("\u{feff}\u{feff}x"), "\u{feff}x");
         assert_eq!(bytes_without_mark("\u{feff}x".as_bytes()), Ok(b"x".as_slice()));
-        // The last one is the beginning of a compiled map of Quake, which was called UTF-16.
+        // The last one is the beginning of a compiled map of Quake, which an earlier version took
+        // for UTF-16.
         for plain in [b"".as_slice(), b"x", b"\xef\xbb", b"\0", b"\0\0", b"\x1d\0\0\0"] {
             assert_eq!(bytes_without_mark(plain), Ok(plain));
         }

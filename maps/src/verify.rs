@@ -45,7 +45,7 @@ pub struct Bodies<'a>(pub &'a World);
 
 impl Caster for Bodies<'_> {
     /// # Panics
-    /// If the body is smaller or larger than any that can be cast.
+    /// If the body is smaller than the smallest body that can be cast, or larger than the largest.
     fn cast(&self, body: &Body, start: [f32; 3], end: [f32; 3]) -> Option<(f64, [f32; 3])> {
         const CASTABLE: &str = "the oracle's bodies are in range";
         let (a, b) = (start.into(), end.into());

@@ -63,7 +63,7 @@ pub(crate) struct WorldParts {
 pub struct WorldCounts {
     /// Branches of the onion BSP.
     pub onion_nodes: usize,
-    /// Leaves of the onion BSP; they are stored inline in its branches.
+    /// Number of leaves of the onion BSP, which are stored inline in its branches.
     pub onion_leaves: usize,
     /// Branches above the deepest leaf.
     pub onion_depth_max: usize,
@@ -80,7 +80,7 @@ pub struct WorldCounts {
 }
 
 impl World {
-    /// A world of these parts; its hash is computed from them.
+    /// A world of these parts. Its hash is computed from them.
     pub(crate) fn new(parts: WorldParts) -> Self {
         let hash = format::content_hash(&parts);
         Self::with_hash(parts, hash)
@@ -103,13 +103,13 @@ impl World {
     /// ```
     ///
     /// # Errors
-    /// [`LoadError`] if it cannot be read or is not a whole, valid world.
+    /// [`LoadError`] if the file cannot be read, or is not a whole, valid world.
     pub fn load(path: &Path) -> Result<Self, LoadError> {
         format::load(path)
     }
 
-    /// Reads the bytes of an `.obsp` file. They need not be trusted: bytes that are
-    /// not a valid world are an error.
+    /// Reads the bytes of an `.obsp` file. They need not be trusted. Bytes that are not a valid
+    /// world are an error.
     ///
     /// ```
     /// use obsp::World;
@@ -130,9 +130,9 @@ impl World {
     /// The number of bytes at the start of an `.obsp` file that [`World::hash_at_start`] reads.
     pub const START: usize = format::BODY_AT;
 
-    /// The content hash that is stored in the first [`World::START`] bytes of an `.obsp` file.
-    /// It is not checked here: [`World::from_bytes`] checks it against the content. `None` if
-    /// the bytes do not begin such a file, or the file has another version of the format.
+    /// The content hash that is stored in the first [`World::START`] bytes of an `.obsp` file. This
+    /// function does not check the hash. [`World::from_bytes`] checks it against the content.
+    /// `None` if the bytes do not begin such a file, or the file has another version of the format.
     ///
     /// ```
     /// use obsp::World;
@@ -169,8 +169,8 @@ impl World {
         format::save(self, path)
     }
 
-    /// BLAKE3 hash of the world's content: client and server have the same map if their
-    /// hashes are equal.
+    /// BLAKE3 hash of the world's content. Client and server have the same map if their hashes are
+    /// equal.
     pub fn hash(&self) -> [u8; 32] {
         self.hash
     }
@@ -197,8 +197,8 @@ impl World {
         self.parts.sealed.contains(size)
     }
 
-    /// Whether the map is sealed for the bare point, as Quake's compilers ask. Without such a size,
-    /// whether it is sealed for every size.
+    /// Whether the map is sealed for the bare point, as Quake's compilers ask. In a map without
+    /// such a size, whether it is sealed for every size.
     pub fn is_sealed(&self) -> bool {
         let spaces = &self.parts.spaces;
         match spaces.iter().find(|(_, size)| size.is_point()) {
@@ -333,8 +333,8 @@ impl World {
         self.parts.shift.trace(body, start, end, &mut ())
     }
 
-    /// Whether a body at rest, its reference point at `at`, is in solid or so
-    /// close to an edge that [`World::cast`] would stop it.
+    /// Whether a body at rest, with its reference point at `at`, is in solid, or so close to an
+    /// edge that [`World::cast`] would stop it.
     ///
     /// ```
     /// use obsp::body::Sphere;

@@ -1,8 +1,8 @@
-//! Quake's e1m2: a light in the tip of a narrow recess touches the outside as well.
+//! Quake's e1m2. A light in the tip of a narrow recess also touches the outside.
 //!
 //! The map is sealed for all sizes, as id's tools say. `mapc verify` called 57,670 of its answers
-//! wrong, because its flood went out from that light and the compiler's did not. Both carry out
-//! one definition of the outside now (COMPILER.md).
+//! wrong, because its flood started at that light and the compiler's did not. Both now follow one
+//! definition of the outside (COMPILER.md).
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,8 @@ use oracle::brushes::Solids;
 use oracle::map_text;
 use oracle::verify::Judge;
 
-/// The map, which is not part of the repository. Without it, this says so and returns `None`.
+/// The map, which is not part of the repository. Without it, the function says so and returns
+/// `None`.
 fn map() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/maps");
     let path = folder.join("id-gpl/e1m2.map");

@@ -1,4 +1,4 @@
-//! The command `mapc`, run as a user runs it.
+//! The command `mapc`, run in the way a user runs it.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Best effort: leftovers in the temporary folder do no harm.
+        // If this fails, the leftovers in the temporary folder do no harm.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -408,7 +408,8 @@ const SLOPES: &str = r#"{
 }
 "#;
 
-/// A point in the expanded map is solid exactly where a box of the size is in solid in the map.
+/// A point in the expanded map is solid exactly if a box of the size, centred at the point, is in
+/// solid in the map.
 #[test]
 fn an_expanded_map_is_for_points_what_the_map_is_for_the_size() {
     let folder = Folder::new("expand");

@@ -29,8 +29,9 @@ fn prism(sides: u32) -> String {
 
 #[test]
 fn messages() {
-    // A brush of 1,000 sides: "draw terrain with fewer brushes", without a line. It compiles now,
-    // and the error about a brush with too many faces has its line, its faces and the limit.
+    // A brush of 1,000 sides: "draw terrain with fewer brushes", without a line. Such a brush
+    // compiles now, and the error about a brush with too many faces has its line, its faces and the
+    // limit.
     let map = |brushes: &str| {
         let text = format!("{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n");
         let source = Source::from_text("round.map", text);
@@ -52,7 +53,7 @@ fn messages() {
     let seen = "door.obj:2:1: \"{ \\\"classname\\\" \\\"func_door\\\" }\" was seen: no faces";
     assert!(error.contains(seen) && !error.contains("volume"), "{error}");
 
-    // An OBJ with a byte order mark: "index out of bounds". The mark is no part of the text.
+    // An OBJ with a byte order mark: "index out of bounds". The mark is not part of the text.
     let text = "v 0 0 0\nv 6 0 0\nv 0 6 0\nv 0 0 6\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
     let marked = Model::from_obj("corner", &format!("\u{feff}{text}"));
     let marked = marked.unwrap_or_else(|error| panic!("{error}"));

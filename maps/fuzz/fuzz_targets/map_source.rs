@@ -1,4 +1,4 @@
-//! From any bytes the compiler makes a valid world, or an error that names the file and the
+//! The compiler turns any bytes into a valid world, or into an error that names the file and the
 //! reason.
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Any bytes with the header of an `.obsp` are refused, or are a world that answers every
-//! query and is written as it was read.
+//! Any bytes with the header of an `.obsp` are refused or accepted. An accepted world answers every
+//! query, and is written to the same bytes.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = World::from_bytes(bytes);
     let mut bytes = bytes.to_vec();
     if bytes.len() >= BODY_AT {
-        // Only a file with the right magic, version and hash has its body decoded.
+        // The body is decoded only in a file with the right magic, version and hash.
         bytes[..HASH_AT].copy_from_slice(header());
         let mut hasher = blake3::Hasher::new();
         hasher.update(&bytes[VERSION_AT..HASH_AT]).update(&bytes[BODY_AT..]);

@@ -24,7 +24,7 @@ impl Cuboid {
     /// The box of these half extents, in units.
     ///
     /// # Errors
-    /// [`BodyError::Extent`] if one of them is out of range.
+    /// [`BodyError::Extent`] if one of the half extents is out of range.
     pub fn new(half_extents: Vec3) -> Result<Self, BodyError> {
         for extent in half_extents.to_array() {
             checked(extent)?;

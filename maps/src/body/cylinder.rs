@@ -13,7 +13,7 @@ impl Cylinder {
     /// The cylinder of this radius and half height, in units.
     ///
     /// # Errors
-    /// [`BodyError::Extent`] if one of them is out of range.
+    /// [`BodyError::Extent`] if the radius or the half height is out of range.
     pub fn new(radius: f32, half_height: f32) -> Result<Self, BodyError> {
         Ok(Self { radius: checked(radius)?, half_height: checked(half_height)? })
     }

@@ -4,11 +4,11 @@ use glam::{Quat, Vec3};
 use thiserror::Error;
 
 /// Minimum extent of a body in every direction, in units. Two solid cells that meet in a plane have
-/// a crack between them, as wide as the rounding of `f32`. A body of this size covers it anywhere
-/// within Quake's coordinates. The bare point is traced through the onion BSP instead.
+/// a crack between them, as wide as the rounding of `f32`. A body of this size covers the crack
+/// anywhere within Quake's coordinates. The bare point is traced through the onion BSP instead.
 pub const LEAST_EXTENT: f32 = 1.0 / 64.0;
 
-/// Maximum extent of a body, in units: larger than any level.
+/// Maximum extent of a body, in units. No level is as large.
 pub const GREATEST_EXTENT: f32 = 4096.0;
 
 /// A convex body that moves without turning.
@@ -33,15 +33,13 @@ pub const GREATEST_EXTENT: f32 = 4096.0;
 /// assert_eq!((capsule.support(Vec3::Z), capsule.support(Vec3::X)), (28.0, 16.0));
 /// ```
 pub trait Support {
-    /// The point of the body that is farthest along the unit vector
-    /// `direction`, relative to the reference point; one of them if there are
-    /// several.
+    /// The point of the body that is farthest along the unit vector `direction`, relative to the
+    /// reference point. If there are several such points, any of them.
     fn support_point(&self, direction: Vec3) -> Vec3;
 
-    /// How far the body extends along the unit vector `direction`, in units
-    /// from the reference point. Must agree with [`Support::support_point`],
-    /// and be at least [`LEAST_EXTENT`] in every direction; a smaller body may slip
-    /// through where solid cells meet.
+    /// How far the body extends along the unit vector `direction`, in units from the reference
+    /// point. Must agree with [`Support::support_point`], and be at least [`LEAST_EXTENT`] in every
+    /// direction. A smaller body may slip through at the places where solid cells meet.
     #[inline]
     fn support(&self, direction: Vec3) -> f32 {
         self.support_point(direction).dot(direction)

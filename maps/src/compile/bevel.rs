@@ -24,25 +24,25 @@ use crate::geometry::Plane;
 const SAME: f64 = 0.01;
 
 /// A plane closer than this to a corner, in units, counts as passing through it. The value is far
-/// above rounding, and below the thickness of the thinnest cell.
+/// above rounding errors, and below the thickness of the thinnest cell.
 const TOUCHES: f64 = 1e-4;
 
-/// Slack of comparisons between unit vectors: far above rounding.
+/// Slack of comparisons between unit vectors. It is far above rounding errors.
 const SLACK: f64 = 1e-6;
 
 /// Cosine of the steepest slope that counts as a level top, five degrees.
 const LEVEL: f64 = 0.996;
 
 /// Maximum number of bevels inside one corner. The round tip of a cell that was split very often
-/// might need more. Such a tip stays sharper.
+/// may need more bevels. Such a tip stays sharper.
 const MAX_AT_CORNER: usize = 32;
 
-/// More normals than this at one corner, as at the tip of a cone, are thinned out, because the time
+/// If a corner has more normals than this, like the tip of a cone, they are thinned out. The time
 /// to find the farthest direction grows with the fourth power of their number.
 const MANY_AT_CORNER: usize = 48;
 
 /// Minimum distance on the sphere of directions between the normals that are left when they are
-/// thinned out: six degrees. Bevels there may be farther apart by as much.
+/// thinned out: six degrees. Bevels at such a corner may be farther apart by as much.
 const SPARSE: f64 = 0.1;
 
 /// The greatest angle in degrees between the normals of two neighbouring planes of a solid cell
@@ -76,7 +76,7 @@ impl fmt::Display for BevelAngle {
 }
 
 impl Default for BevelAngle {
-    /// Melax's limit in MDK2: angles up to a little above a right angle need no bevel.
+    /// Melax's limit in MDK2. Angles up to a little above a right angle need no bevel.
     fn default() -> Self {
         Self(95.0)
     }
@@ -111,8 +111,8 @@ fn support(normal: DVec3, corners: &[DVec3]) -> Plane {
     Plane { normal, distance: reach }
 }
 
-/// Adds a level plane at the top of a cell, unless it has one (Melax 2000, section 8). So a body
-/// that walks on a ridge does not slide, and no grown cell protrudes from the floor.
+/// Adds a level plane at the top of a cell, unless the cell has one (Melax 2000, section 8). So a
+/// body that walks on a ridge does not slide, and no grown cell protrudes from the floor.
 fn level_top(planes: &mut Vec<Plane>, corners: &[DVec3]) {
     if !planes.iter().any(|plane| plane.normal.z >= LEVEL) {
         planes.push(support(DVec3::Z, corners));
@@ -187,8 +187,8 @@ fn bevel_corner(planes: &mut Vec<Plane>, corners: &[DVec3], corner: DVec3, limit
     }
 }
 
-/// The normals; of very many, only some that are at least [`SPARSE`] apart, because every triple of
-/// them is tried.
+/// The normals. If there are very many, only some that are at least [`SPARSE`] apart, because every
+/// triple of them is tried.
 fn thinned(normals: Vec<DVec3>) -> Vec<DVec3> {
     if normals.len() <= MANY_AT_CORNER {
         return normals;

@@ -8,17 +8,17 @@ use super::written_plane::{PLANE_ERROR, WrittenPlane};
 use crate::geometry::{Aabb, ConvexSolid, DegenerateSolid, Plane};
 use crate::world::MAX_FACES;
 
-/// Maximum coordinate of a corner of a brush along an axis, in units. Positions are `f32`; farther
-/// out they would be coarser than 1/256 of a unit.
+/// Maximum coordinate of a corner of a brush along an axis, in units. Positions are `f32`, which
+/// are coarser than 1/256 of a unit farther out.
 pub const MAX_COORDINATE: f64 = 32_768.0;
 
 /// Minimum thickness of a static brush, in units: the distance between a face and the corner
 /// farthest behind it. A thinner brush is left out, so it stops neither boxes nor rays.
 ///
 /// At [`MAX_COORDINATE`], `f32` cannot tell a point from a plane that is up to half of this away.
-/// So a thinner wall there has no inside: it would stop boxes, for which walls are grown, and let
-/// rays pass. The whole world has one limit, so that a moved map keeps its walls. A wall as thick
-/// as this has an inside that `mapc verify` can judge.
+/// So a thinner wall out there has no inside: it would stop boxes, for which walls are grown, and
+/// let rays pass. The whole world has one limit, so that a moved map keeps its walls. A wall as
+/// thick as this has an inside that `mapc verify` can judge.
 pub const MIN_THICKNESS: f64 = 1.0 / 32.0;
 
 /// A corner or a thickness may miss its limit by this much, because brushes are written in
@@ -62,7 +62,7 @@ pub enum DegenerateBrush {
     /// More faces than a solid may have.
     #[error("it has {0} faces; at most {MAX_FACES} are possible: divide it")]
     TooManyFaces(usize),
-    /// More faces than are read, redundant ones included.
+    /// The brush has more faces than are read, redundant ones included.
     #[error("it is written with {0} faces; at most {MAX_WRITTEN_FACES} are read: divide it")]
     TooManyWritten(usize),
     /// The planes do not bound a volume.
@@ -73,7 +73,7 @@ pub enum DegenerateBrush {
 /// A face that does not change its brush. It is left out with a warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum RedundantFace {
-    /// Three points of a face do not span a plane.
+    /// Three points of a face lie in one line, so they span no plane.
     #[error("the points of face {0} lie in one line")]
     InLine(usize),
     /// Two faces lie in one plane.
@@ -81,7 +81,7 @@ pub enum RedundantFace {
     Repeated(usize, usize),
 }
 
-/// Maximum number of faces per brush as written, redundant ones included: the time to find
+/// Maximum number of faces per brush as written, redundant ones included. The time to find
 /// redundant faces grows with the square of the number of faces.
 const MAX_WRITTEN_FACES: usize = 4 * MAX_FACES;
 
@@ -138,7 +138,7 @@ pub(super) fn too_thin(solid: &ConvexSolid) -> Option<DegenerateBrush> {
 }
 
 /// Factor by which the distances of planes are multiplied to test whether they bound a solid at
-/// all: the shrunken solid is within the universe.
+/// all. The shrunken solid is within the universe.
 const SHRUNK: f64 = 1.0 / (1 << 20) as f64;
 
 /// The reason why planes do not bound a solid, when the attempt fails with `reason`.
@@ -222,7 +222,8 @@ mod tests {
             with[4] = [[0.0, 0.0, 0.0], [bad, 1.0, 1.0], [2.0, 2.0, 2.0]];
             assert_eq!(refused(&with), DegenerateBrush::NotFinite(5));
         }
-        // The largest brushes reach beyond the universe, the cube from which solids are cut.
+        // The largest brushes reach beyond the universe. The universe is the cube from which solids
+        // are cut.
         for size in [32_769.0, 40_000.0, 70_000.0, 200_000.0, 1e9] {
             let huge = WEDGE.map(|points| points.map(|p| p.map(|c| c * size)));
             assert_eq!(refused(&huge), DegenerateBrush::TooFar, "{size}");
@@ -231,7 +232,7 @@ mod tests {
     }
 
     /// Before, a wall whose faces were written with points at 90,000, as QuArK does, was left out
-    /// "because it reaches beyond ±32768". The limit applied to points; it now applies to corners.
+    /// "because it reaches beyond ±32768". The limit applied to points, and now applies to corners.
     #[test]
     fn far_plane_points_are_no_corners() {
         let mut far = WEDGE;

@@ -6,8 +6,8 @@
 //! a backslash counts as a slash.
 //!
 //! A name that is in no table is solid. Some known names mean more in their game than in this
-//! world: nobody swims here, and no clip is for bots alone. Each such name is reported once, as an
-//! [`Unsupported`].
+//! world: nobody swims in this world, and no clip stops only bots. Each such name is reported once,
+//! as an [`Unsupported`].
 
 mod half_life;
 mod quake;
@@ -25,13 +25,13 @@ use super::source::map::{SourceBrush, SourceEntity, SourceFace};
 pub(super) enum Contents {
     /// Solid for every size.
     Solid,
-    /// Solid for boxes and bodies, not for the bare point: Quake's clip brushes,
-    /// which are in the hulls of boxes but not in the hull of points.
+    /// Solid for boxes and bodies, but not for the bare point. Quake's clip brushes are in the
+    /// hulls of boxes, and not in the hull of points.
     Clip,
     /// Not solid. A liquid or a hint is part of the static world; an origin brush is not part of
     /// anything.
     Passable,
-    /// Not part of the static world; kept with its entity.
+    /// The brush is not part of the static world, and is kept with its entity.
     Entity,
 }
 
@@ -76,14 +76,15 @@ fn owner(form: GameForm, entity: &SourceEntity) -> Owner {
 /// The part of a name's or a flag's meaning that this world lacks, as a sentence.
 type Reason = &'static str;
 
-const LIQUID: Reason = "a liquid is empty space here: nobody swims in it, and it hurts nobody";
-const CURRENT: Reason = "no current moves anybody here";
-const BOTS: Reason = "nothing here stops bots and monsters alone, so it is left out";
-const LADDER: Reason = "nobody climbs ladders here";
-const SLICK: Reason = "no surface is slick here";
-const PORTAL: Reason = "this world is not divided into areas, so it is always open";
+const LIQUID: Reason = "a liquid is empty space in this world: nobody swims in it, and it hurts \
+                        nobody";
+const CURRENT: Reason = "this world has no currents, so the liquid moves nobody";
+const BOTS: Reason = "nothing in this world stops only bots and monsters, so the brush is left out";
+const LADDER: Reason = "this world has no ladders, so nobody climbs the brush";
+const SLICK: Reason = "this world has no slick surfaces";
+const PORTAL: Reason = "this world is not divided into areas, so the portal is always open";
 const ORIGIN: Reason =
-    "it marks the axis of an entity that moves; in the static world it is left out";
+    "the brush marks the axis of an entity that moves; in the static world it is left out";
 
 /// A table's verdict about a brush.
 struct Verdict {

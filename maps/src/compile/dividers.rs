@@ -1,4 +1,4 @@
-//! Planes that divide brushes with very many faces before the planes of these faces do.
+//! Planes that divide brushes with very many faces before the planes of their faces do.
 //!
 //! A convex solid lies behind the plane of each of its faces. So a tree of the faces' planes alone
 //! peels off one face at a time, and its depth is the number of faces. Planes through the middle of

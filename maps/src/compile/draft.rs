@@ -10,14 +10,14 @@ use super::polygon::Side;
 use crate::spaces::SizeId;
 use crate::world::onion::{Child, Node, OnionTree, Solidity};
 
-/// A tree whose branches come before their children, so that a walk over the
-/// list in reverse visits children before parents.
+/// A tree whose branches come before their children, so a walk over the list in reverse visits
+/// children first.
 pub(super) struct Draft {
     pub(super) root: DraftChild,
     pub(super) branches: Vec<Branch>,
 }
 
-/// A branch: its plane, faced as the table stores it, and its children in front and behind.
+/// A branch: its plane, faced as the table stores it, and its two children, in front and behind.
 pub(super) struct Branch {
     pub(super) plane: PlaneId,
     pub(super) children: [DraftChild; 2],
@@ -98,8 +98,8 @@ impl Draft {
         self.link(parent, moved(other.root));
     }
 
-    /// Replaces branches whose children are equal leaves by that leaf, from
-    /// the bottom up, and updates the summary of each branch.
+    /// Replaces each branch whose children are equal leaves by that leaf, from the bottom up, and
+    /// updates the summary of each branch.
     pub(super) fn simplify(&mut self) {
         let mut equal: Vec<Option<Solidity>> = vec![None; self.branches.len()];
         let simplified = |child: DraftChild, equal: &[Option<Solidity>]| match child {
@@ -121,7 +121,7 @@ impl Draft {
         self.root = simplified(self.root, &equal);
     }
 
-    /// The number of [`LeafId`]s: two for each branch, whether its children are leaves or not.
+    /// The number of [`LeafId`]s. Each branch has two, even if its children are no leaves.
     pub(super) fn leaf_ids(&self) -> usize {
         self.branches.len() * 2
     }
@@ -148,8 +148,8 @@ impl Draft {
         }
     }
 
-    /// Whether all of a child is solid for `size`, or all of it empty; `None`
-    /// if it is mixed. Valid after [`Self::simplify`].
+    /// Whether a child is wholly solid for `size`, or wholly empty; `None` if it is mixed. Valid
+    /// after [`Self::simplify`].
     pub(super) fn uniform(&self, child: DraftChild, size: SizeId) -> Option<bool> {
         let below = self.below(child);
         match (below.some.contains(size), below.all.contains(size)) {
@@ -160,7 +160,7 @@ impl Draft {
     }
 
     /// The state in this tree of a cell of another tree. Splinters, and parts that extend less than
-    /// the tolerance beyond a plane, do not count; they are always close to the plane that divides
+    /// the tolerance beyond a plane, do not count. They are always close to the plane that divides
     /// them from the rest of the cell. So a thin cell keeps the solidity of the space it is in, and
     /// no crack is left along it.
     fn state_below(

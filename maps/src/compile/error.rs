@@ -50,13 +50,13 @@ pub struct BrushWarning {
 }
 
 impl BrushWarning {
-    /// The fault, without saying that something was left out.
+    /// The fault. The text does not say that something was left out.
     pub fn reason(&self) -> String {
         match self.fault {
             BrushFault::LeftOut(reason) => reason.to_string(),
             BrushFault::Redundant(reason) => reason.to_string(),
             BrushFault::Curves(count) => {
-                format!("{count} curves (patchDef2), which are left out without --curves solid")
+                format!("{count} curves (patchDef2), which are left out unless --curves solid is given")
             }
             BrushFault::UnreadableCurves(count) => {
                 format!("{count} curves (patchDef2) that cannot be made solid")
@@ -72,7 +72,7 @@ impl BrushWarning {
 pub struct Unsupported {
     /// The name of the texture, or of the flag.
     pub name: String,
-    /// The part of its meaning that is missing, and the behaviour in its place.
+    /// The part of its meaning that is missing, and the behaviour that replaces it.
     pub reason: &'static str,
     /// Line of the first brush that has it.
     pub line: u64,
@@ -191,8 +191,8 @@ impl CompileError {
         };
         let faces = |brush: &StaticBrush| brush.solid.faces().len();
         let nearest = statics.iter().map(distance).fold(f64::INFINITY, f64::min);
-        // Every brush counts that is, within a unit, as near as the nearest: the point may lie only
-        // in the expansion of a brush.
+        // Every brush counts whose distance exceeds the least distance by no more than a unit,
+        // because the point may lie only in the expansion of a brush.
         let there = statics.iter().filter(|brush| distance(brush) <= nearest + 1.0);
         match there.max_by_key(|brush| faces(brush)) {
             Some(brush) => Self::TooDeep { path, line: brush.line, faces: faces(brush), at },
@@ -205,13 +205,13 @@ impl CompileError {
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 pub enum BuildError {
     /// The tree has too many branches.
-    #[error("it would have more than {MAX_BRANCHES} branches")]
+    #[error("the tree would have more than {MAX_BRANCHES} branches")]
     TooManyBranches,
     /// The surface has too many corners.
     #[error("the surface has more than {MAX_CORNERS} corners")]
     TooManyCorners,
     /// The tree is too deep for queries.
-    #[error("it would be deeper than {MAX_DEPTH} at {at:?}")]
+    #[error("the tree would be deeper than {MAX_DEPTH} at {at:?}")]
     TooDeep {
         /// A point in the cell that is too deep.
         at: [f64; 3],

@@ -9,8 +9,8 @@ use crate::geometry::{ConvexSolid, DegenerateSolid, Plane};
 const PARALLEL: f64 = 1e-9;
 
 /// The centres of all boxes of these half extents that touch or overlap `solid`. The planes of this
-/// sum are the solid's, moved outward; the box's (axial bevels); and one for each edge of the solid
-/// and edge of the box that meet on the sum's surface (edge bevels).
+/// sum are of three kinds: those of the solid, moved outward; those of the box (axial bevels); and
+/// one for each edge of the solid and edge of the box that meet on the sum's surface (edge bevels).
 pub(super) fn expanded(
     solid: &ConvexSolid,
     half_extents: DVec3,
@@ -47,7 +47,7 @@ pub(super) fn expanded(
     ConvexSolid::from_planes(&planes)
 }
 
-/// Adds the sum's supporting plane with this normal, unless it is there already.
+/// Adds the sum's supporting plane with this normal, unless the list has it already.
 fn add(planes: &mut Vec<Plane>, solid: &ConvexSolid, half_extents: DVec3, normal: DVec3) {
     if planes.iter().any(|known| known.normal.abs_diff_eq(normal, PARALLEL)) {
         return;
@@ -112,8 +112,8 @@ mod tests {
     }
 
     proptest! {
-        /// The sum of two convex bodies is the hull of the sums of vertices:
-        /// it holds every one of them, and each of its planes touches one.
+        /// The sum of two convex bodies is the hull of the sums of vertices. It holds all these
+        /// sums, and each of its planes touches one of them.
         #[test]
         fn the_sum_is_the_hull_of_vertex_sums(
             normals in prop::collection::vec(prop::array::uniform3(-8i8..=8), 4..14),

@@ -16,11 +16,11 @@ use crate::spaces::Size;
 const TEXTURE: &str = "wall_plaster";
 
 /// Distance in units between the points that a face's plane is written with. The farther apart they
-/// are, the more exact the plane.
+/// are, the more exact the plane is.
 const REACH: f64 = 64.0;
 
-/// The static world for one size: a point outside these solids is the centre of a box
-/// outside the brushes.
+/// The static world for one size. A point outside these solids is the centre of a box that overlaps
+/// no brush.
 ///
 /// ```
 /// use std::path::Path;

@@ -1,13 +1,13 @@
 //! Filling the outside: space that no entity can reach becomes solid.
 //!
-//! `maps/COMPILER.md` defines the outside; this module finds it. The leaves of a first tree are
-//! connected by portals, where their faces overlap (`portals`). A flood fill starts at the
-//! map's entities (`seeds`), size by size. If it does not reach the void around the map, the
-//! map is sealed for that size: the leaves that a flood from the void reaches become solid, and
-//! the surfaces that face them are removed (`trim`). Otherwise the path to the void is reported
+//! `maps/COMPILER.md` defines the outside, and this module finds it. The leaves of a first tree are
+//! connected by portals, where their faces overlap (`portals`). A flood fill starts at the map's
+//! entities (`seeds`), size by size. If the flood does not reach the void around the map, the map
+//! is sealed for that size: the leaves that a flood from the void reaches become solid, and the
+//! surfaces that face them are removed (`trim`). Otherwise the path to the void is reported
 //! (`leak`), and nothing is filled for the size. An entity that touches a surface, or is in solid,
 //! may be on either side. Its surroundings are kept unless the void reaches them, and a leak never
-//! starts there.
+//! starts at such an entity.
 //!
 //! A box can be only where smaller boxes about the same centre can be. So the flood of a size is
 //! confined to the leaves that the smaller sizes reach, and a map that is sealed for a smaller size
@@ -47,7 +47,7 @@ struct Floods<'a> {
     inside: Vec<Solidity>,
 }
 
-/// The sizes that fit into another, about the same centre.
+/// The sizes whose boxes fit into a box of another size about the same centre.
 #[derive(Clone, Copy)]
 struct Smaller {
     all: Solidity,
@@ -78,8 +78,8 @@ impl Filling {
     }
 }
 
-/// Determines for every size whether the map is sealed, and if so which leaves are outside.
-/// `cell` is the cell of the root of `draft`.
+/// Determines for every size whether the map is sealed. If it is, also determines the leaves that
+/// are outside. `cell` is the cell of the root of `draft`.
 pub(super) fn fill(
     draft: &Draft,
     cell: &Cell,

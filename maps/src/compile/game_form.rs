@@ -3,7 +3,7 @@
 //! All games of Quake's family use the same format of text, but the names and flags in it mean
 //! different things. The first of these signs decides the form:
 //!
-//! 1. the form that the caller gives, or else the key `_game_form` of worldspawn;
+//! 1. the form that the caller gives; if the caller gives none, the key `_game_form` of worldspawn;
 //! 2. the editor's own words: TrenchBroom's comments `// Game:` and `// Format:` before the
 //!    first entity, or J.A.C.K.'s key `_generator`;
 //! 3. `brushDef` or a curve: Quake III;
@@ -13,7 +13,7 @@
 //!    Quake II;
 //! 6. a WAD file, a name (with `!`, or of a tool) or an entity that only Half-Life has.
 //!
-//! Without any of them the form is Quake's.
+//! Without any of these signs the form is Quake's.
 
 use std::fmt;
 use std::str::FromStr;
@@ -103,7 +103,7 @@ impl FromStr for GameForm {
 pub struct RecognisedForm {
     /// The form.
     pub form: GameForm,
-    /// The sign by which it was recognised, such as "the comment // Game: Quake 3".
+    /// The sign by which the form was recognised, such as "the comment // Game: Quake 3".
     pub sign: String,
 }
 
@@ -124,7 +124,7 @@ impl Signs<'_> {
     pub(super) fn form(&self) -> Result<RecognisedForm, (u64, UnknownForm)> {
         let recognised = |(form, sign): (GameForm, String)| RecognisedForm { form, sign };
         if let Some(form) = self.given {
-            return Ok(recognised((form, "it was asked for".to_owned())));
+            return Ok(recognised((form, "the caller asked for it".to_owned())));
         }
         if let Some((line, name)) = self.key(FORM_KEY) {
             let form = name.parse().map_err(|unknown| (line, unknown))?;
@@ -158,8 +158,8 @@ impl Signs<'_> {
         brushes.flat_map(|brush| brush.faces.iter().map(|face| (brush.line, face)))
     }
 
-    /// The form by the comments that TrenchBroom writes before the first entity: by the game,
-    /// or by the format if the game is not known.
+    /// The form by the comments that TrenchBroom writes before the first entity. The game decides,
+    /// or the format if the game is not known.
     fn comment(&self) -> Option<(GameForm, String)> {
         let blank = self.text.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);
         let lines = self.text[blank..].split(|b| b"\r\n".contains(b));

@@ -1,7 +1,7 @@
 //! The expanded brushes of one size, and the surface of their union.
 //!
-//! The surface is the set of polygons that the tree is built from; the solids decide which
-//! cells of it are solid (`classify`).
+//! The surface is the set of polygons that the tree is built from. The solids decide which of its
+//! cells are solid (`classify`).
 
 use std::num::NonZeroUsize;
 
@@ -158,8 +158,8 @@ impl HullSolid {
 }
 
 /// The parts of `piece`, on the plane `id`, that `solid` does not cover. Of two faces in one plane
-/// that face the same way, only the first solid's is kept: the piece's, if `first` is set. If they
-/// face each other, both are dropped, because they lie inside the union.
+/// that face the same way, only the first solid's face is kept. It is the face of the piece if
+/// `first` is set. If they face each other, both are dropped, because they lie inside the union.
 fn uncovered(piece: Winding, id: PlaneId, solid: &HullSolid, first: bool) -> Vec<Winding> {
     let bounds = Aabb::around(piece.vertices.iter().copied());
     if !bounds.overlaps(&solid.bounds) {

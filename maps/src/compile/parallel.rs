@@ -24,7 +24,7 @@ pub(super) fn in_order<T: Send, R: Send>(
     }
     let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
     let queue = Mutex::new(items.into_iter().enumerate());
-    // A panic of a thread propagates through the scope, so a state that it left
+    // A panic of a thread propagates through the scope, so a state that the thread left
     // inconsistent is never used.
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     std::thread::scope(|scope| {

@@ -108,8 +108,8 @@ impl ParsedMap {
         Ok(parsed)
     }
 
-    /// Writes the game form into the key of worldspawn. A map of Quake's form that lacks the key stays
-    /// without it.
+    /// Writes the game form into the key of worldspawn. A map of Quake's form that lacks the key
+    /// does not get it.
     fn tell_form(&mut self) {
         let world = self.entities.iter().position(|e| is_worldspawn(e.classname()));
         let Some(world) = self.entities.get_mut(world.unwrap_or(0)) else { return };

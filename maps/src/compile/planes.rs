@@ -6,8 +6,8 @@ use glam::DVec3;
 
 use crate::geometry::Plane;
 
-/// The compiler ignores distances below this, in units: it cuts off no thinner slices, and takes
-/// planes that are closer than this on a face for one. This is half the resolution of `f32` at the
+/// The compiler ignores distances below this, in units. It cuts off no thinner slices, and treats
+/// planes that are closer than this on a face as one. This is half the resolution of `f32` at the
 /// edge of the world, and a tenth of the 0.01 units that `mapc verify` allows.
 pub(super) const TOLERANCE: f64 = 1e-3;
 
@@ -37,7 +37,7 @@ impl PlaneId {
 }
 
 /// Two planes whose normals differ by less than this are the same if the vertices of the face lie
-/// on both. Normals computed from different points of one plane differ by far less.
+/// on both. Normals computed from different points of one plane differ by far less than this.
 const NORMALS_AGREE: f64 = 1e-5;
 
 /// All planes of a map. Each is stored once, with its leading normal component

@@ -31,7 +31,8 @@ pub struct Report {
     pub brushes: usize,
     /// The number of brushes that are part of the static world.
     pub solids: usize,
-    /// The number of polygons from which the tree is built: those of the surfaces of all sizes.
+    /// The number of polygons from which the tree is built: the polygons of the surfaces of all
+    /// sizes.
     pub polygons: usize,
     /// The number of branches of the shift tree that are bevels.
     pub shift_bevels: usize,
@@ -52,5 +53,5 @@ pub enum Stage {
     ShiftTree,
 }
 
-/// A function that is called with the stage, the amount that is done, and the whole amount.
+/// A function that is called with the stage, the amount of work done, and the whole amount.
 pub type Progress<'a> = dyn FnMut(Stage, u64, u64) + 'a;

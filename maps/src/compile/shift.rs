@@ -1,5 +1,5 @@
-//! The second tree: the unexpanded solids, divided and bevelled, for bodies
-//! of other shapes than the sizes of the onion BSP (Melax 2000).
+//! The second tree: the unexpanded solids, divided and bevelled. It is for bodies that have none of
+//! the sizes of the onion BSP (Melax 2000).
 
 use std::num::NonZeroUsize;
 
@@ -26,8 +26,8 @@ pub(super) struct Shifted {
     pub(super) surface: Surface,
 }
 
-/// Divides `cell`, which contains all solids, by the surface of the unexpanded solids. Clip
-/// brushes are included, since bodies that move through this tree have an extent.
+/// Divides `cell`, which contains all solids, by the surface of the unexpanded solids. Clip brushes
+/// are included, because bodies that move through this tree have an extent.
 pub(super) fn build(
     statics: &[StaticBrush],
     cell: Cell,

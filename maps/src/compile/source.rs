@@ -26,7 +26,7 @@ use map::SourceMap;
 use reader::Read;
 pub use summary::SourceSummary;
 
-/// Largest source that is read, in bytes: ten times the largest known map.
+/// Maximum length of a source, in bytes: ten times the largest known map.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// The text of a map and its origin.
@@ -52,10 +52,10 @@ pub struct Source {
 }
 
 impl Source {
-    /// Reads a `.map` file; the world is named after it.
+    /// Reads a `.map` file. The world is named after the file.
     ///
     /// # Errors
-    /// [`CompileError::Read`] if it cannot be read or is too large.
+    /// [`CompileError::Read`] if the file cannot be read or is too large.
     pub fn read(path: &Path) -> Result<Self, CompileError> {
         let failed = |reason| CompileError::Read { path: path.to_owned(), reason };
         let length = std::fs::metadata(path).map_err(failed)?.len();
@@ -69,13 +69,13 @@ impl Source {
         Ok(Self { name, path: path.to_owned(), text, form: None })
     }
 
-    /// A map with this text; messages refer to it by `name`.
+    /// A map with this text. Messages refer to it by `name`.
     pub fn from_text(name: &str, text: impl Into<Vec<u8>>) -> Self {
         let (path, text) = (PathBuf::from(name), text.into());
         Self { name: name.to_owned(), path, text, form: None }
     }
 
-    /// This map, read by the rules of `form`; with `None` the form is recognised from the map.
+    /// This map, read by the rules of `form`. With `None` the form is recognised from the map.
     #[must_use]
     pub fn with_form(self, form: Option<GameForm>) -> Self {
         Self { form, ..self }

@@ -8,7 +8,7 @@ use super::planes::{PlaneId, PlaneTable};
 use super::polygon::{Polygon, Side};
 
 /// Maximum number of planes that are evaluated at one branch. They are the planes whose polygons
-/// have the largest area: among many polygons a good plane is easy to find. Evaluating four times
+/// have the largest area. Among many polygons a good plane is easy to find. Evaluating four times
 /// as many takes twice as long and saves one branch in a hundred.
 const CANDIDATES: usize = 64;
 
@@ -16,12 +16,12 @@ const CANDIDATES: usize = 64;
 // polygons that it splits count twice afterwards, and a surplus on one side makes the tree deeper.
 // The surplus counts as its square over the number of all polygons. With these values, traces
 // visited the fewest branches on real maps, and the trees had nearly the fewest branches. With a
-// linear imbalance, hills peel off one wedge at a time and their trees are twice as deep.
+// linear term, hills peel off one wedge at a time, and their trees are twice as deep.
 const COPLANAR_WEIGHT: f64 = 2.0;
 const SPLIT_WEIGHT: f64 = 5.0;
 const IMBALANCE_WEIGHT: f64 = 1.0;
 
-/// With fewer polygons than this, evaluation takes less time than starting threads.
+/// For fewer polygons than this, evaluation takes less time than starting threads.
 const MIN_PARALLEL: usize = 4096;
 
 /// The plane of one of the polygons, or `None` if there are none. The choice does not

@@ -2,7 +2,7 @@
 //!
 //! The points of a face serve only to determine its plane, and some editors write them far outside
 //! the brush. Far points are scaled first, so that no product overflows. The rounding of their
-//! digits makes the plane uncertain near the brush; this uncertainty is bounded.
+//! digits makes the plane uncertain near the brush, and this uncertainty is bounded.
 
 use glam::DVec3;
 
@@ -27,7 +27,7 @@ const LOWEST: f64 = 1e-5;
 pub(super) struct WrittenPlane {
     pub(super) number: usize,
     pub(super) plane: Plane,
-    /// Bounds of the plane's error; `None` if no point is farther than [`NEAR`].
+    /// Bounds of the plane's error; `None` if no point is farther away than [`NEAR`].
     far: Option<Far>,
 }
 
@@ -39,8 +39,8 @@ struct Far {
     offset: f64,
     /// Error of the unit normal, by component.
     tilt: DVec3,
-    /// Error per unit of distance from the point: the digits of the points over the height
-    /// of their triangle.
+    /// Error per unit of distance from the point: the digits of the points divided by the height of
+    /// their triangle.
     slope: f64,
 }
 
@@ -94,8 +94,8 @@ impl WrittenPlane {
     }
 }
 
-/// The cross product of two sides of a triangle, and its length; `None` if the triangle,
-/// which was multiplied by `scale`, is lower than [`LOWEST`].
+/// The cross product of two sides of a triangle, and its length. The triangle was multiplied by
+/// `scale`. `None` if it is lower than [`LOWEST`].
 fn spanned(u: DVec3, v: DVec3, third: DVec3, scale: f64) -> Option<(DVec3, f64)> {
     let normal = u.cross(v);
     let length = normal.length();
@@ -103,7 +103,7 @@ fn spanned(u: DVec3, v: DVec3, third: DVec3, scale: f64) -> Option<(DVec3, f64)>
     (length > LOWEST * scale * longest).then_some((normal, length))
 }
 
-/// The greatest error of each coordinate, which was read from decimals. Whole numbers have none.
+/// The greatest error of each coordinate that was read from decimals. Whole numbers have no error.
 fn digit(point: DVec3) -> DVec3 {
     const WHOLE: f64 = (1_u64 << 53) as f64;
     let error = |x: f64| {
@@ -151,7 +151,7 @@ mod tests {
         };
         assert!(plane(1e9).error(&BOUNDS) <= PLANE_ERROR);
         assert!(plane(1e14).error(&BOUNDS) > PLANE_ERROR);
-        // A known plane passes through its points, except for the rounding of their digits.
+        // A known plane passes through its points, up to the rounding of their digits.
         let near = plane(1e6);
         assert!(near.plane.signed_distance(DVec3::splat(1e6 / 3.0)).abs() < 1e-8);
     }

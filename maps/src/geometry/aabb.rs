@@ -1,7 +1,7 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-/// An axis-aligned box, closed. Empty while `min > max` on any axis.
+/// An axis-aligned box, closed. The box is empty if `min > max` on any axis.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Aabb {
     /// Least corner.

@@ -1,6 +1,6 @@
 //! Convex solids: brushes, expanded brushes, and the convex parts of models.
 //!
-//! [`ConvexSolid::from_planes`] clips faces one by one and checks the result. Where planes nearly
+//! [`ConvexSolid::from_planes`] clips faces one by one and checks the result. If planes nearly
 //! coincide, it falls back to [`Polyhedron`], which cannot come apart.
 
 use glam::{BVec3, DVec3};
@@ -13,20 +13,20 @@ use super::{Aabb, Plane, Winding};
 /// expansion.
 pub(super) const UNIVERSE: f64 = 131_072.0;
 
-/// Corners of clipped faces closer than this may be one vertex: maps have no details
-/// this small.
+/// Corners of clipped faces closer than this may be one vertex, because maps have no details this
+/// small.
 const WELD: f64 = 1e-3;
 
 /// Only corners of clipped faces that are closer than this are certainly one vertex. It is a
 /// multiple of the tolerance of clipping.
 const CERTAIN: f64 = 1e-5;
 
-/// [`ConvexSolid::from_parts`] accepts a vertex that is no farther than this in front of a face:
-/// the error of welding, with room to spare.
+/// [`ConvexSolid::from_parts`] accepts a vertex that is no farther than this in front of a face. It
+/// is the error of welding, with some allowance.
 const IN_FRONT: f64 = 10.0 * WELD;
 
 /// [`ConvexSolid::from_parts`] accepts a face whose own vertices are no farther than this behind
-/// its plane: far above the error of welding, and far below a change of the solid's shape.
+/// its plane. It is far above the error of welding, and far below a change of the solid's shape.
 const BESIDE: f64 = 10.0 * IN_FRONT;
 
 /// A vertex this near to a corner of the bounds, in units, differs from it by rounding.
@@ -39,8 +39,8 @@ pub struct ConvexSolid {
     faces: Vec<Face>,
     edges: Vec<[u16; 2]>,
     bounds: Aabb,
-    /// The vertex at each corner of the bounds, if it is a box: bit `i` of the index is
-    /// set at the upper end of axis `i`.
+    /// The vertex at each corner of the bounds, if the solid is a box. Bit `i` of the index is set
+    /// at the upper end of axis `i`.
     box_corners: Option<[u16; 8]>,
 }
 
@@ -59,7 +59,7 @@ pub enum DegenerateSolid {
     /// A face extends to the end of the universe.
     #[error("it is unbounded, because its planes do not close")]
     Unbounded,
-    /// The planes leave fewer than four faces: inside out, or flat.
+    /// The planes leave fewer than four faces, so they are inside out or flat.
     #[error("fewer than four faces are left, so it is inside out or flat")]
     Flat,
     /// More vertices than an index can hold.
@@ -74,10 +74,10 @@ pub enum DegenerateSolid {
 }
 
 impl ConvexSolid {
-    /// The solid behind all `planes` (outward, unit normals). A plane that cuts nothing off,
-    /// because it only touches the solid or repeats another plane, has no face.
+    /// The solid behind all `planes` (outward, unit normals). A plane that cuts nothing off has no
+    /// face, because it only touches the solid or repeats another plane.
     ///
-    /// Each face is clipped on its own, which is exact except for rounding if planes meet at large
+    /// Each face is clipped separately, which is exact except for rounding if planes meet at large
     /// angles and corners are far apart. If the result is not closed, the solid is cut out as a
     /// whole (`Polyhedron`), so that rounding cannot make faces disagree about their corners.
     ///
@@ -95,7 +95,8 @@ impl ConvexSolid {
     /// ```
     ///
     /// # Errors
-    /// [`DegenerateSolid`] if the planes do not bound a volume, or one is not a plane.
+    /// [`DegenerateSolid`] if the planes do not bound a volume, or if one of them is no valid
+    /// plane.
     pub fn from_planes(planes: &[Plane]) -> Result<Self, DegenerateSolid> {
         if !planes.iter().all(Plane::is_sound) {
             return Err(DegenerateSolid::Inconsistent);
@@ -110,8 +111,8 @@ impl ConvexSolid {
         Ok(Self::finished(vertices, faces))
     }
 
-    /// Each plane's face, clipped by all others; an error if it is uncertain which
-    /// corners are the same.
+    /// Each plane's face, clipped by all others. An error if it is uncertain which corners are the
+    /// same.
     fn clipped(planes: &[Plane]) -> Result<Self, DegenerateSolid> {
         let mut windings = Vec::with_capacity(planes.len());
         for (i, plane) in planes.iter().enumerate() {
@@ -226,7 +227,7 @@ impl ConvexSolid {
     /// vertices steps.
     ///
     /// # Errors
-    /// [`DegenerateSolid`] if a number is not finite, a face names a vertex twice or one that
+    /// [`DegenerateSolid`] if a number is not finite, a face names a vertex twice or names one that
     /// does not exist, or a vertex does not lie behind all faces.
     pub fn from_parts(vertices: Vec<DVec3>, faces: Vec<Face>) -> Result<Self, DegenerateSolid> {
         if faces.len() < 4 {
@@ -298,7 +299,7 @@ impl ConvexSolid {
     #[inline]
     pub fn extent(&self, direction: DVec3) -> f64 {
         if self.box_corners.is_some() {
-            // No vertex has a greater product than this sum, because rounding is monotonic.
+            // Rounding is monotonic, so no vertex has a greater product than this sum.
             let (low, high) = (direction * self.bounds.min, direction * self.bounds.max);
             let greater = |low: f64, high: f64| if high > low { high } else { low };
             return greater(low.x, high.x) + greater(low.y, high.y) + greater(low.z, high.z);
@@ -411,16 +412,17 @@ mod tests {
             };
             let along = |v: &DVec3| direction.dot(*v);
             let farthest = solid.vertices().iter().map(along).fold(f64::NEG_INFINITY, f64::max);
-            // Where rounding put vertices off the box, its bounds are a little wider.
+            // If rounding put vertices off the box, its bounds are a little wider.
             let beyond = solid.extent(direction) - farthest;
             assert!((-1e-14..1e-9).contains(&beyond), "{direction}: {beyond}");
-            // Vertices of one face are equally far, except for rounding.
+            // The vertices of one face are equally far, up to rounding.
             let support = solid.vertices()[usize::from(solid.support(direction))];
             assert!(farthest - along(&support) < 1e-12, "{direction}");
         }
     }
 
-    /// Before, boxes that reached beyond ±65,536 were unbounded, and contained nothing.
+    /// In an earlier version, boxes that reached beyond ±65,536 were unbounded, and contained
+    /// nothing.
     #[test]
     fn a_box_may_reach_to_the_edge_of_the_universe_and_no_farther() {
         let edge = f64::from(crate::UNIVERSE);
@@ -443,7 +445,8 @@ mod tests {
         }
     }
 
-    /// Before, a plane with a number that is not finite led to vertices that are not finite.
+    /// In an earlier version, a plane with a number that is not finite led to vertices that are not
+    /// finite.
     #[test]
     fn points_without_a_plane_bound_nothing() {
         let planes: Vec<Plane> = unit_box().faces().iter().map(|face| face.plane).collect();
@@ -487,7 +490,7 @@ mod tests {
         refused(&vertices, &|face| face.vertices.truncate(2));
         refused(&vertices, &|face| face.plane = face.plane.flipped());
         refused(&vertices, &|face| face.plane.distance = f64::NAN);
-        // Before, the vertices of a face only had to be behind its plane.
+        // In an earlier version, the vertices of a face only had to be behind its plane.
         refused(&vertices, &|face| face.plane.distance = 1e308);
         refused(&vertices, &|face| face.plane.distance += 0.11);
         let mut far = vertices.clone();

@@ -1,8 +1,8 @@
 use glam::DVec3;
 use serde::{Deserialize, Serialize};
 
-/// An oriented plane `normal · x = distance`; the front is where
-/// `normal · x > distance`. A solid lies *behind* its planes.
+/// An oriented plane `normal · x = distance`. The front is where `normal · x > distance`. A solid
+/// lies *behind* its planes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plane {
     /// Unit normal.

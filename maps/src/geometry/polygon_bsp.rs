@@ -84,8 +84,8 @@ impl PolygonBsp {
         &self.nodes
     }
 
-    /// The number of pieces into which the tree's planes cut the polygons that it was built
-    /// from: Blow's polygons after BSP cuts.
+    /// The number of pieces into which the tree's planes cut the original polygons: Blow's polygons
+    /// after BSP cuts.
     pub fn fragments(&self) -> usize {
         self.fragments
     }
@@ -148,8 +148,8 @@ fn sides(winding: &Winding, plane: &Plane) -> (bool, bool) {
     })
 }
 
-/// The index of the polygon whose plane splits the fewest polygons and balances the halves best;
-/// the first among equals, so that the tree depends only on the input.
+/// The index of the polygon whose plane splits the fewest polygons and balances the halves best.
+/// Among equals the first is taken, so that the tree depends only on the input.
 fn best_divider(polygons: &[(Plane, Winding)]) -> Option<usize> {
     let cost = |plane: &Plane| {
         let (mut front, mut back, mut split) = (0_usize, 0_usize, 0_usize);
@@ -169,9 +169,9 @@ fn best_divider(polygons: &[(Plane, Winding)]) -> Option<usize> {
 
 type Half = Vec<(Plane, Winding)>;
 
-/// Splits the polygons by the plane of one of them, the divider. Polygons in that plane bound
-/// both halves already and are dropped. The divider itself is always dropped. Its corners, rounded
-/// to a few decimals, may lie beside its plane, so that it would be chosen again for ever.
+/// Splits the polygons by the plane of one of them, the divider. Polygons in that plane already
+/// bound both halves and are dropped. The divider itself is always dropped. Its corners, rounded to
+/// a few decimals, may lie beside its plane. It would then be chosen again for ever.
 fn divide(polygons: Half, divider: usize) -> (Half, Half) {
     let plane = &polygons[divider].0.clone();
     let (mut front, mut back) = (Vec::new(), Vec::new());

@@ -1,9 +1,9 @@
 //! A convex polyhedron that is cut plane by plane and stays closed.
 //!
 //! The faces around a corner share one vertex, and its side of a plane is decided once. So all
-//! faces are cut at the same corners, however these are rounded, and a closed polyhedron stays
-//! closed. Planes that nearly coincide or nearly meet in a point make narrow faces and short edges,
-//! never a gap.
+//! faces are cut at the same corners, no matter how these are rounded, and a closed polyhedron is
+//! still closed afterwards. Planes that nearly coincide or nearly meet in a point make narrow faces
+//! and short edges, never a gap.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,13 +12,12 @@ use glam::DVec3;
 use super::convex_solid::{DegenerateSolid, Face, UNIVERSE};
 use super::{Aabb, Plane};
 
-/// A corner this close to a plane is on it, in units: above the rounding of
-/// coordinates (1e-10), and far below the precision of a face. The values are tried in
-/// turn.
+/// A corner this close to a plane is on the plane, in units. The value is above the rounding of
+/// coordinates (1e-10), and far below the precision of a face. The values are tried in turn.
 ///
-/// A corner that counts as on a plane may be in front of it by this much. Where planes are that
-/// close to each other, a cut may leave two holes instead of one. With another tolerance, the
-/// corners there become either distinct or one.
+/// A corner that counts as on a plane may be in front of it by this much. If planes are that close
+/// to each other, a cut may leave two holes instead of one. With another tolerance, the corners at
+/// that place become either distinct or one.
 const ON_PLANE: [f64; 4] = [1e-6, 1e-8, 1e-5, 1e-9];
 
 /// A closed convex polyhedron.

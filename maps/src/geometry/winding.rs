@@ -33,8 +33,8 @@ impl Winding {
         }
     }
 
-    /// The part behind `plane` (a winding on the plane counts as behind), or
-    /// `None` if nothing with an area is left.
+    /// The part behind `plane`, or `None` if nothing with an area is left. A winding on the plane
+    /// counts as behind.
     pub fn clipped_behind(&self, plane: &Plane) -> Option<Self> {
         let distances: Vec<f64> = self.vertices.iter().map(|&v| plane.signed_distance(v)).collect();
         if distances.iter().all(|&d| d <= ON_PLANE) {
@@ -58,7 +58,7 @@ impl Winding {
         (vertices.len() >= 3).then_some(Self { vertices })
     }
 
-    /// The parts in front of and behind `plane`; a part without an area is `None`. A winding on the
+    /// The parts in front of and behind `plane`. A part without an area is `None`. A winding on the
     /// plane counts as on both sides.
     pub fn split(&self, plane: &Plane) -> (Option<Self>, Option<Self>) {
         (self.clipped_behind(&plane.flipped()), self.clipped_behind(plane))
@@ -79,7 +79,7 @@ impl Winding {
         self.area_vector().length() * 0.5
     }
 
-    /// Mean of the vertices: inside, since the polygon is convex.
+    /// Mean of the vertices. It is inside, because the polygon is convex.
     pub fn centre(&self) -> DVec3 {
         self.vertices.iter().sum::<DVec3>() / self.vertices.len() as f64
     }

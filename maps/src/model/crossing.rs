@@ -7,8 +7,8 @@ use super::ModelError;
 use super::surface::FLATNESS;
 use crate::geometry::{Aabb, Winding};
 
-/// Two faces that share an edge are folded flat, into a sheet without thickness, if the dot product
-/// of their normals is below this.
+/// Two faces that share an edge are folded into a sheet without thickness if the dot product of
+/// their normals is below this.
 const FOLDED: f64 = -1.0 + 1e-9;
 
 /// A face, prepared for the search.
@@ -65,7 +65,7 @@ fn meets(face: &Candidate, from: DVec3, to: DVec3, other: &Candidate) -> bool {
         }
         (None, None) => touches(from, to, other, FLATNESS),
         // The edge and the face share a corner, which is on the face's plane. If the edge's other
-        // end is off the plane, they do not meet elsewhere.
+        // end is off the plane, edge and face do not meet elsewhere.
         _ => {
             let leaves = other.normal.dot(to - from).abs() > FLATNESS;
             !leaves && touches(from, to, other, -FLATNESS)

@@ -36,20 +36,21 @@ impl Material {
     /// and players have the same friction, and no restitution.
     pub const USUAL: Self = Self { friction: 0.6, restitution: 0.2, angular_damping: 0.4 };
 
-    /// Maximum coefficient of friction: rubber on dry ground has little more than 1, and a body
+    /// Maximum coefficient of friction. Rubber on dry ground has little more than 1, and a body
     /// with more than 2 sticks to walls.
     pub const MAX_FRICTION: f64 = 2.0;
 
-    /// Maximum coefficient of restitution: beyond 1 impacts would gain energy.
+    /// Maximum coefficient of restitution. Beyond 1, impacts would gain energy.
     pub const MAX_RESTITUTION: f64 = 1.0;
 
-    /// Maximum angular damping, per second: a body then loses its spin within a few ticks.
+    /// Maximum angular damping, per second. With this value a body loses its spin within a few
+    /// ticks.
     pub const MAX_ANGULAR_DAMPING: f64 = 100.0;
 
     /// The material with these coefficients, and the default damping.
     ///
     /// # Errors
-    /// One of them is negative, too great, or not a number.
+    /// One of the coefficients is negative, too great, or not a number.
     pub fn new(friction: f64, restitution: f64) -> Result<Self, MaterialError> {
         within("friction", friction, Self::MAX_FRICTION)?;
         within("restitution", restitution, Self::MAX_RESTITUTION)?;
@@ -59,25 +60,27 @@ impl Material {
     /// This material with another angular damping.
     ///
     /// # Errors
-    /// It is negative, too great, or not a number.
+    /// The damping is negative, too great, or not a number.
     pub fn with_angular_damping(self, angular_damping: f64) -> Result<Self, MaterialError> {
         within("angular_damping", angular_damping, Self::MAX_ANGULAR_DAMPING)?;
         Ok(Self { angular_damping, ..self })
     }
 
-    /// Coulomb's coefficient of friction. A contact has the geometric mean of both materials'.
+    /// Coulomb's coefficient of friction. A contact has the geometric mean of the coefficients of
+    /// its two materials.
     pub const fn friction(&self) -> f64 {
         self.friction
     }
 
-    /// Coefficient of restitution. A contact has the greater of both materials'.
+    /// Coefficient of restitution. A contact has the greater of the coefficients of its two
+    /// materials.
     pub const fn restitution(&self) -> f64 {
         self.restitution
     }
 
-    /// Angular damping, per second: with a damping of *c*, the spin falls by the factor
-    /// 1/(1 + *c* *h*) in each step of *h* seconds. A small *c* is the share of the spin that a
-    /// body loses per second. Zero keeps the angular momentum of a body in free flight.
+    /// Angular damping, per second. With a damping of *c*, the spin is multiplied by 1/(1 + *c*
+    /// *h*) in each step of *h* seconds. A small *c* is the share of the spin that a body loses per
+    /// second. Zero keeps the angular momentum of a body in free flight.
     pub const fn angular_damping(&self) -> f64 {
         self.angular_damping
     }

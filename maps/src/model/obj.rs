@@ -1,4 +1,4 @@
-//! Reads OBJ text into polygons. Only the range of their coordinates is checked here.
+//! Reads OBJ text into polygons. Only the range of their coordinates is checked.
 //!
 //! Of the format, only vertices and faces matter. Names, materials, normals and texture coordinates
 //! are skipped. After a backslash a statement goes on in the next line. A comment may follow a
@@ -17,16 +17,16 @@ pub use words::ObjPlace;
 /// Maximum coordinate of a model, in units: the default map is 2,048 units across.
 pub(super) const REACH: f64 = 1024.0;
 
-/// Maximum number of polygons per model: building the polygon BSP takes quadratic time, and Blow's
-/// most detailed model has 97.
+/// Maximum number of polygons per model. Building the polygon BSP takes quadratic time, and Blow's
+/// most detailed model has 97 polygons.
 pub(super) const MAX_POLYGONS: usize = 1024;
 
-/// Maximum number of corners of all polygons together: the time to check a polygon grows with the
+/// Maximum number of corners of all polygons together. The time to check a polygon grows with the
 /// square of the number of its corners. By Euler's formula, [`MAX_POLYGONS`] polygons have fewer
 /// than six times as many corners, unless some corners lie within edges.
 pub(super) const MAX_CORNERS: usize = 8 * MAX_POLYGONS;
 
-/// A fault of the text, and the word that has it.
+/// A fault of the text, and the word that shows the fault.
 struct Fault<'a> {
     at: Word<'a>,
     reason: &'static str,
@@ -36,7 +36,7 @@ struct Fault<'a> {
 const OTHERS: [(&str, &str); 5] =
     [("p", LOOSE), ("l", LOOSE), ("curv", CURVED), ("curv2", CURVED), ("surf", CURVED)];
 
-/// The corners of a face: words, and the vertices that they mean.
+/// The corners of a face: words, each with the vertex that it means.
 type Corners<'a> = Vec<(Word<'a>, i64)>;
 
 /// The vertices and faces of a text.
@@ -101,7 +101,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Vec<Winding>, ModelError> {
 }
 
 fn within_reach(name: &str, vertex: [f32; 3]) -> Result<DVec3, ModelError> {
-    // Adding zero turns negative zero positive: equal corners have equal bits.
+    // Adding zero turns a negative zero into zero, so equal corners have equal bits.
     let vertex = DVec3::from(vertex.map(f64::from)) + DVec3::ZERO;
     if vertex.abs().cmple(DVec3::splat(REACH)).all() {
         Ok(vertex)

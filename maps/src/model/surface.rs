@@ -8,8 +8,8 @@ use glam::DVec3;
 use super::{FaceFault, ModelError};
 use crate::geometry::Winding;
 
-/// Maximum distance of a corner from its face's plane, in units. Corners are read as `f32`, exact
-/// to 6e-5 at the greatest coordinate of a model; intended details are far larger.
+/// Maximum distance of a corner from its face's plane, in units. Corners are read as `f32`, which
+/// is exact to 6e-5 at the greatest coordinate of a model. Intended details are far larger.
 pub(super) const FLATNESS: f64 = 2e-4;
 
 /// Checks the polygons. Returns their outward unit normals.

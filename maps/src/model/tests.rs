@@ -59,7 +59,7 @@ fn named(name: &str) -> Model {
     shipped().into_iter().find(|model| model.name() == name).expect("a shipped model")
 }
 
-/// Blow 1997, "Let's Rock": the polygons of his landing scene.
+/// Blow 1997, "Let's Rock": the polygons of the paper's landing scene.
 #[test]
 fn the_landing_scene_has_the_papers_polygons() {
     let counts = ["hovertank", "cargo_box", "repair_pad"].map(|n| named(n).polygons().len());
@@ -238,7 +238,8 @@ fn faults_of_an_obj_have_their_line_column_and_text() {
     }
 }
 
-/// Before, a polyline was read as a face, and points, curves and surfaces were read over.
+/// In an earlier version, a polyline was read as a face, and points, curves and surfaces were
+/// skipped.
 #[test]
 fn a_shape_that_encloses_nothing_is_refused_by_line() {
     for (more, place) in [
@@ -363,9 +364,9 @@ fn a_sheet_without_thickness_is_refused() {
 
 #[test]
 fn a_ball_with_quadrangles_that_are_hardly_flat_is_refused() {
-    // The corners are rounded to four decimals. Before, the tree of the surface was divided by the
-    // plane of such a quadrangle, whose corners lie beside that plane. So the same plane was chosen
-    // again until the memory was full.
+    // The corners are rounded to four decimals. In an earlier version, the tree of the surface was
+    // divided by the plane of such a quadrangle, whose corners lie beside that plane. So the same
+    // plane was chosen again until the memory was full.
     let (radius, around) = (13.0_f64, 10);
     let rounded = |x: f64| (x * 1e4).round() / 1e4;
     let mut text = format!("v 0 0 {}\n", -radius);

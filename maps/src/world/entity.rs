@@ -26,8 +26,7 @@ impl MapEntity {
         &self.pairs
     }
 
-    /// The value of `key`. Where a key is repeated the last value counts, as in
-    /// Quake.
+    /// The value of `key`. If a key is repeated, the last value counts, as in Quake.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.pairs.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v.as_str())
     }
@@ -45,9 +44,9 @@ impl MapEntity {
         (numbers.next().is_none() && origin.is_finite()).then_some(origin)
     }
 
-    /// Yaw in radians, counter-clockwise from +x, from the key `angle` (which
-    /// is in degrees). `None` if absent, or if it is one of Quake's special
-    /// values for straight up (-1) and straight down (-2).
+    /// Yaw in radians, counter-clockwise from +x, from the key `angle` (which is in degrees).
+    /// `None` if the key is missing, or if it has one of Quake's special values for straight up
+    /// (-1) and straight down (-2).
     pub fn angle(&self) -> Option<f64> {
         let degrees: f64 = self.get("angle")?.trim().parse().ok()?;
         let special = degrees == -1.0 || degrees == -2.0;

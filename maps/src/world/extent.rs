@@ -14,7 +14,7 @@ pub const UNIVERSE: f32 = 262_144.0;
 
 /// Longest distance along an axis that is traced at once, in units: twice the greatest coordinate
 /// of a map, which is the longest way through one. The time of a hit is an `f32` share of the
-/// traced piece, so this bounds how coarse it is.
+/// traced piece, so this limit bounds the error of the time.
 pub(crate) const LONGEST_PIECE: f32 = 65_536.0;
 
 /// The part of a segment that lies within the extent.
@@ -22,7 +22,7 @@ pub(crate) const LONGEST_PIECE: f32 = 65_536.0;
 pub struct ClippedSegment {
     /// The end of the segment, or the point at which it leaves the extent.
     pub end: DVec3,
-    /// The share of the given segment that is within, in `0..=1`.
+    /// The share of the given segment that is within the extent, in `0..=1`.
     pub share: f64,
 }
 
@@ -47,7 +47,7 @@ pub fn clip_to_extent(start: DVec3, end: DVec3) -> Option<ClippedSegment> {
     if within(end) {
         return Some(ClippedSegment { end, share: 1.0 });
     }
-    // This cannot overflow: the start is tiny beside an end that is near the greatest `f64`.
+    // This cannot overflow, because the start is tiny compared with an end near the greatest `f64`.
     let way = end - start;
     let (mut share, mut leaves) = (1.0, 0);
     for axis in (0..3).filter(|&axis| end[axis].abs() > edge) {

@@ -99,7 +99,7 @@ pub(super) fn save(world: &World, path: &Path) -> Result<(), SaveError> {
     let written =
         std::fs::write(&beside, to_bytes(world)).and_then(|()| std::fs::rename(&beside, path));
     written.map_err(|reason| {
-        // Best effort: if this also fails, the leftover has to be removed by hand.
+        // If removing the file also fails, somebody has to remove it by hand.
         let _ = std::fs::remove_file(&beside);
         SaveError { path: path.to_owned(), reason }
     })

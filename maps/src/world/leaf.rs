@@ -3,8 +3,8 @@ use glam::Vec3;
 use super::extent::inside_universe;
 use super::onion::{OnionTree, Solidity, Target};
 
-/// Identifies a leaf of a world's onion BSP. The leaves of two points have the same id exactly if
-/// no plane of the tree divides the points. An id has no meaning in another world.
+/// Identifies a leaf of a world's onion BSP. Two points have leaves with the same id exactly if no
+/// plane of the tree divides the points. An id has no meaning in another world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LeafId(u32);
 

@@ -29,9 +29,9 @@ pub enum Clearance {
 impl OnionTree {
     /// The surface nearest to `point` that is solid for `size` and within `radius`.
     ///
-    /// A solid leaf lies beyond every plane that is crossed on the path down to it, so it is at
-    /// least as far as the farthest of these planes. Of all leaves within the radius, the nearest
-    /// counts.
+    /// A solid leaf lies beyond every plane that is crossed on the path down to the leaf, so it is
+    /// at least as far as the farthest of these planes. Of all leaves within the radius, the
+    /// nearest counts.
     pub(crate) fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
         if self.is_solid(size, point) {
             return Clearance::Inside;

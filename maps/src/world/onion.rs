@@ -21,12 +21,11 @@ use crate::world::extent::UNIVERSE;
 /// takes less than 64 KiB of the thread's stack.
 pub(crate) const MAX_DEPTH: usize = 1024;
 
-/// One BSP over all sizes (Golodetz 2013, section 3): each leaf says for every
-/// size whether it is solid.
+/// One BSP over all sizes (Golodetz 2013, section 3). Each leaf says for every size whether the
+/// leaf is solid.
 ///
-/// A valid tree by construction: every child's index is greater than its
-/// parent's, every node has one parent, planes are finite and of unit normal,
-/// and the depth is at most [`MAX_DEPTH`].
+/// The tree is valid by construction: every child's index is greater than its parent's, every node
+/// has one parent, planes are finite and of unit normal, and the depth is at most [`MAX_DEPTH`].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OnionTree {
     root: Child,

@@ -33,16 +33,15 @@ const FEW_WAITING: usize = 48;
 /// was measured.
 const MAX_BRANCHES: usize = 1 << 21;
 
-/// A solid-leaf BSP of the static world as it was drawn, bevelled.
+/// A solid-leaf BSP of the unexpanded static world, bevelled.
 ///
-/// A valid tree by construction: branches are in pre-order, front before back,
-/// planes are finite and of unit normal, and no query needs to remember more
-/// than a fixed number of branches.
+/// The tree is valid by construction: branches are in pre-order, front before back, planes are
+/// finite and of unit normal, and no query needs to remember more than a fixed number of branches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShiftTree {
     root: Link,
     branches: Vec<Branch>,
-    /// Maximum number of branches on the way to a leaf of which a query has to search both sides.
+    /// Maximum number of branches on the way to a leaf at which a query has to search both sides.
     waiting: usize,
 }
 
@@ -118,7 +117,7 @@ pub enum InvalidShiftTree {
     /// More branches than a tree may have.
     #[error("it has more than {MAX_BRANCHES} branches")]
     TooMany,
-    /// A query would need a longer stack than there is.
+    /// A query would need more than the length of its stack.
     #[error("a query would have to remember more than {MAX_WAITING} branches")]
     Waiting,
 }

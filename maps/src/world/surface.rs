@@ -21,7 +21,7 @@ pub(crate) struct FaceIndex {
 }
 
 impl Surface {
-    /// Adds a part of a face; false if the surface then has too many corners.
+    /// Adds a part of a face. Returns false if the surface then has too many corners.
     #[must_use]
     pub(crate) fn add(&mut self, face: FaceIndex, polygon: Polygon) -> bool {
         self.corners += polygon.winding.vertices.len();

@@ -1,9 +1,8 @@
 //! Traces of the boxes of `spaces.toml` through the onion BSP.
 //!
-//! `line` finds the first solid leaf along a line (Golodetz 2013, Listing 5). Where planes
-//! are crossed too close together for `f32` to order them, `contact_normal` finds the
-//! face that was hit. `grazing` repeats the trace of a line that runs along a surface, beside that
-//! surface.
+//! `line` finds the first solid leaf along a line (Golodetz 2013, Listing 5). If planes are crossed
+//! too close together for `f32` to order them, `contact_normal` finds the face that was hit.
+//! `grazing` repeats the trace of a line that runs along a surface, beside that surface.
 
 mod contact_normal;
 mod grazing;
@@ -18,23 +17,23 @@ use super::onion::OnionTree;
 use crate::spaces::SizeId;
 use line::{Entry, Found, Query, Segment};
 
-/// A hit leaves a mover this far in front of the surface, in units along its normal, or at the
-/// start if that was nearer. This is much more than the rounding of `f32` positions, and much less
-/// than any detail of a map.
+/// A hit leaves a mover this far in front of the surface, in units along the normal. If the start
+/// was nearer than this, the mover is left at the start. This is much more than the rounding of
+/// `f32` positions, and much less than any detail of a map.
 pub const SURFACE_DISTANCE: f32 = 1.0 / 32.0;
 
-/// Planes that are crossed within this many units of each other along the segment meet in an
-/// edge. Their order depends on rounding, and the first may be a plane that only divides the
-/// tree there. So the face is searched for around the point.
+/// Planes that are crossed within this many units of each other along the segment meet in an edge.
+/// Their order depends on rounding, and the first of them may be a plane that only divides the tree
+/// at that place. So the face is searched for around the point.
 const EDGE: f32 = 0.01;
 
-/// Intervals of the segment shorter than this, in units, are skipped: where planes
-/// meet, rounding makes intervals that lie in no cell at all. A path may cut off this much of a
-/// solid's edge, which is the compiler's tolerance.
+/// Intervals of the segment shorter than this, in units, are skipped. If planes meet, rounding
+/// makes intervals that lie in no cell at all. A path may cut off this much of a solid's edge,
+/// which is the compiler's tolerance.
 const SLIVER: f32 = 0.001;
 
-/// Number of times that a hit's end is moved nearer to the start if rounding put it
-/// into solid, before the start itself is used.
+/// Maximum number of times that a hit's end is moved nearer to the start because rounding put it
+/// into solid. After that the start is used.
 const MAX_RETREATS: u32 = 8;
 
 /// The result of moving a box or another body along a segment.
@@ -44,8 +43,8 @@ pub enum Trace {
     Clear,
     /// The body meets a surface.
     Hit(Hit),
-    /// The start is already in solid, and not just touching it; or it is beyond the extent,
-    /// or a coordinate is not finite.
+    /// The start is in solid and does not just touch it, or it is beyond the extent, or a
+    /// coordinate is not finite.
     StartSolid,
 }
 
@@ -124,8 +123,8 @@ impl OnionTree {
         }
     }
 
-    /// Normal of the surface that is hit at this time; `None` if no face there
-    /// opposes the motion.
+    /// Normal of the surface that is hit at this time; `None` if no face at the point opposes the
+    /// motion.
     #[inline]
     fn normal(&self, query: &Query<'_, Segment>, time: f32, entry: Entry) -> Option<Vec3> {
         // Planes that pass through the start are crossed with no leaf in between.
@@ -140,7 +139,8 @@ impl OnionTree {
     /// The contact of a segment that starts closer to a surface than the compiler's tolerance
     /// and leaves it. That surface does not count as hit, nor does a splinter of it that ends
     /// within the width of an edge.
-    // Rare, and not inlined, so that the search is inlined into `straight` only once.
+    // This function is rare. It is not inlined, so that the search is inlined into `straight` only
+    // once.
     #[cold]
     #[inline(never)]
     fn beyond_start(&self, query: Query<'_, Segment>, at_start: Contact) -> Result<Contact, Trace> {
@@ -156,9 +156,9 @@ impl OnionTree {
         }
     }
 
-    /// The position at time `stop`, or an earlier one if that is in solid due to
-    /// rounding. `None` if even the start is in solid, which never happens in a compiled tree.
-    /// `near_plane` is set to whether the position is close to a plane.
+    /// The position at time `stop`, or an earlier one if rounding put that position into solid.
+    /// `None` if even the start is in solid, which never happens in a compiled tree. `near_plane`
+    /// is set to whether the position is close to a plane.
     #[inline(always)]
     fn free_end(
         &self,
@@ -206,11 +206,11 @@ struct Contact {
     time: f32,
     /// The plane through which the segment entered solid.
     entry: Entry,
-    /// Normal of the face; `None` if no face there opposes the motion.
+    /// Normal of the face; `None` if no face at the point opposes the motion.
     normal: Option<Vec3>,
 }
 
-/// Normal of the plane through which the segment entered solid, where no face is hit.
+/// Normal of the plane through which the segment entered solid, for a hit without a face.
 #[cold]
 #[inline(never)]
 fn crossed(query: Query<'_, Segment>, entry: Entry) -> Vec3 {

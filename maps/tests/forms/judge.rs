@@ -25,7 +25,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Best effort: leftovers in the temporary folder do no harm.
+        // If this fails, the leftovers in the temporary folder do no harm.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -94,8 +94,8 @@ pub(crate) fn brush(min: [i32; 3], max: [i32; 3], surface: &str) -> String {
     text + if matrix { "}\n}\n" } else { "}\n" }
 }
 
-/// A sealed room of 576 by 576 by 128 units with a spawn point in a corner; `keys` are
-/// those of the world.
+/// A sealed room of 576 by 576 by 128 units with a spawn point in a corner. `keys` are the keys of
+/// the world.
 pub(crate) fn room(keys: &str, wall: &str, brushes: &[String]) -> String {
     const FAR: i32 = 288;
     let mut text = format!("{{\n\"classname\" \"worldspawn\"\n{keys}");

@@ -17,9 +17,9 @@ fn slab(surface: &str) -> String {
     brush([-20, -200, 0], [20, 200, 120], surface)
 }
 
-/// Case `q3-tool-textures`: Quake III's tool textures are in a folder. Before, names were compared
-/// as a whole, so brushes with these textures were solid blocks. The oracle did not notice, because
-/// it used the compiler's list.
+/// Case `q3-tool-textures`: Quake III's tool textures are in a folder. In an earlier version, names
+/// were compared as a whole, so brushes with these textures were solid blocks. The oracle did not
+/// notice, because it used the compiler's list.
 #[test]
 fn q3_tool_textures() {
     let folder = Folder::new("q3-tool-textures");
@@ -40,8 +40,8 @@ fn q3_tool_textures() {
     }
 }
 
-/// Case `q2-contents`: before, the flags of Quake II's faces were ignored, and so were the names of
-/// Half-Life's textures.
+/// Case `q2-contents`: in an earlier version, the flags of Quake II's faces were ignored, and so
+/// were the names of Half-Life's textures.
 #[test]
 fn q2_contents() {
     let folder = Folder::new("q2-contents");
@@ -63,8 +63,8 @@ fn q2_contents() {
     assert_eq!(report["form"], "half-life");
 }
 
-/// Case `trenchbroom-quote`: before, a quotation mark in a value, which TrenchBroom writes with a
-/// backslash before it, made the whole map unreadable.
+/// Case `trenchbroom-quote`: TrenchBroom writes a backslash before a quotation mark in a value. In
+/// an earlier version such a value made the whole map unreadable.
 #[test]
 fn trenchbroom_quote() {
     let folder = Folder::new("trenchbroom-quote");
@@ -78,8 +78,8 @@ fn trenchbroom_quote() {
     assert_eq!(entity.get("path"), Some("C:\\quake\\"));
 }
 
-/// Case `byte-order-mark`: before, a map that was saved on Windows as UTF-8 was refused, with an
-/// error that named an invisible character.
+/// Case `byte-order-mark`: in an earlier version, a map that was saved on Windows as UTF-8 was
+/// refused, with an error that named an invisible character.
 #[test]
 fn byte_order_mark() {
     let folder = Folder::new("byte-order-mark");

@@ -1,7 +1,7 @@
 //! Segments with far ends.
 //!
-//! Before, a trace whose end was beyond 262,144 units answered that it started in solid, whatever
-//! the segment met.
+//! In an earlier version, a trace whose end was beyond 262,144 units answered that it started in
+//! solid, no matter what the segment met.
 
 use glam::{DVec3, Quat, Vec3};
 use obsp::body::{ConvexPoints, Cuboid, Cylinder, Sphere};

@@ -283,7 +283,7 @@ fn no_public_function_panics_or_makes_what_is_none_by_odd_numbers() {
     let found = functions(env!("CARGO_MANIFEST_DIR"), &skipped, &TYPES);
     assert!(found.len() > 38, "{found:#?}");
     let names = found.iter().map(|function| function.name.as_str());
-    // The text of a model also holds numbers; `model` stands for `Model::from_obj`.
+    // The text of a model also holds numbers. `model` stands for `Model::from_obj`.
     for name in names.filter(|name| *name != "Source::from_text").chain(["model"]) {
         if !["GameFileError::of", "PlayerSize::parse", "Spaces::parse"].contains(&name)
             && name != "Model::from_obj"

@@ -53,7 +53,7 @@ impl From<GameFormArgument> for obsp::GameForm {
 #[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
 
-/// Refuses to overwrite the file that is read.
+/// Refuses to overwrite the input file.
 pub(crate) fn keep_apart(read: &Path, written: &Path) -> Result<(), Usage> {
     let same = read.canonicalize().is_ok_and(|a| written.canonicalize().is_ok_and(|b| a == b));
     let refused =

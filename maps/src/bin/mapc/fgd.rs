@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     game: Option<PathBuf>,
 }
 
-/// The part of a `game.toml` that an editor needs; the game checks the rest.
+/// The part of a `game.toml` that an editor needs. The game checks the other parts.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GameFile {

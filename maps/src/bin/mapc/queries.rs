@@ -134,8 +134,8 @@ pub(crate) fn unknown_space(space: &str, place: &str, sizes: &[Size]) -> Usage {
     Usage(format!("{place} has no space named {space:?}; it has {}", known.join(", ")))
 }
 
-/// Reads `N` numbers per line and answers each line. Answers are flushed before waiting for
-/// input, so that another program can ask one question after the other.
+/// Reads `N` numbers per line and answers each line. Answers are flushed before the next input is
+/// read, so that another program can ask one question after the other.
 fn answer_lines<const N: usize>(
     mut answer: impl FnMut([f64; N], &mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {

@@ -1,8 +1,8 @@
 //! `mapc render`: a picture of a map from above, for its designer.
 //!
-//! `survey` finds the floor in every column of the world; `view` maps pixels to
-//! columns; `ground` paints floors, `entities` the entities on them, and
-//! `legend` explains both at the side. All draw on a `canvas`.
+//! `survey` finds the floor in every column of the world, and `view` maps pixels to columns.
+//! `ground` paints floors, `entities` paints the entities on them, and `legend` explains both at
+//! the side. All draw on a `canvas`.
 
 mod canvas;
 mod entities;

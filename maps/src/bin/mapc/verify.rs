@@ -107,7 +107,7 @@ struct Verdict {
     mismatches: Vec<String>,
 }
 
-/// Number of wrong brushes that are described; all are counted.
+/// Maximum number of wrong brushes that are described. All of them are counted.
 const SHOWN: usize = 10;
 
 /// Descriptions of the faults of single brushes.
@@ -143,7 +143,7 @@ fn game(form: GameForm) -> Game {
 }
 
 /// Refuses a world that was compiled by the rules of a form other than the oracle's. Otherwise
-/// nearly every answer would be wrong, without a word of the cause.
+/// nearly every answer would be wrong, and nothing would tell the cause.
 fn check_form(world: &World, entities: &[Entity], arguments: &Arguments) -> Result<()> {
     let compiled = GameForm::of(world);
     let judged = entities.first().map_or(Game::Quake, |entity| entity.game);
@@ -166,7 +166,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let options = Options { curves: arguments.curves.into(), ..Options::default() };
     let form = arguments.game_form.map(GameForm::from);
     let map = Source::read(source)?.with_form(form);
-    // A text that is not a map fails here, because the oracle's error would have no column.
+    // A text that is not a map fails at this check, because the oracle's error would have no
+    // column.
     map.check_syntax()?;
     let game = form.map(game);
     let curves = options.curves == Curves::Solid;
@@ -182,7 +183,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let id = world.size(&size.name).expect("it is in the list");
         let subject = OneSize { world: &world, size: id };
         let judge = Judge::new(&entities, &solids, size.half_extents.to_array().map(f64::from));
-        // Every size has its own random stream, so that none depends on another.
+        // Every size has its own random stream, so that no size depends on another.
         let mut random = Random::new(arguments.seed.wrapping_add((id.index() as u64) << 32));
         let points = judge.points(&subject, arguments.points, &mut random);
         let traces = judge.traces(&subject, arguments.traces, &mut random);

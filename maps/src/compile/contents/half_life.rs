@@ -2,14 +2,16 @@
 //! `CheckBrushContents` and `ParseBrush` of HLCSG; TWHL's list of tool textures).
 //!
 //! The tools compare the beginning of a name. The first face that settles the contents (`clip…`,
-//! `skip…`, `content…`) decides. Without such a face the strongest one decides, so that a brush
-//! with one face of stone is stone.
+//! `skip…`, `content…`) decides. Without such a face the strongest face decides, so a brush with
+//! one face of stone is stone.
 
 use super::{CURRENT, LIQUID, ORIGIN, Owner, Reason, Role, SourceFace, Verdict, names};
 
 const RAYS_ONLY: Reason =
-    "in Half-Life it stops rays but no players, which no brush does here, so it is left out";
-const ONE_HULL: Reason = "in Half-Life it stops players of one size only; here it stops all";
+    "in Half-Life the brush stops rays but no players, which no brush of this world does, so it is \
+     left out";
+const ONE_HULL: Reason = "in Half-Life the brush stops players of one size only; in this world it \
+                          stops all";
 
 /// The strength of a face in the choice of its brush's contents; the greatest wins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

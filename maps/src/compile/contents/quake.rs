@@ -1,7 +1,7 @@
 //! Quake: names of textures, as qbsp and its successors read them (the manual of ericw-tools'
 //! qbsp, "Special Texture Names").
 //!
-//! The first face whose name is not `skip` decides: `skip` only means that the face is not
+//! The first face whose name is not `skip` decides, because `skip` only means that the face is not
 //! drawn. `trigger` is solid, like any other name.
 
 use super::{LIQUID, ORIGIN, Owner, Role, SourceFace, Verdict, names};

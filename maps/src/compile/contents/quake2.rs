@@ -27,8 +27,7 @@ const LADDERS: u32 = 1 << 29;
 const LIQUIDS: u32 = LAVA | SLIME | WATER;
 
 /// Flags of contents that make a brush something other than solid. A brush with none of them is
-/// solid. The remaining flags (detail, translucent, currents, ladder, unused bits) do not change
-/// that.
+/// solid. The other flags (detail, translucent, currents, ladder, unused bits) do not change that.
 const KINDS: u32 =
     WINDOW | AUX | LIQUIDS | MIST | AREAPORTAL | PLAYERCLIP | MONSTERCLIP | ORIGIN_BRUSH;
 
@@ -94,7 +93,7 @@ pub(super) fn verdict(_: Owner, faces: &[SourceFace]) -> Verdict {
     let Some(contents) = decisive else { return Verdict { role: Role::Passable, unsupported } };
     let role = role(contents);
     let known = UNSUPPORTED.iter().filter(|&&(flag, ..)| contents & flag != 0);
-    // A brush that clips both players and monsters stops both here, so nothing is missing.
+    // A brush that clips both players and monsters stops both in this world, so nothing is missing.
     let known = known.filter(|&&(flag, ..)| flag != MONSTERCLIP || role == Role::Passable);
     let known = known.filter(|&&(flag, ..)| flag & LIQUIDS == 0 || role == Role::Passable);
     unsupported.extend(known.map(|&(_, name, reason)| (name.to_owned(), reason)));
@@ -115,7 +114,7 @@ fn role(contents: u32) -> Role {
     }
 }
 
-/// The flags of a face: as written, or by its texture's name if none is set.
+/// The flags of a face as written. If none is set, the flags of its texture's name.
 fn flags(face: &SourceFace) -> Flags {
     let written = face.texture.flags.unwrap_or_default();
     if written != Flags::default() {

@@ -6,13 +6,14 @@
 //! decides the contents of its brush, then fog, then a clip of players, then anything else that is
 //! not solid (`SetBrushContents` of q3map2).
 //!
-//! `full_clip` and `missileclip` are meant to stop shots. They do so here, although the game's
-//! own compiler makes them clips of players.
+//! `full_clip` and `missileclip` are meant to stop shots. They do so in this world, although the
+//! game's own compiler makes them clips of players.
 
 use super::{BOTS, LADDER, LIQUID, ORIGIN, Owner, PORTAL, Reason, Role, SLICK, SourceFace};
 use super::{Verdict, names};
 
-const NO_DROP: Reason = "in Quake III it removes items that are dropped in it; here it is left out";
+const NO_DROP: Reason = "in Quake III the brush removes items that are dropped in it; in this \
+                         world it is left out";
 
 /// The strength of a face in the choice of its brush's contents; the greatest wins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

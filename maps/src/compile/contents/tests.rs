@@ -151,7 +151,7 @@ fn quake_2_goes_by_flags() {
         (0x1000_0008, 0x20, Passable),
         (0x0001_0020, 0, Clip),
         (0x0803_0000, 0, Clip),
-        // Solid and window are stronger than water; a clip with the ladder flag stays a clip.
+        // Solid and window are stronger than water. A clip with the ladder flag is still a clip.
         (0x21, 0, Solid),
         (0x22, 0x10, Solid),
         (0x2000_0000 | 0x1_0000, 0, Clip),
@@ -354,7 +354,7 @@ fn quake_3_goes_by_names_with_and_without_their_folders() {
             ("textures/liquids/lavahell_750", Passable, true),
             ("sfx/xfog", Passable, false),
             ("textures/sfx/fog_blue", Passable, false),
-            // These resemble names that `quake3.rs` knows, but are none of them.
+            // These resemble names that `quake3.rs` knows, but it knows none of them.
             ("sfx/flame1", Solid, false),
             ("liquids", Solid, false),
             ("base_wall/clip", Solid, false),
@@ -372,7 +372,7 @@ fn quake_3_goes_by_names_with_and_without_their_folders() {
     ] {
         assert_eq!(world(Quake3, &textures), expected, "{textures:?}");
     }
-    // Flags do not affect contents: editors write only the flag of detail.
+    // Flags do not affect contents, because editors write only the flag of detail.
     let water = classify(Quake3, "worldspawn", &[flagged(0x20, 0)]).0;
     assert_eq!(water, Solid);
 }

@@ -9,12 +9,12 @@ use crate::compile::parsed_map::Occupant;
 /// Whether the inside of a map is separated from the void around it, for one size.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sealing {
-    /// The inside is separated from the void; the outside is solid.
+    /// The inside is separated from the void, and the outside is solid.
     Sealed,
-    /// A path leads from an entity to the void; the outside stays empty.
+    /// A path leads from an entity to the void, and the outside is empty.
     Leaks(Leak),
-    /// No entity has room for this size, so that inside and outside cannot be
-    /// distinguished; the outside stays empty.
+    /// No entity has room for this size, so inside and outside cannot be told apart. The outside is
+    /// empty.
     Unoccupied,
 }
 

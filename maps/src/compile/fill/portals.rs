@@ -34,7 +34,7 @@ pub(super) struct Portal {
     pub(super) at: DVec3,
     /// Index of the portal's polygon, if one of the two leaves is thin anywhere.
     polygon: Option<u32>,
-    /// Whether the leaf before the portal is thin at it, and whether the leaf behind it is.
+    /// Whether the leaf before the portal is thin at the portal, and whether the leaf behind it is.
     shallow: [bool; 2],
 }
 
@@ -44,14 +44,15 @@ pub(super) struct Portals {
     portals: Vec<Portal>,
     /// The index of the first portal of each leaf, and at the end the number of all portals.
     first: Vec<u32>,
-    /// Leaves with a wide face on the boundary of the outermost cell, and a point of that face.
+    /// Leaves with a wide face on the boundary of the outermost cell, each with a point of that
+    /// face.
     void: Vec<(LeafId, DVec3)>,
     /// Whether each leaf is thinner than [`OPEN`].
     thin: Vec<bool>,
     /// Whether each leaf is thin at some portal.
     has_shallow: Vec<bool>,
     /// The polygons of the portals between two leaves of which at least one is thin anywhere. The
-    /// portals of both directions share one.
+    /// two directions of a portal share one polygon.
     polygons: Vec<Winding>,
 }
 
@@ -231,8 +232,8 @@ fn pair(
     }
 }
 
-/// Whether a leaf with these walls is thin at a portal whose normal points `outward`, that is,
-/// whether the whole portal is near an opposite wall.
+/// Whether a leaf with these walls is thin at a portal whose normal points `outward`: the whole
+/// portal is near an opposite wall.
 fn is_shallow(portal: &Winding, outward: DVec3, walls: &[Plane]) -> bool {
     let near = |wall: &Plane| portal.vertices.iter().all(|&v| wall.signed_distance(v) > -OPEN);
     walls.iter().any(|wall| wall.normal.dot(outward) < OPPOSITE && near(wall))
@@ -256,7 +257,7 @@ fn overlap(plane: &Plane, one: &Winding, other: &Winding) -> Option<Winding> {
     is_wide(plane, &shared).then_some(shared)
 }
 
-/// Whether a winding on `plane` is wider than [`OPEN`]: the width of a convex polygon is its
+/// Whether a winding on `plane` is wider than [`OPEN`]. The width of a convex polygon is its
 /// smallest height above one of its sides. A single point has no sides.
 fn is_wide(plane: &Plane, winding: &Winding) -> bool {
     let mut sides = edges(winding).filter(|(a, b)| a != b).peekable();
@@ -352,8 +353,8 @@ impl Flood<'_> {
 mod tests {
     use super::*;
 
-    /// Before, a single point, where two brushes touch in an edge, counted as a portal, and rotated
-    /// maps leaked there.
+    /// In an earlier version a single point at which two brushes touch counted as a portal, and
+    /// rotated maps leaked there.
     #[test]
     fn a_portal_without_sides_is_not_wide() {
         let plane = Plane { normal: DVec3::Z, distance: 4.0 };

@@ -16,12 +16,12 @@ pub(super) struct Seed {
     pub(super) leaf: LeafId,
     /// A position in the leaf at which the box has room.
     pub(super) at: DVec3,
-    /// Whether the entity is certainly on the leaf's side of every wall: its origin is free and
-    /// does not touch a surface.
+    /// Whether the entity is certainly on the leaf's side of every wall. Then its origin is free
+    /// and does not touch a surface.
     pub(super) certain: bool,
 }
 
-/// Offsets that are tried for an origin in solid, in units: items are often placed slightly in
+/// Offsets, in units, that are tried for an origin in solid. Items are often placed slightly in
 /// floors, and lights in walls. Upward offsets come first, and reach as far as items are usually
 /// sunk into floors.
 const NUDGES: [[f64; 3]; 14] = [
@@ -41,8 +41,8 @@ const NUDGES: [[f64; 3]; 14] = [
     [0.0, 0.0, 8.0],
 ];
 
-/// An origin closer than this to a surface, in units, touches it: twice the compiler's
-/// tolerance.
+/// An origin closer than this to a surface, in units, touches the surface. The distance is twice
+/// the compiler's tolerance.
 const TOUCHES: f64 = 2.0 * TOLERANCE;
 
 /// Finds seeds in the tree for one size.
@@ -51,7 +51,7 @@ pub(super) struct Seeds<'a> {
     pub(super) planes: &'a PlaneTable,
     pub(super) size: SizeId,
     pub(super) half_extents: Vec3,
-    /// The box of the root's cell, outside of which is only the void.
+    /// The box of the root's cell. Only the void is outside it.
     pub(super) bounds: Aabb,
 }
 
@@ -68,7 +68,7 @@ impl Seeds<'_> {
             found.into_iter().map(seed).collect::<Vec<_>>()
         };
         let reach = self.half_extents.as_dvec3();
-        // All places in the void beyond the cell are alike; near it, no number is too large.
+        // All places in the void beyond the cell are alike. Near the cell, no number is too large.
         let beyond = self.bounds.inflated(1.0 + 2.0 * reach.max_element());
         let origin = origin.clamp(beyond.min, beyond.max);
         let places = |at, reach| Aabb::from_centre(at, reach);
@@ -122,8 +122,8 @@ impl Seeds<'_> {
         found
     }
 
-    /// Visits the leaves that overlap `places`. `visit` receives whether the leaf is solid, its id,
-    /// and its part within `places`.
+    /// Visits the leaves that overlap `places`. `visit` receives three values: whether the leaf is
+    /// solid, its id, and its part within `places`.
     fn visit(&self, places: &Aabb, mut visit: impl FnMut(bool, LeafId, &Cell)) {
         let Self { draft, size, .. } = *self;
         let cell = Cell::from_box(places);

@@ -1,4 +1,4 @@
-//! The parts of surfaces that are left once the outside is filled.
+//! The parts of surfaces that are left after the outside is filled.
 
 use crate::compile::draft::{Draft, DraftChild};
 use crate::compile::planes::PlaneTable;
@@ -60,8 +60,8 @@ fn exposed(polygon: &Polygon, child: DraftChild, draft: &Draft, planes: &PlaneTa
     }
 }
 
-/// Joins the parts of a polygon, so that it stays in one piece if it is wholly exposed, or not at
-/// all.
+/// Joins the parts of a polygon, so that a polygon that is wholly exposed, or not at all, is kept
+/// in one piece.
 fn join(parts: [Option<(Exposed, Polygon)>; 2]) -> Exposed {
     let mut left = Vec::new();
     let (mut some, mut all) = (false, true);

@@ -1,10 +1,10 @@
 //! Quake III's curves (`patchDef2`): biquadratic Bézier surfaces, cut into solids.
 //!
 //! A curve is a grid of control points, with an odd number of them in both directions. Three by
-//! three control points form one piece; neighbouring pieces share a row. All pieces of a curve are
-//! divided into the same number of cells, 2^a by 2^b, so that they meet without a crack. It is the
-//! smallest number for which no point of the surface is farther than [`CHORD`] from the point of
-//! its triangle with the same parameters.
+//! three control points form one piece, and neighbouring pieces share a row. All pieces of a curve
+//! are divided into the same number of cells, 2^a by 2^b, so that they meet without a crack. The
+//! number is the smallest one for which no point of the surface is farther than [`CHORD`] from the
+//! point of its triangle with the same parameters.
 //!
 //! The corners of cells are rounded to a grid of [`GRID`]. A cell is two triangles, or one
 //! quadrangle if it is flat. Each of these is the front of a prism that extends [`DEPTH`] units
@@ -39,8 +39,8 @@ const MAX_HALVINGS: u32 = 6;
 /// Maximum number of control points of a curve in each direction; Quake III allows 31.
 const MAX_POINTS: usize = 129;
 
-/// Limit of solids for the curves of a map: ten times as many as a large map of Quake III needs.
-/// This many take about a hundred megabytes.
+/// Maximum number of solids for the curves of a map: ten times as many as a large map of Quake III
+/// needs. This many take about a hundred megabytes.
 pub(super) const MAX_CURVE_SOLIDS: usize = 1 << 17;
 
 /// A curve as written.
@@ -93,7 +93,7 @@ impl Curve {
     }
 
     /// How many times every piece is halved along columns and along rows; `None` if more than
-    /// [`MAX_HALVINGS`] would be needed.
+    /// [`MAX_HALVINGS`] were needed.
     fn halvings(&self) -> Option<[u32; 2]> {
         let bend = |a: DVec3, b: DVec3, c: DVec3| 2.0 * (a - 2.0 * b + c).length();
         let (mut along, mut across, mut twist) = (0.0_f64, 0.0_f64, 0.0_f64);
@@ -192,7 +192,7 @@ impl Curve {
     }
 }
 
-/// Twice the area of a polygon, along its normal.
+/// A vector along the normal of a polygon, as long as twice its area.
 fn area(polygon: &[DVec3]) -> DVec3 {
     let first = polygon[0];
     polygon[1..].windows(2).map(|pair| (pair[0] - first).cross(pair[1] - first)).sum()

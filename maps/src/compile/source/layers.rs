@@ -64,7 +64,8 @@ impl<'a> Layers<'a> {
             return is_marked(entity);
         }
         let mut outermost = entity;
-        // TrenchBroom never writes groups that contain each other. The search ends even there.
+        // TrenchBroom never writes groups that contain each other. The search ends even in such a
+        // file.
         for _ in 0..=self.groups.len() {
             match self.groups.get(outermost.get("_tb_group").trim()) {
                 Some(group) => outermost = group,
@@ -77,7 +78,7 @@ impl<'a> Layers<'a> {
 }
 
 /// Removes the parts in layers that are omitted from export. If the default layer is omitted,
-/// `worldspawn` stays, without brushes.
+/// `worldspawn` is kept without brushes.
 pub(super) fn leave_out(read: &mut Read) -> Option<OmittedLayers> {
     let marked =
         |entity: &&SourceEntity| (is_layer(entity) || is_default(entity)) && is_marked(entity);
@@ -129,8 +130,8 @@ mod tests {
         format!("{{\n{}{brushes}}}\n", pairs.collect::<String>())
     }
 
-    /// The keys `name` of the entities that are left, with their numbers of brushes; and the number
-    /// of curves, entities and brushes that are left out.
+    /// The keys `name` of the entities that are kept, with their numbers of brushes. Also the
+    /// numbers of curves, entities and brushes that are left out.
     fn left(text: &str) -> (Vec<(String, usize)>, usize, (usize, usize)) {
         let source = Source::from_text("layers", text);
         let map = source.parse(Curves::LeftOut).unwrap_or_else(|error| panic!("{error}"));
@@ -140,7 +141,8 @@ mod tests {
         (entities, map.left_out.len(), omitted)
     }
 
-    /// Before, brushes of a layer that TrenchBroom omits from export were solid without a word.
+    /// In an earlier version, brushes of a layer that TrenchBroom omits from export were solid, and
+    /// no warning said so.
     #[test]
     fn layers_that_are_omitted_from_export_are_left_out() {
         let omit = "_tb_layer_omit_from_export";

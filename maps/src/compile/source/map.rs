@@ -27,7 +27,7 @@ pub(in crate::compile) struct SourceEntity {
 }
 
 impl SourceEntity {
-    /// The value of a key: the last one if the key is repeated, and the empty text if it is
+    /// The value of a key: the last value if the key is repeated, and the empty text if the key is
     /// missing.
     pub(in crate::compile) fn get(&self, key: &str) -> &str {
         self.pairs.iter().rev().find(|(k, _)| k == key).map_or("", |(_, value)| value)
@@ -41,8 +41,8 @@ pub(in crate::compile) struct SourceBrush {
     pub(in crate::compile) faces: Vec<SourceFace>,
 }
 
-/// A half-space as written: the solid lies behind the plane through the three
-/// points, which run clockwise seen from the front.
+/// A half-space as written. The solid lies behind the plane through the three points, which run
+/// clockwise seen from the front.
 pub(in crate::compile) struct SourceFace {
     pub(in crate::compile) points: [DVec3; 3],
     pub(in crate::compile) texture: Texture,
@@ -62,7 +62,7 @@ impl From<&str> for Texture {
     }
 }
 
-/// The flags of a face. A third number in the text, the value, is about light and not kept.
+/// The flags of a face. A third number in the text, the value, is about light and is not kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::compile) struct Flags {
     pub(in crate::compile) contents: u32,

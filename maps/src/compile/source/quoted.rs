@@ -1,20 +1,20 @@
 //! Quoted strings, in which `\"` stands for a quotation mark.
 //!
 //! TrenchBroom writes a backslash before a quotation mark, but not before another backslash, so
-//! that paths of Windows stay unchanged. So `\"` is ambiguous: it may also end a value whose last
+//! that paths of Windows are not changed. So `\"` is ambiguous: it may also end a value whose last
 //! character is a backslash. It closes the string if the rest of the line can follow a string:
 //! nothing, braces, a comment, or further closed strings. (TrenchBroom itself looks only for the
 //! end of the line or a brace, and so cuts JSON off at its first closing brace.)
 
 use super::tokens::is_blank;
 
-/// The line in which an ambiguous quotation mark was judged last. It is kept so that each line
-/// is searched once.
+/// The line in which an ambiguous quotation mark was last judged. It is kept so that each line is
+/// searched once.
 #[derive(Clone, Default)]
 pub(super) struct LineAhead {
     /// The position behind the line.
     end: usize,
-    /// Each quotation mark of the line from some point on, and whether it may close a string.
+    /// Each quotation mark of the line from some point on, and whether the mark may close a string.
     marks: Vec<(usize, bool)>,
 }
 
@@ -64,8 +64,9 @@ impl LineAhead {
         let marks = (from..end).filter(|&at| text[at] == b'"');
         let mut marks: Vec<(usize, bool)> = marks.map(|at| (at, false)).collect();
         let mut below = Some(below);
-        // Whether a string that is open before a mark can be closed by that mark or a later one:
-        // `here` for the mark behind the current one, `next` for the mark behind that.
+        // Whether a string that is open before a mark can be closed by that mark or a later one.
+        // `here` is the answer for the mark behind the current one, and `next` for the mark after
+        // that.
         let (mut here, mut next) = (false, false);
         for index in (0..marks.len()).rev() {
             let mark = marks[index].0;
@@ -86,7 +87,7 @@ impl LineAhead {
 }
 
 /// The number of braces between two strings, or with `last` behind the last string of a line;
-/// `None` if something else is there.
+/// `None` if anything except braces is there.
 fn between(gap: &[u8], last: bool) -> Option<usize> {
     let mut braces = 0;
     let mut rest = gap;
@@ -111,7 +112,7 @@ fn between(gap: &[u8], last: bool) -> Option<usize> {
             Some(_) => return None,
         }
     }
-    // Between two strings there has to be a blank.
+    // Between two strings a blank is required.
     (last || !gap.is_empty()).then_some(braces)
 }
 
@@ -195,8 +196,8 @@ mod tests {
         }
     }
 
-    /// The time to find the ends of strings grows only linearly with their length, whatever they
-    /// contain.
+    /// The time to find the ends of strings grows only linearly with their length, no matter what
+    /// they contain.
     #[test]
     fn ambiguous_marks_do_not_take_quadratic_time() {
         for unit in [

@@ -50,7 +50,7 @@ const FLAGS: &str = "the first two of the numbers behind the alignment are flags
 
 /// Reads a map.
 pub(super) fn read(text: &[u8]) -> Result<Read> {
-    // Some programs write the NUL that ends a string of C, as lumps of compiled maps have.
+    // Some programs also write the NUL that ends a string of C. Lumps of compiled maps have it.
     let nuls = text.iter().rev().take_while(|&&byte| byte == 0).count();
     let text = &text[..text.len() - nuls];
     if let Some(at) = text.iter().position(|&byte| byte == 0) {
@@ -133,7 +133,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Reads a number of the alignment, which may be no finite number because it is left out.
+    /// Reads a number of the alignment. It may be no finite number, because the alignment is left
+    /// out.
     fn aligning(&mut self) -> Result<()> {
         if self.peek().is_some_and(|token| token.is_aligning()) {
             self.next = None;
@@ -142,7 +143,7 @@ impl<'a> Words<'a> {
         Err(self.error("a number", NUMBER))
     }
 
-    /// Reads an entity whose opening brace, on `line`, was read already.
+    /// Reads an entity whose opening brace, on `line`, has already been read.
     fn entity(&mut self, line: u64, index: usize, read: &mut Read) -> Result<SourceEntity> {
         let mut entity = SourceEntity { line, pairs: Vec::new(), brushes: Vec::new() };
         loop {
@@ -166,7 +167,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Reads a brush whose opening brace, on `line`, was read already; `None` if it is a curve.
+    /// Reads a brush whose opening brace, on `line`, has already been read; `None` if it is a
+    /// curve.
     fn brush(&mut self, line: u64, entity: usize, read: &mut Read) -> Result<Option<SourceBrush>> {
         let name = self.peek().map(|name| name.text.to_ascii_lowercase()).unwrap_or_default();
         let faces = match name.as_slice() {
@@ -282,7 +284,7 @@ impl<'a> Words<'a> {
     }
 
     /// Reads the numbers behind the alignment: flags of the contents, flags of the surface, and
-    /// further numbers that do not matter. A single number is not a flag; it is light in Hexen 2.
+    /// further numbers that do not matter. A single number is no flag: in Hexen 2 it is light.
     fn flags(&mut self) -> Result<Option<Flags>> {
         let (mut flags, mut count) = (Flags::default(), 0);
         while let Some(number) = self.peek().and_then(|token| token.number()) {
@@ -360,7 +362,8 @@ mod tests {
         );
     }
 
-    /// Before, an alignment that is no number, which is left out anyway, made the map unreadable.
+    /// In an earlier version, an alignment that is no number made the map unreadable, although
+    /// alignments are left out.
     #[test]
     fn an_alignment_that_is_not_finite_loses_no_brush() {
         let text = format!(

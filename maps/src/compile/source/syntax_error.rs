@@ -10,7 +10,7 @@ use crate::text::position;
 /// Maximum number of characters of the text that an error repeats.
 const SHOWN: usize = 40;
 
-/// A word at a place where it is not allowed.
+/// A word that is not allowed at its place.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{seen} where {expected} is expected; {hint}")]
 pub(super) struct SyntaxError {
@@ -21,7 +21,7 @@ pub(super) struct SyntaxError {
     hint: &'static str,
 }
 
-/// The offending text, shortened; `None` is the end of the text.
+/// The offending text, shortened; `None` stands for the end of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Seen(Option<String>);
 

@@ -44,14 +44,14 @@ impl Token<'_> {
     }
 
     /// Whether the word may be a number of the alignment of a texture. Editors also write numbers
-    /// there that are not finite, such as `-nan` for the scale of a face without area.
+    /// that are not finite, such as `-nan` for the scale of a face without area.
     pub(super) fn is_aligning(&self) -> bool {
         self.number().is_some() || (self.kind == TokenKind::Word && is_not_finite(self.text))
     }
 }
 
-/// Whether a word is the C library's text for a number that is not finite: `nan`, `-nan(ind)`,
-/// `inf`, or `-1.#IND` and `1.#QNAN0` of older ones.
+/// Whether a word is the C library's text for a number that is not finite: `nan`, `-nan(ind)` or
+/// `inf`, or `-1.#IND` and `1.#QNAN0` of older libraries.
 fn is_not_finite(word: &[u8]) -> bool {
     let word = word.to_ascii_lowercase();
     let word = word.strip_prefix(b"-").or(word.strip_prefix(b"+")).unwrap_or(&word);
@@ -70,15 +70,16 @@ pub(super) fn is_blank(byte: &u8) -> bool {
 
 /// The text of these bytes, in UTF-8 or in another encoding of single bytes. Bytes that are not
 /// UTF-8 are read as Latin-1, in which each byte is a character of its own. So two names that
-/// differ stay two names.
+/// differ are still different.
 fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| error.as_bytes().iter().copied().map(char::from).collect())
 }
 
-/// Splits a map into words. A brace may also be part of a texture's name, so it counts as a
-/// brace only if it is a word of its own. A byte order mark between words counts as a blank:
-/// joined files have such marks. A comment begins with `//`, or as QuArK writes it, with `;`.
+/// Splits a map into words. A brace may also be part of a texture's name, so it counts as a brace
+/// only if it is a word of its own. A byte order mark between words counts as a blank, because
+/// joined files have such marks. A comment begins with `//`. QuArK writes comments that begin with
+/// `;`.
 pub(super) fn tokens(text: &[u8]) -> Tokens<'_> {
     Tokens { text, at: 0, line: 1, ahead: LineAhead::default() }
 }
@@ -133,22 +134,23 @@ mod tests {
         tokens(text).map(|token| token.name()).collect()
     }
 
-    /// Before, the Ctrl-Z with which programs of DOS end a text was a word where no word may be.
+    /// In an earlier version, the Ctrl-Z with which programs of DOS end a text counted as a word,
+    /// and no word is allowed there.
     #[test]
     fn every_control_character_is_a_blank() {
         assert_eq!(words(b"{\x0b\"a\"\x0c\x01\"b\"\x1f}\n\x1a"), ["{", "a", "b", "}"]);
         assert_eq!(words(b"\"C:\\\"\x0b}\x1a"), ["C:\\", "}"], "the string ends before a brace");
     }
 
-    /// Before, a comment as QuArK writes it made the map unreadable.
+    /// In an earlier version, a comment in the form of QuArK made the map unreadable.
     #[test]
     fn a_comment_begins_with_two_slashes_or_a_semicolon() {
         assert_eq!(words(b"; a\n{ ;TX1 b\r\n}// c\n x;y //"), ["{", "}//", "c", "x;y"]);
         assert_eq!(words(b"\"C:\\\" ; a comment\n}"), ["C:\\", "}"]);
     }
 
-    /// Before, all letters beyond ASCII of an older encoding became the same letter, so that two
-    /// names became one.
+    /// In an earlier version, all letters beyond ASCII of an older encoding became the same letter,
+    /// so that two names became one.
     #[test]
     fn names_in_older_encodings_stay_apart() {
         assert_eq!(words(b"\"K\xe4se\" \xf6 \"\xc3\xa4\""), ["K\u{e4}se", "\u{f6}", "\u{e4}"]);

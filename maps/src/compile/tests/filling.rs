@@ -104,7 +104,7 @@ fn outside_a_sealed_room_everything_is_solid() {
 
 #[test]
 fn an_item_on_the_floor_keeps_a_room_for_every_size() {
-    // Only the bare point can be centred here, no box.
+    // At these heights only the bare point can be centred, and no box.
     for sunk in [-256.0, -256.5, -259.0] {
         let corner = Vec3::new(-256.0, -256.0, sunk);
         let Compiled { world, report } = Map::room().entity("item_health", corner).compiled();
@@ -158,8 +158,8 @@ fn a_leak_is_reported_with_the_entity_and_a_free_path() {
 
 /// A floor whose top is doubled by a tilted face leaves a crack below the walls that stand on it,
 /// up to 0.002 units high. The leaf of the crack extends from the room to the void, and is wide in
-/// its own plane. Before, rotated maps with doubled faces leaked there. In the second map that leaf
-/// is 0.012 units high at its end in the room.
+/// its own plane. In an earlier version, rotated maps with doubled faces leaked there. In the
+/// second map that leaf is 0.012 units high at its end in the room.
 #[test]
 fn a_crack_below_a_wall_is_not_a_leak() {
     let empty = || Map(String::new(), String::new());
@@ -212,7 +212,7 @@ fn pockets_and_unoccupied_maps_stay_empty() {
 /// Sources longer than this are tested only if `MAPS_WALKS` is set.
 const LONG: usize = 280_000;
 
-/// For movers that start at entities a filled world is the same as a bare one.
+/// For movers that start at entities a filled world is like a bare one.
 #[test]
 fn movers_from_entities_never_touch_filled_space() {
     let steps = count("MAPS_WALKS", 100);
@@ -231,7 +231,7 @@ fn movers_from_entities_never_touch_filled_space() {
                 let lifts = [0.0, 1.0, half.half_extents.z * 0.5, half.half_extents.z];
                 let starts_here = origin.into_iter().flat_map(|o| lifts.map(|z| o + Vec3::Z * z));
                 starts.extend(starts_here.filter(|&start| {
-                    // The start is above the entity, with nothing in between.
+                    // The start is above the entity, and nothing is between the two.
                     !bare.is_solid(size, start)
                         && origin.is_some_and(|origin| {
                             let point = bare.size("point").expect("the map has the size");
@@ -257,8 +257,8 @@ fn movers_from_entities_never_touch_filled_space() {
                         {
                             position = here.end;
                         }
-                        // Where brushes meet only in an edge, a mover that crosses the edge by
-                        // less than the tolerance of traces passes.
+                        // If brushes meet only in an edge, a mover that crosses the edge by less
+                        // than the tolerance of traces passes.
                         (Trace::Hit(here), _) if near(&bare, size, here.point) => {
                             position = here.end;
                         }
@@ -295,8 +295,8 @@ fn shipped_maps_are_sealed_and_do_not_depend_on_the_number_of_threads() {
     }
 }
 
-/// Before, a map with an entity 1,000 units outside of it leaked, and with one a million units away
-/// it was sealed.
+/// In an earlier version, a map with an entity 1,000 units outside it leaked, and a map with an
+/// entity a million units away was sealed.
 #[test]
 fn an_entity_in_the_void_is_a_leak_however_far_away_it_is() {
     for far in [300.0, 1e3, 7e4, 1e6, 1e9, 1e30, 3e38] {

@@ -12,8 +12,8 @@ use crate::{SizeId, Spaces, Trace, World};
 /// Half the thickness of the shell, in units.
 const SHELL: f64 = 0.01;
 
-/// Half the thickness of the shell in which a face is searched for at the point of a hit, whose
-/// coordinates are only `f32`.
+/// Half the thickness of the shell in which a face is searched for at the point of a hit. The
+/// coordinates of that point are only `f32`.
 const NORMAL_SHELL: f64 = 0.03;
 
 /// A path that stays in the shell for this many units before it leaves or
@@ -99,8 +99,8 @@ impl Judge {
         (!undecided).then_some(false)
     }
 
-    /// The time at which the segment first enters a brush that is grown by `margin`, or shrunk
-    /// if `margin` is negative.
+    /// The time at which the segment first enters a brush that is grown by `margin`. A negative
+    /// margin shrinks the brush.
     fn entry(&self, size: SizeId, start: DVec3, end: DVec3, margin: f64) -> Option<f64> {
         let reach = Aabb::around([start, end]).inflated(margin.max(0.0));
         let near = self.brushes[size.index()].iter().filter(|b| b.bounds().overlaps(&reach));
@@ -176,7 +176,7 @@ impl Judge {
         position
     }
 
-    /// Whether some brush has a face with this normal here.
+    /// Whether some brush has a face with this normal at the point.
     fn is_surface(&self, size: SizeId, point: Vec3, normal: Vec3) -> bool {
         let (point, normal) = (point.as_dvec3(), normal.as_dvec3());
         self.brushes[size.index()].iter().any(|brush| {

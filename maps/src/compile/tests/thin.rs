@@ -1,4 +1,4 @@
-//! Walls about as thin as the limit, and gaps about as narrow: all casts get the same answer, at
+//! Walls about as thin as the limit, and gaps about as narrow. All casts get the same answer, at
 //! the origin and at the edge of the world, along the axes and turned.
 
 use std::fmt::Write;
@@ -102,8 +102,8 @@ fn crossing(random: &mut Random, frame: &Frame) -> [Vec3; 2] {
     [start, end].map(|point| frame.place(point).as_vec3())
 }
 
-/// Before, a wall of 0.001 units was solid for boxes and absent for rays and bodies, without a
-/// warning: without expansion, the two planes of a thin brush became one plane.
+/// In an earlier version, a wall of 0.001 units was solid for boxes and absent for rays and bodies,
+/// and there was no warning. Without expansion, the two planes of a thin brush became one plane.
 #[test]
 fn a_thin_wall_stops_everything_or_nothing() {
     let thicknesses = [1e-5, 0.001, 0.002, 0.01, MIN_THICKNESS - 2e-6, MIN_THICKNESS, 0.04, 0.5];
@@ -136,8 +136,8 @@ fn a_thin_wall_stops_everything_or_nothing() {
     }
 }
 
-/// A ray may start anywhere in front of a wall and end anywhere in it. A walk of such rays does
-/// not get through the wall, if its steps are no finer than the resolution of positions there.
+/// A ray may start anywhere in front of a wall and end anywhere in it. A walk of such rays does not
+/// get through the wall, if its steps are no finer than the resolution of positions at that place.
 #[test]
 fn a_wall_as_thin_as_allowed_is_not_passed_in_steps() {
     let mut random = Random(33);
@@ -165,8 +165,8 @@ fn a_wall_as_thin_as_allowed_is_not_passed_in_steps() {
     }
 }
 
-/// A gap between two brushes, however narrow, lets nothing with an extent pass. The end of a
-/// box's or a ray's hit at the gap is never in solid.
+/// A gap between two brushes lets nothing with an extent pass, even if it is very narrow. The end
+/// of a box's or a ray's hit at the gap is never in solid.
 #[test]
 fn a_narrow_gap_has_one_truth_too() {
     let mut random = Random(34);

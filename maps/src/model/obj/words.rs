@@ -28,7 +28,7 @@ pub(super) struct Word<'a> {
     pub(super) text: &'a str,
     /// The line that it is in.
     within: &'a str,
-    /// The byte in the line at which it begins.
+    /// The byte of the line at which the word begins.
     at: usize,
     /// The number of the line, counted from 1.
     line: usize,
@@ -67,7 +67,8 @@ impl<'a> Word<'a> {
     }
 }
 
-/// The statements of a text that have a word: its lines, joined where a backslash ends one.
+/// The statements of a text that have a word. A statement is a line, joined with the next one if a
+/// backslash ends it.
 pub(super) fn statements(text: &str) -> impl Iterator<Item = Vec<Word<'_>>> {
     let lines = text.split('\n').flat_map(|line| {
         // A line ends with LF, CR LF or CR.

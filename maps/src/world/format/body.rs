@@ -1,7 +1,7 @@
 //! The body of an `.obsp` file: a world as records that bincode encodes.
 //!
-//! Decoding checks everything that queries rely on, since anyone can compute the right hash
-//! of a hostile body.
+//! Decoding checks everything that queries rely on, because anyone can compute the right hash of a
+//! hostile body.
 
 use bincode::{BorrowDecode, Encode};
 use glam::{DVec3, Vec3};
@@ -16,7 +16,7 @@ use crate::world::onion::{Child, Node, OnionTree, Solidity};
 use crate::world::{MapEntity, WorldParts};
 
 /// Maximum number of faces per stored solid, whose check takes faces × vertices steps. The compiler
-/// accepts no brush with more.
+/// accepts no brush with more faces.
 pub(crate) const MAX_FACES: usize = 1024;
 /// By Euler's formula a convex solid has less than twice as many vertices as faces.
 const MAX_VERTICES: usize = 2 * MAX_FACES;

@@ -13,10 +13,10 @@ use crate::world::surface::MAX_CORNERS;
 /// Version of the format. A change of the body increments it.
 pub(super) const VERSION: u32 = 3;
 
-/// Largest file that is read: twice the budget of the largest map.
+/// Maximum length of a file that is read, in bytes: twice the budget of the largest map.
 pub(super) const MAX_BYTES: usize = 128 << 20;
 
-/// Reasons why a file could not be loaded.
+/// Reasons why a file cannot be loaded.
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// It could not be read.
@@ -63,8 +63,8 @@ pub enum FormatError {
     /// Bytes after the end of the body.
     #[error("{0} bytes follow the end of the world")]
     Trailing(usize),
-    /// A number is encoded longer than necessary, or items are repeated or in another order.
-    /// One world has exactly one file.
+    /// A number is encoded longer than necessary, or items are repeated or in another order. One
+    /// world has exactly one file.
     #[error("malformed body: it is not in its shortest form")]
     Form,
     /// The sizes are not valid.

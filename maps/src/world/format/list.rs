@@ -5,7 +5,7 @@ use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{BorrowDecode, Decode, Encode};
 
-/// A list that allocates as its items arrive, never by its claimed length.
+/// A list that allocates memory when its items arrive, never for the length that the bytes claim.
 pub(super) struct List<T>(pub(super) Vec<T>);
 
 impl<T: Encode> Encode for List<T> {

@@ -1,5 +1,5 @@
 //! The nodes of the onion BSP: planes, links to children, and the sizes for which each part of the
-//! tree is solid. The rounding of `f32` decides here whether a point is on a plane.
+//! tree is solid. The rounding of `f32` decides in this module whether a point is on a plane.
 
 use glam::Vec3;
 
@@ -15,7 +15,7 @@ impl Solidity {
     /// Solid for every size.
     pub const SOLID: Self = Self(Child::LEAF - 1);
 
-    /// Whether a box of this size, centred here, is in solid.
+    /// Whether a box of this size, centred at the point, is in solid.
     #[inline]
     pub fn contains(self, size: SizeId) -> bool {
         self.0 >> size.index() & 1 == 1
@@ -97,7 +97,7 @@ impl Child {
 
 /// A branch: its plane, and the children in front of and behind it.
 ///
-/// A node takes half a cache line. `below` is not stored in files; the tree computes it at load.
+/// A node takes half a cache line. `below` is not stored in files. The tree computes it at load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(align(32))]
 pub(crate) struct Node {
@@ -130,16 +130,15 @@ impl Node {
         Self { normal, distance, front, back, below }
     }
 
-    /// Whether all space below is solid for this size, or all is empty; `None`
-    /// if it is mixed. A query for one size stops where the tree is divided only
-    /// for other sizes.
+    /// Whether all space below is solid for this size, or all of it empty; `None` if it is mixed. A
+    /// query for one size stops where the tree is divided only for other sizes.
     #[inline]
     pub(crate) fn uniform(&self, size: SizeId) -> Option<bool> {
         (!self.below.mixed.contains(size)).then(|| self.below.solid.contains(size))
     }
 
-    /// The signed distance of a point from the node's plane. Points and traces are classified by
-    /// this expression alone, so that they always agree.
+    /// The signed distance of a point from the node's plane. Points and traces are classified only
+    /// by this expression, so they always agree.
     #[inline]
     pub(crate) fn signed_distance(&self, point: Vec3) -> f32 {
         self.normal.dot(point) - self.distance
@@ -164,12 +163,13 @@ impl Node {
 /// last place of the plane's distance, twice its rounding.
 const AXIAL: f32 = 0.25;
 
-/// A point is on a plane if it is no farther from it than this, in units: the greatest
-/// error of [`Node::signed_distance`], whose normal and distance are also rounded. So a player who
-/// stands exactly on a plane of the source also stands on it here, at any slope.
+/// A point is on a plane if its distance from the plane is at most this, in units. It is the
+/// greatest error of [`Node::signed_distance`], whose normal and distance are also rounded. So a
+/// player who stands exactly on a plane of the source also stands on the node's plane, at any
+/// slope.
 #[inline]
 pub(crate) fn rounding(point: Vec3) -> f32 {
-    // There are three products and three sums of up to √3 times the coordinate, each off by half a
-    // unit in the last place. Normal and distance are off by as much.
+    // The expression has three products and three sums of up to √3 times the coordinate, each off
+    // by half a unit in the last place. Normal and distance are off by as much.
     point.abs().max_element() * (4.0 * f32::EPSILON)
 }

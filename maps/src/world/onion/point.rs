@@ -8,19 +8,19 @@ use super::{MAX_DEPTH, OnionTree};
 use crate::spaces::SizeId;
 use crate::world::extent::inside_universe;
 
-/// A node whose plane a point is on, and the side of it that is being searched.
+/// A node on whose plane a point is, and the side that is being searched.
 #[derive(Clone, Copy)]
 pub(crate) struct PlaneSide {
     pub(crate) index: u32,
     pub(crate) front: bool,
 }
 
-/// The planes that the point of a query is on.
+/// The planes on which the point of a query is.
 #[derive(Default)]
 struct OnPlanes {
     /// Whether the point was on or near any plane.
     any: bool,
-    /// The nodes above the current one whose planes the point is on, each with the side that is
+    /// The nodes above the current one on whose planes the point is, each with the side that is
     /// being searched.
     sides: ArrayVec<PlaneSide, MAX_DEPTH>,
     /// Nodes whose back is still to be searched, each with the number of `sides` above it.
@@ -73,9 +73,9 @@ impl OnionTree {
         (solidity.contains(size), beside)
     }
 
-    /// The sizes that are solid on all sides of a point, and whether a plane is nearer
-    /// than `near` or than the rounding. `known` gives the solidity of everything below a
-    /// child, or the node at which to go on; the search ends once `enough` holds.
+    /// The sizes that are solid on all sides of a point, and whether a plane is nearer than `near`
+    /// or than the rounding. `known` gives the solidity of everything below a child, or the node at
+    /// which to go on. The search ends when `enough` holds.
     #[inline]
     fn around(
         &self,
@@ -117,7 +117,7 @@ impl OnionTree {
     }
 
     /// The child at which to go on from a node whose plane the point is near.
-    // Rare, so kept out of the hot loop.
+    // This function is rare, so it is kept out of the hot loop.
     #[cold]
     #[inline(never)]
     fn on_plane(&self, on: &mut OnPlanes, index: u32, point: Vec3, distance: f32) -> Child {

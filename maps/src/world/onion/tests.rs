@@ -54,9 +54,9 @@ fn a_point_on_a_surface_is_empty_and_one_between_solids_is_solid() {
     }
 }
 
-/// Before, a point in solid, on a dividing plane, was reported empty. Behind that plane the tree is
-/// divided by another plane that nearly coincides with it, and the empty space between the two
-/// planes is a hundred units away.
+/// In an earlier version, a point in solid that lies on a dividing plane was reported empty. Behind
+/// that plane the tree is divided by another plane that nearly coincides with it, and the empty
+/// space between the two planes is a hundred units away.
 #[test]
 fn empty_space_between_nearly_coincident_planes_does_not_reach_the_point() {
     let size = SizeId::from_index(0);

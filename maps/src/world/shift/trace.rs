@@ -7,15 +7,15 @@ use crate::body::Support;
 use crate::world::extent::{is_ordinary, trace_in_pieces};
 use crate::world::{Hit, SURFACE_DISTANCE, Trace};
 
-/// Number of times that a hit's end is moved nearer to the start if rounding put it
-/// into solid, before the start itself is used.
+/// Maximum number of times that a hit's end is moved nearer to the start because rounding put it
+/// into solid. After that the start is used.
 const MAX_RETREATS: u32 = 8;
 
 /// A stretch of the segment, within the space below a link.
 #[derive(Clone, Copy)]
 struct Stretch {
     link: Link,
-    /// The beginning and end, as fractions of the given segment; never equal.
+    /// The beginning and end, as fractions of the given segment. They are never equal.
     from: f32,
     to: f32,
     entry: Entry,
@@ -39,9 +39,9 @@ impl ShiftTree {
     /// The first contact of a body while its reference point moves from `start` to
     /// `end` (Melax 2000, `HitCheckBSP`).
     ///
-    /// [`Hit::point`] is the position of the reference point at contact; the body touches there
-    /// with its [`Support::support_point`] against the normal. Times are fractions of the given
-    /// segment. Except for the rounding of `f32`, the contact is never too late; at edges and
+    /// [`Hit::point`] is the position of the reference point at contact. The point of the body that
+    /// touches is its [`Support::support_point`] against the normal. Times are fractions of the
+    /// given segment. Except for the rounding of `f32`, the contact is never too late. At edges and
     /// corners it may be too early, within the bounds that bevels set. So a start close to an edge
     /// may count as solid. An end beyond [`UNIVERSE`](crate::UNIVERSE) is moved to its edge.
     pub fn trace(
@@ -99,9 +99,9 @@ impl ShiftTree {
     /// The time at which a solid leaf is entered first, and the plane through which it is
     /// entered.
     ///
-    /// Where the paper recurses, the farther part is pushed on a stack, whose length was checked
-    /// when the tree was made. Only the inside of a grown cell counts: touching it, or sliding
-    /// along it, is free.
+    /// At the places where the paper recurses, the farther part is pushed on a stack, whose length
+    /// was checked when the tree was made. Only the inside of a grown cell counts. Touching the
+    /// cell, or sliding along it, is free.
     fn walk<const WAITING: usize>(
         &self,
         body: &impl Support,
@@ -183,8 +183,8 @@ impl ShiftTree {
         }
     }
 
-    /// The position at time `stop`, or an earlier one if that is in solid due to
-    /// rounding; the start is known to be free.
+    /// The position at time `stop`, or an earlier one if rounding put that position into solid. The
+    /// start is known to be free.
     fn free_end(&self, body: &impl Support, start: Vec3, motion: Vec3, mut stop: f32) -> Vec3 {
         for _ in 0..MAX_RETREATS {
             let end = start + motion * stop;

@@ -10,8 +10,8 @@ use super::line::{Line, Query};
 use crate::spaces::SizeId;
 use crate::world::onion::{Child, MAX_DEPTH, Node, OnionTree, Target};
 
-/// Planes this close to a point, in units, count as passing through it: a multiple of the
-/// compiler's tolerance, where faces meet at an angle, and of the rounding of `f32`.
+/// Planes this close to a point, in units, count as passing through it. The value is a multiple of
+/// two errors: the compiler's tolerance, where faces meet at an angle, and the rounding of `f32`.
 fn near(point: Vec3) -> f32 {
     0.004 + point.abs().max_element() * (4.0 * f32::EPSILON)
 }
@@ -48,11 +48,11 @@ pub(super) const SPOTS: [[f64; 2]; 8] = [
     [0.35, -0.35],
 ];
 
-/// A plane with a face at this many of [`SPOTS`] has more than a splinter of one.
+/// A plane with a face at this many of [`SPOTS`] has more than a splinter of a face.
 pub(super) const ENOUGH_SPOTS: usize = 3;
 
-/// Distance behind and in front of a spot, in units, at which solidity decides whether it
-/// is on a face: far above the rounding of `f64`, and below any tolerance.
+/// Distance behind and in front of a spot, in units, at which solidity decides whether the spot is
+/// on a face. It is far above the rounding of `f64`, and below any tolerance.
 const SPOT_DEPTH: f64 = 1e-6;
 
 /// Length of the lines, as a multiple of their distance from the point. A line misses planes that
@@ -95,7 +95,7 @@ impl Line for PassingLine {
     }
 }
 
-/// A plane that lines hit first. Its normal is turned against the lines.
+/// A plane that lines hit before any other. Its normal is turned against the lines.
 struct Candidate {
     node: u32,
     normal: Vec3,
@@ -120,7 +120,7 @@ impl OnionTree {
     /// Lines may also hit a plane that only divides the tree, for another size or beside a face,
     /// because all planes near the point count as passing through it. Such a plane has no face, or
     /// only a splinter that rounding leaves.
-    // Rare, so kept out of the hot path.
+    // This function is rare, so it is kept out of the hot path.
     #[inline(never)]
     pub(super) fn contact_normal(&self, size: SizeId, point: Vec3, motion: Vec3) -> Option<Vec3> {
         // A spot's plane is within `near` of the point, and the spot is within `SPOT_RADIUS`
@@ -128,7 +128,7 @@ impl OnionTree {
         let around = self.part_around(point, 2.0 * near(point).max(SPOT_RADIUS as f32));
         let contact = Contact { size, point, motion, around };
         let candidates = self.candidates(&contact);
-        // Among equals the candidate that was found first counts.
+        // Among equals the candidate that was found first is taken.
         let faces = candidates.iter().rev().map(|candidate| {
             let node = &self.nodes()[candidate.node as usize];
             (self.face_spots(&contact, node, candidate.normal), candidate)

@@ -18,7 +18,7 @@ use crate::world::onion::{Child, MAX_DEPTH, OnionTree, Target, rounding};
 /// run along any plane.
 pub(super) const END_DISTANCE: f32 = 0.008;
 
-/// A line runs along a surface if it is no farther from it than this, in units: twice
+/// A line runs along a surface if its distance from the surface is at most this, in units: twice
 /// the compiler's tolerance.
 const STEP: f32 = 0.002;
 
@@ -33,9 +33,9 @@ const MAX_SINE: f32 = 0.25;
 const MAX_PLANES: usize = 8;
 
 impl OnionTree {
-    /// The `hit` of a segment if it is on a face; otherwise the result of tracing a
-    /// parallel line, beside the surface that the segment runs along.
-    // Rare, so kept out of the hot path.
+    /// The `hit` of a segment if it is on a face. Otherwise the result of tracing a parallel line,
+    /// beside the surface along which the segment runs.
+    // This function is rare, so it is kept out of the hot path.
     #[cold]
     #[inline(never)]
     pub(super) fn grazing(&self, size: SizeId, start: Vec3, end: Vec3, hit: Hit) -> Trace {
@@ -60,8 +60,8 @@ impl OnionTree {
         Trace::Hit(hit)
     }
 
-    /// Whether there is more than a splinter of a face with this normal around a point:
-    /// solid behind it and free in front.
+    /// Whether a face with this normal, and not just a splinter of one, is around a point: solid
+    /// behind it and free in front.
     fn is_face(&self, size: SizeId, point: Vec3, normal: Vec3) -> bool {
         let (across, along) = normal.any_orthonormal_pair();
         let beside = normal * STEP.max(2.0 * rounding(point));
@@ -72,8 +72,8 @@ impl OnionTree {
         SPOTS.iter().filter(is_face).count() >= ENOUGH_SPOTS
     }
 
-    /// For each plane that is near the point and that the line runs along: the offsets to its
-    /// two sides, each with the normal of that side.
+    /// For each plane near the point along which the line runs: the offsets to its two sides, each
+    /// with the normal of that side.
     fn offsets(&self, point: Vec3, direction: Vec3) -> ArrayVec<(Vec3, Vec3), { 2 * MAX_PLANES }> {
         let near = STEP + rounding(point);
         let mut offsets = ArrayVec::new();
@@ -95,7 +95,7 @@ impl OnionTree {
                 node.back
             } else {
                 if node.normal.dot(direction).abs() < MAX_SINE && !offsets.is_full() {
-                    // Offsets are pushed in pairs, so there is room for the second.
+                    // Offsets are pushed in pairs, so there is room for the second one.
                     offsets.push((node.normal * (CLEARANCE - distance), node.normal));
                     offsets.push((node.normal * (-CLEARANCE - distance), -node.normal));
                 }

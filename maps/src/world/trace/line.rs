@@ -15,8 +15,8 @@ use crate::world::onion::{
 };
 
 /// Number of times that a segment in a plane may change between the solids on both sides before it
-/// counts as blocked. Real maps need a handful; the bound keeps one trace from visiting a contrived
-/// tree over and over.
+/// counts as blocked. Real maps need a handful of changes. The bound keeps one trace from visiting
+/// a contrived tree over and over.
 const MAX_COPLANAR_STEPS: u32 = 256;
 
 /// A stretch whose ends are both farther than this from a plane, in units, and on one
@@ -114,12 +114,12 @@ pub(super) struct Entry {
 #[derive(Clone, Copy)]
 pub(super) struct Found {
     pub(super) time: f32,
-    /// `None` if the line starts in that leaf.
+    /// `None` if the line starts in the leaf that was found.
     pub(super) entry: Option<Entry>,
 }
 
-/// The result of a stretch: `Break` if it meets solid, `Continue` if it is free. `Continue` holds
-/// whether the stretch ends where other planes are crossed at nearly the same time.
+/// The result of a stretch: `Break` if it meets solid, `Continue` if it is free. `Continue`
+/// contains whether the stretch ends where other planes are crossed at nearly the same time.
 type Outcome = ControlFlow<Found, bool>;
 
 /// A stretch of the line, within the space below a child.
@@ -135,11 +135,11 @@ struct Stretch {
 
 /// Work left at a node while a child of it is searched.
 enum Waiting {
-    /// The stretch beyond the plane; it is searched only if the one before it is free.
+    /// The stretch beyond the plane. It is searched only if the stretch before it is free.
     Beyond(Stretch),
     /// The line lies in the plane of `node`, and its front is being searched.
     BackOf { node: u32, from: f32, to: f32, entry: Option<Entry> },
-    /// As `BackOf`, but the back is being searched; `front` was found on the front side.
+    /// Like `BackOf`, except that the back is being searched. `front` was found on the front side.
     BothOf { node: u32, to: f32, front: Found },
 }
 
@@ -175,7 +175,7 @@ impl<'a, L: Line> Query<'a, L> {
 
     /// The first solid leaf below `child` on the part of the line from time `from` on.
     // Inlined into its callers, so that the line stays in registers, which saves a tenth of a
-    // step's time. For the same reason nothing is called in the loop.
+    // step's time. For the same reason the loop calls no function.
     #[inline(always)]
     pub(super) fn run(&self, child: Child, from: f32) -> Option<Found> {
         match self.search::<false>(child, from) {
@@ -192,8 +192,8 @@ impl<'a, L: Line> Query<'a, L> {
         self.search::<true>(child, from).unwrap_or(None)
     }
 
-    /// The search. Unless it is `CAREFUL`, it gives up where the line lies in planes that nearly
-    /// coincide.
+    /// The search. Without `CAREFUL`, it gives up at a place where the line lies in planes that
+    /// nearly coincide.
     #[inline(always)]
     fn search<const CAREFUL: bool>(
         &self,
@@ -338,7 +338,7 @@ impl<'a, L: Line> Query<'a, L> {
             let tied = entry.is_some() && (time - from).abs() < self.edge;
             if time > from {
                 let beyond = Some(Entry { node: index, tied });
-                // The leaf of the start counts, however soon the line leaves it.
+                // The leaf of the start counts, even if the line leaves it soon.
                 if entry.is_none() || time - from > self.sliver {
                     let (from, entry) = (time, beyond);
                     let beyond = Stretch { child: far, from, to, entry, tied_at_end };

@@ -88,7 +88,7 @@ fn sliding_exactly_along_a_surface_is_free() {
 
 #[test]
 fn a_line_between_coplanar_surfaces_is_free_until_both_sides_are_solid() {
-    // Two beams lie above z = 0 and two below. Only from x = 96 to 128 is there one on both sides.
+    // Two beams lie above z = 0 and two below. Only from x = 96 to 128 is a beam on both sides.
     let world = boxes(&[
         [[16, -8, 0], [32, 8, 16]],
         [[48, -8, -16], [64, 8, 0]],
@@ -102,8 +102,8 @@ fn a_line_between_coplanar_surfaces_is_free_until_both_sides_are_solid() {
     assert_eq!(trace(&world, [100.0, 0.0, 0.0], [160.0, 0.0, 0.0]), Trace::StartSolid);
 }
 
-/// Before, a body that fell onto the seam between two floors was pushed sideways: the dividing
-/// plane through the seam is crossed at the same time as the floor, and came first.
+/// In an earlier version, a body that fell onto the seam between two floors was pushed sideways.
+/// The dividing plane through the seam is crossed at the same time as the floor, and came first.
 #[test]
 fn a_seam_between_floors_is_not_hit_as_a_wall() {
     let world = boxes(&[
@@ -142,8 +142,9 @@ fn starts_beyond_the_universe_are_in_solid_and_ends_are_at_its_edge() {
     assert_eq!((far.point, far.normal), (Vec3::new(0.0, 32.0, 32.0), Vec3::NEG_X));
 }
 
-/// The deepest valid tree, on a line that reaches its last leaf: the bound at `MAX_DEPTH` holds on
-/// a stack of half a megabyte, less than the smallest default stack of a thread on any platform.
+/// The deepest valid tree, on a line that reaches its last leaf. It shows that the bound at
+/// `MAX_DEPTH` holds on a stack of half a megabyte, which is less than the smallest default stack
+/// of a thread on any platform.
 #[test]
 fn the_deepest_tree_fits_a_small_stack() {
     use crate::spaces::SizeId;
@@ -175,9 +176,9 @@ fn the_deepest_tree_fits_a_small_stack() {
     small.expect("a thread").join().expect("the stack is large enough");
 }
 
-/// A slope that ends at a ceiling, and a plane through their edge that divides
-/// the tree for another size: no face is in it, although lines that start beside the
-/// point find only solid behind it.
+/// A slope that ends at a ceiling, and a plane through their edge that divides the tree for another
+/// size. The plane contains no face, although lines that start beside the point find only solid
+/// behind it.
 #[test]
 fn a_plane_without_a_face_beside_the_start_is_not_reported() {
     let size = SizeId::from_index(0);
@@ -200,8 +201,8 @@ fn a_plane_without_a_face_beside_the_start_is_not_reported() {
 }
 
 /// Where faces nearly coincide the surface of a tree has steps lower than the compiler's tolerance.
-/// Before, a line along it, below the top of a step, hit the step's riser, a plane in which no
-/// brush has a face.
+/// In an earlier version, a line along it, below the top of a step, hit the step's riser, a plane
+/// in which no brush has a face.
 #[test]
 fn a_step_lower_than_the_tolerance_is_not_hit_as_a_wall() {
     let size = SizeId::from_index(0);

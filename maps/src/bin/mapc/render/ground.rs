@@ -15,7 +15,7 @@ const COORDINATES: Colour = [110, 110, 110];
 const TINTS: [Colour; 5] =
     [[92, 120, 150], [140, 172, 176], [190, 202, 168], [236, 222, 176], [250, 244, 226]];
 
-/// A fall of more than this, in units, is drawn as an edge; a smaller one is a step.
+/// A fall of more than this, in units, is drawn as an edge. A smaller fall is a step.
 const STEP: f64 = 18.0;
 
 /// Minimum distance between grid lines, in pixels.

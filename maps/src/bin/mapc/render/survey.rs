@@ -28,7 +28,7 @@ pub(super) enum Pixel {
     Solid,
     /// A floor.
     Floor(Floor),
-    /// The top of the highest solid, with no room below.
+    /// The top of the highest solid, if there is no room below it.
     Top(Floor),
 }
 
@@ -87,8 +87,8 @@ impl Survey {
         Self { width: view.width, pixels, lowest, highest }
     }
 
-    /// The part of the world that has floors, with some space around it, or the whole world if it
-    /// has none. So a brush far out is not part of the picture.
+    /// The part of the world that has floors, with some space around it. If there are no floors, it
+    /// is the whole world. So a brush far out is not part of the picture.
     pub(super) fn frame(world: &World, cut: Option<f64>) -> Aabb {
         let all = world.bounds();
         let coarse = View::new(&all, COARSE);
@@ -112,8 +112,8 @@ impl Survey {
     }
 }
 
-/// Decides whether tops are floors or solid: under open sky the top is the ground; in a
-/// map whose rooms have roofs it is the top of a wall.
+/// Decides whether tops are floors or solid. Under open sky the top is the ground. In a map whose
+/// rooms have roofs the top is that of a wall.
 fn classify_tops(pixels: &mut [Pixel]) {
     let count = |kind: fn(&Pixel) -> bool| pixels.iter().filter(|seen| kind(seen)).count();
     let tops = count(|seen| matches!(seen, Pixel::Top(_)));
@@ -210,7 +210,7 @@ fn floor(span: &Span, too_narrow: bool) -> Floor {
 }
 
 /// Whether a place is solid for the bare point. Everything outside a sealed map is solid, although
-/// there is no brush.
+/// no brush is there.
 fn is_outside(world: &World, at: DVec3) -> bool {
     let point = world.sizes().iter().find(|size| size.is_point());
     let point = point.and_then(|size| world.size(&size.name));
