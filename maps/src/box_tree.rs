@@ -13,7 +13,7 @@ pub(crate) struct BoxTree {
 #[derive(Clone, Debug)]
 struct Node {
     bounds: Aabb,
-    /// The node after this one's subtree.
+    /// The node after the subtree of this node.
     next: u32,
     item: Option<u32>,
 }

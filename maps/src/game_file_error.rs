@@ -12,7 +12,7 @@ pub struct GameFileError {
     pub line: usize,
     /// The character in the line, from 1.
     pub column: usize,
-    /// The fault there.
+    /// The fault at that place.
     pub message: String,
 }
 

@@ -27,7 +27,7 @@ pub use obj::ObjPlace;
 /// How the bodies of a model move.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum BodyKind {
-    /// They move by gravity, contacts and impulses.
+    /// Bodies of the model move by gravity, contacts and impulses.
     #[default]
     Dynamic,
     /// Bodies of the model move only by the velocity that a game sets, like lifts, doors and
@@ -67,10 +67,10 @@ pub enum ModelError {
         model: String,
         /// The first place that cannot be read.
         place: Option<ObjPlace>,
-        /// What is wrong there.
+        /// The fault at that place.
         reason: String,
     },
-    /// There is no face in the text.
+    /// The text has no face.
     #[error(
         "model {model}.obj{}: no faces and {vertices} vertices were found in the text; it may \
          be no Wavefront OBJ file, whose lines are v x y z for a vertex and f 1 2 3 for a face, \
@@ -80,7 +80,7 @@ pub enum ModelError {
     NoFaces {
         /// Name of the model.
         model: String,
-        /// The number of its vertices.
+        /// Number of vertices in the text.
         vertices: usize,
         /// The first words of the text; none if it is empty.
         first: Option<ObjPlace>,
@@ -90,7 +90,7 @@ pub enum ModelError {
     NoPolygon {
         /// Name of the model.
         model: String,
-        /// Its place.
+        /// Place of the part.
         place: ObjPlace,
         /// The reason why it is refused, and the way out.
         reason: &'static str,
@@ -104,7 +104,7 @@ pub enum ModelError {
     OutOfReach {
         /// Name of the model.
         model: String,
-        /// The vertex as it was read.
+        /// The vertex as read.
         vertex: DVec3,
     },
     /// The model has more polygons, or corners of polygons, than allowed.
@@ -117,7 +117,7 @@ pub enum ModelError {
     TooComplex {
         /// Name of the model.
         model: String,
-        /// The number of its polygons.
+        /// Number of polygons of the model.
         polygons: usize,
         /// The number of their corners, all together.
         corners: usize,
@@ -291,7 +291,7 @@ impl Model {
         Self { material, ..self }
     }
 
-    /// The material of its bodies.
+    /// The material of the model's bodies.
     pub fn material(&self) -> Material {
         self.material
     }
@@ -307,7 +307,7 @@ impl Model {
         Self { kind: BodyKind::Kinematic, ..self }
     }
 
-    /// How its bodies move.
+    /// How the model's bodies move.
     pub fn kind(&self) -> BodyKind {
         self.kind
     }
@@ -317,7 +317,7 @@ impl Model {
         self.kind == BodyKind::Missile
     }
 
-    /// Whether its bodies are kinematic.
+    /// Whether the model's bodies are kinematic.
     pub fn is_kinematic(&self) -> bool {
         self.kind == BodyKind::Kinematic
     }

@@ -33,7 +33,7 @@ pub fn without_mark(text: &str) -> &str {
 /// The bytes of a text without the byte order mark of UTF-8 at their beginning.
 ///
 /// # Errors
-/// [`WideText`] if they are UTF-16 or UTF-32.
+/// [`WideText`] if the bytes are UTF-16 or UTF-32.
 pub fn bytes_without_mark(bytes: &[u8]) -> Result<&[u8], WideText> {
     match bytes {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 0, 0xfe, 0xff, ..] => Err(WideText(Sign::Mark)),

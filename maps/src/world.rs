@@ -122,7 +122,7 @@ impl World {
     /// ```
     ///
     /// # Errors
-    /// [`FormatError`] says what is wrong with them.
+    /// [`FormatError`] says what is wrong with the bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
         format::from_bytes(bytes)
     }

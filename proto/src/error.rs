@@ -5,16 +5,16 @@ use crate::control::{FrameError, MessageError};
 /// Why a datagram is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DatagramError {
-    /// It ends before its last field.
+    /// The datagram ends before its last field.
     #[error("it ends before its last field")]
     Truncated,
     /// Bytes follow the last field of the datagram, or its padding is not zero.
     #[error("bytes follow its last field")]
     Trailing,
-    /// Its kind is unknown.
+    /// The kind of the datagram is unknown.
     #[error("unknown datagram kind {kind}")]
     UnknownKind {
-        /// The kind it claims.
+        /// The kind that the datagram claims.
         kind: u32,
     },
     /// A field has a value outside its range.

@@ -63,10 +63,10 @@ pub enum GameDataError {
     /// The bytes cannot be decoded.
     #[error("the game's data are damaged: {reason}")]
     Damaged {
-        /// The reason as the decoder gives it.
+        /// The reason that the decoder gives.
         reason: String,
     },
-    /// The `game.toml` in them cannot be read.
+    /// The `game.toml` in the data cannot be read.
     #[error("game.toml: {0}")]
     File(GameFileError),
     /// A model of the game cannot be read.
@@ -107,7 +107,7 @@ struct Encoded {
     models: Vec<EncodedModel>,
 }
 
-/// A model as it is encoded.
+/// A model, in its encoded form.
 #[derive(Encode, Decode)]
 struct EncodedModel {
     name: String,
@@ -197,7 +197,7 @@ impl GameData {
     /// Reads data, which may come from anyone. An empty slice stands for no data.
     ///
     /// # Errors
-    /// [`GameDataError`] says what is wrong with them.
+    /// [`GameDataError`] says what is wrong with the data.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, GameDataError> {
         if bytes.is_empty() {
             return Ok(Self::default());

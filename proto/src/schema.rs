@@ -67,7 +67,7 @@ pub enum SchemaError {
     /// More fields than one subject may have.
     #[error("{of} has {count} fields; at most {MAX_FIELDS} are allowed")]
     TooManyFields {
-        /// The subject whose fields they are.
+        /// The subject of the fields.
         of: String,
         /// The number of fields.
         count: usize,
@@ -86,7 +86,7 @@ pub enum SchemaError {
     RepeatedName {
         /// The name.
         name: String,
-        /// The list in which it occurs twice.
+        /// The list in which the name occurs twice.
         of: String,
     },
     /// A range that is empty, or too wide for a field.
@@ -96,9 +96,9 @@ pub enum SchemaError {
     BadRange {
         /// The field.
         name: String,
-        /// Its least value.
+        /// The field's least value.
         least: i32,
-        /// Its greatest value.
+        /// The field's greatest value.
         most: i32,
     },
     /// More models than bodies can have.
@@ -122,7 +122,7 @@ pub enum SchemaError {
     /// The whole schema is too long for a hello.
     #[error("the schema takes {bytes} bytes; at most {MAX_SCHEMA} are allowed: shorten names")]
     TooLong {
-        /// Its length.
+        /// Length of the schema.
         bytes: usize,
     },
 }

@@ -79,9 +79,9 @@ pub struct TokenClaims {
 pub struct OpenedToken {
     /// The salt of the token, which identifies it.
     pub id: [u8; SALT],
-    /// When it expires, in seconds since 1970.
+    /// Time at which the token expires, in seconds since 1970.
     pub expires: u64,
-    /// Its content.
+    /// Content of the token.
     pub claims: TokenClaims,
 }
 
@@ -94,7 +94,7 @@ pub enum TokenError {
     /// The token was sealed with another key, or was changed.
     #[error("the token was sealed with another key, or was changed")]
     Seal,
-    /// Its content violates the layout.
+    /// The content of the token violates the layout.
     #[error("the content of the token is malformed")]
     Content,
     /// The content does not fit into a token.

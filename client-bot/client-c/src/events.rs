@@ -177,7 +177,7 @@ pub enum ObspPhase {
 pub struct ObspMatchEvent {
     /// The kind of the event.
     pub kind: ObspMatchEventKind,
-    /// The tick in which it happened.
+    /// The tick in which the event happened.
     pub tick: u32,
     /// The player of the event: the one who joined, left, died, or said a line.
     pub player: ObspId,

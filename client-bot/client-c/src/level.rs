@@ -52,7 +52,7 @@ pub enum ObspBodyKind {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ObspModel {
-    /// How its bodies move.
+    /// How bodies of the model move.
     pub kind: ObspBodyKind,
     /// The number of convex hulls that fill the model. They touch, but do not overlap.
     pub hulls: u32,

@@ -21,9 +21,9 @@ pub struct ObspOwnPlayer {
     pub position: [f64; 3],
     /// The velocity, in units per second.
     pub velocity: [f64; 3],
-    /// Whether it crouches.
+    /// Whether the player crouches.
     pub is_crouching: bool,
-    /// Whether it stands on something.
+    /// Whether the player stands on something.
     pub is_grounded: bool,
 }
 
@@ -87,15 +87,15 @@ pub enum ObspEntityKind {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ObspEntity {
-    /// Its id.
+    /// Id of the entity.
     pub id: ObspId,
-    /// Its kind.
+    /// Kind of the entity.
     pub kind: ObspEntityKind,
     /// The model of a vehicle or prop: its index in `obsp_client_models`. 0 for players on foot.
     pub model: u8,
     /// Whether a player on foot crouches.
     pub is_crouching: bool,
-    /// Whether it rests.
+    /// Whether the entity rests.
     pub is_asleep: bool,
     /// The centre of a player's box, or the centre of mass of a body, in units.
     pub position: [f64; 3],

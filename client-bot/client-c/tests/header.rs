@@ -1,5 +1,5 @@
-//! The committed header is the one that cbindgen generates from the sources, and its comments are
-//! for readers who have the header alone.
+//! The committed header is the one that cbindgen generates from the sources. Its comments are for
+//! readers who have nothing except the header.
 
 use std::path::Path;
 
@@ -42,7 +42,8 @@ fn the_header_is_the_one_of_the_sources() {
     );
 }
 
-/// The sources' comments become the header's, whose readers have neither the sources nor rustdoc.
+/// The sources' comments become the header's comments, and readers of the header have neither the
+/// sources nor rustdoc.
 #[test]
 fn the_header_refers_to_nothing_of_rust() {
     for (index, line) in generated().lines().enumerate() {

@@ -127,7 +127,7 @@ pub enum Transmit {
 /// A snapshot that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Snapshot {
-    /// Its content.
+    /// Content of the snapshot.
     pub received: SnapshotReceived,
     /// The prediction error. There is one only if the snapshot carries the motion of the client's
     /// own player and that tick had been predicted.

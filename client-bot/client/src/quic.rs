@@ -88,7 +88,7 @@ impl fmt::Debug for Client {
 pub enum ClientEvent {
     /// A snapshot arrived.
     Snapshot {
-        /// Its content.
+        /// Content of the snapshot.
         snapshot: SnapshotReceived,
         /// The prediction error. There is one only if the snapshot carries the motion of the
         /// client's own player and that tick had been predicted.

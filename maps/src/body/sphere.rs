@@ -12,7 +12,7 @@ impl Sphere {
     /// The ball of this radius, in units.
     ///
     /// # Errors
-    /// [`BodyError::Extent`] if it is out of range.
+    /// [`BodyError::Extent`] if the radius is out of range.
     pub fn new(radius: f32) -> Result<Self, BodyError> {
         Ok(Self { radius: checked(radius)? })
     }

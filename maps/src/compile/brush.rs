@@ -242,7 +242,8 @@ mod tests {
             let (solid, _) = solid(&brush(&far)).expect("a tetrahedron");
             assert!((solid.volume() - 1.0 / 6.0).abs() < 1e-9, "{reach}: {}", solid.volume());
         }
-        // One near point determines where the plane is, however far away the others lie.
+        // One near point determines where the plane is, no matter how far away the other points
+        // lie.
         let reach = 1e15;
         far[3] = [[0.5 + reach, 0.5 - reach, 0.0], [0.5, 0.5 - reach, reach], [0.5, 0.5, 0.0]];
         assert!(solid(&brush(&far)).is_ok());
@@ -251,8 +252,8 @@ mod tests {
         assert!(matches!(refused, DegenerateBrush::Imprecise { face: 4, .. }), "{refused}");
     }
 
-    /// Before, a thin wall was absent for rays and solid for boxes. A wall of 0.00001 units was
-    /// refused because "its planes do not close".
+    /// In an earlier version, a thin wall was absent for rays and solid for boxes. A wall of
+    /// 0.00001 units was refused because "its planes do not close".
     #[test]
     fn a_brush_thinner_than_the_limit_is_told() {
         let wall = |t: f64| {

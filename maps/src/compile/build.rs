@@ -2,9 +2,8 @@
 //!
 //! The polygons of all sizes go down one tree together. The paper takes a point of a leaf and
 //! classifies it with each size's own tree. This builder keeps the leaf's whole cell and classifies
-//! all of it, so a leaf is known to be uniform, however thin it is. A cell that is mixed is divided
-//! further. Work lists replace recursion, so that the depth of the stack does not depend on the
-//! map.
+//! all of it, so even a thin leaf is known to be uniform. A cell that is mixed is divided further.
+//! Work lists replace recursion, so that the depth of the stack does not depend on the map.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,8 +20,8 @@ use crate::spaces::SizeId;
 use crate::world::onion::{MAX_DEPTH, Solidity};
 
 /// Space is divided as a whole until no part has more than one in 64 of the polygons. The threads
-/// then divide the parts independently. This is enough to keep all threads busy to the end. It does
-/// not affect the tree.
+/// then divide the parts independently. This is enough to keep all threads busy to the end. The
+/// number does not affect the tree.
 const PARTS: usize = 64;
 
 /// Builds trees from the polygons of surfaces.

@@ -76,7 +76,7 @@ pub struct Unsupported {
     pub reason: &'static str,
     /// Line of the first brush that has it.
     pub line: u64,
-    /// The number of brushes that have it.
+    /// The number of brushes that have the name or flag.
     pub brushes: usize,
 }
 

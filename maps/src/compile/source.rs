@@ -94,7 +94,7 @@ impl Source {
     /// Checks that the text is that of a map, without compiling it.
     ///
     /// # Errors
-    /// [`CompileError::Syntax`] if it is not.
+    /// [`CompileError::Syntax`] if the text is not that of a map.
     pub fn check_syntax(&self) -> Result<(), CompileError> {
         self.parse(Curves::default()).map(drop)
     }

@@ -22,9 +22,9 @@ pub struct PolygonBsp {
 pub struct Node {
     /// The plane that divides this node's space.
     pub plane: Plane,
-    /// The child in front of it.
+    /// The child in front of the plane.
     pub front: Child,
-    /// The child behind it.
+    /// The child behind the plane.
     pub back: Child,
 }
 

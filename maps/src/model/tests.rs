@@ -255,7 +255,7 @@ fn a_shape_that_encloses_nothing_is_refused_by_line() {
     assert!(error.contains("points and lines enclose nothing"), "{error}");
 }
 
-/// Before, each of these texts was refused.
+/// In an earlier version, each of these texts was refused.
 #[test]
 fn an_obj_may_have_all_that_the_format_allows() {
     let plain = Model::from_obj("plain", TETRAHEDRON).expect("a model");

@@ -13,7 +13,7 @@ pub struct LeafId(u32);
 pub struct Leaf {
     /// Identifies the leaf among the leaves of its world.
     pub id: LeafId,
-    /// The sizes for which it is solid.
+    /// The sizes for which the leaf is solid.
     pub solidity: Solidity,
 }
 

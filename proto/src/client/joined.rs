@@ -20,7 +20,7 @@ use crate::{DatagramError, Tick, Time};
 /// A snapshot that was new and has been applied.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SnapshotReceived {
-    /// Its tick.
+    /// Tick of the snapshot.
     pub tick: Tick,
     /// Time since the previous snapshot arrived; `None` for the first snapshot.
     pub gap: Option<Duration>,

@@ -27,10 +27,10 @@ pub struct ChatLine(String);
 /// Why a text is not a [`ChatLine`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
-    /// It is empty or blank.
+    /// The line is empty or blank.
     #[error("a line needs at least one visible character")]
     Empty,
-    /// It has more than [`MAX_CHAT_CHARS`] characters.
+    /// The line has more than [`MAX_CHAT_CHARS`] characters.
     #[error("a line must have at most {MAX_CHAT_CHARS} characters")]
     TooLong,
     /// The line has a character that could forge another line.

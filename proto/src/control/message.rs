@@ -235,7 +235,7 @@ pub enum RefusalReason {
     /// The server has no match of the name that the client asks for.
     #[error("the server has no match of that name; it has: {matches}")]
     NoSuchMatch {
-        /// The matches that it has.
+        /// The matches that the server has.
         matches: MatchNames,
     },
     /// The operator's list of admitted players does not name this client.
@@ -271,7 +271,7 @@ pub enum ServerMessage {
     Closing(ClosingReason),
     /// A match event. Events are sent in the order in which they happened.
     Event {
-        /// The first tick whose state shows it.
+        /// The first tick whose state shows the event.
         tick: Tick,
         /// The event.
         event: MatchEvent,
@@ -292,7 +292,7 @@ pub enum MessageError {
     /// The content of the frame cannot be decoded as a message.
     #[error("cannot be decoded ({reason})")]
     Undecodable {
-        /// The reason as the decoder gives it.
+        /// The reason that the decoder gives.
         reason: String,
     },
     /// Bytes follow the message.

@@ -24,10 +24,10 @@ pub struct PlayerName(String);
 /// Why a text is not a [`PlayerName`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// It is empty or blank.
+    /// The name is empty or blank.
     #[error("a name needs at least one visible character")]
     Empty,
-    /// It has more than [`MAX_NAME_CHARS`] characters.
+    /// The name has more than [`MAX_NAME_CHARS`] characters.
     #[error("a name must have at most {MAX_NAME_CHARS} characters")]
     TooLong,
     /// The name has blanks at an end, where they cannot be seen.

@@ -19,14 +19,14 @@ pub(super) type RawModels = BTreeMap<String, Spanned<String>>;
 /// The tables `[materials.NAME]` as they are written, by the names of their models.
 pub(super) type Materials = BTreeMap<String, Spanned<RawMaterial>>;
 
-/// A material as it is written.
+/// A material as written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawMaterial {
     friction: Option<Spanned<f64>>,
     restitution: Option<Spanned<f64>>,
     angular_damping: Option<Spanned<f64>>,
-    /// Whether a game drives its bodies.
+    /// Whether a game drives the bodies of the model.
     #[serde(default)]
     kinematic: bool,
     /// Whether bodies of the model fly, and players cannot shove them.

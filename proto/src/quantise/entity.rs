@@ -30,7 +30,7 @@ pub struct QuantisedEntity {
     pub asleep: bool,
     /// The fields that depend on the kind of entity.
     pub body: QuantisedBody,
-    /// The values that the game gives it.
+    /// The values that the game gives to the entity.
     pub values: FieldValues,
 }
 
@@ -46,11 +46,11 @@ pub enum QuantisedBody {
     },
     /// A rigid polyhedron.
     Prop {
-        /// The model of its shape.
+        /// The model of the body's shape.
         model: ModelId,
-        /// Whether a player drives it.
+        /// Whether a player drives the body.
         driven: bool,
-        /// Its orientation.
+        /// The body's orientation.
         orientation: QuantisedOrientation,
     },
 }

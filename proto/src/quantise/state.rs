@@ -53,7 +53,7 @@ impl Quantiser {
         Self { bounds, revision: 0, entities: Vec::new(), changed: Vec::new(), speeds: Vec::new() }
     }
 
-    /// The lattice it rounds to.
+    /// The lattice to which the quantiser rounds.
     pub fn bounds(&self) -> &WorldBounds {
         &self.bounds
     }

@@ -54,7 +54,7 @@ pub enum EventError {
         /// The name of the kind.
         name: String,
     },
-    /// Its encoding is too long.
+    /// The encoding of the event is too long.
     #[error("the event has {bytes} bytes; at most {MAX_EVENT_DATA} are allowed")]
     TooLong {
         /// The length.

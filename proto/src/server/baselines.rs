@@ -82,7 +82,7 @@ struct SlotState {
     sent_tick: Tick,
     /// The generation that was sent last; `None` if the slot was empty.
     sent_generation: Option<u16>,
-    /// How often it was sent.
+    /// Number of times that the baseline's content or a later one was sent.
     sends: u32,
     /// The tick of the latest acknowledged send.
     acknowledged_tick: Tick,
@@ -99,7 +99,7 @@ struct SlotState {
 struct SentSnapshot {
     state: Arc<Quantised>,
     acknowledged: bool,
-    /// Whether it carried the authoritative motion.
+    /// Whether the snapshot carried the authoritative motion.
     has_motion: bool,
     /// Whether the snapshot carried the values of the match, and those of the client's own player.
     has_match_values: bool,

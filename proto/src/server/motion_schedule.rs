@@ -17,7 +17,7 @@ const TOUCHING_RATE: u32 = 30;
 /// sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OwnPlayer {
-    /// How early its commands arrive.
+    /// The lead of the player's commands.
     pub lead: Option<Lead>,
     /// The player's motion, if the player is in the world.
     pub motion: Option<AuthoritativeMotion>,

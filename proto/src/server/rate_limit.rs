@@ -22,9 +22,9 @@ const MAX_EXCESS: u64 = 100;
 /// The decision of a limit about a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is within the limit.
+    /// The message is within the limit.
     Accepted,
-    /// It is beyond the limit, and dropped.
+    /// The message is beyond the limit, and is dropped.
     Excess,
     /// The message is beyond the limit, like far too many before it. The session ends.
     Flooding,

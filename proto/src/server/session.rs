@@ -52,7 +52,7 @@ pub enum Event {
     /// A client with a valid hello asks to join: call [`Session::accept`],
     /// [`Session::accept_spectator`] or [`Session::refuse`].
     Hello {
-        /// The name that it asks for.
+        /// The name that the client asks for.
         name: PlayerName,
         /// The client's connect token; empty if it has none.
         token: Vec<u8>,

@@ -37,11 +37,11 @@ pub struct TouchedBody {
     pub slot: u16,
     /// Whether the body sleeps. A sleeping body neither moves nor turns.
     pub asleep: bool,
-    /// Its position, in units.
+    /// The body's position, in units.
     pub position: Vec3,
     /// The body's orientation: the unit quaternion from body to world axes.
     pub orientation: Quat,
-    /// Its velocity, in units per second.
+    /// The body's velocity, in units per second.
     pub velocity: Vec3,
     /// The body's angular velocity, in radians per second about the world axes.
     pub spin: Vec3,

@@ -29,7 +29,7 @@ pub struct SnapshotCodec {
 /// A decoded snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    /// Its tick.
+    /// Tick of the snapshot.
     pub tick: Tick,
     /// How early this client's commands arrive.
     pub lead: Option<Lead>,

@@ -19,7 +19,7 @@ use crate::range::Coder;
 pub struct Baseline<'a> {
     /// Number of ticks from the value to the snapshot.
     pub age: u32,
-    /// The entity as it was then.
+    /// The entity at that time.
     pub entity: &'a QuantisedEntity,
     /// Whether this is certainly the client's latest value among the values that were sent until
     /// the snapshot that the header calls acknowledged.

@@ -49,7 +49,7 @@ pub trait RunningMatch: Debug + Send {
     /// The world as it is now.
     fn world(&self) -> &World;
 
-    /// The world, to change its settings.
+    /// The world, for changing its settings.
     fn world_mut(&mut self) -> &mut World;
 
     /// Adds a player. [`Game::respawn`] says where the player comes into the world, or that the

@@ -240,7 +240,7 @@ impl WorldMut<'_> {
     /// As [`World::set_posture`].
     ///
     /// # Errors
-    /// [`PlaceError`]; the posture stays then.
+    /// [`PlaceError`]; the posture is not changed then.
     pub fn set_posture(&mut self, id: EntityId, posture: Posture) -> Result<(), PlaceError> {
         self.world.set_posture(id, posture)
     }

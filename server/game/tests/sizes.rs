@@ -30,7 +30,7 @@ fn hall(spaces: &Spaces) -> Arc<obsp::World> {
     ];
     let point = |corner: [i32; 3]| DVec3::from(corner.map(f64::from));
     let brushes: String = blocks.iter().map(|&(min, max)| brush(point(min), point(max))).collect();
-    // Its feet are on the floor.
+    // The feet of the player are on the floor.
     let start = "{\n\"classname\" \"info_player_start\"\n\"origin\" \"-200 0 24.1\"\n}\n";
     map(spaces, &brushes, start)
 }

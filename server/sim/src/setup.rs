@@ -76,7 +76,7 @@ pub enum SetupWarning {
     SpawnInSolid {
         /// Class of the spawn point.
         classname: String,
-        /// Its origin, in units.
+        /// Origin of the entity, in units.
         origin: DVec3,
     },
     /// A player who spawns here falls out of the map.
@@ -84,7 +84,7 @@ pub enum SetupWarning {
     SpawnOverVoid {
         /// Class of the spawn point.
         classname: String,
-        /// Its origin, in units.
+        /// Origin of the entity, in units.
         origin: DVec3,
     },
     /// A prop has an unknown model.
@@ -95,7 +95,7 @@ pub enum SetupWarning {
     UnknownModel {
         /// Origin of the prop, in units.
         origin: DVec3,
-        /// The value of its key `model`.
+        /// Value of the prop's key `model`.
         model: String,
         /// Names of the models, separated by commas.
         known: String,
@@ -107,7 +107,7 @@ pub enum SetupWarning {
     NoRoom {
         /// Origin of the prop, in units.
         origin: DVec3,
-        /// The value of its key `model`.
+        /// Value of the prop's key `model`.
         model: String,
     },
     /// Props fell out of the map: it may have holes.

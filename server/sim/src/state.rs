@@ -45,17 +45,17 @@ pub enum PlayerKind {
 pub enum Kind {
     /// A player on foot: a box steered by commands.
     Player {
-        /// Its current box.
+        /// The player's current box.
         posture: Posture,
     },
     /// A vehicle: a rigid polyhedron steered by commands.
     Vehicle {
-        /// Its model.
+        /// Model of the vehicle.
         model: ModelId,
     },
     /// Any other rigid polyhedron.
     Prop {
-        /// Its model.
+        /// Model of the prop.
         model: ModelId,
     },
 }
@@ -70,9 +70,9 @@ impl Kind {
 /// The visible state of one entity after a tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EntityState {
-    /// Its stable name.
+    /// The entity's stable name.
     pub id: EntityId,
-    /// Its kind.
+    /// The entity's kind.
     pub kind: Kind,
     /// Centre of a player's box, or centre of mass of a polyhedron, in units.
     pub position: DVec3,

@@ -38,7 +38,7 @@ const MAX_THREADS: usize = 256;
 /// uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Threads {
-    /// How many threads work at once.
+    /// Number of threads that work at once.
     count: usize,
 }
 

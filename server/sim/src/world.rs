@@ -48,7 +48,7 @@ use crate::state::{EntityId, EntityState, Kind, ModelId, PlayerKind, Posture, St
 pub struct Contact {
     /// Position in units.
     pub at: DVec3,
-    /// Gap between the two there, in units.
+    /// Gap between the two at this point, in units.
     pub gap: f64,
     /// Normal impulse of the solver in the last tick, in kg·units/s; zero if the two do not touch
     /// yet.

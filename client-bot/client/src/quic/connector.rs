@@ -167,7 +167,7 @@ pub enum JoinError {
     Unreachable {
         /// The server's address.
         server: SocketAddr,
-        /// The reason as QUIC gives it.
+        /// The reason that QUIC gives.
         reason: quinn::ConnectError,
     },
     /// The server refused the client.

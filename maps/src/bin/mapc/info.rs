@@ -108,7 +108,7 @@ impl fmt::Display for Summary {
 #[derive(Serialize)]
 pub(crate) struct UnsupportedEntry {
     name: String,
-    /// The number of brushes that have it.
+    /// The number of brushes that have the name or flag.
     brushes: usize,
     /// Line of the first of these brushes.
     line: u64,

@@ -71,11 +71,11 @@ struct Report {
     brush_mismatches: usize,
     /// Segments traced across brushes, of all sizes.
     crossings: usize,
-    /// Wrong answers to these segments.
+    /// Number of wrong answers to these segments.
     crossing_mismatches: usize,
     /// The number of bodies of other shapes that were cast.
     casts: usize,
-    /// Wrong answers to these casts.
+    /// Number of wrong answers to these casts.
     cast_mismatches: usize,
     /// Descriptions of the first wrong casts.
     wrong_casts: Vec<String>,

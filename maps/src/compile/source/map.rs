@@ -20,7 +20,7 @@ pub(in crate::compile) struct SourceMap {
 
 /// An entity as written.
 pub(in crate::compile) struct SourceEntity {
-    /// Line of its opening brace.
+    /// Line of the opening brace of the entity.
     pub(in crate::compile) line: u64,
     pub(in crate::compile) pairs: Vec<(String, String)>,
     pub(in crate::compile) brushes: Vec<SourceBrush>,
@@ -36,7 +36,7 @@ impl SourceEntity {
 
 /// A brush as written.
 pub(in crate::compile) struct SourceBrush {
-    /// Line of its opening brace.
+    /// Line of the opening brace of the brush.
     pub(in crate::compile) line: u64,
     pub(in crate::compile) faces: Vec<SourceFace>,
 }
@@ -72,7 +72,7 @@ pub(in crate::compile) struct Flags {
 /// A curve of the source.
 #[derive(Debug)]
 pub(super) struct CurveText {
-    /// Line of its opening brace.
+    /// Line of the opening brace of the curve.
     pub(super) line: u64,
     /// Index of the entity that the curve belongs to.
     pub(super) entity: usize,

@@ -12,7 +12,7 @@ pub struct ObjPlace {
     pub line: usize,
     /// Character in the line, counted from 1.
     pub column: usize,
-    /// The text there.
+    /// The text at the place.
     pub seen: String,
 }
 
@@ -26,7 +26,7 @@ impl fmt::Display for ObjPlace {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Word<'a> {
     pub(super) text: &'a str,
-    /// The line that it is in.
+    /// The line that contains the word.
     within: &'a str,
     /// The byte of the line at which the word begins.
     at: usize,

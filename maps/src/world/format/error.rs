@@ -19,7 +19,7 @@ pub(super) const MAX_BYTES: usize = 128 << 20;
 /// Reasons why a file cannot be loaded.
 #[derive(Debug, Error)]
 pub enum LoadError {
-    /// It could not be read.
+    /// The file could not be read.
     #[error("cannot read {path}: {reason}")]
     Read {
         /// The file.

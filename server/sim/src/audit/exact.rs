@@ -4,7 +4,7 @@
 use glam::DVec3;
 use robust::{Coord3D, orient3d};
 
-/// A triangle by its corners.
+/// A triangle, given by its corners.
 pub(super) type Triangle = [DVec3; 3];
 
 /// The side of a triangle's plane on which a point lies, as an exact sign.

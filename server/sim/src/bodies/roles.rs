@@ -71,7 +71,7 @@ pub(crate) enum PlayerBody {
 pub struct Walker {
     /// Standing or crouching.
     pub posture: Posture,
-    /// Heading, as the last command gave it.
+    /// Heading of the last command.
     pub yaw: u16,
     /// Whether the player stands on ground flat enough to carry.
     pub grounded: bool,

@@ -22,7 +22,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// How many stages there are.
+    /// Number of stages.
     pub const COUNT: usize = 7;
 
     /// All stages, in the order in which they are reported.

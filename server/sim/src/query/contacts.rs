@@ -28,9 +28,9 @@ pub struct ContactSearch {
 /// An awake rigid body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thing {
-    /// Its model.
+    /// The model of the body.
     pub model: ModelId,
-    /// Its pose.
+    /// The pose of the body.
     pub at: At,
     /// Velocity, in units per second.
     pub velocity: DVec3,
@@ -43,7 +43,7 @@ pub struct Thing {
 pub struct Touching {
     /// The body, by its index among the bodies of the query.
     pub body: usize,
-    /// The body or solid that it touches.
+    /// The body or solid that the body touches.
     pub other: Touched,
     /// Indices of the part of the body, and of the part of the other.
     pub parts: (u16, u16),

@@ -101,7 +101,7 @@ impl Stages<'_> {
         });
     }
 
-    /// Works on all stages until they end.
+    /// Works on all stages until the leader ends them.
     fn help(&self) {
         let mut last = Stage::NONE;
         loop {

@@ -283,12 +283,12 @@ impl World {
     /// farthest from all others, anything else at the first place that is free.
     ///
     /// # Errors
-    /// [`PlaceError`]; it goes on waiting then.
+    /// [`PlaceError`]; the entity is still waiting then.
     pub fn bring_back(&mut self, id: EntityId) -> Result<(), PlaceError> {
         self.waiting_entity(id)?;
         self.return_from_limbo(id.slot);
         let entity = self.entities.find_mut(id).ok_or(PlaceError::NoSuchEntity)?;
-        // From now on it waits for room.
+        // From now on the entity waits for room.
         entity.taken_out = false;
         entity.placement().map(|_| ()).ok_or(PlaceError::NoRoom)
     }
@@ -297,7 +297,7 @@ impl World {
     /// This is the centre of its box or of its mass. The heading has 65,536 steps a turn.
     ///
     /// # Errors
-    /// [`PlaceError`]; it goes on waiting then.
+    /// [`PlaceError`]; the entity is still waiting then.
     pub fn bring_back_at(
         &mut self,
         id: EntityId,

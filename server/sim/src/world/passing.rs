@@ -70,7 +70,7 @@ fn reaches_in(part: &Part, shift: DVec3, volume: &Part) -> bool {
         if approach * (1.0 - time) <= plane.gap + ROUNDING {
             return false;
         }
-        // At the surface itself it only touches.
+        // A part that reaches the surface itself only touches it.
         time += plane.gap.max(ROUNDING) / approach;
     }
     false

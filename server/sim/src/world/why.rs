@@ -48,7 +48,7 @@ pub struct StoppedBy {
 pub struct Why {
     /// The body.
     pub id: EntityId,
-    /// Whether it sleeps.
+    /// Whether the body sleeps.
     pub asleep: bool,
     /// The reason why the body was awake at the end of the tick, if it was awake.
     pub awake_because: AwakeReason,
@@ -61,7 +61,7 @@ pub struct Why {
     /// body stayed where it was, and in which the solver or the guard held the body. The greatest
     /// count decides when the body sleeps, if it sleeps at rest.
     pub rests: [u16; 3],
-    /// The condition on which it falls asleep.
+    /// The condition on which the body falls asleep.
     pub falls_asleep: FallsAsleep,
     /// Number of ticks at which a count makes the body fall asleep.
     pub rest_needed: u16,

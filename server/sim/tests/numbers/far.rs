@@ -13,8 +13,8 @@ const LENGTHS: [f64; 17] = [
     1e100, 1e154, 1e155, 1e308,
 ];
 
-/// In an earlier version a ray of more than 262,144 units ended where it started, and points
-/// behind a wall were in sight.
+/// In an earlier version a ray of more than 262,144 units ended at its start, and points behind a
+/// wall were in sight.
 #[test]
 fn long_ray() {
     let world = World::new(map(), models(), CONFIG).expect("the room can be played");
@@ -81,9 +81,9 @@ fn a_long_ray_meets_a_body() {
     assert_eq!(inside.len(), scene.world.state().entities.len());
 }
 
-/// A start in solid is reported by a flag, and nothing is seen from it. In an earlier version
-/// `in_sight` from within a wall was true, and a ray from there looked like one that meets the
-/// wall at its start.
+/// A flag reports a start in solid, and nothing is seen from such a start. In an earlier version
+/// `in_sight` from within a wall was true, and a ray from there looked like one that meets the wall
+/// at its start.
 #[test]
 fn from_inside_of_solid_nothing_is_seen() {
     let scene = Scene::new();
@@ -114,7 +114,7 @@ fn from_inside_of_solid_nothing_is_seen() {
 }
 
 /// In an earlier version a quaternion of length 1e155 or more gave a body an orientation of length
-/// zero: it fell through everything, and the audit found no fault.
+/// zero. The body fell through everything, and the audit found no fault.
 #[test]
 fn orientation_overflow() {
     let mut audit = Audit::new(&map(), &models()).expect("the map can be audited");

@@ -1,5 +1,5 @@
 //! Extreme numbers from outside: every public function that takes numbers is called with infinite,
-//! huge, tiny and undefined ones. It returns an error, or leaves a match that the audit accepts
+//! huge, tiny and undefined numbers. It returns an error, or leaves a match that the audit accepts
 //! and that can be saved.
 
 #[allow(dead_code, reason = "each crate asks for numbers of other kinds")]
@@ -146,7 +146,7 @@ fn change(name: &str, scene: &mut Scene, n: &mut Numbers) -> bool {
                 let (mut n, model) = (n.clone(), ModelId(model as u8));
                 _ = world.spawn_body(model, vector(&mut n, [300.0, 200.0, 300.0]), turn(&mut n));
             }
-            // The calls above took numbers from clones: take as many here.
+            // The calls above took numbers from clones, so as many are taken from the original.
             n.three([0.0; 3]);
             n.four([0.0; 4]);
         }

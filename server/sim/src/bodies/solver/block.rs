@@ -10,7 +10,7 @@ use crate::bodies::contact::Pair;
 use crate::bodies::entities::Entities;
 use crate::collision::shape::Shapes;
 
-/// Bodies and the contacts between them.
+/// Bodies, and the contacts between these bodies.
 pub(super) struct Block {
     /// Indices of the members among the bodies of the tick.
     members: Vec<usize>,

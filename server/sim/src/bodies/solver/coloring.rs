@@ -16,7 +16,7 @@ const ALIKE_SHIFT: u32 = u32::BITS + 6;
 
 const _: () = assert!(MAX_POINTS < 1 << 6);
 
-/// A contact as the coloring sees it.
+/// A contact, in the form that the coloring needs.
 pub(super) struct Edge {
     /// Indices of the bodies. The second index is 0 if the second body stands still.
     pub(super) bodies: [usize; 2],

@@ -83,7 +83,7 @@ impl<'a> Craft<'a> {
         self.rotation.z_axis
     }
 
-    /// The direction of its gun.
+    /// The direction of the tank's gun.
     pub(super) fn ahead(&self) -> DVec3 {
         self.rotation.x_axis
     }

@@ -30,7 +30,7 @@ const RAISED: [f64; 3] = [0.0, 1.0 / 64.0, 1.0 / 16.0];
 /// A body and its angular velocity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moving {
-    /// Its state as in a snapshot.
+    /// The state of the body, in the form of a snapshot.
     pub state: EntityState,
     /// Angular velocity, in radians per second, world axes.
     pub spin: DVec3,
