@@ -82,7 +82,7 @@ struct SlotState {
     sent_tick: Tick,
     /// The generation that was sent last; `None` if the slot was empty.
     sent_generation: Option<u16>,
-    /// Number of times that the baseline's content or a later one was sent.
+    /// Number of times that the slot was sent.
     sends: u32,
     /// The tick of the latest acknowledged send.
     acknowledged_tick: Tick,
