@@ -56,7 +56,7 @@ impl Default for MovementParameters {
 
 /// A movement parameter that is out of its range.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
-#[error("the parameter {name} is {value}, not between {least} and {most}")]
+#[error("{name} is {value}, not between {least} and {most}")]
 pub struct MovementError {
     /// Name of the parameter.
     pub name: &'static str,
