@@ -62,7 +62,7 @@ impl Authority {
             roots.add(certificate).map_err(|error| error.to_string())?;
         }
         if roots.is_empty() {
-            return Err("the file holds no certificate in PEM".to_owned());
+            return Err("the text holds no certificate in PEM".to_owned());
         }
         Ok(Self { roots: Arc::new(roots), name: name.to_owned() })
     }
