@@ -56,7 +56,7 @@ impl BrushWarning {
             BrushFault::LeftOut(reason) => reason.to_string(),
             BrushFault::Redundant(reason) => reason.to_string(),
             BrushFault::Curves(count) => {
-                format!("{count} curves (patchDef2), which are left out unless --curves solid is given")
+                format!("{count} curves (patchDef2), which only --curves solid makes solid")
             }
             BrushFault::UnreadableCurves(count) => {
                 format!("{count} curves (patchDef2) that cannot be made solid")

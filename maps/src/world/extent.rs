@@ -34,7 +34,7 @@ pub struct ClippedSegment {
 /// use obsp::clip_to_extent;
 /// use obsp::glam::DVec3;
 ///
-/// let far = clip_to_extent(DVec3::ZERO, DVec3::X * 1e308).expect("the ray starts within the extent");
+/// let far = clip_to_extent(DVec3::ZERO, DVec3::X * 1e308).expect("the start is inside");
 /// assert_eq!(far.end, DVec3::X * 262_144.0);
 /// assert!(clip_to_extent(DVec3::X * 262_145.0, DVec3::ZERO).is_none());
 /// ```
@@ -140,12 +140,12 @@ mod tests {
     fn a_segment_is_clipped_where_it_leaves_the_extent() {
         let start = DVec3::new(10.0, -20.0, 30.0);
         let direction = DVec3::new(1.0, 0.25, -0.125);
-        let once = clip_to_extent(start, start + direction * 1e6).expect("the ray starts within the extent");
+        let once = clip_to_extent(start, start + direction * 1e6).expect("the start is inside");
         assert_eq!(once.end.x, EDGE);
         for exponent in [7, 30, 76, 77, 154, 155, 300, 307] {
             let length = 10_f64.powi(exponent);
             let clipped = clip_to_extent(start, start + direction * length);
-            let clipped = clipped.expect("the ray starts within the extent");
+            let clipped = clipped.expect("the start is inside");
             assert!(clipped.end.distance(once.end) < 1e-6, "1e{exponent}: {clipped:?}");
             let share = (EDGE - start.x) / length;
             assert!((clipped.share / share - 1.0).abs() < 1e-9, "1e{exponent}: {clipped:?}");
@@ -161,13 +161,13 @@ mod tests {
                 let at = |x: f64| axis * (x * sign);
                 let ends = [(below, below), (EDGE, EDGE), (above, EDGE), (f64::MAX, EDGE)];
                 for (end, expected) in ends {
-                    let clipped = clip_to_extent(DVec3::ZERO, at(end)).expect("the ray starts within the extent");
+                    let clipped = clip_to_extent(DVec3::ZERO, at(end)).expect("the start is inside");
                     assert_eq!(clipped.end, at(expected));
                     assert_eq!(clipped.share == 1.0, end <= EDGE, "{end:e}: {clipped:?}");
                 }
                 assert!(clip_to_extent(at(EDGE), at(f64::MAX)).is_some_and(|c| c.end == at(EDGE)));
                 assert_eq!(clip_to_extent(at(above), DVec3::ZERO), None);
-                let across = clip_to_extent(at(EDGE), at(-f64::MAX)).expect("the ray starts within the extent");
+                let across = clip_to_extent(at(EDGE), at(-f64::MAX)).expect("the start is inside");
                 assert_eq!(across.end, at(-EDGE));
             }
         }
