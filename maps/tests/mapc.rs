@@ -44,7 +44,8 @@ fn mapc(arguments: &[&str], input: &str) -> Output {
         .spawn()
         .expect("the program mapc was built");
     // A command that fails early need not read its input.
-    let _ = child.stdin.take().expect("the input of the process is a pipe").write_all(input.as_bytes());
+    let _ =
+        child.stdin.take().expect("the input of the process is a pipe").write_all(input.as_bytes());
     child.wait_with_output().expect("mapc ends")
 }
 

@@ -69,9 +69,12 @@ pub unsafe extern "C" fn obsp_connect_by_authority(
         // SAFETY: the contract of the header.
         let pem = unsafe { raw::text(authority, "the authority")? };
         let authority = Authority::parse(pem.as_bytes(), server.host());
-        let authority = authority
-            .map_err(|reason| Failure::invalid(format!("the certificate authority cannot be used: \
-                {reason}")))?;
+        let authority = authority.map_err(|reason| {
+            Failure::invalid(format!(
+                "the certificate authority cannot be used: \
+                {reason}"
+            ))
+        })?;
         // SAFETY: the contract of the header.
         unsafe { connect(server, Trust::Authority(authority), maps, identity, now) }
     })

@@ -54,9 +54,12 @@ pub unsafe extern "C" fn obsp_client_tick(
         // SAFETY: the contract of the header.
         let command = *unsafe { raw::structure(command, "the command")? };
         let ObspCommand { forward, right, yaw, pitch, buttons } = command;
-        let buttons = Buttons::from_bits(buttons)
-            .ok_or_else(|| Failure::invalid(format!("the buttons {buttons:#x} have bits that \
-                belong to no button: combine the OBSP_BUTTON constants")))?;
+        let buttons = Buttons::from_bits(buttons).ok_or_else(|| {
+            Failure::invalid(format!(
+                "the buttons {buttons:#x} have bits that \
+                belong to no button: combine the OBSP_BUTTON constants"
+            ))
+        })?;
         let command = Command { forward, right, yaw, pitch, buttons, ..Command::default() };
         let now = raw::time(now);
         #[cfg(feature = "connect")]

@@ -83,7 +83,10 @@ impl fmt::Debug for Client {
 }
 
 /// An event that [`Client::next`] returns.
-#[expect(clippy::large_enum_variant, reason = "a value is copied once a snapshot, and never stored")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a value is copied once a snapshot, and never stored"
+)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ClientEvent {
     /// A snapshot arrived.

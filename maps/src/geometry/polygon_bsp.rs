@@ -225,7 +225,9 @@ mod tests {
         let volume: f64 = tree
             .solid_cells()
             .iter()
-            .map(|planes| ConvexSolid::from_planes(planes).expect("cells are valid solids").volume())
+            .map(|planes| {
+                ConvexSolid::from_planes(planes).expect("cells are valid solids").volume()
+            })
             .sum();
         assert!((volume - (512.0 - 8.0)).abs() < 1e-9, "{volume}");
         assert!(!tree.is_solid(DVec3::ZERO));

@@ -161,7 +161,8 @@ mod tests {
                 let at = |x: f64| axis * (x * sign);
                 let ends = [(below, below), (EDGE, EDGE), (above, EDGE), (f64::MAX, EDGE)];
                 for (end, expected) in ends {
-                    let clipped = clip_to_extent(DVec3::ZERO, at(end)).expect("the start is inside");
+                    let clipped =
+                        clip_to_extent(DVec3::ZERO, at(end)).expect("the start is inside");
                     assert_eq!(clipped.end, at(expected));
                     assert_eq!(clipped.share == 1.0, end <= EDGE, "{end:e}: {clipped:?}");
                 }

@@ -60,8 +60,12 @@ mod tests {
         let nodes =
             vec![Node::new(Vec3::X, 8.0, empty, second), Node::new(Vec3::Z, 0.0, empty, solid)];
         let tree = OnionTree::new(Child::node(0).expect("a small index"), nodes).expect("a tree");
-        let leaf = |x: f32, z: f32| tree.leaf(Vec3::new(x, 5.0, z)).expect("the point is inside \
-            the universe");
+        let leaf = |x: f32, z: f32| {
+            tree.leaf(Vec3::new(x, 5.0, z)).expect(
+                "the point is inside \
+            the universe",
+            )
+        };
         assert_eq!(leaf(9.0, 1.0), leaf(90.0, -1.0));
         assert_eq!(leaf(8.0, 1.0), leaf(9.0, 1.0), "a point on a plane belongs to the front");
         assert_ne!(leaf(7.0, 1.0).id, leaf(9.0, 1.0).id);

@@ -110,8 +110,12 @@ fn the_form_can_be_set_and_is_told() {
     let slab = slab(&standard("common/clip"));
     let map = room("", &standard("stone"), &[slab]);
     let at = |stops| [([0, 0, 64], stops, "common/clip")];
-    assert_eq!(judged(&folder, &map, &at(Players), &[])["form"], "quake3", "the folder says the \
-        form");
+    assert_eq!(
+        judged(&folder, &map, &at(Players), &[])["form"],
+        "quake3",
+        "the folder says the \
+        form"
+    );
     let as_quake = ["--game-form", "quake"];
     assert_eq!(judged(&folder, &map, &at(All), &as_quake)["form"], "quake");
     let [source, world] =

@@ -83,8 +83,12 @@ mod tests {
             let block = schedule.take_due(Tick(tick), values(value), acknowledged.map(Tick), RATE);
             block.map(|block| block.age)
         };
-        assert_eq!(due(&mut schedule, 1, 0, None), None, "values that are still the least are not \
-            sent");
+        assert_eq!(
+            due(&mut schedule, 1, 0, None),
+            None,
+            "values that are still the least are not \
+            sent"
+        );
         assert_eq!(due(&mut schedule, 2, 5, None), Some(0));
         assert_eq!(due(&mut schedule, 3, 6, None), None, "too soon");
         assert_eq!(due(&mut schedule, 5, 6, None), Some(0));

@@ -41,8 +41,11 @@ fn commands_are_used_again_a_second_after_a_stall() {
             let used = used(&mut game, resumed);
             // On a line that loses datagrams, the client is still learning the necessary margin.
             let least = if loss > 0.0 { 54 } else { 57 };
-            assert!(used >= least, "{ticks} ticks, {delay} ms, {loss}: the commands of {used} of \
-                                    60 ticks were used");
+            assert!(
+                used >= least,
+                "{ticks} ticks, {delay} ms, {loss}: the commands of {used} of \
+                                    60 ticks were used"
+            );
         }
     }
 }
@@ -75,8 +78,11 @@ fn the_commands_of_a_player_whose_hello_was_lost_come_to_be_used() {
                 let lead = game.jitter_buffer.lead().map(|lead| lead.ticks());
                 let told = format!("{delay} ms, hello {waited:?}, {is_idle}");
                 assert_eq!(used, [60; 4], "{told}");
-                assert!(lead.is_some_and(|lead| lead < 4.0), "{told}: commands come {lead:?} ticks \
-                    too early");
+                assert!(
+                    lead.is_some_and(|lead| lead < 4.0),
+                    "{told}: commands come {lead:?} ticks \
+                    too early"
+                );
             }
         }
     }

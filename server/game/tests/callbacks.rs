@@ -82,7 +82,8 @@ fn play() -> Match<Notes> {
     let platform = brush(DVec3::new(-256.0, -256.0, -32.0), DVec3::new(256.0, 256.0, 0.0));
     let spawn = "{\n\"classname\" \"info_player_start\"\n\"origin\" \"-200 200 25\"\n}\n";
     let config = Config { tick_rate: 60, seed: 3, objects: 0, max_players: 4 };
-    Match::new(Notes, map(&Spaces::default(), &platform, spawn), config).expect("the map can be played")
+    Match::new(Notes, map(&Spaces::default(), &platform, spawn), config)
+        .expect("the map can be played")
 }
 
 fn run(game: &mut Match<Notes>, ticks: u32, commands: &[(EntityId, Command)]) {

@@ -123,7 +123,8 @@ fn no_call_of_a_game_panics_or_leaves_a_match_unsound_by_odd_numbers() {
         exercise(name, 3, |numbers| {
             let shared = Arc::new(Mutex::new(numbers.clone()));
             let game = Caller { name: name.to_owned(), numbers: Arc::clone(&shared) };
-            let mut game = Match::new(game, Arc::clone(&map), config).expect("the map can be played");
+            let mut game =
+                Match::new(game, Arc::clone(&map), config).expect("the map can be played");
             *numbers = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let player = game.join_as(PlayerKind::Box).expect("there is room");
             for tick in 0..3 {

@@ -135,7 +135,11 @@ fn play(map: &Arc<obsp::World>, objects: u32, players: u16, seed: u64, seen: &mu
         let loaded = Arena.load_match(Arc::clone(map), &saved);
         let mut loaded = loaded
             .unwrap_or_else(|error| panic!("{}, seed {seed}, round {round}: {error}", map.name()));
-        assert_eq!(loaded.save(), saved, "seed {seed}: the loaded match is saved to the same bytes");
+        assert_eq!(
+            loaded.save(),
+            saved,
+            "seed {seed}: the loaded match is saved to the same bytes"
+        );
         assert_eq!(audit.check(&loaded.world().state()), [], "seed {seed}, round {round}");
         for tick in 0..FOLLOWED {
             let where_ = || format!("{}, seed {seed}, round {round}, tick {tick}", map.name());
@@ -168,8 +172,11 @@ fn a_loaded_match_goes_on_as_the_saved_one() {
     println!("{seen:?}");
     let Seen { asleep, missiles, waiting, contacts, deaths } = seen;
     assert!(asleep > 100 && missiles > 10 && contacts > 100, "{asleep} {missiles} {contacts}");
-    assert!(deaths > 0 && waiting > 0, "no player waited, dead, in a save: {deaths} deaths, \
-                                        {waiting} waiting");
+    assert!(
+        deaths > 0 && waiting > 0,
+        "no player waited, dead, in a save: {deaths} deaths, \
+                                        {waiting} waiting"
+    );
 }
 
 /// A match of a few ticks. It is small enough to damage it in many places.

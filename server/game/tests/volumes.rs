@@ -114,8 +114,10 @@ fn a_fast_player_enters_and_leaves_a_thin_volume_at_every_rate() {
             let from = DVec3::new(-300.0 - 4.0 * f64::from(offset), 0.0, 700.0);
             let world = game.world_mut();
             world.teleport(player, from, DQuat::IDENTITY).expect("the place is free");
-            world.set_velocity(player, DVec3::X * 2.0 * SPEED, DVec3::ZERO).expect("the missile \
-                exists");
+            world.set_velocity(player, DVec3::X * 2.0 * SPEED, DVec3::ZERO).expect(
+                "the missile \
+                exists",
+            );
             run(&mut game, 0.4);
             let expected = [(0, player, true), (0, player, false)];
             assert_eq!(game.state().calls, expected, "{rate} Hz, {offset}");

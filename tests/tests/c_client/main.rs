@@ -108,7 +108,10 @@ fn the_c_example_plays_and_leaves_and_nothing_leaks() {
 fn the_c_example_says_what_is_wrong() {
     let Some(example) = example() else { return };
     let (code, said) = run(example, &["nonsense"]);
-    assert!(code == Some(2) && said.contains("\"nonsense\" is not the address of a server"), "{said}");
+    assert!(
+        code == Some(2) && said.contains("\"nonsense\" is not the address of a server"),
+        "{said}"
+    );
     let (code, said) = run(example, &["192.0.2.1:4433"]);
     assert!(code == Some(2) && said.contains("needs a pin"), "{said}");
     let (code, said) = run(example, &["127.0.0.1:9"]);

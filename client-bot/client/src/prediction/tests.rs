@@ -92,8 +92,12 @@ fn a_correction_is_carried_through_all_later_commands() {
     assert_eq!(prediction.motion(), Some((Tick(6), expected)));
     let correction = expected.position.as_dvec3() - before.position.as_dvec3();
     assert_eq!(error.correction, correction);
-    assert_eq!(prediction.reconcile(Tick(1), answer(start), &[]), None, "the answer is older than \
-        the motion");
+    assert_eq!(
+        prediction.reconcile(Tick(1), answer(start), &[]),
+        None,
+        "the answer is older than \
+        the motion"
+    );
     assert_eq!(prediction.stats().visible_corrections, 1);
 }
 

@@ -19,8 +19,10 @@ pub struct ServerAddress {
 
 /// The text is no [`ServerAddress`].
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("{0:?} is not the address of a server: give a name or an address and a port, such as \
-         localhost:4433")]
+#[error(
+    "{0:?} is not the address of a server: give a name or an address and a port, such as \
+         localhost:4433"
+)]
 pub struct ServerAddressSyntax(String);
 
 /// Looks names up. The default asks the system; a test gives its own addresses.

@@ -182,7 +182,9 @@ impl Match {
             match transmit {
                 Transmit::Stream(bytes) => self.server.write_stream(&bytes, self.now),
                 Transmit::Datagram(bytes) => self.server.send_datagram(bytes, self.now),
-                Transmit::Finish | Transmit::Close { .. } => panic!("the client has left the match"),
+                Transmit::Finish | Transmit::Close { .. } => {
+                    panic!("the client has left the match")
+                }
             }
         }
         let view = self.client.view(self.now);

@@ -118,8 +118,10 @@ impl Server {
             snapshot_rate: RATE,
             map: MapHash(map.hash()),
             map_name: MapName::new("arena"),
-            bounds: WorldBounds::covering(bounds.min, bounds.max).expect("the map is within the \
-                bounds that can be sent"),
+            bounds: WorldBounds::covering(bounds.min, bounds.max).expect(
+                "the map is within the \
+                bounds that can be sent",
+            ),
             player_limit: 1,
             schema: Arc::new(schema),
             game,
@@ -241,8 +243,10 @@ impl Server {
                 AuthoritativeMotion::new(motion, tick, self.pushed).with_touched(touched)
             });
         }
-        let state = self.quantiser.quantise(&self.world.state()).expect("the state is within the \
-            bounds that can be sent");
+        let state = self.quantiser.quantise(&self.world.state()).expect(
+            "the state is within the \
+            bounds that can be sent",
+        );
         let state = Arc::new(state);
         let snapshot = self.session.encode_snapshot(&state, &own, 1200);
         if let Some(snapshot) = snapshot.filter(|_| !self.is_lost()) {

@@ -7,8 +7,7 @@
 
 use super::{CURRENT, LIQUID, ORIGIN, Owner, Reason, Role, SourceFace, Verdict, names};
 
-const RAYS_ONLY: Reason =
-    "in Half-Life the brush stops rays but no players, which no brush of this world does, so it is \
+const RAYS_ONLY: Reason = "in Half-Life the brush stops rays but no players, which no brush of this world does, so it is \
      left out";
 const ONE_HULL: Reason = "in Half-Life the brush stops players of one size only; in this world it \
                           stops all";

@@ -166,7 +166,10 @@ mod tests {
         for word in ["nana", "info", "-", "1.#", "\"nan\"", "n", "base/nan"] {
             assert_eq!(aligning(word), word == "1.#", "{word}");
         }
-        assert!(tokens(b"nan").all(|token| token.number().is_none()), "the word is not a \
-            coordinate");
+        assert!(
+            tokens(b"nan").all(|token| token.number().is_none()),
+            "the word is not a \
+            coordinate"
+        );
     }
 }

@@ -71,7 +71,9 @@ impl Judge {
         let brushes = spaces.sizes().iter().map(|size| {
             let half = size.half_extents.as_dvec3();
             let statics = map.statics.iter().filter(|b| !(b.clip && size.is_point()));
-            statics.map(|b| expanded(&b.solid, half).expect("the brush was expanded before")).collect()
+            statics
+                .map(|b| expanded(&b.solid, half).expect("the brush was expanded before"))
+                .collect()
         });
         Self { brushes: brushes.collect(), world, spaces }
     }
@@ -119,8 +121,10 @@ impl Judge {
         let latest = self.entry(size, s, e, -SHELL);
         let context = || {
             let name = &self.spaces.sizes()[size.index()].name;
-            format!("{name}, from {start} to {end}: the trace gives {trace:?}, not {earliest:?} to \
-                     {latest:?}")
+            format!(
+                "{name}, from {start} to {end}: the trace gives {trace:?}, not {earliest:?} to \
+                     {latest:?}"
+            )
         };
         let slack = 0.01 / (e - s).length().max(0.01);
         match trace {
@@ -154,8 +158,10 @@ impl Judge {
         for _ in 0..4 {
             let from = position;
             match self.world.find_first_transition(size, position, position + delta) {
-                Trace::StartSolid => panic!("a trace from {start} ended at {from}, which is in \
-                    solid"),
+                Trace::StartSolid => panic!(
+                    "a trace from {start} ended at {from}, which is in \
+                    solid"
+                ),
                 Trace::Clear => {
                     position += delta;
                     delta = Vec3::ZERO;
@@ -167,11 +173,17 @@ impl Judge {
                 }
             }
             let solid = self.world.is_solid(size, position);
-            assert!(!solid, "a trace from {from} by {delta} ended at {position}, which the tree \
-                             says is in solid");
+            assert!(
+                !solid,
+                "a trace from {from} by {delta} ended at {position}, which the tree \
+                             says is in solid"
+            );
             let truth = self.is_solid(size, position.as_dvec3());
-            assert!(truth != Some(true), "a trace from {from} by {delta} ended at {position}, \
-                which is in solid");
+            assert!(
+                truth != Some(true),
+                "a trace from {from} by {delta} ended at {position}, \
+                which is in solid"
+            );
         }
         position
     }

@@ -159,8 +159,11 @@ fn a_wall_as_thin_as_allowed_is_not_passed_in_steps() {
                 }
             }
             let beyond = (frame.turn.transpose() * (position.as_dvec3() - at)).x;
-            assert!(beyond < MIN_THICKNESS, "{walk}: a step went {beyond} units in, with steps of \
-                {step} at {at} {turn}");
+            assert!(
+                beyond < MIN_THICKNESS,
+                "{walk}: a step went {beyond} units in, with steps of \
+                {step} at {at} {turn}"
+            );
         }
     }
 }

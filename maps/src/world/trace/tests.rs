@@ -165,8 +165,12 @@ fn the_deepest_tree_fits_a_small_stack() {
     let tree = OnionTree::new(Child::node(0).expect("the root"), nodes.collect()).expect("a tree");
     let search = move || {
         let (start, end) = (Vec3::ZERO, Vec3::X * 2.0 * MAX_DEPTH as f32);
-        let Trace::Hit(hit) = tree.trace(size, start, end) else { panic!("the trace was not \
-            stopped") };
+        let Trace::Hit(hit) = tree.trace(size, start, end) else {
+            panic!(
+                "the trace was not \
+            stopped"
+            )
+        };
         assert_eq!(hit.point, Vec3::X);
         assert!(!matches!(tree.clearance(size, start, 1e6), crate::Clearance::Clear));
         // The origin is behind all planes.

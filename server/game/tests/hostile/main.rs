@@ -178,7 +178,9 @@ fn models() -> Vec<Model> {
     let driven = [("driven_slab", "crate"), ("driven_block", "l_block")].map(|(name, like)| {
         let like = shipped().into_iter().find(|model| model.name() == like);
         let like = like.expect("it ships");
-        Model::from_obj(name, like.source()).expect("the source is that of a valid model").as_kinematic()
+        Model::from_obj(name, like.source())
+            .expect("the source is that of a valid model")
+            .as_kinematic()
     });
     shipped().into_iter().chain(driven).collect()
 }
@@ -230,8 +232,10 @@ fn check_told(game: &Match<Hostile>) {
     assert!(lengths.iter().all(|length| *length <= MOST_BYTES), "{lengths:?}");
     let (world, told) = (game.world(), game.values(&game.world().state()));
     for field in [&WIDE, &FAR] {
-        let value = told.of_match.get(&[WIDE, FAR], field.name()).expect("the game declares the \
-            field");
+        let value = told.of_match.get(&[WIDE, FAR], field.name()).expect(
+            "the game declares the \
+            field",
+        );
         assert!((field.least()..=field.most()).contains(&value), "{} is {value}", field.name());
     }
     // Players outside of the world have values as well, each once.

@@ -77,8 +77,11 @@ mod tests {
         let through = |x: f64, y: f64| meets(DVec3::new(x, y, 1.0), DVec3::new(x, y, -1.0), FLAT);
         assert!(through(0.25, 0.25) && through(0.5, 0.5) && through(0.0, 0.0));
         assert!(!through(0.5, 0.5 + 1e-15) && !through(-1e-300, 0.0));
-        assert!(meets(DVec3::new(0.2, 0.2, 0.0), DVec3::Z, FLAT), "the segment ends on the \
-            triangle");
+        assert!(
+            meets(DVec3::new(0.2, 0.2, 0.0), DVec3::Z, FLAT),
+            "the segment ends on the \
+            triangle"
+        );
         assert!(!meets(DVec3::new(0.2, 0.2, 1e-300), DVec3::Z, FLAT));
     }
 

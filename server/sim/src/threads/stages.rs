@@ -83,8 +83,11 @@ impl Stages<'_> {
             return (0..count).for_each(|item| (self.work)(task, item));
         }
         self.done.store(0, Ordering::Relaxed);
-        debug_assert!(count <= self.claims.len(), "a stage has {count} items, more than were \
-            announced");
+        debug_assert!(
+            count <= self.claims.len(),
+            "a stage has {count} items, more than were \
+            announced"
+        );
         let number = Stage::of(self.stage.load(Ordering::Relaxed)).number + 1;
         let stage = Stage { task, count: count as u16, number };
         self.stage.store(stage.bits(), Ordering::Release);

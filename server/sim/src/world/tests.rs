@@ -153,7 +153,10 @@ fn bodies_whose_paths_cross_within_one_tick_meet() {
         world.throw("small_crate", centre - DVec3::Y * reach, DVec3::Y * speed, DVec3::ZERO);
     world.step(&[]);
     let passed = |slot, axis: DVec3| (world.position(slot) - centre).dot(axis) > reach * 0.9;
-    assert!(!(passed(east, DVec3::X) && passed(north, DVec3::Y)), "both bodies passed the crossing");
+    assert!(
+        !(passed(east, DVec3::X) && passed(north, DVec3::Y)),
+        "both bodies passed the crossing"
+    );
     assert!(world.is_clean());
 }
 
@@ -219,8 +222,11 @@ fn a_crate_on_a_players_head_falls_when_the_player_walks_away() {
             world.step(&[(id, walk)]);
         }
         let (left, player) = (world.position(slot), world.position(id.slot));
-        assert!(left.z < 20.0, "case {case}: the body hangs in the air at {left}, and the player \
-                                is at {player}");
+        assert!(
+            left.z < 20.0,
+            "case {case}: the body hangs in the air at {left}, and the player \
+                                is at {player}"
+        );
     }
 }
 
@@ -266,8 +272,11 @@ fn a_player_on_a_moving_crate_is_carried_along() {
     }
     assert!(world.position(slot).x > -260.0, "the crate did not move");
     let now = world.position(rider.slot) - world.position(slot);
-    assert!((now - offset).length() < 8.0, "the body was left behind: it is at {now}, not at \
-        {offset}");
+    assert!(
+        (now - offset).length() < 8.0,
+        "the body was left behind: it is at {now}, not at \
+        {offset}"
+    );
 }
 
 /// Symptom: a crate slept in the air. Cause: its support moved away more slowly than
@@ -353,8 +362,11 @@ fn a_ray_hits_players_where_the_shooter_saw_them() {
     // The motion began at y = -10. The shot is fired along y = 0, in tick 13.
     let tick = |tick: u16| (13 - tick) * 16;
     assert!(shot(tick(1)), "the shot hits the place of the first tick");
-    assert!(!shot(tick(3)) && !shot(tick(12)) && !shot(0), "the shot misses, because nobody was \
-        there");
+    assert!(
+        !shot(tick(3)) && !shot(tick(12)) && !shot(0),
+        "the shot misses, because nobody was \
+        there"
+    );
     assert!(shot(u16::MAX), "the shot hits the oldest place that is remembered");
     // Between the first two ticks the player stood between -10 and 30.
     assert!(shot(tick(1) - 8) && !shot(tick(2) + 2));

@@ -292,8 +292,10 @@ mod tests {
         assert_eq!(loaded.why(lift).unwrap().stopped, None);
         assert_eq!(loaded.digest(), world.digest());
         world.step(&[]);
-        let stop = world.why(lift).unwrap().stopped.expect("the floor is still in the way of the \
-            lift");
+        let stop = world.why(lift).unwrap().stopped.expect(
+            "the floor is still in the way of the \
+            lift",
+        );
         assert!(stop.share < 0.1, "{stop:?}");
         world.set_velocity(lift, DVec3::Z * 600.0, DVec3::ZERO).unwrap();
         world.step(&[]);

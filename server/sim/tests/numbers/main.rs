@@ -132,7 +132,9 @@ fn goes_on(mut world: World, audit: &mut Audit) {
     }
     let saved = world.save();
     let digest = world.digest();
-    world.restore(&saved).unwrap_or_else(|error| panic!("the saved match cannot be loaded: {error}"));
+    world
+        .restore(&saved)
+        .unwrap_or_else(|error| panic!("the saved match cannot be loaded: {error}"));
     assert_eq!(world.digest(), digest);
 }
 
@@ -382,7 +384,8 @@ fn query(name: &str, n: &mut Numbers) -> bool {
             assert!(state.entities.iter().all(sound) || !found.is_empty(), "{state:?}");
         }
         "Passages::check" => {
-            let mut passages = Passages::new(&map(), &models(), 60).expect("the map can be audited");
+            let mut passages =
+                Passages::new(&map(), &models(), 60).expect("the map can be audited");
             passages.check(&state(n));
             passages.check(&state(n));
         }
@@ -391,7 +394,8 @@ fn query(name: &str, n: &mut Numbers) -> bool {
             passages.with_step_height(n.f64(18.0)).check(&state(n));
         }
         "Passages::judge" => {
-            let mut passages = Passages::new(&map(), &models(), 60).expect("the map can be audited");
+            let mut passages =
+                Passages::new(&map(), &models(), 60).expect("the map can be audited");
             let state = state(n);
             let entity = state.entities[0].id;
             let places = [vector(n, [1.0; 3]), vector(n, [2.0; 3])].map(Some);

@@ -137,8 +137,11 @@ fn undisturbed_players_are_where_they_were_predicted() {
         let percentiles = [0.5, 0.95, 0.98, 0.99, 1.0].map(at);
         let count = undisturbed.len();
         println!("{objects} objects: {count} undisturbed, {disturbed} disturbed: {percentiles:?}");
-        assert!(disturbed < count / 5, "{disturbed} of {count} players are disturbed, so little is \
-                                        tested");
+        assert!(
+            disturbed < count / 5,
+            "{disturbed} of {count} players are disturbed, so little is \
+                                        tested"
+        );
         assert!(at(0.5) < 1e-3 && at(share) < 0.1, "{percentiles:?}");
     }
 }

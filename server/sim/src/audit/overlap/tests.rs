@@ -35,8 +35,12 @@ fn player_at(slot: u16, position: DVec3) -> EntityState {
 fn judge(entities: Vec<EntityState>) -> Vec<(Obstacle, f64)> {
     let mut audit = Audit::new(&room(), &shipped()).expect("the room has both sizes");
     let found = audit.check(&State { tick: 0, entities: entities.clone() });
-    assert_eq!(audit.check(&State { tick: 1, entities }), [], "no body has moved since the first \
-        check");
+    assert_eq!(
+        audit.check(&State { tick: 1, entities }),
+        [],
+        "no body has moved since the first \
+        check"
+    );
     let overlap = |fault: &Fault| match fault {
         Fault::Interpenetration(found) => (found.obstacle, found.depth),
         Fault::Unsound(found) => panic!("{found:?}"),

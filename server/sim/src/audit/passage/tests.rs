@@ -51,8 +51,12 @@ fn put(from: DVec3, to: Option<DVec3>, relocations: &[(Option<DVec3>, Option<DVe
         entities: at.map(|at| crate_at(0, at)).into_iter().collect(),
     };
     let entity = crate_at(0, from).id;
-    assert_eq!(passages.judge(&state(Some(from)), &[]), Ways::default(), "the body has not moved \
-        yet");
+    assert_eq!(
+        passages.judge(&state(Some(from)), &[]),
+        Ways::default(),
+        "the body has not moved \
+        yet"
+    );
     let numbered = relocations.iter().zip(0..);
     let announced: Vec<Relocation> = numbered
         .map(|((from, to), number)| Relocation { number, entity, from: *from, to: *to })
@@ -74,8 +78,12 @@ fn open_map_what_is_put_elsewhere_is_held_to_what_is_announced() {
     let fallen = here - DVec3::Z * 20.0;
     let back = [(Some(fallen), None), (None, Some(spawn))];
     assert_eq!(put(here, Some(spawn), &back), Ways::default(), "the body fell out and came back");
-    assert_eq!(put(here, Some(spawn + DVec3::X * 5.0), &back), Ways::default(), "the body came \
-        back and moved on");
+    assert_eq!(
+        put(here, Some(spawn + DVec3::X * 5.0), &back),
+        Ways::default(),
+        "the body came \
+        back and moved on"
+    );
     assert_eq!(put(here, None, &back[..1]), Ways::default(), "it waits");
     assert_eq!(put(here, Some(spawn), &[(Some(here), Some(spawn))]), Ways::default());
 }
@@ -85,8 +93,12 @@ fn a_jump_that_nothing_announced_is_found_and_so_is_one_that_did_not_happen() {
     let (here, spawn) = (DVec3::new(300.0, 300.0, 100.0), DVec3::new(-400.0, -400.0, 29.0));
     let body = crate_at(0, here).id;
     let jumped = Misplaced::Unannounced { body, from: Some(here), to: Some(spawn) };
-    assert_eq!(put(here, Some(spawn), &[]).misplaced, [jumped], "the body jumped exactly to the \
-        spawn point");
+    assert_eq!(
+        put(here, Some(spawn), &[]).misplaced,
+        [jumped],
+        "the body jumped exactly to the \
+        spawn point"
+    );
     // The body came through nothing, but it moved farther than any body can in a tick.
     let there = here + DVec3::Z * 110.0;
     let found = put(here, Some(there), &[]);

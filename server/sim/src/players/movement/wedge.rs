@@ -108,14 +108,21 @@ mod tests {
                 let turn = 360.0 / f64::from(count);
                 let mut pit: Vec<DVec3> =
                     (0..count).map(|side| slope(degrees, f64::from(side) * turn)).collect();
-                assert_eq!(steepest_way(&pit), None, "{count} slopes of {degrees} degrees enclose \
-                    the player");
+                assert_eq!(
+                    steepest_way(&pit),
+                    None,
+                    "{count} slopes of {degrees} degrees enclose \
+                    the player"
+                );
                 // A pit that lacks one of its sides leaves a way out, if no two sides face each
                 // other.
                 pit.pop();
                 let open = pit.len() < 3 && turn * 2.0 != 360.0;
-                assert!(!open || steepest_way(&pit).is_some(), "one of {count} slopes of {degrees} \
-                    degrees is missing");
+                assert!(
+                    !open || steepest_way(&pit).is_some(),
+                    "one of {count} slopes of {degrees} \
+                    degrees is missing"
+                );
             }
         }
     }

@@ -242,7 +242,8 @@ fn a_player_who_falls_out_of_the_map_is_back_at_the_end_of_the_tick() {
 #[test]
 fn players_who_find_no_place_wait_in_limbo_and_return() {
     let mut trial = Trial::new(chamber(128, 80));
-    let ids: Vec<_> = (0..20).map(|_| trial.world.join().expect("the match has a place for a player")).collect();
+    let ids: Vec<_> =
+        (0..20).map(|_| trial.world.join().expect("the match has a place for a player")).collect();
     let waiting = trial.world.context.counters.limbo;
     assert!((8..18).contains(&waiting), "{waiting} of 20 wait in a room for nine");
     trial.step_clean(20);

@@ -83,8 +83,10 @@ impl Stage {
 
     fn put_player(&mut self, at: [f64; 3]) -> EntityId {
         let player = self.world.join().expect("there is room for a player");
-        self.world.teleport(player, DVec3::from_array(at), DQuat::IDENTITY).expect("the place is \
-            free");
+        self.world.teleport(player, DVec3::from_array(at), DQuat::IDENTITY).expect(
+            "the place is \
+            free",
+        );
         player
     }
 }
@@ -122,7 +124,10 @@ fn a_lift_carries_stacks_up_and_down_and_lets_them_sleep() {
                 crates.iter().zip(&before).map(|(id, z)| stage.at(*id).z - z).collect();
             let way = if direction > 0.0 { speed * seconds } else { 0.0 };
             assert!(ways.iter().all(|z| (z - way).abs() < 0.5), "{speed}: {ways:?}, not {way}");
-            assert!(crates.iter().all(|id| asleep(&stage, id)), "the bodies rest on the lift again");
+            assert!(
+                crates.iter().all(|id| asleep(&stage, id)),
+                "the bodies rest on the lift again"
+            );
         }
         let ids = crates.iter().map(|id| stage.at(*id));
         let off = ids.map(|at| (at.x - 200.0).abs() - 30.0).fold(0.0, |a: f64, b| a.max(b.abs()));
@@ -269,8 +274,11 @@ fn a_fast_lift_throws_a_player_up_and_stops_below_the_ceiling() {
     stage.drive(lift, DVec3::Z * 1_200.0);
     stage.ticks(60);
     let (top, head) = (stage.at(lift).z + 4.0, stage.at(player).z + 28.0);
-    assert!(head > 511.5 && top > 455.0 && top < head - 56.0, "the lift is at {top}, and the head \
-        at {head}");
+    assert!(
+        head > 511.5 && top > 455.0 && top < head - 56.0,
+        "the lift is at {top}, and the head \
+        at {head}"
+    );
     let out = Command { forward: 127, ..Command::default() };
     for _ in 0..60 {
         stage.tick(&[(player, out)]);
@@ -372,7 +380,8 @@ fn sweep(threads: u16, ticks: usize, saved_at: Option<usize>) -> (u64, f64) {
         if Some(tick) == saved_at {
             let bytes = stage.world.save();
             let digest = stage.world.digest();
-            stage.world = World::load(room(), models().into(), &bytes).expect("a saved match can be loaded");
+            stage.world =
+                World::load(room(), models().into(), &bytes).expect("a saved match can be loaded");
             assert_eq!(stage.world.digest(), digest);
         }
     }

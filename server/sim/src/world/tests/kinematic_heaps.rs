@@ -59,7 +59,8 @@ fn drive(scene: Scene, threads: u16) -> Progress {
     let Scene { driver: model, speed, names, count, seed } = scene;
     let (map, models) = (hall(), models());
     let mut audit = Audit::new(&map, &models).expect("the hall can be audited");
-    let mut passages = Passages::new(&map, &models, CONFIG.tick_rate).expect("the map can be audited");
+    let mut passages =
+        Passages::new(&map, &models, CONFIG.tick_rate).expect("the map can be audited");
     let mut world = World::new(map, models.into(), CONFIG).expect("the hall can be played");
     world.set_threads(threads);
     let mut random = Random::new(seed);
@@ -116,8 +117,11 @@ fn a_fast_driver_goes_on_through_heaps() {
             println!("{scene:?}: {progress:.3?}");
             let Progress { share, longest_stop, fastest, .. } = progress;
             assert!(share > 0.85, "{scene:?}: the kinematic body made {share} of its way");
-            assert!(longest_stop <= 5, "{scene:?}: the kinematic body stood for {longest_stop} \
-                                        ticks");
+            assert!(
+                longest_stop <= 5,
+                "{scene:?}: the kinematic body stood for {longest_stop} \
+                                        ticks"
+            );
             assert!(fastest < 2.0 * scene.speed + 250.0, "{scene:?}: a body was shot at {fastest}");
         }
     }

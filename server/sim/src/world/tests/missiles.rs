@@ -48,7 +48,11 @@ fn a_grenade_comes_to_rest_on_the_floor_at_any_tick_rate() {
             world.step(&[]);
         }
         let (at, entity) = (world.position(slot), world.entities.get(slot).expect("there"));
-        assert!(entity.sleep.asleep, "{tick_rate} Hz: the grenade is awake at {at}, {}", entity.velocity);
+        assert!(
+            entity.sleep.asleep,
+            "{tick_rate} Hz: the grenade is awake at {at}, {}",
+            entity.velocity
+        );
         assert!((3.0..4.5).contains(&at.z), "{tick_rate} Hz: the grenade hangs at {at}");
     }
 }
@@ -77,8 +81,11 @@ fn grenades_among_crates_never_overlap() {
         }
         let thrown = |e: &&Entity| matches!(e.role, Role::Missile(_));
         let quick = |e: &Entity| e.velocity.length() > 50.0;
-        assert!(!world.entities.iter().filter(thrown).any(quick), "seed {seed}: a grenade is still \
-            on its way");
+        assert!(
+            !world.entities.iter().filter(thrown).any(quick),
+            "seed {seed}: a grenade is still \
+            on its way"
+        );
         assert_eq!(world.entities.iter().filter(thrown).count(), 24, "seed {seed}");
         assert_eq!(world.context.counters.emergency_replacements, 0, "seed {seed}");
     }

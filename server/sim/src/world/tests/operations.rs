@@ -85,8 +85,12 @@ fn a_player_who_is_taken_out_waits_until_brought_back() {
     world.bring_back_at(player, at + DVec3::X * 8.0, 0).expect("there is room");
     let back = world.entity(player).expect("the player is back in the world").position;
     assert!((back - at - DVec3::X * 8.0).length() < 1.0, "{back}");
-    assert_eq!(world.bring_back(player), Err(PlaceError::NoSuchEntity), "the player does not wait \
-        any more");
+    assert_eq!(
+        world.bring_back(player),
+        Err(PlaceError::NoSuchEntity),
+        "the player does not wait \
+        any more"
+    );
 }
 
 /// The state of a match does not contain the spins of bodies, so the audit asks the match.

@@ -118,8 +118,11 @@ fn a_spinning_plank_does_not_sweep_through_a_body() {
         let turned = 2.0 * libm::atan2(pose.orientation.z, pose.orientation.w);
         let fall = 2.5;
         let pushed = world.position(obstacle).distance(before) > fall;
-        assert!(turned < angle || pushed, "case {seed}: the body turned by {turned}, and {angle} \
-            is allowed");
+        assert!(
+            turned < angle || pushed,
+            "case {seed}: the body turned by {turned}, and {angle} \
+            is allowed"
+        );
     }
 }
 
@@ -137,7 +140,10 @@ fn a_body_thrown_up_does_not_sleep_at_the_highest_point() {
             for tick in 0..tick_rate / 2 {
                 world.step(&[]);
                 let asleep = world.entities.get(slot).expect("the crate").sleep.asleep;
-                assert!(!asleep, "{tick_rate} Hz, thrown with {up}: the body sleeps at tick {tick}");
+                assert!(
+                    !asleep,
+                    "{tick_rate} Hz, thrown with {up}: the body sleeps at tick {tick}"
+                );
             }
         }
     }
@@ -224,8 +230,11 @@ fn energy_never_rises() {
             world.step(&[]);
             let now = world.energy();
             let rise = (now - least) / first;
-            assert!(rise < RISE, "seed {seed}, tick {tick}: the energy rose from {least} to {now}, \
-                                  by {rise}");
+            assert!(
+                rise < RISE,
+                "seed {seed}, tick {tick}: the energy rose from {least} to {now}, \
+                                  by {rise}"
+            );
             least = least.min(now);
         }
         assert!(least < 0.7 * first, "seed {seed}: no body came down: energy {least} of {first}");

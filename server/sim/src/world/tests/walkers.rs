@@ -45,13 +45,19 @@ fn a_player_in_a_corner_or_a_dead_end_stands_still_and_gets_out() {
         let id = world.join_at(from);
         world.run(2.5, &[(id, heading(yaw))]);
         let stopped = world.position(id.slot);
-        assert!(stopped.x < -490.0, "heading {yaw}: the player did not come in, and stopped at \
-                                     {stopped}");
+        assert!(
+            stopped.x < -490.0,
+            "heading {yaw}: the player did not come in, and stopped at \
+                                     {stopped}"
+        );
         for tick in 0..60 {
             world.step(&[(id, heading(yaw))]);
             let off = world.position(id.slot).distance(stopped);
-            assert!(off < 0.01, "heading {yaw}: the player jitters by {off} at tick {tick}, at \
-                                 {stopped}");
+            assert!(
+                off < 0.01,
+                "heading {yaw}: the player jitters by {off} at tick {tick}, at \
+                                 {stopped}"
+            );
         }
         world.run(1.0, &[(id, heading(yaw ^ west))]);
         let away = world.position(id.slot).distance(stopped);
@@ -134,8 +140,11 @@ fn push_gravity() {
         // the pad, or up to a tick's way before.
         let expected = if gravity == 0.0 { 512.0 - 28.0 } else { 8.0 + 28.0 + 300.0 };
         let off = highest - expected;
-        assert!((-28.0..3.0).contains(&off), "gravity {gravity}: the player jumped to {highest}, \
-            not {expected}");
+        assert!(
+            (-28.0..3.0).contains(&off),
+            "gravity {gravity}: the player jumped to {highest}, \
+            not {expected}"
+        );
     }
 }
 
@@ -199,8 +208,11 @@ fn a_player_who_slides_down_moves_as_fast_as_the_velocity_says() {
             let way = world.position(id.slot) - start;
             assert!((way.y - 800.0).abs() < 1.0, "{tick_rate} Hz, {length}: moved {way}");
             let fall = 400.0 * steep * steep;
-            assert!((way.z + fall).abs() < 4.0, "{tick_rate} Hz: the player fell by {way}, not by \
-                {fall}");
+            assert!(
+                (way.z + fall).abs() < 4.0,
+                "{tick_rate} Hz: the player fell by {way}, not by \
+                {fall}"
+            );
         }
     }
 }
@@ -226,8 +238,11 @@ fn a_player_runs_up_a_ramp_alike_at_any_tick_rate_and_can_jump_there() {
             for _ in 0..2 * tick_rate {
                 world.step(&[(id, up)]);
                 let motion = world.player_motion(id).expect("there");
-                assert!(motion.walker.grounded, "{tick_rate} Hz: the player has no ground at \
-                    {start}");
+                assert!(
+                    motion.walker.grounded,
+                    "{tick_rate} Hz: the player has no ground at \
+                    {start}"
+                );
             }
             let speed = (start.x - world.position(id.slot).x) / 2.0;
             assert!((speed - expected).abs() < 2.0, "{tick_rate} Hz: {speed}, not {expected}");
@@ -255,7 +270,11 @@ fn a_player_walks_down_the_steps_that_they_walk_up() {
         for tick in 0..90 {
             world.step(&[(id, heading(0))]);
             let grounded = world.player_motion(id).expect("there").walker.grounded;
-            assert!(grounded, "steps of {step}, tick {tick}: the player is in the air at {}", world.position(id.slot));
+            assert!(
+                grounded,
+                "steps of {step}, tick {tick}: the player is in the air at {}",
+                world.position(id.slot)
+            );
         }
         let bottom = world.position(id.slot);
         assert!(bottom.z < 30.0, "steps of {step}: the player came down to {bottom} only");
