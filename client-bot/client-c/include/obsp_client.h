@@ -1,24 +1,24 @@
 // The client library of the arena server, for C. Generated from client-bot/client-c by
 // cbindgen: do not edit.
 //
-// A client is made by `obsp_connect`, which brings a socket thread of its own, or by
-// `obsp_client_new`, for callers with a QUIC connection of their own. Each frame calls
-// `obsp_client_tick`, then takes all of `obsp_client_poll_event` and
-// `obsp_client_next_match_event`, and draws `obsp_client_own_player` or
-// `obsp_client_own_vehicle`, and `obsp_client_entities`. The walls to draw are
-// `obsp_client_map_triangles`, and the shapes of bodies `obsp_client_model_triangles`. See
-// examples/walk.c and examples/level.c.
+// `obsp_connect` makes a client with a socket thread. `obsp_client_new` makes a client for a
+// caller that has a QUIC connection. In each frame, call `obsp_client_tick`, then take all events
+// from `obsp_client_poll_event` and `obsp_client_next_match_event`, and draw the results of
+// `obsp_client_own_player` or `obsp_client_own_vehicle`, and of `obsp_client_entities`. The
+// walls to draw are `obsp_client_map_triangles`, and the shapes of bodies
+// `obsp_client_model_triangles`. See examples/walk.c and examples/level.c.
 //
-// Pointers must be null or valid for the call; where null has no meaning, the call fails.
-// Texts are UTF-8 and end with a zero byte. A handle may be used by any thread, but by one at
-// a time, and not after it was freed. `now` is the time in seconds since any moment before
-// the client was made; it must not go back. No call blocks, but for `obsp_client_free`. A call
-// that fails returns null, false, 0 or a status (`obsp_client_next_tick_at`: -1), and
-// `obsp_last_error` says why.
+// Pointers must be null or valid for the call. If null has no meaning for a pointer, the call
+// fails. Texts are UTF-8 and end with a zero byte. Any thread may use a handle, but only one at
+// a time, and not after the handle was freed. `now` is the time in seconds since any moment
+// before the client was made, and must not go back. No call blocks, except
+// `obsp_client_free`. A call that fails returns null, false, 0 or a status
+// (`obsp_client_next_tick_at`: -1), and `obsp_last_error` gives the reason.
 //
-// Results are copied to memory of the caller, but for the text of `obsp_last_error` and the
+// Results are copied to memory of the caller, except the text of `obsp_last_error` and the
 // bytes of `ObspTransmit`. A function with a `capacity` writes that many results at most, and
-// returns how many there are, so a call with null and 0 says how much room the next one needs.
+// returns the number of all results. So a call with null and 0 says how much room the next call
+// needs.
 
 #pragma once
 
@@ -47,16 +47,16 @@
 // Crouch while held.
 #define OBSP_BUTTON_CROUCH 2
 
-// The first button of the game's own: in the arena, shoot a ray.
+// The first button that the game defines. In the arena it shoots a ray.
 #define OBSP_BUTTON_PRIMARY 4
 
 // Walk instead of run.
 #define OBSP_BUTTON_WALK 8
 
-// The second button of the game's own: in the arena, launch a rocket.
+// The second button that the game defines. In the arena it launches a rocket.
 #define OBSP_BUTTON_SECONDARY 16
 
-// The third button of the game's own: in the arena, throw a grenade.
+// The third button that the game defines. In the arena it throws a grenade.
 #define OBSP_BUTTON_TERTIARY 32
 
 // Bytes of a player's name, its zero byte included.
@@ -64,13 +64,13 @@
 
 // The kind of an event of the connection.
 typedef enum {
-  // The client is in the match and controls `player`. It needs the map called `text` with
-  // the hash `map`, and before it the data of the game if `has_game`: see
-  // `obsp_client_use_map` and `obsp_client_use_game`. A client of `obsp_connect` gets both
-  // by itself.
+  // The client is in the match and controls `player`. The client needs the map called `text`
+  // with the hash `map`. Before the map it needs the data of the game if `has_game` is set. See
+  // `obsp_client_use_map` and `obsp_client_use_game`. A client of `obsp_connect` gets map and
+  // data without these calls.
   OBSP_EVENT_KIND_JOINED,
-  // The match continues in another world, with the map called `text`. Everything known of
-  // the old one is void, and `OBSP_EVENT_KIND_JOINED` follows.
+  // The match continues in another world, with the map called `text`. Everything known of the
+  // old world is void, and `OBSP_EVENT_KIND_JOINED` follows.
   OBSP_EVENT_KIND_NEW_WORLD,
   // The client is no longer in the match; `text` is the reason. If `is_final`, rejoining is
   // pointless.
@@ -143,7 +143,7 @@ typedef enum {
 typedef enum {
   // Write the bytes to the control stream, in order.
   OBSP_TRANSMIT_KIND_STREAM,
-  // Send the bytes as a datagram, or drop them if that is not possible at once.
+  // Send the bytes as a datagram. If that is not possible at once, drop them.
   OBSP_TRANSMIT_KIND_DATAGRAM,
   // Finish the control stream, and wait a little for the server to close the connection.
   OBSP_TRANSMIT_KIND_FINISH,
@@ -151,7 +151,7 @@ typedef enum {
   OBSP_TRANSMIT_KIND_CLOSE,
 } ObspTransmitKind;
 
-// One player in a match. Any thread may use it, but only one at a time.
+// One player in a match. Any thread may use it, but only one thread at a time.
 typedef struct ObspClient ObspClient;
 
 // The means by which a client identifies itself when it joins, and the match that it wants.
@@ -165,16 +165,16 @@ typedef struct {
   // The ticket of a connection that was lost, `OBSP_TICKET_BYTES` long; null if there is
   // none. See `obsp_client_ticket`.
   const uint8_t *ticket;
-  // The name of the match to join on a server with several; null for the server's first. A
-  // ticket is valid only in the match that it comes from.
+  // The name of the match to join on a server with several matches; null for the server's first
+  // match. A ticket is valid only in the match that it comes from.
   const char *match_name;
 } ObspIdentity;
 
 // An entity's id. Entities that use a slot one after another differ in their generation.
 typedef struct {
-  // The entity's place; `OBSP_NO_SLOT` in an id that names nobody.
+  // The entity's slot; `OBSP_NO_SLOT` in an id of no entity.
   uint16_t slot;
-  // How often the slot was given to another entity before.
+  // How many times the slot was given to another entity before.
   uint16_t generation;
 } ObspId;
 
@@ -202,9 +202,9 @@ typedef struct {
 typedef struct {
   // The kind of the event.
   ObspMatchEventKind kind;
-  // The tick in which it happened.
+  // The tick in which the event happened.
   uint32_t tick;
-  // The player whom it happened to, or who did it.
+  // The player of the event: the one who joined, left, died, or said a line.
   ObspId player;
   // The player who killed `player`; nobody in events of other kinds.
   ObspId other;
@@ -214,13 +214,13 @@ typedef struct {
   int16_t score;
   // The phase that has begun.
   ObspPhase phase;
-  // The tick in which the time of the phase is over; 0 if the phase has no time limit.
+  // The tick in which the phase ends; 0 if the phase has no time limit.
   uint32_t ends;
   // The player's name, the line that was said, or the name of the kind of a game's event.
   char text[OBSP_TEXT_BYTES];
   // Bytes of the content of a game's event.
   uint16_t data_length;
-  // The content of a game's event, which the game alone understands.
+  // The content of a game's event, in an encoding that only the game knows.
   uint8_t data[OBSP_EVENT_BYTES];
 } ObspMatchEvent;
 
@@ -250,18 +250,18 @@ typedef struct {
   double normal[3];
 } ObspTriangle;
 
-// The model of bodies. Positions in it are about the centre of mass, in the model's own axes: an
-// `ObspEntity` has both at a moment.
+// The model of bodies. Positions in a model are relative to the centre of mass, in the model's own
+// axes. An `ObspEntity` has the present position and orientation.
 typedef struct {
-  // How its bodies move.
+  // How bodies of the model move.
   ObspBodyKind kind;
-  // The number of convex hulls that fill it. They touch, but do not overlap.
+  // The number of convex hulls that fill the model. They touch, but do not overlap.
   uint32_t hulls;
-  // The greatest distance of its surface from the centre of mass, in units.
+  // The greatest distance of the model's surface from the centre of mass, in units.
   double radius;
   // The volume, in cubic units.
   double volume;
-  // The least corner of the smallest box around it, in units.
+  // The least corner of the smallest box around the model, in units.
   double mins[3];
   // The greatest corner of that box.
   double maxs[3];
@@ -289,27 +289,27 @@ typedef struct {
   double position[3];
   // The velocity, in units per second.
   double velocity[3];
-  // Whether it crouches.
+  // Whether the player crouches.
   bool is_crouching;
-  // Whether it stands on something.
+  // Whether the player stands on something.
   bool is_grounded;
 } ObspOwnPlayer;
 
 // An entity at a moment.
 typedef struct {
-  // Its id.
+  // Id of the entity.
   ObspId id;
-  // Its kind.
+  // Kind of the entity.
   ObspEntityKind kind;
-  // The model of a vehicle or prop: its place among `obsp_client_models`. 0 for players on foot.
+  // The model of a vehicle or prop: its index in `obsp_client_models`. 0 for players on foot.
   uint8_t model;
   // Whether a player on foot crouches.
   bool is_crouching;
-  // Whether it rests.
+  // Whether the entity rests.
   bool is_asleep;
   // The centre of a player's box, or the centre of mass of a body, in units.
   double position[3];
-  // The orientation as a quaternion x, y, z, w. That of a player on foot is only the heading.
+  // The orientation as a quaternion x, y, z, w. For a player on foot it is only the heading.
   double orientation[4];
   // The velocity, in units per second.
   double velocity[3];
@@ -319,7 +319,7 @@ typedef struct {
 typedef struct {
   // The entity that the player controls.
   ObspId id;
-  // Health left; zero while dead, and until it is known.
+  // Health left; zero while the player is dead, and until the health is known.
   uint16_t health;
   // Number of other players killed, less the number of suicides.
   int16_t score;
@@ -337,7 +337,7 @@ typedef struct {
   uint64_t digest_mismatches;
   // Motions of the own player that the server has sent and that had been predicted.
   uint64_t predictions;
-  // Motions that were predicted wrongly, by however little.
+  // Motions that were predicted wrongly, even if by a tiny amount.
   uint64_t corrections;
   // The tick of the latest snapshot; 0 before the first.
   uint32_t latest_tick;
@@ -361,11 +361,11 @@ extern "C" {
 
 // Makes a client that connects to `server`, such as "127.0.0.1:4433" or "play.example.org:4433",
 // on a thread of its own. The thread looks a name up, tries all of its addresses, and takes the
-// first that answers. `pin` is the SHA-256 of the server's certificate, which the server prints
-// when it starts; for a server on this machine it may be null. `maps` is a folder with compiled
-// maps, or null. A map that is not in the folder is fetched from the server. Call
-// `obsp_client_tick` every frame: it receives and sends. If no server answers, an event says so,
-// and tells how each address failed. Free the client with `obsp_client_free`. Returns null if it
+// first address that answers. `pin` is the SHA-256 of the server's certificate, which the server
+// prints when it starts; for a server on this machine it may be null. `maps` is a folder with
+// compiled maps, or null. A map that is not in the folder is fetched from the server. Call
+// `obsp_client_tick` in every frame, because it receives and sends. If no server answers, an event
+// tells how each address failed. Free the client with `obsp_client_free`. Returns null if it
 // fails.
 ObspClient *obsp_connect(const char *server,
                          const char *pin,
@@ -374,9 +374,9 @@ ObspClient *obsp_connect(const char *server,
                          double now);
 
 // Makes a client as `obsp_connect` does, for a server whose certificate an authority has issued.
-// So it needs no new pin when the certificate is renewed. `authority` is the text of a PEM file
-// with the certificates of the authorities that are trusted, such as Let's Encrypt's roots or one
-// of your own. The server's certificate must carry the name, or the address, that `server` gives.
+// Such a client needs no new pin when the certificate is renewed. `authority` is the text of a PEM
+// file with the certificates of the trusted authorities, such as Let's Encrypt's roots or your own
+// authority. The server's certificate must carry the name, or the address, that `server` gives.
 // Returns null if it fails.
 ObspClient *obsp_connect_by_authority(const char *server,
                                       const char *authority,
@@ -387,11 +387,11 @@ ObspClient *obsp_connect_by_authority(const char *server,
 // Takes the next event of the connection; false if there is none.
 bool obsp_client_poll_event(ObspClient *client, ObspEvent *event);
 
-// Takes the next event of the match, up to the moment that is shown at `now`; false if there
-// is none. The call updates `obsp_client_players`, so take all events every frame.
+// Takes the next event of the match, up to the moment that is shown at `now`; false if there is
+// none. The call updates `obsp_client_players`, so take all events in every frame.
 bool obsp_client_next_match_event(ObspClient *client, double now, ObspMatchEvent *event);
 
-// The reason of the latest failure of a call in this thread; empty if none has failed. The text is
+// The reason of the latest failed call in this thread; empty if no call has failed. The text is
 // valid until the next call in this thread that fails.
 const char *obsp_last_error(void);
 
@@ -405,68 +405,69 @@ uint32_t obsp_protocol_version(void);
 ObspClient *obsp_client_new(const ObspIdentity *identity,
                             double now);
 
-// Frees a client, and closes its connection if the library made it, which may take two and a
-// half seconds. Null is ignored.
+// Frees a client. If the library made its connection, closes the connection, which may take two
+// and a half seconds. Null is ignored.
 void obsp_client_free(ObspClient *client);
 
 // Copies the ticket with which to rejoin as the same player after the connection was lost:
-// `OBSP_TICKET_BYTES`, to be kept secret. False, and nothing is written, before the client
-// has joined.
+// `OBSP_TICKET_BYTES`, to be kept secret. Before the client has joined, returns false and writes
+// nothing.
 bool obsp_client_ticket(ObspClient *client, uint8_t *ticket);
 
-// Copies what the client knows of the map. False while the map is not loaded: before the first
-// map has arrived, and from `OBSP_EVENT_KIND_NEW_WORLD` until the next one has.
+// Copies what the client knows of the map. False while the map is not loaded: before the first map
+// has arrived, and from `OBSP_EVENT_KIND_NEW_WORLD` until the next map has arrived.
 bool obsp_client_map(ObspClient *client, ObspMap *map);
 
-// Copies the compiled map, the content of an .obsp file, at most `capacity` bytes of it; returns
-// how many bytes it has, or 0 while the map is not loaded. Each call makes them anew, so call it
-// once for a map, with room enough, or once more after a call with a capacity of 0.
+// Copies the compiled map, the content of an .obsp file, at most `capacity` bytes of it. Returns
+// the number of bytes of the map, or 0 while the map is not loaded. Each call makes the bytes
+// again. So call it once for a map, with enough room, or twice: with a capacity of 0 to learn the
+// length, and then with that length.
 size_t obsp_client_map_bytes(ObspClient *client,
                              uint8_t *bytes,
                              size_t capacity);
 
-// Copies the surface of the map's walls, at most `capacity` triangles of it; returns how many
-// there are: 0 while the map is not loaded, and at most 1,048,576.
+// Copies the surface of the map's walls, at most `capacity` triangles of it. Returns the number of
+// all triangles: 0 while the map is not loaded, and at most 1,048,576.
 size_t obsp_client_map_triangles(ObspClient *client, ObspTriangle *triangles, size_t capacity);
 
-// Copies the models of bodies, at most `capacity` of them; returns how many there are: 0 while
-// the map is not loaded, and at most 128. The place of a model in this list is the `model` of an
-// `ObspEntity`. A client that joins another world has other models.
+// Copies the models of bodies, at most `capacity` of them. Returns the number of all models: 0
+// while the map is not loaded, and at most 128. The index of a model in this list is the `model`
+// of an `ObspEntity`. A client that joins another world has other models.
 size_t obsp_client_models(ObspClient *client,
                           ObspModel *models,
                           size_t capacity);
 
-// Copies the surface of a model, at most `capacity` triangles of it; returns how many there are.
-// Fails if there is no such model, as while the map is not loaded.
+// Copies the surface of a model, at most `capacity` triangles of it. Returns the number of all its
+// triangles. Fails if there is no such model, which is always so while the map is not loaded.
 size_t obsp_client_model_triangles(ObspClient *client,
                                    uint8_t model,
                                    ObspTriangle *triangles,
                                    size_t capacity);
 
-// Copies the corners of a convex hull of a model, at most `capacity` of them; returns how many
-// there are. `hull` is below the `hulls` of the model. Fails if there is no such model or hull, as
-// while the map is not loaded.
+// Copies the corners of a convex hull of a model, at most `capacity` of them. Returns the number
+// of all its corners. `hull` is below the `hulls` of the model. Fails if there is no such model or
+// hull, which is always so while the map is not loaded.
 size_t obsp_client_model_hull(ObspClient *client,
                               uint8_t model,
                               uint32_t hull,
                               double (*corners)[3],
                               size_t capacity);
 
-// Sends the command if a tick is due, and predicts the own player. Call it every frame, or at
-// `obsp_client_next_tick_at`; twice a second at least. Returns whether a command was sent. Keep a
-// key that was pressed in `command` until then. A client of `obsp_connect` also handles the bytes
-// that have arrived.
+// Sends the command if a tick is due, and predicts the own player. Call it in every frame, or at
+// `obsp_client_next_tick_at`, at least twice a second. Returns whether a command was sent. Keep a
+// pressed key in `command` until a command was sent. A client of `obsp_connect` also handles the
+// bytes that have arrived.
 bool obsp_client_tick(ObspClient *client,
                       const ObspCommand *command,
                       double now);
 
-// When the next tick is due, in seconds; negative while the client has not joined.
+// The time at which the next tick is due, in seconds; negative while the client has not joined.
 double obsp_client_next_tick_at(ObspClient *client);
 
 // Sends a chat line of at most 160 characters to everybody, the sender included.
 ObspStatus obsp_client_say(ObspClient *client, const char *line);
 
-// Says goodbye: the player leaves the match at once. Free the client next.
+// Says goodbye: the player leaves the match at once. Free the client afterwards.
 ObspStatus obsp_client_leave(ObspClient *client);
 
 // Copies the value that the field `name` of an entity has at `now`. The entity may be the own
@@ -480,8 +481,8 @@ bool obsp_client_value(ObspClient *client,
 // Copies the latest value of the match's field `name`. False if the game has no such field.
 bool obsp_client_match_value(ObspClient *client, const char *name, int32_t *value);
 
-// Copies the latest value of the own player's field `name`, which no other client is sent.
-// False if the game has no such field.
+// Copies the latest value of the own player's field `name`, which the server sends to no other
+// client. False if the game has no such field.
 bool obsp_client_own_value(ObspClient *client, const char *name, int32_t *value);
 
 // Copies the own player as it is to be drawn at `now`. False while the player is not in the world
@@ -494,15 +495,15 @@ bool obsp_client_own_player(ObspClient *client,
 // player is on foot or not in the world, and while the map is not loaded.
 bool obsp_client_own_vehicle(ObspClient *client, double now, ObspEntity *vehicle);
 
-// Copies all entities but the own player as they are to be drawn at `now`, at most `capacity`
-// of them; returns how many there are.
+// Copies all entities except the own player, as they are to be drawn at `now`, at most `capacity`
+// of them. Returns the number of all these entities.
 size_t obsp_client_entities(ObspClient *client,
                             double now,
                             ObspEntity *entities,
                             size_t capacity);
 
-// Copies the players in the match, the own one included, at most `capacity` of them; returns
-// how many there are.
+// Copies the players in the match, the own player included, at most `capacity` of them. Returns
+// the number of all players.
 size_t obsp_client_players(ObspClient *client, ObspPlayer *players, size_t capacity);
 
 // Copies the counters of a client.
@@ -525,8 +526,8 @@ ObspStatus obsp_client_handle_datagram(ObspClient *client,
 ObspStatus obsp_client_handle_closed(ObspClient *client,
                                      const char *reason);
 
-// Keeps the data of the game, once `OBSP_EVENT_KIND_JOINED` has named them, for the call of
-// `obsp_client_use_map` that follows.
+// Keeps the data of the game for the call of `obsp_client_use_map` that follows. Call it after
+// `OBSP_EVENT_KIND_JOINED` has named the data.
 ObspStatus obsp_client_use_game(ObspClient *client, const uint8_t *bytes, size_t length);
 
 // Keeps the data of the game as the server sends them. Open a bidirectional stream, write the
@@ -536,9 +537,9 @@ ObspStatus obsp_client_handle_game_stream(ObspClient *client,
                                           size_t length,
                                           bool is_end);
 
-// Uses a compiled map, the content of an .obsp file, once `OBSP_EVENT_KIND_JOINED` has
-// named it. The own player is predicted from then on. If that event names data of a game,
-// `obsp_client_use_game` comes first.
+// Uses a compiled map, the content of an .obsp file. Call it after `OBSP_EVENT_KIND_JOINED` has
+// named the map. The own player is predicted from then on. If that event names data of a game,
+// call `obsp_client_use_game` before.
 ObspStatus obsp_client_use_map(ObspClient *client,
                                const uint8_t *bytes,
                                size_t length,
@@ -552,8 +553,9 @@ ObspStatus obsp_client_handle_map_stream(ObspClient *client,
                                          bool is_end,
                                          double now);
 
-// Takes the next task for the transport; false if there is none. After every other call with
-// this client, call it until it returns false. A client of `obsp_connect` sends by itself.
+// Takes the next task for the transport; false if there is none. After every other call with this
+// client, call this function until it returns false. A client of `obsp_connect` sends its output
+// without this call.
 bool obsp_client_poll_transmit(ObspClient *client, ObspTransmit *transmit);
 
 #ifdef __cplusplus
