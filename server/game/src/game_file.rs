@@ -90,7 +90,7 @@ impl GameFile {
     /// ```
     ///
     /// # Errors
-    /// Those of [`GameFile::parse`]. Also if a model cannot be read, or the models take more than
+    /// As [`GameFile::parse`]. Also, a model cannot be read, or the models take more than
     /// [`MAX_GAME_DATA`](obsp_proto::game_data::MAX_GAME_DATA).
     pub fn read(
         text: &str,
@@ -140,7 +140,7 @@ impl GameFile {
     /// ```
     ///
     /// # Errors
-    /// The bytes are not a bundle. Also those of [`GameFile::read`].
+    /// The bytes are not a bundle, or [`GameFile::read`] refuses the content.
     pub fn from_bundle(bundle: &[u8]) -> Result<Self, GameDataError> {
         let data = GameData::from_bytes(bundle)?;
         let mut models = data.models().iter();
