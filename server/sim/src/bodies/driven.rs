@@ -6,7 +6,7 @@
 //! then slowed down, as a sender is on a congested network: its velocity is halved after each tick
 //! in which something stopped it, and doubled again after each free tick. No matter how deep the
 //! heap is, the body reaches a speed at which it moves less in a tick than the solver pushes bodies
-//! apart in a tick. So the body always gets on in the end.
+//! apart in a tick. So the body never stops for good.
 
 use glam::DVec3;
 

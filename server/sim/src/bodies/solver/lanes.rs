@@ -13,8 +13,8 @@ pub(super) const LANES: usize = 4;
 /// One number for each lane.
 pub(super) type Lanes = f32x4;
 
-/// `value` where it is positive, else zero. The sign of a zero result is the same on every machine.
-/// The sign of a zero maximum is not.
+/// `value` where it is positive, else zero. The sign of a zero in the result is the same on every
+/// machine. A maximum does not guarantee that.
 #[inline(always)]
 pub(super) fn positive_part(value: Lanes) -> Lanes {
     value & value.simd_gt(Lanes::ZERO)

@@ -1,5 +1,5 @@
-//! Restitution: bodies that meet separate again with a share of their speed, by Newton's law of
-//! restitution at each point that took an impact.
+//! Restitution: two bodies that have met separate with a share of their approach speed, by Newton's
+//! law of restitution at each point that took an impact.
 //!
 //! The points of an impact are solved together until they agree, so a box that falls flat stays
 //! flat. The law alone may add energy where friction turns a body while it is pressed against
