@@ -412,11 +412,13 @@ void obsp_client_free(ObspClient *client);
 // Copies the ticket with which to rejoin as the same player after the connection was lost:
 // `OBSP_TICKET_BYTES`, to be kept secret. Before the client has joined, returns false and writes
 // nothing.
-bool obsp_client_ticket(ObspClient *client, uint8_t *ticket);
+bool obsp_client_ticket(ObspClient *client,
+                        uint8_t *ticket);
 
 // Copies what the client knows of the map. False while the map is not loaded: before the first map
 // has arrived, and from `OBSP_EVENT_KIND_NEW_WORLD` until the next map has arrived.
-bool obsp_client_map(ObspClient *client, ObspMap *map);
+bool obsp_client_map(ObspClient *client,
+                     ObspMap *map);
 
 // Copies the compiled map, the content of an .obsp file, at most `capacity` bytes of it. Returns
 // the number of bytes of the map, or 0 while the map is not loaded. Each call makes the bytes
@@ -428,7 +430,9 @@ size_t obsp_client_map_bytes(ObspClient *client,
 
 // Copies the surface of the map's walls, at most `capacity` triangles of it. Returns the number of
 // all triangles: 0 while the map is not loaded, and at most 1,048,576.
-size_t obsp_client_map_triangles(ObspClient *client, ObspTriangle *triangles, size_t capacity);
+size_t obsp_client_map_triangles(ObspClient *client,
+                                 ObspTriangle *triangles,
+                                 size_t capacity);
 
 // Copies the models of bodies, at most `capacity` of them. Returns the number of all models: 0
 // while the map is not loaded, and at most 128. The index of a model in this list is the `model`
@@ -556,7 +560,8 @@ ObspStatus obsp_client_handle_map_stream(ObspClient *client,
 // Takes the next task for the transport; false if there is none. After every other call with this
 // client, call this function until it returns false. A client of `obsp_connect` sends its output
 // without this call.
-bool obsp_client_poll_transmit(ObspClient *client, ObspTransmit *transmit);
+bool obsp_client_poll_transmit(ObspClient *client,
+                               ObspTransmit *transmit);
 
 #ifdef __cplusplus
 }  // extern "C"
