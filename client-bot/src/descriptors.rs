@@ -1,7 +1,5 @@
 //! Checks the limit on open files and sockets before a swarm runs into it.
 
-use std::io;
-
 use thiserror::Error;
 
 /// The system lets this process open too few files and sockets.
@@ -25,6 +23,7 @@ pub(crate) fn check(needed: usize) -> Result<(), TooFewDescriptors> {
 /// How many of `wanted` more descriptors the system grants.
 #[cfg(unix)]
 fn granted(wanted: usize) -> usize {
+    use std::io;
     use std::os::fd::AsFd;
 
     /// `EMFILE` and `ENFILE`: this process, or the whole system, has too many open.

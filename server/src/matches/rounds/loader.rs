@@ -1,7 +1,6 @@
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use tokio::sync::mpsc;
-use tracing::debug;
 
 use crate::common::error::StartError;
 use crate::matches::level::{LevelMaker, Prepared};
@@ -68,6 +67,6 @@ impl LoaderThread {
 fn yield_to_others() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19) {
-        debug!("cannot lower the priority of the thread that loads maps: {error}");
+        tracing::debug!("cannot lower the priority of the thread that loads maps: {error}");
     }
 }

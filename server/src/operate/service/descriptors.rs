@@ -1,5 +1,3 @@
-use std::io;
-
 use crate::common::error::StartError;
 
 /// Descriptors that a server needs to start and to answer a few pages: sockets,
@@ -20,6 +18,7 @@ pub(crate) fn check() -> Result<(), StartError> {
 /// How many of `wanted` more descriptors the system grants.
 #[cfg(unix)]
 fn granted(wanted: usize) -> usize {
+    use std::io;
     use std::os::fd::AsFd;
 
     /// The errors that the system returns if this process, or all processes together, have too many
