@@ -2,24 +2,26 @@ use metrics::{Counter, counter};
 
 use super::catalogue;
 
-/// Metrics of datagrams before the server sees them, as the kernel counts them. Zero
-/// where there is no `/proc`.
+/// Metrics of datagrams before the server sees them, as the kernel counts them. Where the kernel
+/// does not report them at the start, there is no series.
 pub(super) struct SocketMetrics {
     /// The inodes by which the kernel's tables name the server's UDP sockets.
     inodes: Vec<u64>,
-    drops: Counter,
+    drops: Option<Counter>,
 }
 
 impl SocketMetrics {
     pub(super) fn register(inodes: Vec<u64>) -> Self {
-        Self { inodes, drops: counter!(catalogue::UDP_RECEIVE_DROPS) }
+        let mut metrics = Self { inodes, drops: None };
+        metrics.drops = metrics.drops().map(|_| counter!(catalogue::UDP_RECEIVE_DROPS));
+        metrics
     }
 
     /// Reads the value from the system. If the system does not report it, the metric stays as it
     /// is.
     pub(super) fn observe(&self) {
-        if let Some(drops) = self.drops() {
-            self.drops.absolute(drops);
+        if let (Some(counter), Some(drops)) = (&self.drops, self.drops()) {
+            counter.absolute(drops);
         }
     }
 
