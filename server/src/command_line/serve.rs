@@ -57,8 +57,8 @@ pub(crate) fn serve_reloading(
         let (mut ends, mut hang_ups) = signals.split();
         let running = tokio::select! {
             started = starting => started??,
-            signal = ends.next() => {
-                info!(signal, "asked to end before the match began");
+            asked = ends.next() => {
+                info!(signal = asked.signal, "asked to end before the match began");
                 return Ok(());
             }
         };
@@ -73,14 +73,16 @@ pub(crate) fn serve_reloading(
         };
         let reloading = tokio::task::spawn(reloading);
         tokio::select! {
-            signal = ends.next() => {
-                info!(signal, "shutting down");
-                running.drain();
-                tokio::select! {
-                    // If the server is ending already, a signal does not count.
-                    biased;
-                    () = running.ending() => {}
-                    () = ends.interrupted() => info!("interrupted: players are not waited for"),
+            asked = ends.next() => {
+                info!(signal = asked.signal, "shutting down");
+                if asked.may_wait {
+                    running.drain();
+                    tokio::select! {
+                        // If the server is ending already, a signal does not count.
+                        biased;
+                        () = running.ending() => {}
+                        _ = ends.interrupted() => info!("interrupted: players are not waited for"),
+                    }
                 }
             }
             () = running.ending() => info!("shutting down"),
@@ -89,7 +91,7 @@ pub(crate) fn serve_reloading(
         reloading.abort();
         tokio::select! {
             ended = tokio::task::spawn_blocking(|| running.join()) => Ok(ended??),
-            () = ends.interrupted() => bail!("ended at once by another signal, SIGINT"),
+            signal = ends.interrupted() => bail!("ended at once by another signal, {signal}"),
         }
     });
     // A start or end that is still under way ends with the process.

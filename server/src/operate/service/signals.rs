@@ -10,12 +10,30 @@ pub(crate) struct Signals {
     hang_ups: HangUps,
 }
 
+/// A request to end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    /// The name of the signal.
+    pub(crate) signal: &'static str,
+    /// Whether the system lets the process live until players have finished. If not, it kills the
+    /// process after a few seconds.
+    pub(crate) may_wait: bool,
+}
+
 /// Receives the signals that ask for the end.
 pub(crate) struct Ends {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
+    #[cfg(windows)]
+    interrupt: tokio::signal::windows::CtrlC,
+    #[cfg(windows)]
+    terminate: tokio::signal::windows::CtrlBreak,
+    #[cfg(windows)]
+    close: tokio::signal::windows::CtrlClose,
+    #[cfg(windows)]
+    shut_down: tokio::signal::windows::CtrlShutdown,
 }
 
 /// Receives SIGHUP, which asks for a reload. A terminal that is closed sends it, too.
@@ -27,18 +45,26 @@ pub(crate) struct HangUps {
 
 impl Signals {
     /// Takes over the signals from the system. It must be called within a tokio runtime.
+    #[cfg(unix)]
     pub(crate) fn new() -> io::Result<Self> {
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            let hang_up =
-                (!is_hang_up_ignored()).then(|| signal(SignalKind::hangup())).transpose()?;
-            let terminate = signal(SignalKind::terminate())?;
-            let interrupt = signal(SignalKind::interrupt())?;
-            Ok(Self { ends: Ends { terminate, interrupt }, hang_ups: HangUps { hang_up } })
-        }
-        #[cfg(not(unix))]
-        Ok(Self { ends: Ends {}, hang_ups: HangUps {} })
+        use tokio::signal::unix::{SignalKind, signal};
+        let hang_up = (!is_hang_up_ignored()).then(|| signal(SignalKind::hangup())).transpose()?;
+        let terminate = signal(SignalKind::terminate())?;
+        let interrupt = signal(SignalKind::interrupt())?;
+        Ok(Self { ends: Ends { terminate, interrupt }, hang_ups: HangUps { hang_up } })
+    }
+
+    /// Takes over the signals from the system. It must be called within a tokio runtime.
+    #[cfg(windows)]
+    pub(crate) fn new() -> io::Result<Self> {
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+        let ends = Ends {
+            interrupt: ctrl_c()?,
+            terminate: ctrl_break()?,
+            close: ctrl_close()?,
+            shut_down: ctrl_shutdown()?,
+        };
+        Ok(Self { ends, hang_ups: HangUps {} })
     }
 
     /// The receivers of the signals, for the parts that wait for them.
@@ -62,34 +88,43 @@ impl HangUps {
 }
 
 impl Ends {
-    /// Waits for the next signal that asks for the end, and returns its name.
+    /// Waits for the next signal that asks for the end.
     #[cfg(unix)]
-    pub(crate) async fn next(&mut self) -> &'static str {
-        tokio::select! {
+    pub(crate) async fn next(&mut self) -> Request {
+        let signal = tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
+        };
+        Request { signal, may_wait: true }
+    }
+
+    /// Waits for the next event of the console that asks for the end. Windows kills the process
+    /// about five seconds after its console was closed, and soon after the start of a shutdown.
+    #[cfg(windows)]
+    pub(crate) async fn next(&mut self) -> Request {
+        let (signal, may_wait) = tokio::select! {
+            _ = self.interrupt.recv() => ("Ctrl-C", true),
+            _ = self.terminate.recv() => ("Ctrl-Break", true),
+            _ = self.close.recv() => ("close of the console", false),
+            _ = self.shut_down.recv() => ("shutdown of the system", false),
+        };
+        Request { signal, may_wait }
+    }
+
+    /// Waits until nothing more may be waited for: for the next Ctrl-C. On Windows also for the
+    /// close of the console, or the shutdown of the system. Returns the signal's name.
+    pub(crate) async fn interrupted(&mut self) -> &'static str {
+        #[cfg(unix)]
+        {
+            self.interrupt.recv().await;
+            "SIGINT"
         }
-    }
-
-    /// Waits for the next Ctrl-C.
-    #[cfg(unix)]
-    pub(crate) async fn interrupted(&mut self) {
-        self.interrupt.recv().await;
-    }
-
-    /// Waits for the next Ctrl-C.
-    #[cfg(not(unix))]
-    pub(crate) async fn interrupted(&mut self) {
-        self.next().await;
-    }
-
-    /// Waits for the next Ctrl-C, the only such signal of this system.
-    #[cfg(not(unix))]
-    pub(crate) async fn next(&mut self) -> &'static str {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
+        #[cfg(windows)]
+        tokio::select! {
+            _ = self.interrupt.recv() => "Ctrl-C",
+            _ = self.close.recv() => "close of the console",
+            _ = self.shut_down.recv() => "shutdown of the system",
         }
-        "Ctrl-C"
     }
 }
 
