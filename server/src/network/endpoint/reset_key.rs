@@ -95,20 +95,26 @@ impl ResetKey {
 }
 
 /// The directory in which state is kept if the operator names none: systemd's directory for the
-/// service, or the user's own state directory.
+/// service, or the place where the system keeps such files of a user.
 pub(crate) fn default_state_dir() -> Option<PathBuf> {
-    state_dir_of(|name| std::env::var_os(name))
+    state_dir_of(std::env::consts::OS, |name| std::env::var_os(name))
 }
 
-fn state_dir_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+fn state_dir_of(system: &str, variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let given = |name| variable(name).filter(|value| !value.is_empty());
     if let Some(directories) = given("STATE_DIRECTORY") {
         // systemd separates several directories by colons.
         return std::env::split_paths(&directories).next();
     }
-    let base = given("XDG_STATE_HOME").map(PathBuf::from);
-    let base = base.or_else(|| given("HOME").map(|home| Path::new(&home).join(".local/state")))?;
-    Some(base.join("arena-server"))
+    let folder = |name| given(name).map(PathBuf::from);
+    let base = match system {
+        // A service has this variable, too: the folder of the account that it runs as.
+        "windows" => folder("LOCALAPPDATA"),
+        "macos" => folder("HOME").map(|home| home.join("Library/Application Support")),
+        _ => folder("XDG_STATE_HOME")
+            .or_else(|| folder("HOME").map(|home| home.join(".local/state"))),
+    };
+    base.map(|base| base.join("arena-server"))
 }
 
 /// Reads the secret from the file. Makes the file if there is none, or if it is empty.
@@ -226,18 +232,31 @@ mod tests {
 
     #[test]
     fn the_state_directory_is_where_systems_have_it() {
-        let directory = |set: &[(&str, &str)]| {
-            state_dir_of(|name| {
+        let directory_on = |system, set: &[(&str, &str)]| {
+            state_dir_of(system, |name| {
                 let found = set.iter().find(|(key, _)| *key == name);
                 found.map(|(_, value)| OsString::from(value))
             })
         };
+        let directory = |set: &[(&str, &str)]| directory_on("linux", set);
         let home = ("HOME", "/home/me");
         assert_eq!(directory(&[]), None);
         assert_eq!(directory(&[home]), Some("/home/me/.local/state/arena-server".into()));
         let xdg = ("XDG_STATE_HOME", "/state");
         assert_eq!(directory(&[home, xdg]), Some("/state/arena-server".into()));
-        let systemd = ("STATE_DIRECTORY", "/var/lib/arena:/other");
+        let systemd = ("STATE_DIRECTORY", "/var/lib/arena");
         assert_eq!(directory(&[home, xdg, systemd]), Some("/var/lib/arena".into()));
+        if cfg!(unix) {
+            let two = ("STATE_DIRECTORY", "/var/lib/arena:/other");
+            assert_eq!(directory(&[home, xdg, two]), Some("/var/lib/arena".into()));
+        }
+        let expected = "/home/me/Library/Application Support/arena-server";
+        assert_eq!(directory_on("macos", &[home, xdg]), Some(expected.into()));
+        let local = ("LOCALAPPDATA", "/users/me/local");
+        assert_eq!(
+            directory_on("windows", &[home, local]),
+            Some("/users/me/local/arena-server".into())
+        );
+        assert_eq!(directory_on("windows", &[home]), None);
     }
 }
