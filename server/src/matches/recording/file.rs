@@ -1,8 +1,9 @@
 //! Distinguishes recordings from other files, and finished recordings from recordings that are
 //! still being written.
 
-use std::fs::{File, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek};
+use std::path::Path;
 
 /// The first bytes of every recording.
 pub(super) const RECORDING: [u8; 4] = *b"OBSR";
@@ -21,6 +22,20 @@ pub(crate) fn is_recording(file: &mut File) -> io::Result<bool> {
     Ok(start == RECORDING)
 }
 
+/// How a server opens a recording to write it. On Windows, nobody else may open the file for writing
+/// meanwhile, because a lock would keep everybody from reading it.
+pub(super) fn writing() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(windows)]
+    {
+        const SHARE_READ: u32 = 1;
+        const SHARE_DELETE: u32 = 4;
+        std::os::windows::fs::OpenOptionsExt::share_mode(&mut options, SHARE_READ | SHARE_DELETE);
+    }
+    options
+}
+
 /// The lock that a server holds on a recording while it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lock {
@@ -33,12 +48,11 @@ pub(crate) enum Lock {
 }
 
 impl Lock {
-    /// The lock of this file.
-    pub(crate) fn of(file: &File) -> Self {
-        // On Windows, a lock would keep other programs from reading, so servers take none there.
-        if !cfg!(unix) {
-            return Self::Free;
-        }
+    /// The lock of this file, which was opened under this path.
+    #[cfg(unix)]
+    pub(crate) fn of(file: &File, _: &Path) -> Self {
+        use std::fs::TryLockError;
+
         match file.try_lock_shared() {
             Ok(()) => {
                 // Closing the file releases the lock, too.
@@ -49,6 +63,17 @@ impl Lock {
             Err(TryLockError::Error(_)) => Self::Unknown,
         }
     }
+
+    /// The lock of the file under this path: whether others may open it for writing.
+    #[cfg(windows)]
+    pub(crate) fn of(_: &File, path: &Path) -> Self {
+        const SHARING_VIOLATION: i32 = 32;
+        match OpenOptions::new().write(true).open(path) {
+            Ok(_) => Self::Free,
+            Err(error) if error.raw_os_error() == Some(SHARING_VIOLATION) => Self::Held,
+            Err(_) => Self::Unknown,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -56,6 +81,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::matches::recording::keeper::hold;
 
     #[test]
     fn a_recording_is_told_by_its_start_and_a_writer_by_its_lock() {
@@ -73,14 +99,12 @@ mod tests {
         let mut text = String::new();
         file.read_to_string(&mut text).unwrap();
         assert_eq!(text, "OBSR and more");
-        if cfg!(unix) {
-            let writer = fs::OpenOptions::new().write(true).open(&path).unwrap();
-            writer.lock().unwrap();
-            assert_eq!(Lock::of(&file), Lock::Held);
-            writer.unlock().unwrap();
-            // A check leaves the file unlocked, so a second check finds the same.
-            assert_eq!((Lock::of(&file), Lock::of(&file)), (Lock::Free, Lock::Free));
-        }
+        let writer = writing().open(&path).unwrap();
+        hold(&writer);
+        assert_eq!(Lock::of(&file, &path), Lock::Held);
+        drop(writer);
+        // A check leaves the file unlocked, so a second check finds the same.
+        assert_eq!((Lock::of(&file, &path), Lock::of(&file, &path)), (Lock::Free, Lock::Free));
         fs::remove_file(&path).unwrap();
     }
 }

@@ -86,7 +86,8 @@ impl Keeper {
 /// Marks a new recording as being written, until it is closed. Where a file cannot be locked, its
 /// keeper leaves it alone.
 pub(super) fn hold(file: &File) {
-    // Windows would keep everybody from reading a locked file.
+    // Windows would keep everybody from reading a locked file. There, the writer is told by the way
+    // in which it opened the file (`writing`).
     if cfg!(unix) {
         let _ = file.try_lock();
     }
@@ -167,7 +168,9 @@ fn finished_one(folder: &Path, name: &Path) -> io::Result<Option<(u64, SystemTim
     // A file that others may not read, or that is gone meanwhile, is not a recording to delete.
     let Ok(mut file) = open_regular_in(folder, name) else { return Ok(None) };
     // Without locks, nobody knows whether the file is still being written, so it stays.
-    if !is_recording(&mut file).unwrap_or(false) || Lock::of(&file) != Lock::Free {
+    if !is_recording(&mut file).unwrap_or(false)
+        || Lock::of(&file, &folder.join(name)) != Lock::Free
+    {
         return Ok(None);
     }
     let about = file.metadata()?;
@@ -179,6 +182,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::matches::recording::file::writing;
 
     /// A folder that is removed when this value is dropped.
     struct Folder(PathBuf);
@@ -292,10 +296,9 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
     fn a_recording_that_is_written_is_never_deleted() {
         let (folder, path, now) = three("keeper-running");
-        let writer = File::options().write(true).open(folder.0.join("match.obsr.1")).unwrap();
+        let writer = writing().open(folder.0.join("match.obsr.1")).unwrap();
         hold(&writer);
         let limits = Limits { bytes: Some(1), ..Limits::default() };
         assert_eq!(keep(&path, limits, now), 2);

@@ -3,6 +3,7 @@ use std::fs::{File, OpenOptions, metadata, remove_file};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::file::writing;
 use super::keeper::hold;
 
 /// Maximum number of numbered files of one name. Each restart tries the names from the first, so this also
@@ -31,7 +32,7 @@ impl NewFile {
         }
         for number in 0..=MOST_NUMBERED {
             let path = numbered(path, number);
-            match OpenOptions::new().write(true).create_new(true).open(&path) {
+            match writing().create_new(true).open(&path) {
                 Ok(file) => {
                     hold(&file);
                     return Ok(Self { path, file, created: true });

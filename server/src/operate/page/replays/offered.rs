@@ -79,8 +79,9 @@ impl Offered {
 
     /// Whether this server or another one still writes the recording.
     fn is_written(&self, name: &Path, file: &File) -> bool {
-        let own = self.folder.join(name).canonicalize();
-        own.is_ok_and(|own| self.written.contains(&own)) || Lock::of(file) == Lock::Held
+        let path = self.folder.join(name);
+        path.canonicalize().is_ok_and(|own| self.written.contains(&own))
+            || Lock::of(file, &path) == Lock::Held
     }
 }
 
