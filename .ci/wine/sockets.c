@@ -1,0 +1,24 @@
+// A stand-in for ws2_32.dll, to which everything else is forwarded. Wine refuses two options that
+// Windows has, and without which quinn takes no socket: the one by which it is told the ECN bits of a
+// datagram, which quinn does without, and `IPV6_V6ONLY` of a socket of IPv4.
+#include <winsock2.h>
+
+#include <ws2tcpip.h>
+
+// `IP_RECVECN` and `IPV6_RECVECN`, which the headers do not have.
+#define RECEIVE_ECN 50
+
+int WSAAPI set_option(SOCKET socket, int level, int name, const char *value, int length) {
+  int outcome = setsockopt(socket, level, name, value, length);
+  int is_ecn = (level == IPPROTO_IP || level == IPPROTO_IPV6) && name == RECEIVE_ECN;
+  return is_ecn ? 0 : outcome;
+}
+
+int WSAAPI get_option(SOCKET socket, int level, int name, char *value, int *length) {
+  int outcome = getsockopt(socket, level, name, value, length);
+  if (outcome == SOCKET_ERROR && level == IPPROTO_IPV6 && name == IPV6_V6ONLY) {
+    *(DWORD *)value = TRUE;
+    return 0;
+  }
+  return outcome;
+}
