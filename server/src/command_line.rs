@@ -89,7 +89,7 @@ pub fn run_command_line() -> ExitCode {
             .unwrap_or_else(|error| error.format(&mut CommandLine::command()).exit());
         CommandLine { job: None, serve: Some(serve) }
     };
-    let log_format = options.as_ref().map_or(LogFormat::Text, |options| options.log_format);
+    let log_format = options.as_ref().map_or(LogFormat::Text, |options| options.log.log_format);
     let log = match Log::start(log_format) {
         Ok(log) => log,
         Err(error) => {

@@ -30,6 +30,10 @@
 //! [`Server::start`] sets all this up and returns the running server, so that a test can start one
 //! as easily as the program does.
 
+// A build without some features leaves code and names unused that only other features use.
+#![cfg_attr(not(feature = "default"), allow(dead_code, unreachable_pub, unused_imports))]
+
+#[cfg(feature = "cli")]
 mod command_line;
 mod common;
 mod door;
@@ -38,19 +42,22 @@ mod network;
 mod operate;
 mod server;
 
-pub use command_line::admin::{AdminAction, AdminCommand, AdminError, admin};
-pub use command_line::health::{HealthError, HealthOptions, health};
-pub use command_line::models::{ModelsOptions, write_models};
-pub use command_line::reach::{Reached, Unreached};
-pub use command_line::run_command_line;
-pub use command_line::run_game::run_game;
-pub use command_line::serve::{prepare, serve};
-pub use command_line::token::{TokenCommandError, TokenOptions, token};
-pub use command_line::{replay, soak};
+#[cfg(feature = "cli")]
+pub use command_line::{
+    admin::{AdminAction, AdminCommand, AdminError, admin},
+    health::{HealthError, HealthOptions, health},
+    models::{ModelsOptions, write_models},
+    reach::{Reached, Unreached},
+    replay, run_command_line,
+    run_game::run_game,
+    serve::{prepare, serve},
+    soak,
+    token::{TokenCommandError, TokenOptions, token},
+};
 pub use common::address_prefix::{AddressPrefix, AddressPrefixSyntax};
 pub use common::error::{
-    BanError, CertificateError, DoorError, HandedOverError, OtlpError, RunError, StartError,
-    WebhookError,
+    BanError, CertificateError, DoorError, HandedOverError, MetricsError, OtlpError, RunError,
+    StartError, WebhookError,
 };
 pub use door::admission::options::AddressOptions;
 pub use door::admittance::options::JoiningOptions;
@@ -69,11 +76,16 @@ pub use matches::watchdog::options::ServiceOptions;
 pub use obsp_proto::Fingerprint;
 pub use operate::admin::options::AdminOptions;
 pub use operate::fleet::options::AgonesOptions;
+pub use operate::log::options::LogOptions;
+#[cfg(feature = "cli")]
 pub use operate::log::{FilterError, Log, LogFormat};
 pub use operate::metrics::cost::Bookkeeping;
 pub use operate::page::options::PageOptions;
+#[cfg(feature = "pages")]
 #[doc(hidden)]
 pub use operate::page::routes::{operators_routes, public_routes};
+pub use operate::queries::options::QueryOptions;
+pub use operate::spans::options::OtlpOptions;
 pub use operate::webhook::options::WebhookOptions;
 pub use server::options::{MatchOption, Options};
 pub use server::{CommandError, MatchBuilder, MatchUpdate, Server, ServerBuilder, ServerHandle};

@@ -15,7 +15,9 @@ mod feed;
 mod flood;
 mod path;
 pub(crate) mod rate;
+#[cfg(feature = "webtransport")]
 mod spectator;
+#[cfg_attr(not(feature = "webtransport"), path = "network/no_web.rs")]
 mod web;
 
 use std::sync::Arc;

@@ -30,7 +30,7 @@ use crate::matches::recording::LevelRecordings;
 use crate::matches::telemetry::EventLoop;
 use crate::matches::watchdog::{Gate, ThreadHeld};
 use crate::operate::admin::Context;
-use crate::operate::page;
+use crate::operate::page::PageAddresses;
 use crate::operate::spans::Exporter;
 use crate::operate::webhook::Poster;
 use match_builder::plan;
@@ -72,8 +72,7 @@ struct Description {
     props: usize,
     /// There is at least one.
     local_addrs: Vec<SocketAddr>,
-    http_addr: SocketAddr,
-    page_addr: Option<SocketAddr>,
+    pages: PageAddresses,
     admin_addr: Option<SocketAddr>,
     query_addrs: Vec<SocketAddr>,
     certificate: Fingerprint,
@@ -154,12 +153,7 @@ impl Server {
             threads.spawn("admin thread", move || admin.run(context))?;
         }
         setup.query.start(threads, &games)?;
-        let (listener, pages) = (setup.pages_listener, setup.pages);
-        if let Some(listener) = setup.public_listener {
-            let pages = Arc::clone(&pages);
-            threads.spawn("public page thread", move || page::run_public(listener, &pages))?;
-        }
-        threads.spawn("pages thread", move || page::run(listener, &pages, states))?;
+        setup.page_ports.start(threads, setup.pages, states)?;
         let runtime = setup.runtime;
         game.telemetry.registry.pulses.of(EventLoop::Network).begin();
         threads.spawn_patiently("network thread", move || network_thread.run(&runtime))?;
@@ -190,13 +184,15 @@ impl Server {
     }
 
     /// The TCP address of the operator's pages.
+    #[cfg(feature = "pages")]
     pub fn http_addr(&self) -> SocketAddr {
-        self.description.http_addr
+        self.description.pages.http
     }
 
     /// The TCP address of the public page over HTTPS, if there is one.
+    #[cfg(feature = "pages")]
     pub fn page_addr(&self) -> Option<SocketAddr> {
-        self.description.page_addr
+        self.description.pages.page
     }
 
     /// The TCP address of the admin interface, if there is one.

@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use client_bot::swarm::Swarm;
-use server::{Options, Server};
+use server::{Options, PageOptions, Server};
 use spectator::Spectator;
 use tests::harness::own_map;
 use tests::harness::pages::{get, metric};
@@ -72,8 +72,12 @@ fn main() {
 async fn compare() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = own_map("arena.obsp").to_string_lossy().into_owned();
-    let options =
-        Options { listen: vec![any_port], http: any_port, objects: 200, ..Options::new(map) };
+    let options = Options {
+        listen: vec![any_port],
+        pages: PageOptions::at(any_port),
+        objects: 200,
+        ..Options::new(map)
+    };
     let running = Server::start(&options).unwrap();
     let swarm = Swarm {
         duration: Some(TURN * (2 * TURNS as u32 + 2)),

@@ -14,7 +14,7 @@ use obsp_proto::control::{
     encode_client_message,
 };
 use server::replay::{ReplayOptions, replay};
-use server::{JoiningOptions, Options, Server};
+use server::{JoiningOptions, Options, PageOptions, Server};
 use tests::harness;
 use tests::harness::pages::{get, metric};
 use tokio::time::timeout;
@@ -33,7 +33,7 @@ fn options(max_players: u16) -> Options {
     let map = harness::own_map("arena.map");
     Options {
         listen: vec![any_port],
-        http: any_port,
+        pages: PageOptions::at(any_port),
         max_players,
         ..Options::new(map.to_string_lossy())
     }
@@ -358,7 +358,7 @@ fn a_server_that_cannot_start_says_what_to_do() {
     let taken = Options { listen: vec![running.local_addr()], ..options(1) };
     let error = Server::start(&taken).unwrap_err().to_string();
     assert!(error.contains("--listen") && error.contains("another program"), "{error}");
-    let taken = Options { http: running.http_addr(), ..options(1) };
+    let taken = Options { pages: PageOptions::at(running.http_addr()), ..options(1) };
     let error = Server::start(&taken).unwrap_err().to_string();
     assert!(error.contains("--http"), "{error}");
     let error = Server::start(&Options::new("nowhere.obsp")).unwrap_err().to_string();

@@ -16,7 +16,7 @@ use obsp_client::Disconnected;
 use obsp_client::quic::{Connector, Trust};
 use obsp_proto::control::{ClosingReason, MapHash, PlayerName};
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
-use server::{Options, RunError, Server, ServiceOptions};
+use server::{Options, PageOptions, RunError, Server, ServiceOptions};
 use tests::harness;
 use tests::harness::pages::{Answer, get, get_encrypted, metric};
 
@@ -26,7 +26,7 @@ const HANG: Duration = Duration::from_secs(20);
 fn options() -> Options {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    Options { listen: vec![any_port], http: any_port, ..Options::new(map) }
+    Options { listen: vec![any_port], pages: PageOptions::at(any_port), ..Options::new(map) }
 }
 
 fn serve() -> Server {
@@ -433,8 +433,12 @@ async fn a_server_behind_a_mapped_port_tells_where_it_is_reached() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
     let advertise = Some("game.example.org:7777".parse().unwrap());
-    let options =
-        Options { listen: vec![any_port], http: any_port, advertise, ..Options::new(map) };
+    let options = Options {
+        listen: vec![any_port],
+        pages: PageOptions::at(any_port),
+        advertise,
+        ..Options::new(map)
+    };
     let running = Server::start(&options).unwrap();
     let info = get(running.http_addr(), "/info").await.body;
     let info: serde_json::Value = serde_json::from_str(&info).unwrap();
@@ -449,7 +453,11 @@ async fn a_server_behind_a_mapped_port_tells_where_it_is_reached() {
 #[tokio::test]
 async fn everybody_may_open_the_page_over_https_but_not_what_is_for_operators() {
     let any_port = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
-    let running = Server::start(&Options { page: any_port, ..options() }).unwrap();
+    let running = Server::start(&Options {
+        pages: PageOptions { page: any_port, ..options().pages },
+        ..options()
+    })
+    .unwrap();
     let (address, pin) = (running.page_addr().unwrap(), running.certificate_sha256().0);
     for path in ["/", "/web/main.js", "/scene", "/info", "/effects/0", "/replays"] {
         assert_eq!(get_encrypted(address, pin, path).await.status, 200, "{path}");

@@ -10,7 +10,7 @@ use glam::{DQuat, DVec3};
 use obsp_game::{Game, WorldMut};
 use obsp_sim::EntityId;
 use server::replay::{ReplayOptions, replay_game};
-use server::{Options, Server};
+use server::{Options, PageOptions, Server};
 use tests::harness::MapBuilder;
 use tests::harness::pages::{get, metric};
 use tokio::sync::oneshot;
@@ -73,7 +73,7 @@ async fn a_heap_above_the_budget_is_degraded_and_players_keep_their_rate() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let options = Options {
         listen: vec![any_port],
-        http: any_port,
+        pages: PageOptions::at(any_port),
         max_players: 6,
         // This is 50 units of work a tick; the heap costs about 300.
         sim_budget: 3_000,

@@ -10,7 +10,7 @@ use obsp_client::Disconnected;
 use obsp_client::quic::{Client, ClientEvent, Connector, Trust};
 use obsp_proto::control::{ChatLine, ClosingReason, MapHash, MatchEvent, PlayerName, RoundPhase};
 use obsp_sim::Command;
-use server::{Options, RoundOptions, Server};
+use server::{Options, PageOptions, RoundOptions, Server};
 use tests::harness::pages::{get, metric};
 use tests::harness::{ServerProcess, foreign_map, own_map};
 use tokio::time::timeout;
@@ -22,7 +22,7 @@ fn serve(max_players: u16, rounds: RoundOptions) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let options = Options {
         listen: vec![any_port],
-        http: any_port,
+        pages: PageOptions::at(any_port),
         max_players,
         rounds,
         objects: 40,
@@ -169,7 +169,7 @@ fn a_rotation_with_a_map_that_cannot_be_played_does_not_start() {
         let rounds = RoundOptions { maps: rotation, ..RoundOptions::default() };
         let options = Options {
             listen: vec![any_port],
-            http: any_port,
+            pages: PageOptions::at(any_port),
             rounds,
             ..Options::new(String::new())
         };
@@ -248,7 +248,7 @@ async fn a_server_that_drains_ends_after_the_round() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let options = Options {
         listen: vec![any_port],
-        http: any_port,
+        pages: PageOptions::at(any_port),
         max_players: 2,
         rounds,
         // The drain is longer than the test waits for anything.

@@ -9,7 +9,7 @@ use clap::Args;
 use thiserror::Error;
 
 use super::reach::{Reached, Unreached};
-use crate::server::options::default_http;
+use crate::common::socket_address::DEFAULT_HTTP;
 
 /// How long the server may take to answer: less than the time that Docker grants a check.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -23,7 +23,7 @@ pub struct HealthOptions {
     /// TCP address of the server's pages; all addresses of a name are tried, and for an unspecified
     /// address, such as 0.0.0.0, the loopback address
     #[arg(long, value_name = "ADDR", env = "ARENA_HTTP",
-          default_value_t = Reached::from(default_http()))]
+          default_value_t = Reached::from(DEFAULT_HTTP))]
     pub http: Reached,
 }
 

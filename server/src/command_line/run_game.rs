@@ -58,7 +58,7 @@ pub fn run_game(game: impl AnyGame + 'static, map: &str) -> ExitCode {
     let parsed = options::matches(GameOptions::command(), with_map(arguments, map))
         .and_then(|matches| GameOptions::from_arg_matches(&matches));
     let options = parsed.unwrap_or_else(|error| error.format(&mut GameOptions::command()).exit());
-    let log = match Log::start(options.server.log_format) {
+    let log = match Log::start(options.server.log.log_format) {
         Ok(log) => log,
         Err(error) => {
             // `eprintln!` would panic if standard error is closed.

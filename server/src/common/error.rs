@@ -25,6 +25,11 @@ pub use webhook::WebhookError;
 
 use obsp_recording::RecordingError;
 
+/// Why metrics cannot be recorded, which is a defect of this server.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct MetricsError(pub(crate) String);
+
 /// Why a server could not start.
 #[derive(Debug, Error)]
 pub enum StartError {
@@ -215,7 +220,7 @@ pub enum StartError {
     Random,
     /// The metrics are set up wrongly, which is a defect of this server.
     #[error("cannot set up the metrics: {0}")]
-    Metrics(#[from] metrics_exporter_prometheus::BuildError),
+    Metrics(#[from] MetricsError),
     /// The system refuses a thread or an event loop.
     #[error("cannot start the {part}: {source}")]
     Thread {

@@ -1,4 +1,7 @@
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
+
+/// The address at which a server has its pages for operators by default.
+pub(crate) const DEFAULT_HTTP: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
 /// The address that `text` means, such as `127.0.0.1:4433`, `[::1]:4433` or `localhost:4433`. If a
 /// name has several addresses, the result is the first IPv4 one, because the default addresses are

@@ -14,6 +14,7 @@ pub(crate) mod network_metrics;
 pub(crate) mod pulse;
 mod recording_metrics;
 mod registry;
+#[cfg_attr(not(feature = "otlp"), path = "telemetry/no_spans.rs")]
 mod spans;
 pub(crate) mod tick_metrics;
 
@@ -36,8 +37,8 @@ pub(crate) use network_metrics::round_metrics::{Part, RoundMetrics};
 pub(crate) use network_metrics::{DroppedDatagram, NetworkMetrics};
 pub(crate) use pulse::{EventLoop, Pulse};
 use recording_metrics::RecordingMetrics;
-pub(crate) use registry::Registry;
-pub(crate) use spans::Spans;
+pub(crate) use registry::{DynRecorder, Registry};
+pub(crate) use spans::{JoinSpan, Spans};
 pub(crate) use tick_metrics::{TickMetrics, TickPhases, TickSummary};
 
 /// All metrics of one match.
@@ -60,7 +61,7 @@ impl Telemetry {
     /// The metrics of a match, all at zero, in the registry of its server.
     pub(crate) fn new(registry: &Arc<Registry>, identity: &Identity<'_>) -> Self {
         let label = identity.label.clone();
-        let recorder = MatchLabel::new(&registry.recorder, label.as_ref());
+        let recorder = MatchLabel::new(&*registry.recorder, label.as_ref());
         metrics::with_local_recorder(&recorder, || Self {
             registry: Arc::clone(registry),
             label: label.clone(),
@@ -79,7 +80,7 @@ impl Telemetry {
 
     /// Notes that the match goes on in another world, on this map.
     pub(crate) fn enters(&self, map: &str, map_hash: &str, load_time: Duration) {
-        let recorder = MatchLabel::new(&self.registry.recorder, self.label.as_ref());
+        let recorder = MatchLabel::new(&*self.registry.recorder, self.label.as_ref());
         metrics::with_local_recorder(&recorder, || {
             self.game.enters(map, map_hash, load_time.as_secs_f64());
         });

@@ -20,7 +20,6 @@ use obsp_proto::control::{
 };
 use obsp_proto::server::Event;
 use obsp_sim::EntityId;
-use opentelemetry::trace::SpanContext;
 use quinn::Incoming;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
@@ -41,7 +40,7 @@ use crate::matches::level::Events;
 use crate::matches::match_handle::MatchHandle;
 use crate::matches::seats::Seat;
 use crate::matches::seats::view_limit::{ClientTiming, ViewLimit};
-use crate::matches::telemetry::{Connected, ConnectionState, DroppedDatagram};
+use crate::matches::telemetry::{Connected, ConnectionState, DroppedDatagram, JoinSpan};
 use crate::matches::tick_thread::send_groups::SnapshotJob;
 use idleness::{Idleness, Verdict};
 pub(super) use opening::interruption;
@@ -145,7 +144,7 @@ struct PlayerConnection<'a, P: Path> {
     /// How long the handshake took.
     handshake: Duration,
     /// The tracing span of the client's join.
-    join: Option<SpanContext>,
+    join: Option<JoinSpan>,
     /// The connection's place in the statistics.
     connected: Connected,
 }
@@ -406,7 +405,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
     }
 
     /// Records the span of the joining.
-    fn note_join(&self, outcome: Result<u16, &'static str>) -> Option<SpanContext> {
+    fn note_join(&self, outcome: Result<u16, &'static str>) -> Option<JoinSpan> {
         let (number, address) =
             (self.connected.number(), self.feed.path.connection().remote_address());
         let times = [self.handshake, self.connected.age()];

@@ -25,6 +25,7 @@ use tracing::warn;
 
 use super::rate::background;
 use super::rate::congestion::GameCongestionConfig;
+use super::web;
 use crate::common::address_prefix::AddressPrefix;
 use crate::common::bind;
 use crate::common::error::StartError;
@@ -190,9 +191,8 @@ pub(super) fn server_config(
         .with_protocol_versions(&[&rustls::version::TLS13])?
         .with_no_client_auth()
         .with_single_cert(certificate.chain, certificate.key)?;
-    // WebTransport is always offered, because browsers also play, even if no spectators are
-    // allowed.
-    tls.alpn_protocols = vec![ALPN.to_vec(), web_transport_quinn::ALPN.as_bytes().to_vec()];
+    // Browsers are always welcome, because they also play, even if no spectators are allowed.
+    tls.alpn_protocols = [ALPN].into_iter().chain(web::ALPN).map(<[u8]>::to_vec).collect();
     let crypto = QuicServerConfig::try_from(tls)?;
 
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));

@@ -2,6 +2,8 @@
 //! the session and its control stream. The path of the request decides what the session is: a player at
 //! `/play`, else a spectator.
 
+mod path;
+
 use obsp_proto::control::Reason;
 use quinn::VarInt;
 use quinn::crypto::rustls::HandshakeData;
@@ -26,6 +28,9 @@ const HTTP_STREAMS: VarInt = VarInt::from_u32(6);
 /// The session's own stream and the control stream, and one to spare.
 const SESSION_STREAMS: VarInt = VarInt::from_u32(3);
 
+/// The protocol that browsers ask for in their handshake.
+pub(super) const ALPN: Option<&[u8]> = Some(web_transport_quinn::ALPN.as_bytes());
+
 /// The path of the URL that a player's page requests.
 const PLAY: &str = "/play";
 
@@ -35,7 +40,7 @@ type Opened = (Session, SendStream, RecvStream);
 /// Whether a connection asked for WebTransport in its handshake.
 pub(super) fn is_web(connection: &quinn::Connection) -> bool {
     let data = connection.handshake_data().and_then(|data| data.downcast::<HandshakeData>().ok());
-    data.is_some_and(|data| data.protocol.as_deref() == Some(web_transport_quinn::ALPN.as_bytes()))
+    data.is_some_and(|data| data.protocol.as_deref() == ALPN)
 }
 
 /// Serves a browser from its request to its last packet.

@@ -28,7 +28,8 @@ use crate::matches::telemetry::EventLoop;
 use crate::operate::http::gatekeeper::Audience;
 use crate::operate::metrics::server_telemetry::ServerTelemetry;
 use crate::operate::reload::Reloads;
-pub(crate) use access::Access;
+use access::Access;
+use options::AdminOptions;
 
 /// A listening admin interface; [`Admin::run`] answers its requests.
 pub(crate) struct Admin {
@@ -49,13 +50,38 @@ pub(crate) struct Context {
     pub(crate) telemetry: Arc<ServerTelemetry>,
 }
 
+/// The tokens of the administrators.
+pub(crate) struct Tokens(Arc<Access>);
+
+impl Tokens {
+    /// Reads the file that the options name again. Returns a sentence for each change, which shows
+    /// no token.
+    pub(crate) fn reload(&self, options: &AdminOptions) -> Result<Vec<String>, String> {
+        let Some(path) = &options.admin_tokens else {
+            return Err("a server with --admin needs --admin-tokens".into());
+        };
+        self.0.reload(path).map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
 impl Admin {
+    /// Opens the interface, if the options name its address.
+    ///
+    /// # Errors
+    /// The errors of [`Admin::at`].
+    pub(crate) fn open(options: &AdminOptions) -> Result<Option<Self>, StartError> {
+        let (Some(address), Some(tokens)) = (options.admin, &options.admin_tokens) else {
+            return Ok(None);
+        };
+        Self::at(address, tokens).map(Some)
+    }
+
     /// Binds the listener and reads the tokens of the administrators.
     ///
     /// # Errors
     /// The address is not a loopback address or cannot be bound; or the file of tokens cannot be
     /// used.
-    pub(crate) fn open(address: SocketAddr, tokens: &Path) -> Result<Self, StartError> {
+    fn at(address: SocketAddr, tokens: &Path) -> Result<Self, StartError> {
         if !address.ip().is_loopback() {
             return Err(StartError::AdminAddress(address));
         }
@@ -65,8 +91,8 @@ impl Admin {
     }
 
     /// The tokens, which may be read again.
-    pub(crate) fn access(&self) -> Arc<Access> {
-        Arc::clone(&self.access)
+    pub(crate) fn tokens(&self) -> Tokens {
+        Tokens(Arc::clone(&self.access))
     }
 
     /// The address on which the interface listens.

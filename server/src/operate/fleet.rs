@@ -37,18 +37,18 @@ use sidecar::Sidecar;
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A description of the server that is sent to the sidecar once, before the server is ready.
-pub(crate) struct Introduction {
+struct Introduction {
     /// Labels, by which servers can be selected.
-    pub(crate) labels: Vec<(&'static str, String)>,
+    labels: Vec<(&'static str, String)>,
     /// Annotations, for values that are too long for a label.
-    pub(crate) annotations: Vec<(&'static str, String)>,
+    annotations: Vec<(&'static str, String)>,
     /// The number of players that the server can hold.
-    pub(crate) capacity: u16,
+    capacity: u16,
 }
 
 /// Changes a text into a valid value of a Kubernetes label: up to 63 letters, digits, `-`, `_` and
 /// `.`, with a letter or a digit at both ends.
-pub(crate) fn label(text: &str) -> String {
+fn label(text: &str) -> String {
     let fit = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let text: String = text.chars().take(63).map(fit).collect();
     text.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
@@ -60,7 +60,6 @@ pub(crate) fn label(text: &str) -> String {
 pub(crate) async fn run(
     options: &AgonesOptions,
     asks_address: bool,
-    introduction: Introduction,
     games: &Matches<Arc<MatchHandle>>,
     stop: &Stop,
 ) {
@@ -81,7 +80,7 @@ pub(crate) async fn run(
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, options.agones_port));
     info!("reporting to the Agones sidecar on {address}");
     let lifecycle = Lifecycle::new(
-        introduction,
+        introduction(games),
         options.agones_health,
         options.agones_empty,
         options.agones_reservation,
@@ -96,6 +95,20 @@ pub(crate) async fn run(
     tokio::select! {
         () = report(&sidecar, lifecycle, status, stop) => {}
         never = ask(&sidecar, &fleet, advertise) => match never {},
+    }
+}
+
+/// The labels and the capacity by which a fleet knows this server.
+fn introduction(games: &Matches<Arc<MatchHandle>>) -> Introduction {
+    let match_info = games.first().match_info();
+    Introduction {
+        labels: vec![
+            ("map", label(match_info.map_name.as_str())),
+            ("tick-rate", match_info.tick_rate.to_string()),
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ],
+        annotations: vec![("map-hash", match_info.map.to_string())],
+        capacity: games.player_limit(),
     }
 }
 

@@ -10,6 +10,7 @@
 mod limit;
 mod line;
 mod lost;
+pub(crate) mod options;
 mod queue;
 mod writer;
 
@@ -19,7 +20,6 @@ use std::io::{self, IsTerminal};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use clap::ValueEnum;
 use tracing::{Level, Subscriber, warn};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
@@ -28,17 +28,8 @@ use tracing_subscriber::{EnvFilter, Registry, fmt, reload};
 
 use limit::SiteLimit;
 pub(crate) use lost::LostLine;
+pub use options::LogFormat;
 use queue::Queue;
-
-/// How log lines are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum LogFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// One JSON object a line, for machines.
-    Json,
-}
 
 /// The log filter, unless `RUST_LOG` sets another: this project's own messages, and only errors of
 /// other crates. A peer can make some other crates warn as often as it likes.

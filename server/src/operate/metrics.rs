@@ -10,6 +10,8 @@ pub(crate) mod admin_metrics;
 mod catalogue;
 pub(crate) mod certificate_metrics;
 pub(crate) mod cost;
+#[cfg_attr(not(feature = "pages"), path = "absent/exporter.rs")]
+mod exporter;
 pub(crate) mod log_metrics;
 pub(crate) mod process_metrics;
 pub(crate) mod server_telemetry;

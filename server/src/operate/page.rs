@@ -18,7 +18,7 @@ pub(crate) mod probes;
 pub(crate) mod replays;
 pub(crate) mod routes;
 
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -29,12 +29,15 @@ use axum::response::IntoResponse;
 use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 
+use super::http;
 use super::http::connections;
 use super::http::gatekeeper::{Audience, Gatekeeper};
 use super::http::serve;
-use crate::common::error::RunError;
+use crate::common::error::{RunError, StartError};
+use crate::common::threads::Threads;
 use crate::matches::telemetry::EventLoop;
 use crate::matches::tick_thread::published::PublishedStates;
+use options::PageOptions;
 use page_state::{AllPages, PageState};
 
 /// The pages of the match that a request names by `?match=`, or of the server's first match.
@@ -56,9 +59,71 @@ impl FromRequestParts<Arc<AllPages>> for Pages {
 /// The state of handlers that need all matches.
 pub(crate) type All = State<Arc<AllPages>>;
 
+/// The listeners of the pages.
+pub(crate) struct PagePorts {
+    operators: TcpListener,
+    public: Option<TcpListener>,
+}
+
+impl PagePorts {
+    /// Binds the addresses of the options. Sockets that are handed over take their places.
+    ///
+    /// # Errors
+    /// An address cannot be bound.
+    pub(crate) fn bind(
+        options: &PageOptions,
+        http: Option<TcpListener>,
+        page: Option<TcpListener>,
+    ) -> Result<Self, StartError> {
+        let own = |listener: TcpListener| {
+            let set = listener.set_nonblocking(true);
+            set.map(|()| listener).map_err(StartError::Endpoint)
+        };
+        let operators = http.map_or_else(|| http::bind(options.http, "--http"), own)?;
+        let public = match (page, options.page) {
+            (Some(page), _) => Some(own(page)?),
+            (None, Some(address)) => Some(http::bind(address, "--page")?),
+            (None, None) => None,
+        };
+        Ok(Self { operators, public })
+    }
+
+    /// The address of the operator's pages, and of the public page if there is one.
+    pub(crate) fn addresses(&self) -> std::io::Result<PageAddresses> {
+        let page = self.public.as_ref().map(TcpListener::local_addr).transpose()?;
+        Ok(PageAddresses { http: self.operators.local_addr()?, page })
+    }
+
+    /// Starts the threads that serve the pages until the server ends. `states` has the states of
+    /// each match.
+    ///
+    /// # Errors
+    /// The system refuses a thread.
+    pub(crate) fn start(
+        self,
+        threads: &mut Threads,
+        pages: Arc<AllPages>,
+        states: Vec<PublishedStates>,
+    ) -> Result<(), StartError> {
+        let Self { operators, public } = self;
+        if let Some(public) = public {
+            let pages = Arc::clone(&pages);
+            threads.spawn("public page thread", move || run_public(public, &pages))?;
+        }
+        threads.spawn("pages thread", move || run(operators, &pages, states))
+    }
+}
+
+/// The TCP addresses of the pages.
+#[derive(Clone, Debug)]
+pub(crate) struct PageAddresses {
+    pub(crate) http: SocketAddr,
+    pub(crate) page: Option<SocketAddr>,
+}
+
 /// Serves the operator's pages until asked to stop, in a separate runtime, so that requests do not
 /// delay players, and players' traffic does not delay a probe.
-pub(crate) fn run(
+fn run(
     listener: TcpListener,
     state: &Arc<AllPages>,
     states: Vec<PublishedStates>,
@@ -91,7 +156,7 @@ async fn record_effects(all: &AllPages, states: Vec<PublishedStates>) {
 
 /// Serves the public page until asked to stop, in a separate thread, so that strangers do not delay
 /// the operator's probes.
-pub(crate) fn run_public(listener: TcpListener, state: &Arc<AllPages>) -> Result<(), RunError> {
+fn run_public(listener: TcpListener, state: &Arc<AllPages>) -> Result<(), RunError> {
     let game = &state.first().game;
     let _stops_the_others = game.stop.when_dropped();
     let runtime = Builder::new_current_thread().enable_all().build().map_err(RunError::Http)?;

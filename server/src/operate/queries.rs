@@ -12,6 +12,7 @@
 mod answer;
 mod askers;
 mod challenge;
+pub(crate) mod options;
 mod query;
 mod report;
 mod split;
@@ -33,6 +34,7 @@ use crate::matches::match_handle::MatchHandle;
 use crate::network::{Asked, Queries, ReceiveBuffer, UdpPort};
 use askers::Askers;
 use challenge::Challenges;
+use options::QueryOptions;
 use query::{Query, Subject};
 
 /// Packets of answers a second, and challenges a second: enough for the browsers of a few hundred
@@ -55,16 +57,16 @@ pub(crate) struct QueryPorts {
 
 impl QueryPorts {
     /// Binds the ports, except those at which the game listens: the game's sockets pass queries on.
-    /// Sockets that are `handed_over` take the place of `addresses`.
+    /// Sockets that are `handed_over` take the place of the addresses of the options.
     ///
     /// # Errors
     /// An address cannot be bound.
     pub(crate) fn bind(
-        addresses: &[SocketAddr],
+        options: &QueryOptions,
         listens: &[SocketAddr],
         handed_over: Vec<UdpSocket>,
     ) -> Result<Self, StartError> {
-        let addresses = if handed_over.is_empty() { addresses } else { &[] };
+        let addresses: &[_] = if handed_over.is_empty() { &options.query } else { &[] };
         let is_shared = |&address: &SocketAddr| is_covered(address, listens);
         let (shared, addresses): (Vec<_>, Vec<_>) = addresses.iter().copied().partition(is_shared);
         let bind = |&address: &SocketAddr| {

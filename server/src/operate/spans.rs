@@ -4,6 +4,8 @@
 //! Spans are exported by OTLP over HTTP (`--otlp`) from a thread of their own, whose queue is
 //! bounded: a slow or missing collector costs spans, but never disturbs the match.
 
+pub(crate) mod options;
+
 use std::time::Duration;
 
 use opentelemetry::KeyValue;
@@ -15,6 +17,7 @@ use tracing::warn;
 
 use crate::common::error::OtlpError;
 use crate::matches::telemetry::Spans;
+use options::OtlpOptions;
 
 /// The path, beneath a collector's address, that takes traces (OTLP, "OTLP/HTTP Request").
 const TRACES: &str = "/v1/traces";
@@ -31,8 +34,13 @@ pub(crate) struct Exporter {
 }
 
 impl Exporter {
+    /// Exports to the collector that the options name, if they name one.
+    pub(crate) fn start(options: &OtlpOptions) -> Result<Option<Self>, OtlpError> {
+        options.otlp.as_deref().map(Self::to).transpose()
+    }
+
     /// Exports to the collector at `url`, such as `http://127.0.0.1:4318`.
-    pub(crate) fn start(url: &str) -> Result<Self, OtlpError> {
+    fn to(url: &str) -> Result<Self, OtlpError> {
         if url.strip_prefix("http://").is_none_or(str::is_empty) {
             return Err(OtlpError::Address { url: url.to_owned() });
         }
@@ -41,7 +49,7 @@ impl Exporter {
             .with_endpoint(format!("{}{TRACES}", url.trim_end_matches('/')))
             .with_timeout(PATIENCE)
             .build()
-            .map_err(|source| OtlpError::Exporter { url: url.to_owned(), source })?;
+            .map_err(|source| OtlpError::Exporter { url: url.to_owned(), source: source.into() })?;
         let resource = Resource::builder()
             .with_service_name("arena-server")
             .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))

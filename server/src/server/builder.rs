@@ -61,8 +61,9 @@ impl ServerBuilder {
 
     /// The TCP address of the page and the metrics; port 0 takes any that is free. The default is
     /// port 8080 of the loopback interface.
+    #[cfg(feature = "pages")]
     pub fn http(mut self, address: SocketAddr) -> Self {
-        self.options.http = address;
+        self.options.pages.http = address;
         self
     }
 

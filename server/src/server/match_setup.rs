@@ -187,19 +187,11 @@ impl MatchSetup {
         game: &Arc<MatchHandle>,
         telemetry: &Arc<ServerTelemetry>,
     ) -> Arc<PageState> {
-        let options = &self.options;
-        if let Some(folder) = options.replay_dir.as_deref().filter(|folder| !folder.is_dir()) {
-            let folder = folder.display();
-            tracing::warn!(
-                "--replay-dir {folder}: the page offers no recordings until there is a folder of this name"
-            );
-        }
         Arc::new(PageState::new(
             Arc::clone(game),
             Arc::clone(telemetry),
             self.recordings.latest(),
-            options.replay_dir.clone(),
-            options.pages.replay_running,
+            &self.options.pages,
             Arc::clone(&self.contact_subscription),
         ))
     }

@@ -11,14 +11,12 @@ use tokio::task::JoinSet;
 use super::match_setup::Leading;
 use crate::common::error::RunError;
 use crate::matches::MatchHandles;
-use crate::matches::Matches;
-use crate::matches::match_handle::MatchHandle;
 use crate::matches::telemetry::EventLoop;
 use crate::matches::watchdog::Gate;
 use crate::network::{self, Endpoints, Renewal};
 use crate::operate::fleet::options::AgonesOptions;
 use crate::operate::reload::minute;
-use crate::operate::{drain, fleet as agones};
+use crate::operate::{drain, fleet};
 
 /// The network thread before it runs.
 pub(super) struct NetworkThread {
@@ -45,7 +43,6 @@ impl NetworkThread {
         let pulse = first.telemetry.registry.pulses.of(EventLoop::Network);
         let _stops_the_others = stop.when_dropped();
         runtime.block_on(async {
-            let introduction = introduction(&games);
             let ended = async {
                 let mut led = JoinSet::new();
                 for each in self.led {
@@ -68,7 +65,7 @@ impl NetworkThread {
                 ended
             };
             let serving = network::serve(self.endpoints.clone(), Arc::new(games.clone()));
-            let fleet = agones::run(&self.agones, self.asks_address, introduction, &games, stop);
+            let fleet = fleet::run(&self.agones, self.asks_address, &games, stop);
             let served = async {
                 let (ended, (), ()) = tokio::join!(ended, serving, fleet);
                 ended
@@ -79,20 +76,6 @@ impl NetworkThread {
                 never = pulse.keep(|| self.gate.pass()) => match never {},
             }
         })
-    }
-}
-
-/// The labels and the capacity by which a fleet knows this server.
-fn introduction(games: &Matches<Arc<MatchHandle>>) -> agones::Introduction {
-    let match_info = games.first().match_info();
-    agones::Introduction {
-        labels: vec![
-            ("map", agones::label(match_info.map_name.as_str())),
-            ("tick-rate", match_info.tick_rate.to_string()),
-            ("version", env!("CARGO_PKG_VERSION").to_owned()),
-        ],
-        annotations: vec![("map-hash", match_info.map.to_string())],
-        capacity: games.player_limit(),
     }
 }
 

@@ -3,7 +3,7 @@
 
 pub(crate) mod match_option;
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,8 +25,10 @@ use crate::matches::rounds::options::RoundOptions;
 use crate::matches::watchdog::options::ServiceOptions;
 use crate::operate::admin::options::AdminOptions;
 use crate::operate::fleet::options::AgonesOptions;
-use crate::operate::log::LogFormat;
+use crate::operate::log::options::LogOptions;
 use crate::operate::page::options::PageOptions;
+use crate::operate::queries::options::QueryOptions;
+use crate::operate::spans::options::OtlpOptions;
 use crate::operate::webhook::options::WebhookOptions;
 pub use match_option::MatchOption;
 
@@ -46,8 +48,6 @@ const MAX_SPECTATORS: i64 = 1024;
 const DEFAULT_SPECTATOR_RATE: u32 = 20;
 /// The UDP port of the default of `--listen`.
 const DEFAULT_PORT: u16 = 4433;
-/// The TCP port of the default of `--http`.
-const DEFAULT_HTTP_PORT: u16 = 8080;
 /// The default of `--client-budget` and `--spectator-budget`, in bytes a second. A slow line
 /// carries these 128 kbit/s with ease.
 const DEFAULT_CLIENT_BUDGET: u32 = 16_000;
@@ -112,16 +112,6 @@ pub struct Options {
     /// maps it: HOST:PORT, or :PORT at the host of the pages; shown at `/info`
     #[arg(long, value_name = "ADDR", env = "ARENA_ADVERTISE")]
     pub advertise: Option<Advertised>,
-
-    /// TCP address of `/metrics` and the other pages; port 0 takes any free one
-    #[arg(long, value_name = "ADDR", env = "ARENA_HTTP", value_parser = parse_address,
-          default_value_t = default_http())]
-    pub http: SocketAddr,
-
-    /// TCP address of the public page, such as `[::]:8443`: over HTTPS with the certificate of
-    /// the match, without the pages for operators
-    #[arg(long, value_name = "ADDR", env = "ARENA_PAGE", value_parser = parse_address)]
-    pub page: Option<SocketAddr>,
 
     /// Origin of other sites' pages that may read this server's pages and enter its matches, such
     /// as `https://arena.example`; several, separated by commas; `*` for any
@@ -213,16 +203,9 @@ pub struct Options {
     #[command(flatten)]
     pub retention: RetentionOptions,
 
-    /// Folder whose recordings the web page offers to play; without it, the page plays only
-    /// recordings that a visitor drops on it
-    #[arg(long, value_name = "DIR", env = "ARENA_REPLAY_DIR")]
-    pub replay_dir: Option<PathBuf>,
-
-    /// Address of an OpenTelemetry collector, such as `http://127.0.0.1:4318`; the server sends it
-    /// the times of joins, map transfers, single ticks and administrators' requests, by OTLP over
-    /// HTTP
-    #[arg(long, value_name = "URL", env = "ARENA_OTLP")]
-    pub otlp: Option<String>,
+    /// The collector of spans.
+    #[command(flatten)]
+    pub otlp: OtlpOptions,
 
     /// Certificate chain in PEM, read again every hour; without it, the server makes
     /// its own
@@ -237,9 +220,13 @@ pub struct Options {
     #[command(flatten)]
     pub joining: JoiningOptions,
 
-    /// The admin interface, and server queries.
+    /// The admin interface.
     #[command(flatten)]
     pub admin: AdminOptions,
+
+    /// Server queries.
+    #[command(flatten)]
+    pub query: QueryOptions,
 
     /// Addresses and prefixes, such as `192.0.2.0/24`, from which nobody may join, separated by
     /// commas; the option may be given several times. An IPv6 address without a length stands for
@@ -298,9 +285,9 @@ pub struct Options {
     #[command(flatten)]
     pub service: ServiceOptions,
 
-    /// How log lines are written to standard error
-    #[arg(long, value_enum, env = "ARENA_LOG_FORMAT", default_value_t = LogFormat::Text)]
-    pub log_format: LogFormat,
+    /// How to log.
+    #[command(flatten)]
+    pub log: LogOptions,
 }
 
 impl Options {
@@ -313,10 +300,9 @@ impl Options {
             rounds: RoundOptions::default(),
             joining: JoiningOptions::default(),
             admin: AdminOptions::default(),
+            query: QueryOptions::default(),
             listen: vec![any_address(DEFAULT_PORT)],
             advertise: None,
-            http: default_http(),
-            page: None,
             allow_origin: Vec::new(),
             tick_rate: DEFAULT_TICK_RATE,
             snapshot_rate: None,
@@ -334,8 +320,7 @@ impl Options {
             state_dir: None,
             record: None,
             retention: RetentionOptions::default(),
-            replay_dir: None,
-            otlp: None,
+            otlp: OtlpOptions::default(),
             cert: None,
             key: None,
             ban: Vec::new(),
@@ -350,13 +335,13 @@ impl Options {
             webhook: WebhookOptions::default(),
             agones: AgonesOptions::default(),
             service: ServiceOptions::default(),
-            log_format: LogFormat::Text,
+            log: LogOptions::default(),
         }
     }
 
     /// Time that players get to finish once the server is asked to end.
     pub fn drain_time(&self) -> Duration {
-        let default = if self.agones.agones { FLEET_DRAIN } else { DRAIN };
+        let default = if self.agones.is_member() { FLEET_DRAIN } else { DRAIN };
         self.drain.unwrap_or(default)
     }
 }
@@ -370,11 +355,6 @@ fn any_address(port: u16) -> SocketAddr {
 fn default_sim_threads() -> u16 {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     cores.saturating_sub(1).clamp(1, usize::from(MAX_SIM_THREADS)) as u16
-}
-
-/// The default of `--http`.
-pub(crate) fn default_http() -> SocketAddr {
-    (Ipv4Addr::LOCALHOST, DEFAULT_HTTP_PORT).into()
 }
 
 /// Parses a time of at most [`MAX_REWIND`].

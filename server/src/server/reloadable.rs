@@ -12,7 +12,7 @@ use crate::door::token_gate::join_key::read_join_key;
 use crate::matches::Matches;
 use crate::matches::match_handle::MatchHandle;
 use crate::network::{Credentials, Renewal};
-use crate::operate::admin::Access;
+use crate::operate::admin::Tokens;
 use obsp_proto::control::Reason;
 
 /// All parts that may change.
@@ -21,7 +21,7 @@ pub(super) fn parts(
     shares: &Shares,
     games: &Matches<Arc<MatchHandle>>,
     renewal: &Arc<Renewal>,
-    admin: Option<Arc<Access>>,
+    admin: Option<Tokens>,
 ) -> Vec<Part> {
     let access = &shared.access;
     let mut parts = vec![
@@ -38,7 +38,7 @@ pub(super) fn parts(
         let is_new = introduction.set_motd(now.introduction.motd.clone());
         Ok(is_new.then(|| "the message of the day has changed".to_owned()).into_iter().collect())
     }));
-    parts.extend(admin.map(admins));
+    parts.extend(admin.map(administrators));
     parts
 }
 
@@ -129,13 +129,8 @@ fn addresses(shares: Shares) -> Part {
     })
 }
 
-fn admins(access: Arc<Access>) -> Part {
-    Part::new("admin tokens", &["admin-tokens"], move |now| {
-        let Some(path) = &now.admin.admin_tokens else {
-            return Err("a server with --admin needs --admin-tokens".into());
-        };
-        access.reload(path).map_err(|error| format!("{}: {error}", path.display()))
-    })
+fn administrators(tokens: Tokens) -> Part {
+    Part::new("admin tokens", &["admin-tokens"], move |now| tokens.reload(&now.admin))
 }
 
 /// The changes of a list, with the name of the list before each.

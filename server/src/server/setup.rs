@@ -1,7 +1,7 @@
 //! Everything that a server needs before its threads start. Faults of the options, the map, the
 //! files or the ports are found here, while nothing runs yet.
 
-use std::net::{TcpListener, UdpSocket};
+use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::{Instant, SystemTime};
@@ -38,10 +38,10 @@ use crate::matches::{MatchHandles, Matches};
 use crate::network;
 use crate::network::{Credentials, Endpoints, Renewal};
 use crate::operate::admin::Admin;
-use crate::operate::http;
 use crate::operate::metrics::server_telemetry::ServerIdentity;
 use crate::operate::metrics::server_telemetry::ServerTelemetry;
 use crate::operate::metrics::socket_metrics::inode;
+use crate::operate::page::PagePorts;
 use crate::operate::page::page_state::AllPages;
 use crate::operate::queries::QueryPorts;
 use crate::operate::service::handed_over::HandedOver;
@@ -55,8 +55,7 @@ pub(super) struct Setup {
     pub(super) games: MatchHandles,
     pub(super) admin: Option<Admin>,
     pub(super) query: QueryPorts,
-    pub(super) pages_listener: TcpListener,
-    pub(super) public_listener: Option<TcpListener>,
+    pub(super) page_ports: PagePorts,
     pub(super) pages: Arc<AllPages>,
     pub(super) network_thread: NetworkThread,
     pub(super) runtime: Runtime,
@@ -96,19 +95,13 @@ impl Setup {
             map_hash: first.level.match_info.map,
             props: first.props,
             local_addrs: endpoints.addresses().map_err(address)?,
-            http_addr: sockets.pages.local_addr().map_err(address)?,
-            page_addr: sockets
-                .public
-                .as_ref()
-                .map(TcpListener::local_addr)
-                .transpose()
-                .map_err(address)?,
+            pages: sockets.pages.addresses().map_err(address)?,
             admin_addr: admin.as_ref().map(Admin::address).transpose().map_err(address)?,
             query_addrs: query.addresses().map_err(address)?,
             certificate,
         };
 
-        let exporter = options.otlp.as_deref().map(Exporter::start).transpose()?;
+        let exporter = Exporter::start(&options.otlp)?;
         let telemetry = Arc::new(ServerTelemetry::new(&ServerIdentity {
             self_signed: options.cert.is_none(),
             spans: exporter.as_ref().map(Exporter::spans).unwrap_or_default(),
@@ -147,10 +140,10 @@ impl Setup {
             shared.access.clock.clone(),
         ));
         let manager = ServiceManager::new(&options.service);
-        let admin_access = admin.as_ref().map(Admin::access);
+        let tokens = admin.as_ref().map(Admin::tokens);
         let reload = Reload::new(
             options,
-            reloadable::parts(&shared, &shares, &games, &renewal, admin_access),
+            reloadable::parts(&shared, &shares, &games, &renewal, tokens),
             manager.notifier(),
         );
         let network_thread = NetworkThread {
@@ -175,8 +168,7 @@ impl Setup {
             games,
             admin,
             query,
-            pages_listener: sockets.pages,
-            public_listener: sockets.public,
+            page_ports: sockets.pages,
             network_thread,
             runtime,
             watchdog,
@@ -253,8 +245,7 @@ fn event_loop(part: &'static str) -> Result<Runtime, StartError> {
 /// The ports of a server.
 struct Sockets {
     udp: network::Sockets,
-    pages: TcpListener,
-    public: Option<TcpListener>,
+    pages: PagePorts,
     admin: Option<Admin>,
     query: QueryPorts,
 }
@@ -266,26 +257,14 @@ impl Sockets {
             true => network::bind(&options.listen)?,
             false => listen,
         };
-        let own = |listener: TcpListener| {
-            let set = listener.set_nonblocking(true);
-            set.map(|()| listener).map_err(StartError::Endpoint)
-        };
-        let pages = http.map_or_else(|| http::bind(options.http, "--http"), own)?;
-        let public = match (page, options.page) {
-            (Some(page), _) => Some(own(page)?),
-            (None, Some(address)) => Some(http::bind(address, "--page")?),
-            (None, None) => None,
-        };
-        let admin = match (options.admin.admin, &options.admin.admin_tokens) {
-            (Some(address), Some(tokens)) => Some(Admin::open(address, tokens)?),
-            _ => None,
-        };
+        let pages = PagePorts::bind(&options.pages, http, page)?;
+        let admin = Admin::open(&options.admin)?;
         let listens = sockets.iter().map(UdpSocket::local_addr).collect::<Result<Vec<_>, _>>();
         let listens = listens.map_err(StartError::Endpoint)?;
-        let query = QueryPorts::bind(&options.admin.query, &listens, query)?;
+        let query = QueryPorts::bind(&options.query, &listens, query)?;
         let proxies = options.addresses.proxy_from.clone();
         let udp = network::Sockets { sockets, queries: query.queries(), proxies };
-        Ok(Self { udp, pages, public, admin, query })
+        Ok(Self { udp, pages, admin, query })
     }
 }
 

@@ -12,7 +12,10 @@ use obsp_client::quic::{Connector, JoinError, Resolver, ServerAddress, Trust};
 use obsp_client::{Client, Credentials, Disconnected, Event};
 use obsp_proto::Time;
 use obsp_proto::control::{MapHash, PlayerName};
-use server::{AdminAction, AdminCommand, AdminOptions, HealthOptions, Options, Server, health};
+use server::{
+    AdminAction, AdminCommand, AdminOptions, HealthOptions, Options, PageOptions, QueryOptions,
+    Server, health,
+};
 use tests::harness::pages::get;
 use tests::harness::{Administrators, own_map};
 use tokio::time::timeout;
@@ -32,7 +35,12 @@ const V6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
 fn options(listen: &[IpAddr]) -> Options {
     let listen = listen.iter().map(|&ip| SocketAddr::new(ip, 0)).collect();
     let map = own_map("arena.obsp").to_string_lossy().into_owned();
-    Options { listen, http: SocketAddr::new(V4, 0), max_players: 4, ..Options::new(map) }
+    Options {
+        listen,
+        pages: PageOptions::at(SocketAddr::new(V4, 0)),
+        max_players: 4,
+        ..Options::new(map)
+    }
 }
 
 async fn end(running: Server) {
@@ -263,9 +271,8 @@ async fn query_reply_address() {
     let unspecified =
         [Some(Ipv4Addr::UNSPECIFIED.into()), has_ipv6().then(|| Ipv6Addr::UNSPECIFIED.into())];
     for any in unspecified.into_iter().flatten() {
-        let admin =
-            AdminOptions { query: vec![SocketAddr::new(any, 0)], ..AdminOptions::default() };
-        let running = Server::start(&Options { admin, ..options(&[any]) }).unwrap();
+        let query = QueryOptions { query: vec![SocketAddr::new(any, 0)] };
+        let running = Server::start(&Options { query, ..options(&[any]) }).unwrap();
         // The game's own port answers, too.
         let ports = [running.query_addr().unwrap().port(), running.local_addr().port()];
         let asked = tokio::task::spawn_blocking(move || {
@@ -300,7 +307,6 @@ async fn ban_of_an_ipv6_host() {
     let admin = AdminOptions {
         admin: Some(SocketAddr::new(V4, 0)),
         admin_tokens: Some(tokens.path().to_owned()),
-        ..AdminOptions::default()
     };
     let running = Server::start(&Options { admin, ..options(&[V4]) }).unwrap();
     let server = running.admin_addr().unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use client_bot::swarm::Swarm;
 use obsp_client::quic::{ClientEvent, Connector, MapStore, Trust};
 use obsp_proto::control::{MapHash, PlayerName};
-use server::{Options, Server};
+use server::{Options, PageOptions, Server};
 use tests::badline::{Conditions, Line, Proxy};
 use tests::harness;
 
@@ -26,8 +26,12 @@ fn poor_line(server: SocketAddr, seed: u64) -> Proxy {
 fn serve(max_players: u16) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    let options =
-        Options { listen: vec![any_port], http: any_port, max_players, ..Options::new(map) };
+    let options = Options {
+        listen: vec![any_port],
+        pages: PageOptions::at(any_port),
+        max_players,
+        ..Options::new(map)
+    };
     Server::start(&options).unwrap()
 }
 

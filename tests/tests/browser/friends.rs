@@ -4,7 +4,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use obsp_proto::control::PlayerName;
 use obsp_proto::token::{JoinKey, TokenClaims};
-use server::{JoiningOptions, Options};
+use server::{JoiningOptions, Options, PageOptions};
 
 use crate::certificates::Signed;
 use crate::chromium::{Chromium, HANG, installed};
@@ -13,7 +13,10 @@ use crate::{ANY_PORT, ends, options, serve};
 #[test]
 fn a_page_that_came_over_https_looks_on_and_plays() {
     let Some(program) = installed() else { return };
-    let running = serve(&Options { page: Some(ANY_PORT), ..options() });
+    let running = serve(&Options {
+        pages: PageOptions { page: Some(ANY_PORT), ..options().pages },
+        ..options()
+    });
     // The visitor has told the browser to go on in spite of the unknown certificate.
     let go_on = ["--ignore-certificate-errors".to_owned()];
     let mut browser = Chromium::start_with(&program, "friend", (800, 600), &go_on);
@@ -45,7 +48,12 @@ fn a_page_with_a_certificate_of_an_authority_needs_no_hash() {
     let Some(program) = installed() else { return };
     let signed = Signed::new();
     let (cert, key) = (Some(signed.cert.clone()), Some(signed.key.clone()));
-    let running = serve(&Options { cert, key, page: Some(ANY_PORT), ..options() });
+    let running = serve(&Options {
+        cert,
+        key,
+        pages: PageOptions { page: Some(ANY_PORT), ..options().pages },
+        ..options()
+    });
     let trust = [
         format!("--ignore-certificate-errors-spki-list={}", signed.public_key),
         // With an unknown authority, Chromium must be told that this server uses QUIC.

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use server::Options;
+use server::{Options, PageOptions};
 use tests::harness::MapBuilder;
 
 /// Half of the hall's side, in units.
@@ -41,5 +41,9 @@ fn write_map(name: &str) -> PathBuf {
 /// each test.
 pub(crate) fn options(name: &str) -> Options {
     let map = write_map(name).to_string_lossy().into_owned();
-    Options { listen: vec![crate::ANY_PORT], http: crate::ANY_PORT, ..Options::new(map) }
+    Options {
+        listen: vec![crate::ANY_PORT],
+        pages: PageOptions::at(crate::ANY_PORT),
+        ..Options::new(map)
+    }
 }

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 
 use chromium::{Chromium, HANG, installed};
 use serde_json::Value;
-use server::{Options, Server};
+use server::{Options, PageOptions, Server};
 use tests::harness;
 use tests::harness::pages::{get, metric};
 use walkers::Walkers;
@@ -51,7 +51,12 @@ const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0)
 /// Options of a server on free loopback ports.
 fn options() -> Options {
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    Options { listen: vec![ANY_PORT], http: ANY_PORT, objects: OBJECTS, ..Options::new(map) }
+    Options {
+        listen: vec![ANY_PORT],
+        pages: PageOptions::at(ANY_PORT),
+        objects: OBJECTS,
+        ..Options::new(map)
+    }
 }
 
 fn serve(options: &Options) -> Server {
@@ -120,7 +125,8 @@ fn a_browser_shows_what_the_server_plays_and_comes_back_after_a_restart() {
     // The page shows the server's goodbye, or the loss of the connection if that came first.
     let said = said.as_str().unwrap();
     assert!(said.contains("server") || said.contains("connection"), "{said}");
-    let running = serve(&Options { listen: vec![listen], http, ..options() });
+    let running =
+        serve(&Options { listen: vec![listen], pages: PageOptions::at(http), ..options() });
     browser.wait_for("arena.watcher.joins >= 2 && document.querySelector('#trouble').hidden");
     shows_all(&mut browser, &running, 0);
     // The browser itself reports failed connections. The page must have no other errors.

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use server::Options;
 use server::recording::{Recording, Writer};
 use server::replay::{Outcome, ReplayOptions, replay};
+use server::{Options, PageOptions};
 use tests::harness::own_map;
 
 use crate::chromium::{Chromium, installed};
@@ -31,7 +31,8 @@ fn natively(file: PathBuf) -> Outcome {
 }
 
 pub(crate) fn offers(replay_dir: PathBuf) -> Options {
-    Options { replay_dir: Some(replay_dir), ..options() }
+    let pages = PageOptions { replay_dir: Some(replay_dir), ..options().pages };
+    Options { pages, ..options() }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The page follows a match into another map.
 
-use server::{AdminAction, AdminCommand, AdminOptions, Options, RoundOptions, admin};
+use server::{AdminAction, AdminCommand, AdminOptions, Options, PageOptions, RoundOptions, admin};
 use tests::harness::own_map;
 
 use crate::chromium::{Chromium, installed};
@@ -15,15 +15,11 @@ fn the_page_follows_the_match_into_another_map_on_the_same_connection() {
     let maps = ["arena.obsp", "warren.obsp"].map(|map| own_map(map).to_string_lossy().into_owned());
     let running = serve(&Options {
         listen: vec![ANY_PORT],
-        http: ANY_PORT,
+        pages: PageOptions::at(ANY_PORT),
         objects: OBJECTS,
         // Rounds last longer than the test: the administrator changes the map.
         rounds: RoundOptions { maps: maps.into(), ..RoundOptions::default() },
-        admin: AdminOptions {
-            admin: Some(ANY_PORT),
-            admin_tokens: Some(tokens.clone()),
-            query: Vec::new(),
-        },
+        admin: AdminOptions { admin: Some(ANY_PORT), admin_tokens: Some(tokens.clone()) },
         ..Options::new(String::new())
     });
     let walkers = Walkers::join(running.local_addr(), PLAYERS);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use obsp_client::quic::{Client, Connector, Trust};
 use obsp_proto::control::{MapHash, PlayerName};
 use serde_json::json;
-use server::{AgonesOptions, Options, Server};
+use server::{AgonesOptions, Options, PageOptions, Server};
 use tests::harness;
 use tests::harness::pages::{get, metric};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -164,7 +164,12 @@ fn serve(sidecar: SocketAddr) -> Server {
         agones_reservation: HANG,
     };
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    let options = Options { listen: vec![any_port], http: any_port, agones, ..Options::new(map) };
+    let options = Options {
+        listen: vec![any_port],
+        pages: PageOptions::at(any_port),
+        agones,
+        ..Options::new(map)
+    };
     Server::start(&options).unwrap()
 }
 

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use client_bot::swarm::Swarm;
 use files::{alerts, dashboard_queries, exported, folder, names, read, recorded};
 use prometheus::{Prometheus, installed};
-use server::{Options, Server};
+use server::{Options, PageOptions, Server};
 use tests::harness;
 use tokio::sync::Notify;
 
@@ -101,7 +101,8 @@ async fn a_real_prometheus_answers_every_query_about_a_match() {
     let Some(program) = installed("prometheus") else { return };
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    let options = Options { listen: vec![any_port], http: any_port, ..Options::new(map) };
+    let options =
+        Options { listen: vec![any_port], pages: PageOptions::at(any_port), ..Options::new(map) };
     let running = Server::start(&options).unwrap();
     let prometheus = Prometheus::start(Path::new(&program), running.http_addr()).await;
     let swarm = Swarm::new(running.local_addr(), 4);

@@ -114,7 +114,7 @@ fn files_that_are_named_are_there() {
 #[test]
 fn ports_that_are_opened_are_those_that_the_server_takes() {
     let options = Options::new("m");
-    let (game, pages) = (options.listen[0].port(), options.http.port());
+    let (game, pages) = (options.listen[0].port(), options.pages.http.port());
     for (recipe, lines) in [
         ("Dockerfile", vec![format!("EXPOSE {game}/udp {pages}/tcp")]),
         ("compose.yaml", vec![format!("{game}:{game}/udp"), format!("{pages}:{pages}")]),

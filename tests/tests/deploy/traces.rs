@@ -10,7 +10,7 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use prost::Message;
-use server::{Options, Server};
+use server::{Options, OtlpOptions, PageOptions, Server};
 use tests::harness;
 use tests::harness::pages::{get, metric};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -77,10 +77,10 @@ async fn collect(mut stream: TcpStream, spans: Arc<Mutex<Vec<Span>>>) {
 fn serve(collector: SocketAddr) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let map = harness::own_map("arena.obsp").to_string_lossy().into_owned();
-    let otlp = Some(format!("http://{collector}"));
+    let otlp = OtlpOptions { otlp: Some(format!("http://{collector}")) };
     let options = Options {
         listen: vec![any_port],
-        http: any_port,
+        pages: PageOptions::at(any_port),
         otlp,
         max_players: 1,
         ..Options::new(map)
@@ -164,9 +164,14 @@ async fn a_collector_that_is_gone_or_never_answers_stops_nobody() {
 #[test]
 fn an_address_that_is_none_is_named_with_the_way_out() {
     for url in ["collector:4318", "https://collector", "http://"] {
-        let options = Options { otlp: Some(url.into()), ..Options::new("arena") };
+        let options =
+            Options { otlp: OtlpOptions { otlp: Some(url.into()) }, ..Options::new("arena") };
         let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-        let error = Server::start(&Options { listen: vec![any_port], http: any_port, ..options });
+        let error = Server::start(&Options {
+            listen: vec![any_port],
+            pages: PageOptions::at(any_port),
+            ..options
+        });
         let error = error.unwrap_err().to_string();
         assert!(error.contains(url) && error.contains("http://127.0.0.1:4318"), "{error}");
     }

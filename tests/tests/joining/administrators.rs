@@ -39,7 +39,6 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
     let admin = AdminOptions {
         admin: Some("127.0.0.1:0".parse().unwrap()),
         admin_tokens: Some(tokens.path().to_owned()),
-        query: Vec::new(),
     };
     let running = Server::start(&Options { joining, admin, ..options(4) }).unwrap();
     let ask = async |action| ask(&running, tokens.path(), action).await;
@@ -179,7 +178,6 @@ async fn the_admin_interface_answers_as_it_is_described() {
     let admin = AdminOptions {
         admin: Some("127.0.0.1:0".parse().unwrap()),
         admin_tokens: Some(tokens.path().to_owned()),
-        query: Vec::new(),
     };
     let running = Server::start(&Options { admin, ..options(2) }).unwrap();
     let player = join(&running, "one", &Credentials::default()).await.unwrap();

@@ -7,7 +7,7 @@ use obsp_client::quic::Client;
 use std::net::{SocketAddr, UdpSocket};
 
 use a2s::A2SClient;
-use server::{AdminOptions, IntroductionOptions, Options, Server};
+use server::{IntroductionOptions, Options, QueryOptions, Server};
 
 use crate::{HANG, end, join, options};
 
@@ -17,8 +17,8 @@ const INFO: &[u8] = b"\xff\xff\xff\xffTSource Engine Query\0";
 /// The options of a server that answers queries at a port of its own.
 fn queried(max_players: u16) -> Options {
     let any_port = vec!["127.0.0.1:0".parse().unwrap()];
-    let admin = AdminOptions { query: any_port, ..AdminOptions::default() };
-    Options { admin, ..options(max_players) }
+    let query = QueryOptions { query: any_port };
+    Options { query, ..options(max_players) }
 }
 
 /// A server with so many players, whose names have 20 characters of three bytes and two digits.
@@ -157,8 +157,8 @@ async fn without_the_option_no_query_is_answered() {
 async fn the_port_of_the_game_may_be_the_query_port() {
     // A port that was free a moment ago.
     let free = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let admin = AdminOptions { query: vec![free], ..AdminOptions::default() };
-    let (running, players) = crowd(&Options { listen: vec![free], admin, ..options(8) }, 2).await;
+    let query = QueryOptions { query: vec![free] };
+    let (running, players) = crowd(&Options { listen: vec![free], query, ..options(8) }, 2).await;
     assert_eq!((running.local_addr(), running.query_addr()), (free, Some(free)));
     let asked = tokio::task::spawn_blocking(move || {
         let mut client = A2SClient::new().unwrap();

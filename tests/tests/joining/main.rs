@@ -20,7 +20,7 @@ use obsp_client::quic::{Client, ClientEvent, Connector, JoinError, Trust};
 use obsp_client::{Credentials, Disconnected};
 use obsp_proto::control::{MapHash, MatchEvent, PlayerName, RefusalReason};
 use obsp_sim::Command;
-use server::{Options, Server};
+use server::{Options, PageOptions, Server};
 use tests::harness::own_map;
 use tokio::time::timeout;
 
@@ -32,7 +32,7 @@ fn options(max_players: u16) -> Options {
     let map = own_map("arena.obsp");
     Options {
         listen: vec![any_port],
-        http: any_port,
+        pages: PageOptions::at(any_port),
         max_players,
         ..Options::new(map.to_string_lossy())
     }

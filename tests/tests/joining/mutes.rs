@@ -17,7 +17,6 @@ fn serve(joining: JoiningOptions, tokens: &Administrators) -> Server {
     let admin = AdminOptions {
         admin: Some("127.0.0.1:0".parse().unwrap()),
         admin_tokens: Some(tokens.path().to_owned()),
-        ..AdminOptions::default()
     };
     let addresses = AddressOptions {
         address_exempt: vec!["192.0.2.1".parse().unwrap()],
@@ -122,7 +121,6 @@ async fn a_player_with_a_ticket_alone_is_still_muted() {
     let admin = AdminOptions {
         admin: Some("127.0.0.1:0".parse().unwrap()),
         admin_tokens: Some(tokens.path().to_owned()),
-        ..AdminOptions::default()
     };
     let running = Server::start(&Options { admin, ..options(4) }).unwrap();
     let noisy = join(&running, "noisy", &Credentials::default()).await.unwrap();

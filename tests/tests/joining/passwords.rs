@@ -49,7 +49,6 @@ async fn a_player_of_the_list_is_known_by_a_word() {
     let admin = AdminOptions {
         admin: Some("127.0.0.1:0".parse().unwrap()),
         admin_tokens: Some(tokens.path().to_owned()),
-        ..AdminOptions::default()
     };
     let running = Server::start(&Options { joining, admin, ..options(4) }).unwrap();
     let ask = async |action| ask(&running, tokens.path(), action).await.unwrap();

@@ -85,7 +85,6 @@ async fn joins_leaves_results_and_bans_are_posted_and_signed() {
     let admin = AdminOptions {
         admin: Some("127.0.0.1:0".parse().unwrap()),
         admin_tokens: Some(tokens.path().to_owned()),
-        ..AdminOptions::default()
     };
     let webhook = WebhookOptions { webhook_key: Some(key.path().to_owned()), webhook: None };
     let introduction = IntroductionOptions { name: Some("Hall".parse().unwrap()), motd: None };

@@ -38,7 +38,6 @@ async fn a_match_that_crashes_is_over_alone() {
     let admin = AdminOptions {
         admin: Some("127.0.0.1:0".parse().unwrap()),
         admin_tokens: Some(tokens.path().to_owned()),
-        query: Vec::new(),
     };
     let options = Options { admin, ..options() };
     let builder = Server::builder().options(options).add_match("fragile", fragile);

@@ -15,7 +15,9 @@ use obsp_proto::control::{
 use obsp_proto::token::{JoinKey, TokenClaims};
 use obsp_sim::Command;
 use server::replay::{ReplayOptions, replay, replay_game};
-use server::{AdminOptions, JoiningOptions, MatchBuilder, Options, Server, StartError};
+use server::{
+    JoiningOptions, MatchBuilder, Options, PageOptions, QueryOptions, Server, StartError,
+};
 use tests::harness::own_map;
 use tests::harness::pages::{get, metric};
 use tokio::sync::watch;
@@ -41,7 +43,7 @@ fn options() -> Options {
     let joining = JoiningOptions { rejoin: Duration::from_secs(20), ..JoiningOptions::default() };
     Options {
         listen: vec![any_port],
-        http: any_port,
+        pages: PageOptions::at(any_port),
         max_players: 8,
         joining,
         ..Options::new(own_map("arena.obsp").to_string_lossy())
@@ -223,8 +225,8 @@ async fn one_player_is_in_one_match_at_a_time() {
     std::fs::write(&file, key.to_hex()).unwrap();
     let joining = JoiningOptions { join_key: Some(file), ..options().joining };
     let any_port = vec![SocketAddr::from(([127, 0, 0, 1], 0))];
-    let admin = AdminOptions { query: any_port, ..AdminOptions::default() };
-    let options = Options { joining, admin, ..options() };
+    let query = QueryOptions { query: any_port };
+    let options = Options { joining, query, ..options() };
     let running =
         Server::builder().options(options).add_match("ring", ring()).bind().await.unwrap();
     let token = |match_name: &str, player| {

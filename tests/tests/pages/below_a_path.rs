@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use server::{Options, Server};
+use server::{Options, PageOptions, Server};
 use tests::harness::pages::get;
 use tests::harness::prefix_proxy::{PREFIX, PrefixProxy};
 use url::Url;
@@ -32,7 +32,8 @@ fn references(text: &str, base: &Url) -> Vec<Url> {
 /// Case: below a path, the page asked for everything at the root and stayed empty.
 #[tokio::test]
 async fn every_reference_of_the_page_leads_below_its_path() {
-    let running = Server::start(&Options { page: None, ..options() }).unwrap();
+    let running =
+        Server::start(&Options { pages: PageOptions::at(crate::ANY_PORT), ..options() }).unwrap();
     let proxy = PrefixProxy::start(running.http_addr()).await;
     let root = Url::parse(&format!("http://{}{PREFIX}/", proxy.address)).unwrap();
     let (mut waiting, mut seen) = (vec![root.clone()], BTreeSet::new());

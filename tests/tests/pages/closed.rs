@@ -93,8 +93,7 @@ async fn the_recording_in_progress_is_for_operators_unless_they_say_otherwise() 
     std::fs::write(folder.join("earlier.obsr"), b"OBSR and more").unwrap();
     let recorded = |name: &str, max_spectators, replay_running| Options {
         record: Some(folder.join(name)),
-        replay_dir: Some(folder.clone()),
-        pages: PageOptions { replay_running },
+        pages: PageOptions { replay_dir: Some(folder.clone()), replay_running, ..options().pages },
         max_spectators,
         ..options()
     };

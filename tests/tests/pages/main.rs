@@ -11,7 +11,7 @@ mod headers;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use server::{Options, Server};
+use server::{Options, PageOptions, Server};
 use tests::harness::own_map;
 
 /// Far longer than anything here takes: only a hang lasts as long.
@@ -29,7 +29,11 @@ const OTHER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 /// Options of a server on free loopback ports, with a public page.
 fn options() -> Options {
     let map = own_map("arena.obsp").to_string_lossy().into_owned();
-    Options { listen: vec![ANY_PORT], http: ANY_PORT, page: Some(ANY_PORT), ..Options::new(map) }
+    Options {
+        listen: vec![ANY_PORT],
+        pages: PageOptions { page: Some(ANY_PORT), ..PageOptions::at(ANY_PORT) },
+        ..Options::new(map)
+    }
 }
 
 async fn end(running: Server) {

@@ -18,7 +18,7 @@ use obsp_proto::control::{
     Framer, MAX_SERVER_FRAME, MapHash, MatchEvent, PlayerName, RefusalReason, ServerMessage,
 };
 use obsp_proto::snapshot::MIN_SNAPSHOT;
-use server::{Options, RoundOptions, Server};
+use server::{Options, PageOptions, RoundOptions, Server};
 use tests::harness::own_map;
 use tests::harness::pages::{get, metric};
 use tokio::io::AsyncWriteExt;
@@ -39,7 +39,8 @@ const STRANGER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
 fn serve(options: Options) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-    Server::start(&Options { listen: vec![any_port], http: any_port, ..options }).unwrap()
+    Server::start(&Options { listen: vec![any_port], pages: PageOptions::at(any_port), ..options })
+        .unwrap()
 }
 
 fn options() -> Options {

@@ -11,7 +11,7 @@ use obsp_client::quic::{Client, ClientEvent, Connector, Trust};
 use obsp_proto::control::{ClosingReason, MapHash, MatchEvent, PlayerName, RefusalReason, Vitals};
 use obsp_proto::quantise::{QuantisedBody, QuantisedEntity};
 use obsp_sim::Command;
-use server::{AdminAction, AdminCommand, AdminOptions, Options, Server};
+use server::{AdminAction, AdminCommand, AdminOptions, Options, PageOptions, Server};
 use spectator::{HANG, Spectator};
 use tests::harness::pages::{get, metric};
 use tests::harness::{self, Administrators};
@@ -22,7 +22,8 @@ const LOOK: Duration = Duration::from_secs(2);
 
 fn serve(options: Options) -> Server {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-    Server::start(&Options { listen: vec![any_port], http: any_port, ..options }).unwrap()
+    Server::start(&Options { listen: vec![any_port], pages: PageOptions::at(any_port), ..options })
+        .unwrap()
 }
 
 fn options() -> Options {
@@ -110,7 +111,6 @@ async fn a_banned_spectator_goes_and_stays_away() {
     let admin = AdminOptions {
         admin: Some("127.0.0.1:0".parse().unwrap()),
         admin_tokens: Some(tokens.path().to_owned()),
-        query: Vec::new(),
     };
     let running = serve(Options { admin, ..options() });
     let ask = async |action| {

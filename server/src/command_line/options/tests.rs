@@ -64,12 +64,10 @@ fn every_option_is_read() {
         admin: AdminOptions {
             admin: Some("127.0.0.1:7".parse().unwrap()),
             admin_tokens: Some("tokens".into()),
-            query: vec!["127.0.0.1:8".parse().unwrap()],
         },
+        query: QueryOptions { query: vec!["127.0.0.1:8".parse().unwrap()] },
         listen: vec!["[::1]:5".parse().unwrap(), "127.0.0.1:5".parse().unwrap()],
         advertise: Some("a:9".parse().unwrap()),
-        http: "127.0.0.1:6".parse().unwrap(),
-        page: Some("0.0.0.0:8443".parse().unwrap()),
         allow_origin: vec!["https://b".parse().unwrap(), "*".parse().unwrap()],
         tick_rate: 30,
         snapshot_rate: Some(20),
@@ -99,8 +97,7 @@ fn every_option_is_read() {
             webhook: Some("https://w/".into()),
             webhook_key: Some("wk".into()),
         },
-        replay_dir: Some("replays".into()),
-        otlp: Some("http://c:4318".into()),
+        otlp: OtlpOptions { otlp: Some("http://c:4318".into()) },
         cert: Some("c".into()),
         key: Some("k".into()),
         ban: vec!["::1".parse().unwrap(), "10.0.0.1".parse().unwrap()],
@@ -115,7 +112,12 @@ fn every_option_is_read() {
             proxy_from: vec!["10.0.0.3".parse().unwrap(), "2001:db8::/48".parse().unwrap()],
         },
         outgoing: OutgoingOptions { outgoing_budget: 2_000_000, address_outgoing_budget: 100_000 },
-        pages: PageOptions { replay_running: true },
+        pages: PageOptions {
+            http: "127.0.0.1:6".parse().unwrap(),
+            page: Some("0.0.0.0:8443".parse().unwrap()),
+            replay_dir: Some("replays".into()),
+            replay_running: true,
+        },
         agones: AgonesOptions {
             agones: true,
             agones_port: 7,
@@ -131,7 +133,7 @@ fn every_option_is_read() {
             listen_pid: Some(7),
             listen_fdnames: Some("listen:http".into()),
         },
-        log_format: LogFormat::Json,
+        log: LogOptions { log_format: LogFormat::Json },
     };
     assert_eq!(parse(&words(text)).unwrap(), expected);
 }

@@ -1,6 +1,5 @@
 //! Why spans cannot be exported.
 
-use opentelemetry_otlp::ExporterBuildError;
 use thiserror::Error;
 
 /// Why spans cannot be exported.
@@ -21,6 +20,6 @@ pub enum OtlpError {
         /// The address of the collector.
         url: String,
         /// The reason.
-        source: ExporterBuildError,
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
 }

@@ -4,13 +4,13 @@ use metrics::{
 use obsp_proto::control::MatchName;
 
 /// Registers the series of a match, with its name as the label `match` if the server has several.
-pub(crate) struct MatchLabel<'a, R> {
-    recorder: &'a R,
+pub(crate) struct MatchLabel<'a> {
+    recorder: &'a dyn Recorder,
     label: Option<Label>,
 }
 
-impl<'a, R: Recorder> MatchLabel<'a, R> {
-    pub(crate) fn new(recorder: &'a R, name: Option<&MatchName>) -> Self {
+impl<'a> MatchLabel<'a> {
+    pub(crate) fn new(recorder: &'a dyn Recorder, name: Option<&MatchName>) -> Self {
         let label = name.map(|name| Label::new("match", name.as_str().to_owned()));
         Self { recorder, label }
     }
@@ -24,7 +24,7 @@ impl<'a, R: Recorder> MatchLabel<'a, R> {
     }
 }
 
-impl<R: Recorder> Recorder for MatchLabel<'_, R> {
+impl Recorder for MatchLabel<'_> {
     fn describe_counter(&self, key: KeyName, unit: Option<Unit>, text: SharedString) {
         self.recorder.describe_counter(key, unit, text);
     }

@@ -1,10 +1,13 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use metrics_exporter_prometheus::PrometheusRecorder;
+use metrics::Recorder;
 
 use super::Spans;
 use super::pulse::Pulses;
+
+/// A recorder of metrics.
+pub(crate) type DynRecorder = Box<dyn Recorder + Send + Sync>;
 
 /// The parts of a server's telemetry that all its matches write to.
 pub(crate) struct Registry {
@@ -15,5 +18,5 @@ pub(crate) struct Registry {
     /// Connections since the start.
     pub(crate) connections: Arc<AtomicU64>,
     /// The recorder in which series are registered, also those that begin later.
-    pub(crate) recorder: PrometheusRecorder,
+    pub(crate) recorder: DynRecorder,
 }

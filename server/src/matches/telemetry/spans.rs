@@ -17,6 +17,9 @@ use super::TickPhases;
 /// One in this many ticks is recorded as a span: one in ten seconds at 60 Hz.
 const TICKS_A_SPAN: u32 = 600;
 
+/// The span of a join, to which later spans of the same connection belong.
+pub(crate) type JoinSpan = SpanContext;
+
 /// Records spans, if they are exported.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spans {
@@ -39,7 +42,7 @@ impl Spans {
         address: SocketAddr,
         [handshake, whole]: [Duration; 2],
         outcome: Result<u16, &'static str>,
-    ) -> Option<SpanContext> {
+    ) -> Option<JoinSpan> {
         let tracer = self.tracer.as_ref()?;
         let [begin, end] = last(whole);
         let attributes = vec![
@@ -62,7 +65,7 @@ impl Spans {
     /// `join`. `is_sent` is false if the transfer was aborted.
     pub(crate) fn map_transfer(
         &self,
-        join: Option<SpanContext>,
+        join: Option<JoinSpan>,
         bytes: usize,
         time: Duration,
         is_sent: bool,

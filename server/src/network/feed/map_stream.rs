@@ -3,7 +3,6 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use obsp_proto::download::{Download, MAX_REQUEST};
-use opentelemetry::trace::SpanContext;
 use quinn::{Connection, RecvStream, SendStream, VarInt};
 use tokio::time::{sleep, timeout};
 use tracing::debug;
@@ -11,6 +10,7 @@ use tracing::debug;
 use crate::door::outgoing::Payer;
 use crate::matches::level::Level;
 use crate::matches::match_handle::MatchHandle;
+use crate::matches::telemetry::JoinSpan;
 use crate::network::rate::background::Background;
 use crate::network::rate::congestion::GameCongestion;
 
@@ -41,7 +41,7 @@ pub(crate) async fn serve(
     payer: Payer,
     level: Arc<Level>,
     game: Arc<MatchHandle>,
-    join: Option<SpanContext>,
+    join: Option<JoinSpan>,
 ) {
     let (begin, mut bytes) = (Instant::now(), 0);
     let sent = async {

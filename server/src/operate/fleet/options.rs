@@ -8,13 +8,13 @@ use crate::common::duration::parse_duration;
 const DEFAULT_PORT: u16 = 9358;
 /// The default of `--agones-health`. One sign of health may be lost within the five seconds that
 /// Agones waits by default.
-const DEFAULT_HEALTH: Duration = Duration::from_secs(2);
+const DEFAULT_HEALTH: &str = "2s";
 /// The default of `--agones-empty`: long enough for everybody to lose the connection and come back.
-const DEFAULT_EMPTY: Duration = Duration::from_secs(60);
+const DEFAULT_EMPTY: &str = "60s";
 
 /// The default of `--agones-reservation`: long enough for a slow machine to load the game and fetch
 /// the map.
-const DEFAULT_RESERVATION: Duration = Duration::from_secs(60);
+const DEFAULT_RESERVATION: &str = "60s";
 
 /// Whether and how the server reports to an Agones fleet.
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
@@ -29,18 +29,25 @@ pub struct AgonesOptions {
 
     /// Time between two signs of health, less than the fleet's `periodSeconds`
     #[arg(long, value_name = "D", env = "ARENA_AGONES_HEALTH", value_parser = parse_duration,
-          default_value = "2s")]
+          default_value = DEFAULT_HEALTH)]
     pub agones_health: Duration,
 
     /// Time after which an allocated match that nobody plays is offered to others again
     #[arg(long, value_name = "D", env = "ARENA_AGONES_EMPTY", value_parser = parse_duration,
-          default_value = "60s")]
+          default_value = DEFAULT_EMPTY)]
     pub agones_empty: Duration,
 
     /// Time for which an allocation reserves places, until its players join
     #[arg(long, value_name = "D", env = "ARENA_AGONES_RESERVATION", value_parser = parse_duration,
-          default_value = "60s")]
+          default_value = DEFAULT_RESERVATION)]
     pub agones_reservation: Duration,
+}
+
+impl AgonesOptions {
+    /// Whether the server belongs to a fleet.
+    pub(crate) fn is_member(&self) -> bool {
+        self.agones
+    }
 }
 
 impl Default for AgonesOptions {
@@ -48,9 +55,9 @@ impl Default for AgonesOptions {
         Self {
             agones: false,
             agones_port: DEFAULT_PORT,
-            agones_health: DEFAULT_HEALTH,
-            agones_empty: DEFAULT_EMPTY,
-            agones_reservation: DEFAULT_RESERVATION,
+            agones_health: parse_duration(DEFAULT_HEALTH).unwrap_or_default(),
+            agones_empty: parse_duration(DEFAULT_EMPTY).unwrap_or_default(),
+            agones_reservation: parse_duration(DEFAULT_RESERVATION).unwrap_or_default(),
         }
     }
 }

@@ -2,11 +2,11 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use metrics_exporter_prometheus::BuildError;
 use obsp_proto::server::JitterStats;
 use obsp_sim::{Counters, State, World};
 
 use super::server_telemetry::{ServerIdentity, ServerTelemetry};
+use crate::common::error::MetricsError;
 use crate::matches::telemetry::{Identity, Part, Telemetry, TickPhases};
 
 /// The bookkeeping of a server, without the server around it, for a bench to time.
@@ -28,7 +28,7 @@ impl Bookkeeping {
     ///
     /// # Errors
     /// The edges of a histogram are wrong, which would be a defect.
-    pub fn new(world: &World, tick_rate: u32) -> Result<Self, BuildError> {
+    pub fn new(world: &World, tick_rate: u32) -> Result<Self, MetricsError> {
         let identity = Identity {
             label: None,
             map: "bench",

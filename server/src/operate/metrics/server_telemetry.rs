@@ -3,22 +3,21 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
-
 use super::admin_metrics::AdminMetrics;
 use super::catalogue;
 use super::certificate_metrics::CertificateMetrics;
+use super::exporter::{self, Exporter};
 use super::log_metrics::LogMetrics;
 use super::process_metrics::ProcessMetrics;
 use super::socket_metrics::SocketMetrics;
 use super::webhook_metrics::WebhookMetrics;
+use crate::common::error::MetricsError;
 use crate::common::token_bucket::{Rate, TokenBucket};
 use crate::matches::telemetry::catalogue as matches_catalogue;
 use crate::matches::telemetry::match_metrics::build_info;
-use crate::matches::telemetry::network_metrics::path_metrics;
 use crate::matches::telemetry::pulse::Pulses;
-use crate::matches::telemetry::{Registry, Spans, tick_metrics};
+use crate::matches::telemetry::{Registry, Spans};
+use bytes::Bytes;
 
 /// A page of metrics that is younger than this is handed out again by
 /// [`ServerTelemetry::shared_page`]. So at most one page a second is made, however many visitors
@@ -51,7 +50,7 @@ pub(crate) struct ServerTelemetry {
     process: ProcessMetrics,
     socket: SocketMetrics,
     log: LogMetrics,
-    page: PrometheusHandle,
+    page: Exporter,
     /// The budget of pages that are made for Prometheus.
     scrapes: Mutex<TokenBucket>,
     /// The last page that was made, and when.
@@ -63,28 +62,9 @@ impl ServerTelemetry {
     ///
     /// # Errors
     /// The edges of a histogram are wrong, which would be a defect.
-    pub(crate) fn new(identity: &ServerIdentity) -> Result<Self, BuildError> {
-        let whole = |name: &str| Matcher::Full(name.to_owned());
-        let recorder = PrometheusBuilder::new()
-            .set_buckets_for_metric(
-                whole(matches_catalogue::TICK_DURATION),
-                &tick_metrics::DURATION_EDGES,
-            )?
-            .set_buckets_for_metric(
-                whole(matches_catalogue::TICK_PHASE),
-                &tick_metrics::PHASE_EDGES,
-            )?
-            .set_buckets_for_metric(
-                whole(matches_catalogue::TICK_DELAY),
-                &tick_metrics::DELAY_EDGES,
-            )?
-            .set_buckets_for_metric(whole(matches_catalogue::RTT), &path_metrics::RTT_EDGES)?
-            .set_buckets_for_metric(
-                whole(matches_catalogue::SNAPSHOT_RATE),
-                &path_metrics::SNAPSHOT_RATE_EDGES,
-            )?
-            .build_recorder();
-        let page = recorder.handle();
+    pub(crate) fn new(identity: &ServerIdentity) -> Result<Self, MetricsError> {
+        let (recorder, page) =
+            exporter::recorder().map_err(|error| MetricsError(error.to_string()))?;
         let register = || {
             matches_catalogue::describe();
             catalogue::describe();
@@ -100,7 +80,7 @@ impl ServerTelemetry {
             )
         };
         let (certificate, admin, webhook, pulses, process, socket, log) =
-            metrics::with_local_recorder(&recorder, register);
+            metrics::with_local_recorder(&*recorder, register);
         Ok(Self {
             certificate,
             admin,

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use super::effects::Effects;
 use super::level_view::LevelViews;
+use super::options::PageOptions;
 use super::replays::OtherMaps;
 use super::replays::rewind::Excerpts;
 use crate::matches::match_handle::MatchHandle;
@@ -43,10 +44,16 @@ impl PageState {
         game: Arc<MatchHandle>,
         telemetry: Arc<ServerTelemetry>,
         recording: Arc<recording::Latest>,
-        replay_dir: Option<PathBuf>,
-        replay_running: bool,
+        options: &PageOptions,
         contact_subscription: Arc<ContactSubscription>,
     ) -> Self {
+        let PageOptions { replay_dir, replay_running, .. } = options.clone();
+        if let Some(folder) = replay_dir.as_deref().filter(|folder| !folder.is_dir()) {
+            let folder = folder.display();
+            tracing::warn!(
+                "--replay-dir {folder}: the page offers no recordings until there is a folder of this name"
+            );
+        }
         Self {
             game,
             telemetry,

@@ -104,7 +104,8 @@ fn queries_of_ipv6_stand_beside_a_game_of_ipv4() {
     if bind::udp("[::1]:0".parse().unwrap(), &[]).is_err() {
         return eprintln!("skipped: no IPv6 here");
     }
-    let ports = QueryPorts::bind(&[query], &[game_at], Vec::new()).unwrap();
+    let options = QueryOptions { query: vec![query] };
+    let ports = QueryPorts::bind(&options, &[game_at], Vec::new()).unwrap();
     assert_eq!(ports.addresses().unwrap(), [query]);
 }
 

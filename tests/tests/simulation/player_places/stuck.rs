@@ -11,7 +11,7 @@ use obsp_client::quic::{Client, ClientEvent, Connector, Trust};
 use obsp_proto::control::{MapHash, PlayerName};
 use obsp_sim::Command;
 use server::soak::{Report, SoakOptions, soak};
-use server::{Options, Server};
+use server::{Options, PageOptions, Server};
 use tests::harness::pages::{get, metric};
 use tokio::time::timeout;
 
@@ -140,7 +140,7 @@ async fn metrics_tell_a_player_who_cannot_move_and_not_one_who_is_idle() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let options = Options {
         listen: vec![any_port],
-        http: any_port,
+        pages: PageOptions::at(any_port),
         max_players: 1,
         objects: 0,
         ..Options::new(map.path())

@@ -1,0 +1,35 @@
+//! Without the feature `cli`, the events of `tracing` go to the subscriber of the embedding program,
+//! if it has one.
+
+/// The options of the feature: none.
+pub(crate) mod options {
+    /// How the program logs.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args)]
+    pub struct LogOptions {}
+}
+
+/// A log filter that cannot be used, of which there is none.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no log")]
+pub(crate) enum FilterError {}
+
+/// This process has no log of ours.
+pub(crate) fn set_filter(_: &str) -> Option<Result<(), FilterError>> {
+    None
+}
+
+/// Why a line is not in the log: there is no log of ours that could lose lines.
+#[derive(Clone, Copy)]
+pub(crate) enum LostLine {}
+
+impl LostLine {
+    pub(crate) const ALL: [Self; 0] = [];
+
+    pub(crate) fn label(self) -> &'static str {
+        match self {}
+    }
+
+    pub(crate) fn counted(self) -> u64 {
+        match self {}
+    }
+}
