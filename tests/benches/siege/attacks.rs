@@ -76,7 +76,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     attack("idle handshakes", "130 handshakes that go no further", 130, One::IdleHandshake),
     attack(
         "broken handshakes",
-        "8 begin handshakes and break them off, 100 a second each",
+        "8 begin handshakes and break them off, as fast as they can",
         8,
         One::AbortedHandshake,
     ),
