@@ -332,6 +332,6 @@ fn max_join_wait(duration: Option<Duration>) -> Duration {
 fn name(number: u32) -> PlayerName {
     match PlayerName::new(&format!("bot {}", number + 1)) {
         Ok(name) => name,
-        Err(error) => unreachable!("a word and a number make a name: {error}"),
+        Err(error) => unreachable!("the name of bot {} is refused: {error}", number + 1),
     }
 }

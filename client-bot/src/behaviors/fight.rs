@@ -15,7 +15,7 @@ const EYES: f64 = 22.0 / 56.0;
 const FAR: f64 = 400.0;
 const NEAR: f64 = 120.0;
 
-/// Largest change of heading in a tick, in steps of a command: 600 degrees a second at 60 Hz, as
+/// Largest change of heading in a tick, in steps of a command's angle: 600 degrees a second at 60 Hz, as
 /// fast as a good player.
 const TURN: i32 = 1800;
 
@@ -28,7 +28,7 @@ const CHECK_INTERVAL: u64 = 20;
 /// A bot that moves less than this between two checks, in units, is stuck.
 const MIN_PROGRESS: f64 = 8.0;
 
-/// Maximum aiming error for a shot, in steps of a command.
+/// Largest error in heading at which the bot shoots, in steps of a command's angle.
 const AIM: i32 = 500;
 
 /// Steps of a command's angles in a turn.

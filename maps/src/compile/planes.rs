@@ -36,8 +36,8 @@ impl PlaneId {
     }
 }
 
-/// Two planes whose normals differ by less than this are the same if the vertices of the face lie
-/// on both. Normals computed from different points of one plane differ by far less than this.
+/// Two planes whose normals differ by less than this are the same if the vertices of the added face
+/// lie on both. Normals computed from different points of one plane differ by far less than this.
 const NORMALS_AGREE: f64 = 1e-5;
 
 /// All planes of a map. Each is stored once, with its leading normal component

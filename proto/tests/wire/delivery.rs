@@ -296,7 +296,7 @@ fn chat_lines_are_received_and_floods_are_rejected() {
     }
     let (heard, _) = exchange(&mut game.server, &mut game.client, Time::ZERO);
     let said = |number| Event::Said(ChatLine::new(&format!("line {number}")).unwrap());
-    assert_eq!(heard, [0, 1, 2, 3, 4].map(said), "lines beyond the limit are dropped");
+    assert_eq!(heard, [0, 1, 2, 3, 4].map(said), "not exactly the first five lines were delivered");
     assert_eq!(game.server.stats().excess_lines, 3);
     let line = encode_client_message(&ClientMessage::Say(ChatLine::new("flood").unwrap()));
     let flood = line.repeat(200);

@@ -174,8 +174,8 @@ fn a_loaded_match_goes_on_as_the_saved_one() {
     assert!(asleep > 100 && missiles > 10 && contacts > 100, "{asleep} {missiles} {contacts}");
     assert!(
         deaths > 0 && waiting > 0,
-        "no player waited, dead, in a save: {deaths} deaths, \
-                                        {waiting} waiting"
+        "the matches covered too little: {deaths} deaths, and {waiting} entities in saves waited \
+         for a place; both must be above 0"
     );
 }
 

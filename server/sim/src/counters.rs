@@ -33,8 +33,8 @@ pub struct Counters {
     /// Estimated cost of the bodies in the last tick: the number of awake bodies plus the number
     /// of pairs of parts that touch.
     pub bodies_cost: u64,
-    /// Islands that the last tick simulated more cheaply because its bodies cost more than its
-    /// budget, and islands in which bodies made up for a skipped tick.
+    /// Islands that the last tick simulated more cheaply because all bodies together cost more than
+    /// the budget of a tick. Islands whose bodies made up for a skipped tick count as well.
     pub degraded_islands: u64,
     /// Bodies of the degraded islands that are simulated at half rate.
     pub half_rate: u64,

@@ -30,7 +30,7 @@ pub(crate) fn open_regular_in(folder: &Path, name: &Path) -> io::Result<File> {
     let is_plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
     if !is_plain {
         let shown = name.display();
-        return Err(invalid(format!("{shown} is not the plain name of a file in a folder")));
+        return Err(invalid(format!("{shown} is not a bare file name, without folders")));
     }
     let path = folder.join(name);
     // The flag below refuses links. This check exists only for its message, because systems report

@@ -2,8 +2,8 @@
 //!
 //! The simulation's own counters are read from the published state on request
 //! ([`Telemetry::observe`]), not copied every tick. The series carry the name of the match
-//! (`match_label`) if the server has several. The module of operating has the metrics that a server
-//! has once, and the page of all metrics.
+//! (`match_label`) if the server has several. Metrics that exist once for a server, and the page of
+//! all metrics, are in `operate::metrics`.
 
 pub(crate) mod catalogue;
 mod heartbeat;

@@ -34,8 +34,9 @@ const BYTES: Rate = Rate { per_second: 64.0 * 1024.0, burst: 256.0 * 1024.0 };
 /// Bytes of a datagram that acknowledges one of the server's.
 const ACKNOWLEDGEMENT: f64 = 64.0;
 
-/// QUIC's stream frames. Most of what a client sends on its streams, also in HTTP/3, fits into a
-/// few. Capsules and empty HTTP/3 frames travel in them, so this limit also covers those.
+/// QUIC stream frames that a client may send. Most of what a client sends on its streams, HTTP/3
+/// included, fits into a few stream frames. Capsules and empty HTTP/3 frames travel in stream frames,
+/// so this limit covers them too.
 const STREAM_FRAMES: Rate = Rate { per_second: 10.0, burst: 256.0 };
 
 /// Counts of everything that a client has sent so far.

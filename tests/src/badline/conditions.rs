@@ -8,8 +8,8 @@ use std::time::Duration;
 pub struct Conditions {
     /// Time that each datagram takes.
     pub delay: Duration,
-    /// Maximum that is added to or taken from the delay, evenly distributed. A jitter above the
-    /// time between two datagrams reorders them.
+    /// The delay varies by up to this much, evenly in both directions. A jitter above the time
+    /// between two datagrams reorders them.
     pub jitter: Duration,
     /// Share of datagrams that are lost, 0 to 1.
     pub loss: f64,

@@ -7,7 +7,7 @@ use obsp::{CompileError, Options, Source, Spaces};
 use obsp_sim::Random;
 use serde::Serialize;
 
-/// The models of a heap's bodies. They take turns.
+/// The models of a heap's bodies. From body to body, the models are used in rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum HeapModels {

@@ -88,7 +88,10 @@ async fn a_stated_proxy_tells_the_client_whom_bans_and_limits_see() {
     }
     let banned = Proxy::start(V4, server, "192.0.2.7:5".parse().unwrap());
     let error = join_at(banned.address).await.unwrap_err();
-    assert!(!error.contains("no server answers"), "refused at once: {error}");
+    assert!(
+        !error.contains("no server answers"),
+        "the banned address got no answer instead of a refusal: {error}"
+    );
     // A datagram of a proxy without a header is dropped.
     assert!(join_at(server).await.unwrap_err().contains("no server answers"));
     end(running).await;

@@ -1,4 +1,4 @@
-//! Who may see a match: with `--max-spectators 0` nobody but its players and the operators.
+//! With `--max-spectators 0`, only its players and the operators may see a match.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;

@@ -63,17 +63,19 @@ fn judge(a: &Figure, at_a: At, b: &Figure, at_b: At, nudge: DVec3) -> Result<boo
     let said = separation(&a.solid, at_a, &b.solid, at_b);
     let truly_meet = meets(DVec3::ZERO);
     if let Some(gap) = said.filter(|_| truly_meet) {
-        return Err(format!("the simulation finds a gap of {gap}, but they interpenetrate"));
+        return Err(format!("the simulation finds a gap of {gap}, but the bodies interpenetrate"));
     }
     if said.is_none() && !truly_meet && !nudges().any(|nudge| meets(nudge * TOUCHING)) {
         return Err(format!(
-            "the simulation finds an overlap, but they are more than {} apart",
+            "the simulation finds an overlap, but the bodies are more than {} apart",
             TOUCHING * 0.5
         ));
     }
     // No motion shorter than the gap may make them meet.
     if let Some(gap) = said.filter(|gap| meets(nudge * (gap * 0.999))) {
-        return Err(format!("the simulation finds a gap of {gap}, but they meet after less"));
+        return Err(format!(
+            "the simulation finds a gap of {gap}, but the bodies meet after a shorter motion"
+        ));
     }
     let clear = said.is_some_and(|gap| gap > MARGIN);
     for stages in [Stages::ALL, Stages::default(), Stages::EXACT.with(Stage::BspHard)] {

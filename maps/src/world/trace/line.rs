@@ -14,9 +14,10 @@ use crate::world::onion::{
     Child, MAX_DEPTH, Node, OnionTree, PARALLEL, PlaneSide, Target, rounding,
 };
 
-/// Number of times that a segment in a plane may change between the solids on both sides before it
-/// counts as blocked. Real maps need a handful of changes. The bound keeps one trace from visiting
-/// a contrived tree over and over.
+/// A segment that lies in a plane is blocked where both sides of the plane are solid. To find that
+/// place, the search alternates between the two sides. After this many rounds it takes the later of
+/// the two hits. Real maps need a handful of rounds. The bound keeps one trace from visiting a
+/// contrived tree over and over.
 const MAX_COPLANAR_STEPS: u32 = 256;
 
 /// A stretch whose ends are both farther than this from a plane, in units, and on one

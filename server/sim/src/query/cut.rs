@@ -69,7 +69,7 @@ mod tests {
         }
         assert!(cut.rows.iter().all(|row| row.len() == cut.rows[0].len()));
         assert!(cut.rows.len() <= 256 && cut.rows[0].len() <= 256);
-        // In the void around the map no size has room.
+        // No size has room in the void around the map.
         assert!(cut.rows[0].chars().all(|digit| digit == '4'), "{}", cut.rows[0]);
     }
 }

@@ -306,7 +306,7 @@ fn props_stand_where_the_map_has_them() {
     world.step(&[]);
     let plank = world.entities.get(0).and_then(Entity::placement).expect("the plank");
     let along = plank.pose().orientation * DVec3::X;
-    assert!(along.y.abs() > 0.99, "the barrel points along {along}");
+    assert!(along.y.abs() > 0.99, "the plank points along {along} instead of along the y axis");
 }
 
 #[test]

@@ -149,7 +149,10 @@ fn enter(prepared: Prepared, pipeline: &LevelPipeline, game: &MatchHandle) {
     // The channel has room for one world, and the last one was entered before this one was
     // prepared.
     if pipeline.worlds.try_send(NextWorld { simulation, level, recorder }).is_err() {
-        warn!("the tick thread did not take the next world");
+        warn!(
+            "the match stays on its map: the tick thread has ended, or has not taken the map before; \
+             no other map can follow until the server is restarted"
+        );
     }
 }
 

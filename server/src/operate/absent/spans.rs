@@ -11,7 +11,7 @@ pub(crate) mod options {
     pub struct OtlpOptions {}
 }
 
-/// An exporter, of which there is none.
+/// Has no values: without the feature `otlp` there is no exporter.
 #[derive(Debug)]
 pub(crate) enum Exporter {}
 

@@ -64,7 +64,9 @@ pub(super) async fn deliver_all(
         }
     };
     if timeout(PATIENCE, rest).await.is_err() {
-        warn!("the webhook did not take the last posts in time");
+        warn!(
+            "the last posts to the webhook are lost: it did not take them within {PATIENCE:?} of the server's end"
+        );
     }
 }
 

@@ -22,7 +22,8 @@ pub(crate) struct Cost {
     pub(crate) not_slicing: f64,
 }
 
-/// Measures both ways with a cube half as wide as the world, in its middle.
+/// Measures both ways with a cube in the middle of the world. The side of the cube is half the
+/// longest side of the world.
 pub(crate) fn measure(world: &World) -> Cost {
     let bounds = world.bounds();
     let (centre, side) = (bounds.centre(), (bounds.max - bounds.min).max_element() * 0.5);

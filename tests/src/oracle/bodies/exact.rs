@@ -21,8 +21,9 @@ pub(super) fn crosses(p: DVec3, q: DVec3, [a, b, c]: [DVec3; 3]) -> bool {
     turns == [1; 3] || turns == [-1; 3]
 }
 
-/// Ends of rays from a point. They are far outside any world, and unlikely to lie in a plane with
-/// an edge. If one does, the next is used.
+/// Far ends of the rays that are cast from a point, outside any world. A ray that meets an edge or a
+/// corner, or that ends in the plane of a triangle, is given up, and the next one is cast. With these
+/// coordinates that is unlikely.
 const FAR: [DVec3; 6] = [
     DVec3::new(1_048_573.3, 611_953.7, 824_633.1),
     DVec3::new(-917_519.9, 1_039_763.3, 402_653.7),
