@@ -78,15 +78,8 @@ async fn serve_at(endpoint: quinn::Endpoint, all: Endpoints, games: Arc<MatchHan
                     Verdict::Admit(permit) => {
                         connections.spawn(connection::serve(incoming, permit, Arc::clone(&games)));
                     }
-                    Verdict::Prove | Verdict::Refuse(_) if !may_answer(game, &incoming) => {
-                        incoming.ignore();
-                    }
-                    Verdict::Prove if incoming.may_retry() => {
-                        game.telemetry.network.retries.increment(1);
-                        // `retry` fails only where `may_retry` is false.
-                        let _ = incoming.retry();
-                    }
-                    Verdict::Prove | Verdict::Refuse(_) => incoming.refuse(),
+                    Verdict::Prove => turn_away(game, incoming, None),
+                    Verdict::Refuse(limit) => turn_away(game, incoming, Some(limit)),
                 },
                 None => break,
             },
@@ -112,33 +105,43 @@ async fn serve_at(endpoint: quinn::Endpoint, all: Endpoints, games: Arc<MatchHan
     let _ = timeout_at(deadline.into(), endpoint.wait_idle()).await;
 }
 
-/// Whether an attempt that becomes no connection is answered at all. Attempts that are not are
-/// counted.
-fn may_answer(game: &MatchHandle, incoming: &quinn::Incoming) -> bool {
-    let may = game.admission.may_answer(incoming.remote_address().ip(), Instant::now());
-    if !may {
-        game.telemetry.network.limited(Limit::Answers);
+/// Decides on a connection attempt.
+fn ask(game: &MatchHandle, incoming: &quinn::Incoming, has_room: bool) -> Verdict {
+    let address = incoming.remote_address().ip();
+    if !has_room {
+        Verdict::Refuse(Limit::Connections)
+    } else if game.access.is_banned(address) {
+        Verdict::Refuse(Limit::Ban)
+    } else {
+        game.admission.ask(address, incoming.remote_address_validated(), Instant::now())
     }
-    may
 }
 
-/// Decides on a connection attempt. A refusal is counted and logged.
-fn ask(game: &MatchHandle, incoming: &quinn::Incoming, has_room: bool) -> Verdict {
-    let address = incoming.remote_address();
-    let (verdict, reason) = if !has_room {
-        (Verdict::Refuse(Limit::Connections), Reason::Overloaded)
-    } else if game.access.is_banned(address.ip()) {
-        (Verdict::Refuse(Limit::Ban), Reason::Banned)
-    } else {
-        let is_proven = incoming.remote_address_validated();
-        let verdict = game.admission.ask(address.ip(), is_proven, Instant::now());
-        (verdict, Reason::AddressLimit)
-    };
-    if let Verdict::Refuse(limit) = verdict {
-        let network = &game.telemetry.network;
-        network.refused(reason);
-        network.limited(limit);
-        info!(reason = reason.code(), %address, limit = limit.label(), "refused: {reason}");
+/// Answers an attempt that becomes no connection, unless too many were answered lately. It is
+/// refused because of a limit, or asked to prove its address. A refusal is counted and logged.
+fn turn_away(game: &MatchHandle, incoming: quinn::Incoming, limit: Option<Limit>) {
+    let (network, address) = (&game.telemetry.network, incoming.remote_address());
+    if !game.admission.may_answer(address.ip(), Instant::now()) {
+        network.limited(Limit::Answers);
+        return incoming.ignore();
     }
-    verdict
+    let Some(limit) = limit else {
+        if incoming.may_retry() {
+            network.retries.increment(1);
+            // `retry` fails only where `may_retry` is false.
+            let _ = incoming.retry();
+        } else {
+            incoming.refuse();
+        }
+        return;
+    };
+    let reason = match limit {
+        Limit::Connections => Reason::Overloaded,
+        Limit::Ban => Reason::Banned,
+        _ => Reason::AddressLimit,
+    };
+    network.refused(reason);
+    network.limited(limit);
+    info!(reason = reason.code(), %address, limit = limit.label(), "refused: {reason}");
+    incoming.refuse();
 }

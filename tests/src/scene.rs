@@ -25,7 +25,10 @@ pub use landing::{
 pub use pen::{HeapModels, pen};
 pub use table::{Row, Table};
 
-/// Maximum number of threads that a scene may use: the server's own limit.
+/// The map of the single landing, wherever the program is started.
+const TERRAIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../maps/terrain.obsp");
+
+/// Maximum number of threads that a scene may use: as many as a server may use today.
 const MAX_THREADS: u16 = 8;
 
 /// The command line of the program `scene`.
@@ -51,7 +54,7 @@ pub enum Scene {
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 pub struct LandingOptions {
     /// Compiled map with ground to land on
-    #[arg(long, value_name = "PATH", default_value = "maps/terrain.obsp")]
+    #[arg(long, value_name = "PATH", default_value = TERRAIN)]
     pub map: PathBuf,
 
     /// Land this many hovertanks, 1 to 64, at once instead of one. The pad of each tank lies under the
@@ -95,7 +98,7 @@ impl Default for LandingOptions {
     /// The defaults of the command line.
     fn default() -> Self {
         Self {
-            map: "maps/terrain.obsp".into(),
+            map: TERRAIN.into(),
             landers: None,
             hard_case: HardCase::default(),
             time_stages: false,

@@ -408,10 +408,9 @@ async fn ten_thousand_half_open_attempts_are_asked_to_prove_their_address() {
     }
     flood.join().unwrap();
     let retries = metric(&running, "game_retries_total").await;
-    let ignored = metric(&running, "game_limits_hit_total{limit=\"answers\"}").await;
     assert!(
-        retries + ignored > f64::from(ATTEMPTS) * 0.9,
-        "of {ATTEMPTS} attempts, only {retries} were asked to prove their address and {ignored} ignored"
+        retries > f64::from(ATTEMPTS) * 0.9,
+        "only {retries} of {ATTEMPTS} attempts were asked to prove their address"
     );
     let mut open = 0.0;
     for state in ["opening", "playing", "watching", "closing"] {

@@ -111,7 +111,7 @@ impl Admission {
         let handshakes = if is_exempt { EXEMPT_HANDSHAKES } else { HANDSHAKES };
         let mut table = self.lock();
         let own = table.unfinished.iter().filter(|other| other.address == address).count();
-        // The address may be forged, so an attempt alone makes no entry.
+        // The address may be forged, so only an attempt that is admitted or answered makes an entry.
         let entry = table.entries.get_mut(&address);
         let wait =
             entry.map_or(Duration::ZERO, |entry| entry.handshakes.wait(handshakes, 1.0, now));
@@ -152,8 +152,10 @@ impl Admission {
         if !table.answers.wait(ANSWERS, 1.0, now).is_zero() {
             return false;
         }
-        let entry = table.entry(AddressKey::from(address), now);
-        let may = is_exempt || entry.answers.take(ANSWERS_PER_ADDRESS, 1.0, now);
+        let may = is_exempt || {
+            let entry = table.entry(AddressKey::from(address), now);
+            entry.answers.take(ANSWERS_PER_ADDRESS, 1.0, now)
+        };
         if may {
             table.answers.charge(ANSWERS, 1.0, now);
         }

@@ -214,7 +214,8 @@ fn access_rules(options: &Options, shares: &Shares) -> Result<AccessRules, Start
         mutes,
         origins: Origins::new(&options.allow_origin, options.advertise.as_ref()),
         clock: Clock::default(),
-        max_spectators: options.max_spectators,
+        // Spectators come by WebTransport only.
+        max_spectators: if cfg!(feature = "webtransport") { options.max_spectators } else { 0 },
     })
 }
 

@@ -97,7 +97,7 @@ fn run(script: &str, folder: &Path) -> ExitStatus {
         .env("PATH", paths)
         .env("TMPDIR", &temporary)
         // Servers keep their state there.
-        .env("XDG_STATE_HOME", &temporary)
+        .env("STATE_DIRECTORY", &temporary)
         .stderr(log.try_clone().expect("the handle of the log can be cloned"))
         .stdout(log)
         .stdin(Stdio::null());

@@ -41,7 +41,8 @@ pub(super) fn writing() -> OpenOptions {
 pub(crate) enum Lock {
     /// Nobody writes the file.
     Free,
-    /// A server writes the file: this one or another.
+    /// A server writes the file: this one or another. On Windows, somebody may also read the file
+    /// and not let others write meanwhile.
     Held,
     /// The file system has no locks.
     Unknown,

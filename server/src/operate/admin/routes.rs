@@ -367,7 +367,8 @@ async fn set_log(body: Bytes) -> Outcome<views::Done> {
     match crate::operate::log::set_filter(&filter) {
         Some(Ok(())) => done(format!("logging {filter:?}")),
         Some(Err(error)) => Err(wrong(error)),
-        None => Err(Refusal(StatusCode::CONFLICT, "this process has no log".to_owned())),
+        None => Err(Refusal(StatusCode::CONFLICT, "the server does not write the log of this process; set the filter of the program's own \
+             `tracing` subscriber".to_owned())),
     }
 }
 

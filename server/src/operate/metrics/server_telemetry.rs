@@ -3,6 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+
 use super::admin_metrics::AdminMetrics;
 use super::catalogue;
 use super::certificate_metrics::CertificateMetrics;
@@ -17,7 +19,6 @@ use crate::matches::telemetry::catalogue as matches_catalogue;
 use crate::matches::telemetry::match_metrics::build_info;
 use crate::matches::telemetry::pulse::Pulses;
 use crate::matches::telemetry::{Registry, Spans};
-use bytes::Bytes;
 
 /// A page of metrics that is younger than this is handed out again by
 /// [`ServerTelemetry::shared_page`]. So at most one page a second is made, however many visitors
