@@ -16,6 +16,8 @@ mod status;
 
 use std::path::{Path, PathBuf};
 
+#[cfg(test)]
+pub(crate) use file::open_for_writing;
 pub(crate) use file::{Lock, is_recording};
 pub(crate) use keeper::Keeper;
 pub(crate) use latest::Latest;

@@ -22,18 +22,24 @@ pub(crate) fn is_recording(file: &mut File) -> io::Result<bool> {
     Ok(start == RECORDING)
 }
 
-/// How a server opens a recording to write it. On Windows, nobody else may open the file for writing
-/// meanwhile, because a lock would keep everybody from reading it.
-pub(super) fn writing() -> OpenOptions {
-    let mut options = OpenOptions::new();
+/// Opens a recording for writing, and marks it as being written until it is closed ([`Lock::Held`]).
+/// Unix locks it; where a file cannot be locked, keepers leave it alone. A lock of Windows would keep
+/// everybody from reading the file. So there, nobody else may open it for writing meanwhile.
+///
+/// # Errors
+/// The system's error.
+pub(crate) fn open_for_writing(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.write(true);
     #[cfg(windows)]
     {
         const SHARE_READ: u32 = 1;
         const SHARE_DELETE: u32 = 4;
-        std::os::windows::fs::OpenOptionsExt::share_mode(&mut options, SHARE_READ | SHARE_DELETE);
+        std::os::windows::fs::OpenOptionsExt::share_mode(options, SHARE_READ | SHARE_DELETE);
     }
-    options
+    let file = options.open(path)?;
+    #[cfg(unix)]
+    let _ = file.try_lock();
+    Ok(file)
 }
 
 /// The lock that a server holds on a recording while it writes.
@@ -82,7 +88,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::matches::recording::keeper::hold;
 
     #[test]
     fn a_recording_is_told_by_its_start_and_a_writer_by_its_lock() {
@@ -100,8 +105,7 @@ mod tests {
         let mut text = String::new();
         file.read_to_string(&mut text).unwrap();
         assert_eq!(text, "OBSR and more");
-        let writer = writing().open(&path).unwrap();
-        hold(&writer);
+        let writer = open_for_writing(&mut OpenOptions::new(), &path).unwrap();
         assert_eq!(Lock::of(&file, &path), Lock::Held);
         drop(writer);
         // A check leaves the file unlocked, so a second check finds the same.

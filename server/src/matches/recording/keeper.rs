@@ -4,7 +4,7 @@
 //! recording. A recording that any server is still writing is never deleted, because its writer
 //! holds a lock on the file.
 
-use std::fs::{File, remove_file};
+use std::fs::remove_file;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,16 +80,6 @@ impl Keeper {
             }
             std::thread::sleep(POLL_INTERVAL);
         }
-    }
-}
-
-/// Marks a new recording as being written, until it is closed. Where a file cannot be locked, its
-/// keeper leaves it alone.
-pub(super) fn hold(file: &File) {
-    // Windows would keep everybody from reading a locked file. There, the writer is told by the way
-    // in which it opened the file (`writing`).
-    if cfg!(unix) {
-        let _ = file.try_lock();
     }
 }
 
@@ -182,7 +172,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::matches::recording::file::writing;
+    use crate::matches::recording::file::open_for_writing;
 
     /// A folder that is removed when this value is dropped.
     struct Folder(PathBuf);
@@ -200,7 +190,7 @@ mod tests {
             let mut content = crate::matches::recording::file::RECORDING.to_vec();
             content.resize(bytes, 0);
             fs::write(self.0.join(name), content).unwrap();
-            let file = File::options().write(true).open(self.0.join(name)).unwrap();
+            let file = fs::File::options().write(true).open(self.0.join(name)).unwrap();
             file.set_modified(now - Duration::from_secs(age)).unwrap();
         }
 
@@ -298,8 +288,8 @@ mod tests {
     #[test]
     fn a_recording_that_is_written_is_never_deleted() {
         let (folder, path, now) = three("keeper-running");
-        let writer = writing().open(folder.0.join("match.obsr.1")).unwrap();
-        hold(&writer);
+        let written = folder.0.join("match.obsr.1");
+        let writer = open_for_writing(&mut fs::OpenOptions::new(), &written).unwrap();
         let limits = Limits { bytes: Some(1), ..Limits::default() };
         assert_eq!(keep(&path, limits, now), 2);
         assert_eq!(folder.names(), ["match.obsr.1"]);

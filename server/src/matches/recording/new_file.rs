@@ -3,8 +3,7 @@ use std::fs::{File, OpenOptions, metadata, remove_file};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::file::writing;
-use super::keeper::hold;
+use super::file::open_for_writing;
 
 /// Maximum number of numbered files of one name. Each restart tries the names from the first, so this also
 /// bounds how long that takes.
@@ -32,11 +31,8 @@ impl NewFile {
         }
         for number in 0..=MOST_NUMBERED {
             let path = numbered(path, number);
-            match writing().create_new(true).open(&path) {
-                Ok(file) => {
-                    hold(&file);
-                    return Ok(Self { path, file, created: true });
-                }
+            match open_for_writing(OpenOptions::new().create_new(true), &path) {
+                Ok(file) => return Ok(Self { path, file, created: true }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }

@@ -90,6 +90,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::matches::recording::open_for_writing;
 
     /// A folder, which is removed when it is dropped.
     struct Folder(PathBuf);
@@ -168,13 +169,10 @@ mod tests {
         let shown = folder.offered(true, vec![path.clone()]);
         assert!(names(&shown) == ["match.rec"] && finds(&shown, "match.rec"));
         // Another server may be writing the recording.
-        if cfg!(unix) {
-            let writing = File::options().write(true).open(path).unwrap();
-            writing.lock().unwrap();
-            let hidden = folder.offered(false, Vec::new());
-            assert!(names(&hidden).is_empty() && !finds(&hidden, "match.rec"));
-            drop(writing);
-            assert_eq!(names(&hidden), ["match.rec"]);
-        }
+        let writer = open_for_writing(&mut File::options(), &path).unwrap();
+        let hidden = folder.offered(false, Vec::new());
+        assert!(names(&hidden).is_empty() && !finds(&hidden, "match.rec"));
+        drop(writer);
+        assert_eq!(names(&hidden), ["match.rec"]);
     }
 }
