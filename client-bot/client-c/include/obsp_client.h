@@ -374,7 +374,7 @@ ObspClient *obsp_connect(const char *server,
                          double now);
 
 // Makes a client as `obsp_connect` does, for a server whose certificate an authority has issued.
-// Such a client needs no new pin when the certificate is renewed. `authority` is the text of a PEM
+// The client needs no new pin when the certificate is renewed. `authority` is the text of a PEM
 // file with the certificates of the trusted authorities, such as Let's Encrypt's roots or your own
 // authority. The server's certificate must carry the name, or the address, that `server` gives.
 // Returns null if it fails.
