@@ -85,7 +85,7 @@ pub enum ModelError {
         /// The first words of the text; none if it is empty.
         first: Option<ObjPlace>,
     },
-    /// The text contains something that is neither a vertex nor a polygon, and has a shape.
+    /// The text describes a shape by something other than vertices and polygons, such as a curve.
     #[error("model {model}.obj:{place}: {reason}")]
     NoPolygon {
         /// Name of the model.
@@ -296,7 +296,7 @@ impl Model {
         self.material
     }
 
-    /// This model with missiles as its bodies, which players do not shove.
+    /// This model with missiles as its bodies. Players do not shove missiles.
     pub fn as_missile(self) -> Self {
         Self { kind: BodyKind::Missile, ..self }
     }
@@ -312,7 +312,7 @@ impl Model {
         self.kind
     }
 
-    /// Whether bodies of the model are missiles, which players do not shove.
+    /// Whether bodies of the model are missiles. Players do not shove missiles.
     pub fn is_missile(&self) -> bool {
         self.kind == BodyKind::Missile
     }

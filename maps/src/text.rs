@@ -43,7 +43,8 @@ pub fn bytes_without_mark(bytes: &[u8]) -> Result<&[u8], WideText> {
     }
 }
 
-/// Whether a text may begin with a byte. Files that are not text often begin with a small number.
+/// Whether a text may begin with this byte. Files that are not text often begin with a small
+/// number.
 fn is_written(byte: u8) -> bool {
     byte.is_ascii_graphic() || byte.is_ascii_whitespace()
 }

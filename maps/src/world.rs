@@ -197,8 +197,8 @@ impl World {
         self.parts.sealed.contains(size)
     }
 
-    /// Whether the map is sealed for the bare point, as Quake's compilers ask. In a map without
-    /// such a size, whether it is sealed for every size.
+    /// Whether the map is sealed for the bare point, as Quake's compilers demand. If the world has
+    /// no such size, whether the map is sealed for every size.
     pub fn is_sealed(&self) -> bool {
         let spaces = &self.parts.spaces;
         match spaces.iter().find(|(_, size)| size.is_point()) {
@@ -225,10 +225,10 @@ impl World {
         self.parts.onion.solidity(point)
     }
 
-    /// The leaf of the onion BSP that contains `point`, and the sizes for which it
-    /// is solid. A point exactly on a dividing plane lies in the leaf in front
-    /// of it, which may be solid although the point, by [`World::solidity`],
-    /// only touches. `None` beyond [`UNIVERSE`].
+    /// The leaf of the onion BSP that contains `point`, and the sizes for which it is solid. A
+    /// point exactly on a dividing plane belongs to the leaf in front of the plane. This leaf may
+    /// be solid although the point only touches it and is empty by [`World::solidity`]. `None`
+    /// beyond [`UNIVERSE`].
     ///
     /// ```
     /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
@@ -260,7 +260,7 @@ impl World {
     }
 
     /// The surface nearest to a box of this size whose centre is at `point`, if it is within
-    /// `radius` units. A mover uses it to keep a distance from surfaces that is larger than
+    /// `radius` units. With this query a mover keeps a distance from surfaces that is larger than
     /// rounding.
     ///
     /// ```

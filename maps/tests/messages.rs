@@ -29,9 +29,9 @@ fn prism(sides: u32) -> String {
 
 #[test]
 fn messages() {
-    // A brush of 1,000 sides: "draw terrain with fewer brushes", without a line. Such a brush
-    // compiles now, and the error about a brush with too many faces has its line, its faces and the
-    // limit.
+    // For a brush of 1,000 sides the error was "draw terrain with fewer brushes", without a line.
+    // Such a brush compiles now, and the error about a brush with too many faces has its line, its
+    // faces and the limit.
     let map = |brushes: &str| {
         let text = format!("{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n");
         let source = Source::from_text("round.map", text);
@@ -47,13 +47,14 @@ fn messages() {
         "round.map:15: brush left out: it has 1102 faces; at most 1024 are possible: divide it"
     );
 
-    // `from_obj` of a text that is no OBJ: "its volume is 0".
+    // For a text that is no OBJ the error was "its volume is 0".
     let error = Model::from_obj("door", "\n{ \"classname\" \"func_door\" }\n");
     let error = error.expect_err("the map is refused").to_string();
     let seen = "door.obj:2:1: \"{ \\\"classname\\\" \\\"func_door\\\" }\" was seen: no faces";
     assert!(error.contains(seen) && !error.contains("volume"), "{error}");
 
-    // An OBJ with a byte order mark: "index out of bounds". The mark is not part of the text.
+    // For an OBJ with a byte order mark the error was "index out of bounds". Now the mark is not
+    // part of the text.
     let text = "v 0 0 0\nv 6 0 0\nv 0 6 0\nv 0 0 6\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
     let marked = Model::from_obj("corner", &format!("\u{feff}{text}"));
     let marked = marked.unwrap_or_else(|error| panic!("{error}"));

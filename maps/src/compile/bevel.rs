@@ -8,10 +8,11 @@
 //!
 //! All normals that support the cell at a corner make a patch of the sphere of directions. The
 //! patch's corners are the normals of the planes that meet there, and its borders are the edges.
-//! Bevels are put on the borders until neighbours are within the limit angle, and inside the patch
-//! until no direction is farther from all normals than the middle of three normals that are the
-//! limit angle apart. Then the distance of a point of the grown cell from the cell is at most a
-//! fixed multiple of the body's size.
+//! Bevels are put on the borders until neighbouring normals are within the limit angle. Then bevels
+//! are put inside the patch, until every direction is close enough to a normal. The middle of three
+//! normals that are the limit angle apart is as far from a normal as is allowed. With this bound,
+//! the distance of a point of the grown cell from the cell is at most a fixed multiple of the
+//! body's size.
 
 use std::fmt;
 
@@ -41,8 +42,8 @@ const MAX_AT_CORNER: usize = 32;
 /// to find the farthest direction grows with the fourth power of their number.
 const MANY_AT_CORNER: usize = 48;
 
-/// Minimum distance on the sphere of directions between the normals that are left when they are
-/// thinned out: six degrees. Bevels at such a corner may be farther apart by as much.
+/// Minimum angle between two normals after thinning: six degrees. At such a corner the angle
+/// between bevels may exceed the limit by as much.
 const SPARSE: f64 = 0.1;
 
 /// The greatest angle in degrees between the normals of two neighbouring planes of a solid cell
@@ -170,8 +171,8 @@ fn add(planes: &mut Vec<Plane>, corners: &[DVec3], normal: DVec3) {
 
 /// Bevels the inside of a corner, first in the direction that is farthest from all normals.
 fn bevel_corner(planes: &mut Vec<Plane>, corners: &[DVec3], corner: DVec3, limit: f64) {
-    // The cosine of the angle between each of three directions that are `limit` apart and their
-    // middle.
+    // Three directions are `limit` apart. This is the cosine of the angle from each of them to
+    // their middle.
     let nearest = (1.0 + 2.0 * libm::cos(limit)) / 3.0;
     if nearest <= 0.0 {
         return;
@@ -187,8 +188,8 @@ fn bevel_corner(planes: &mut Vec<Plane>, corners: &[DVec3], corner: DVec3, limit
     }
 }
 
-/// The normals. If there are very many, only some that are at least [`SPARSE`] apart, because every
-/// triple of them is tried.
+/// Thins the normals out if there are very many, because every triple of them is tried. The normals
+/// that are left are at least [`SPARSE`] apart.
 fn thinned(normals: Vec<DVec3>) -> Vec<DVec3> {
     if normals.len() <= MANY_AT_CORNER {
         return normals;
@@ -202,9 +203,9 @@ fn thinned(normals: Vec<DVec3>) -> Vec<DVec3> {
     kept
 }
 
-/// Among the directions in which the cell ends at `corner`, the one that is farthest from all
-/// normals, and the cosine of its angle to the nearest normal. On the sphere of directions it is
-/// the middle of three normals with no other normal nearer.
+/// The direction that is farthest from all normals, among those in which the cell ends at `corner`.
+/// Also the cosine of its angle to the nearest normal. On the sphere of directions it is the middle
+/// of three normals with no other normal nearer.
 fn farthest(normals: &[DVec3], corners: &[DVec3], corner: DVec3) -> Option<(f64, DVec3)> {
     let mut farthest: Option<(f64, DVec3)> = None;
     for (i, &a) in normals.iter().enumerate() {

@@ -143,8 +143,8 @@ const SHRUNK: f64 = 1.0 / (1 << 20) as f64;
 
 /// The reason why planes do not bound a solid, when the attempt fails with `reason`.
 fn no_solid(planes: &[Plane], reason: DegenerateSolid) -> DegenerateBrush {
-    // Faces of thin walls that are written by their corners often have three points in a line. That
-    // makes the attempt fail, although the thickness is the reason to report.
+    // If a thin wall is written by its corners, three points of a face often lie in a line. The
+    // attempt then fails with that reason, although the thickness is the reason to report.
     let opposite = |a: &Plane, b: &Plane| a.normal.dot(b.normal) < 1e-12 - 1.0;
     let pairs = planes.iter().enumerate();
     let pairs = pairs.flat_map(|(i, a)| planes[i + 1..].iter().map(move |b| (a, b)));
@@ -231,8 +231,9 @@ mod tests {
         assert_eq!(refused(&[]), DegenerateBrush::TooFewFaces(0));
     }
 
-    /// Before, a wall whose faces were written with points at 90,000, as QuArK does, was left out
-    /// "because it reaches beyond ±32768". The limit applied to points, and now applies to corners.
+    /// In an earlier version, a wall whose faces were written with points at 90,000, as QuArK does,
+    /// was left out "because it reaches beyond ±32768". The limit applied to points, and now
+    /// applies to corners.
     #[test]
     fn far_plane_points_are_no_corners() {
         let mut far = WEDGE;

@@ -19,9 +19,9 @@ use super::splitter::choose_splitter;
 use crate::spaces::SizeId;
 use crate::world::onion::{MAX_DEPTH, Solidity};
 
-/// Space is divided as a whole until no part has more than one in 64 of the polygons. The threads
-/// then divide the parts independently. This is enough to keep all threads busy to the end. The
-/// number does not affect the tree.
+/// Space is divided as a whole until no part has more than a 64th of the polygons. The threads then
+/// divide the parts independently. This is enough to keep all threads busy to the end. The number
+/// does not affect the tree.
 const PARTS: usize = 64;
 
 /// Builds trees from the polygons of surfaces.

@@ -191,8 +191,8 @@ impl CompileError {
         };
         let faces = |brush: &StaticBrush| brush.solid.faces().len();
         let nearest = statics.iter().map(distance).fold(f64::INFINITY, f64::min);
-        // Every brush counts whose distance exceeds the least distance by no more than a unit,
-        // because the point may lie only in the expansion of a brush.
+        // A brush counts if its distance is at most a unit more than the least distance, because
+        // the point may lie only in the expansion of a brush.
         let there = statics.iter().filter(|brush| distance(brush) <= nearest + 1.0);
         match there.max_by_key(|brush| faces(brush)) {
             Some(brush) => Self::TooDeep { path, line: brush.line, faces: faces(brush), at },

@@ -7,8 +7,9 @@
 //! 2. the editor's own words: TrenchBroom's comments `// Game:` and `// Format:` before the
 //!    first entity, or J.A.C.K.'s key `_generator`;
 //! 3. `brushDef` or a curve: Quake III;
-//! 4. the numbers of flags on faces: with a flag of contents beyond *detail*, Quake II; without
-//!    one, the folder of a texture as in 5, else a name with `*` for Quake, else Quake II;
+//! 4. flags on faces. A flag of contents other than *detail* shows Quake II. Without such a flag, a
+//!    folder of a texture decides as in 5; then a name with `*` shows Quake; all else shows Quake
+//!    II;
 //! 5. the folder of a texture: `common` or `textures` for Quake III, a folder such as `e1u1` for
 //!    Quake II;
 //! 6. a WAD file, a name (with `!`, or of a tool) or an entity that only Half-Life has.

@@ -111,8 +111,8 @@ impl ConvexSolid {
         Ok(Self::finished(vertices, faces))
     }
 
-    /// Each plane's face, clipped by all others. An error if it is uncertain which corners are the
-    /// same.
+    /// The solid whose faces are each clipped by all other planes. An error if it is uncertain
+    /// which corners are the same.
     fn clipped(planes: &[Plane]) -> Result<Self, DegenerateSolid> {
         let mut windings = Vec::with_capacity(planes.len());
         for (i, plane) in planes.iter().enumerate() {

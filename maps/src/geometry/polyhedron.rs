@@ -12,8 +12,8 @@ use glam::DVec3;
 use super::convex_solid::{DegenerateSolid, Face, UNIVERSE};
 use super::{Aabb, Plane};
 
-/// A corner this close to a plane is on the plane, in units. The value is above the rounding of
-/// coordinates (1e-10), and far below the precision of a face. The values are tried in turn.
+/// A corner this close to a plane, in units, counts as on the plane. The four values are tried in
+/// turn. Each is above the rounding of coordinates (1e-10), and far below the precision of a face.
 ///
 /// A corner that counts as on a plane may be in front of it by this much. If planes are that close
 /// to each other, a cut may leave two holes instead of one. With another tolerance, the corners at

@@ -18,8 +18,8 @@ struct Candidate<'a> {
     bounds: Aabb,
 }
 
-/// Rejects a surface of flat convex polygons, with these outward normals, in
-/// which an edge comes within reading precision of a face that it does not bound.
+/// Rejects a surface if an edge comes within reading precision of a face that it does not bound.
+/// The polygons must be flat and convex, and `normals` are their outward normals.
 pub(super) fn check(
     model: &str,
     windings: &[Winding],

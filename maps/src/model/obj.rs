@@ -32,7 +32,8 @@ struct Fault<'a> {
     reason: &'static str,
 }
 
-/// Parts of the format that enclose nothing, or are not polygons, and what to do about them.
+/// Statements for shapes other than polygons, each with the reason why it is refused and the way
+/// out.
 const OTHERS: [(&str, &str); 5] =
     [("p", LOOSE), ("l", LOOSE), ("curv", CURVED), ("curv2", CURVED), ("surf", CURVED)];
 

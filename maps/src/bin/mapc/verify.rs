@@ -20,8 +20,8 @@ use crate::arguments::{CurvesArgument, GameFormArgument};
 /// Compares a compiled world with the exact brushes of its source
 ///
 /// Points and segments are chosen at random in and around the map, near its entities and near
-/// corners of brushes. Answers are judged only outside a shell about surfaces: 0.01 units, or a
-/// millionth of the greatest coordinate if that is more. Each brush, expanded for each size, is
+/// corners of brushes. Answers closer to a surface than 0.01 units, or than a millionth of the
+/// greatest coordinate if that is more, are not judged. Each brush, expanded for each size, is
 /// compared with the hull of the sums of its corners and the corners of the box. The middle of each
 /// brush must be solid, and segments cross the brush both ways. Balls, cylinders, boxes and turned
 /// boxes are cast across brushes and at random. Exits with 1 if any answer is wrong.
@@ -57,19 +57,19 @@ pub(crate) struct Arguments {
 
 #[derive(Serialize)]
 struct Report {
-    /// Number of points that were tested, for the size with the fewest.
+    /// Number of points that were tested for each size; the least of these numbers.
     points: usize,
-    /// Points with a wrong answer, of all sizes.
+    /// Points with a wrong answer, summed over all sizes.
     point_mismatches: usize,
-    /// Number of segments that were traced, for the size with the fewest; zero if a size has no
-    /// room.
+    /// Number of segments that were traced for each size; the least of these numbers. It is zero if
+    /// a size has no room.
     traces: usize,
-    /// Traces with a wrong answer, of all sizes.
+    /// Traces with a wrong answer, summed over all sizes.
     trace_mismatches: usize,
-    /// Brushes with volume that are left out, expanded wrongly, or not solid in
-    /// the middle, of all sizes.
+    /// Brushes with volume that are left out, expanded wrongly, or not solid in the middle, summed
+    /// over all sizes.
     brush_mismatches: usize,
-    /// Segments traced across brushes, of all sizes.
+    /// Segments traced across brushes, summed over all sizes.
     crossings: usize,
     /// Number of wrong answers to these segments.
     crossing_mismatches: usize,

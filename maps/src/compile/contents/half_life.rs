@@ -7,7 +7,7 @@
 
 use super::{CURRENT, LIQUID, ORIGIN, Owner, Reason, Role, SourceFace, Verdict, names};
 
-const RAYS_ONLY: Reason = "in Half-Life the brush stops rays but no players, which no brush of this world does, so it is \
+const RAYS_ONLY: Reason = "in Half-Life the brush stops rays but no players; no brush of this world can do that, so it is \
      left out";
 const ONE_HULL: Reason = "in Half-Life the brush stops players of one size only; in this world it \
                           stops all";
@@ -21,7 +21,7 @@ enum Strength {
     Null,
     Special,
     Solid,
-    /// No other face counts.
+    /// This face settles the contents, and no other face counts.
     Settled,
 }
 

@@ -1,10 +1,9 @@
 //! Portals between the leaves of a draft, and flood fills through them.
 //!
-//! Between planes that nearly coincide there are leaves that are thin, as a whole or at one end,
-//! and wide in their own plane. A flood crosses a thin part from one side to the other, because
-//! such parts also occur in open space. It does not spread along the thin part, which may be a
-//! crack below a wall. So a flood passes a portal over a thin part of a leaf only together with the
-//! opposite portal.
+//! Leaves between planes that nearly coincide are wide, but thin as a whole or at one end. A flood
+//! crosses a thin part from one side to the other, because such parts also occur in open space. A
+//! flood does not spread along a thin part, which may be a crack below a wall. So a flood passes a
+//! portal over a thin part of a leaf only together with the opposite portal.
 
 use glam::DVec3;
 

@@ -68,12 +68,13 @@ impl Seeds<'_> {
             found.into_iter().map(seed).collect::<Vec<_>>()
         };
         let reach = self.half_extents.as_dvec3();
-        // All places in the void beyond the cell are alike. Near the cell, no number is too large.
+        // An origin far out in the void is moved near to the cell, where no number is too large.
+        // All places in the void are alike.
         let beyond = self.bounds.inflated(1.0 + 2.0 * reach.max_element());
         let origin = origin.clamp(beyond.min, beyond.max);
         let places = |at, reach| Aabb::from_centre(at, reach);
-        // The box has to contain the origin with room to spare. The bare point has no room to
-        // spare.
+        // The box has to contain the origin and the `TOUCHES` units around it. The bare point is
+        // smaller than that, so free space around it is tested instead.
         let inner = reach - TOUCHES;
         let held = if inner.min_element() > 0.0 {
             self.free(&places(origin, inner))

@@ -3,8 +3,8 @@
 //! A curve is a grid of control points, with an odd number of them in both directions. Three by
 //! three control points form one piece, and neighbouring pieces share a row. All pieces of a curve
 //! are divided into the same number of cells, 2^a by 2^b, so that they meet without a crack. The
-//! number is the smallest one for which no point of the surface is farther than [`CHORD`] from the
-//! point of its triangle with the same parameters.
+//! number is the smallest one that keeps each point of the surface within [`CHORD`] of the point
+//! with the same parameters on its triangle.
 //!
 //! The corners of cells are rounded to a grid of [`GRID`]. A cell is two triangles, or one
 //! quadrangle if it is flat. Each of these is the front of a prism that extends [`DEPTH`] units

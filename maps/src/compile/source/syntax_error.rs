@@ -52,7 +52,7 @@ impl SyntaxError {
         Self { line, column, seen, expected, hint }
     }
 
-    /// The fault of a NUL at a byte of `text`.
+    /// A fault at the byte `at` of `text`, which is NUL.
     pub(super) fn at_nul(text: &[u8], at: usize) -> Self {
         let (line, column) = position(text, at);
         let seen = Seen(Some("\0".to_owned()));

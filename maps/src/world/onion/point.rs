@@ -116,7 +116,7 @@ impl OnionTree {
         }
     }
 
-    /// The child at which to go on from a node whose plane the point is near.
+    /// The child of a node at which the search goes on, if the point is near the node's plane.
     // This function is rare, so it is kept out of the hot loop.
     #[cold]
     #[inline(never)]

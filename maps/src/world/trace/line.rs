@@ -20,9 +20,9 @@ use crate::world::onion::{
 /// contrived tree over and over.
 const MAX_COPLANAR_STEPS: u32 = 256;
 
-/// A stretch whose ends are both farther than this from a plane, in units, and on one
-/// side of it, is on that side throughout: ends are rounded to `f32`, and
-/// [`EDGE`](super::EDGE) is smaller. Against closer planes the whole line is classified.
+/// If both ends of a stretch are on one side of a plane, and farther than this from it, in units,
+/// the whole stretch is on that side: the rounding of ends to `f32` and [`EDGE`](super::EDGE) are
+/// smaller. Against closer planes the whole line is classified.
 const APART: f32 = 1.0 / 32.0;
 
 /// A straight line through the tree.
@@ -33,8 +33,8 @@ pub(super) trait Line: Copy {
     /// The place at this time, `0..=1`.
     fn place(&self, time: f32) -> Self::Place;
 
-    /// The child of a node in which the part of the line between two places lies; `None` if a cheap
-    /// test cannot tell.
+    /// The child of `node` that contains the line between two places; `None` if a cheap test cannot
+    /// tell.
     fn side(node: &Node, first: Self::Place, last: Self::Place) -> Option<Child>;
 
     /// The two ends, if the line joins points that are known exactly.
@@ -144,7 +144,7 @@ enum Waiting {
     BothOf { node: u32, to: f32, front: Found },
 }
 
-/// The line lies in planes that nearly coincide.
+/// The search gives up, because the line lies in planes that nearly coincide.
 struct Coincide;
 
 /// The search for the first solid leaf along a line.

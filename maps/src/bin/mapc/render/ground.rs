@@ -73,7 +73,8 @@ fn edge(view: &View, survey: &Survey, column: u32, row: u32, floor: &Floor) -> f
         (column + 1 < view.width).then_some((column + 1, row)),
         (row + 1 < view.height).then_some((column, row + 1)),
     ];
-    // A slope rises from one pixel to the next, which is not an edge.
+    // A slope also rises from one pixel to the next. This rise is subtracted, because it is not an
+    // edge.
     let slope = floor.normal.truncate().length() / floor.normal.z.max(0.1);
     let grade = slope * view.units_per_pixel;
     let rise = |(column, row)| match survey.at(column, row) {

@@ -87,8 +87,8 @@ impl Survey {
         Self { width: view.width, pixels, lowest, highest }
     }
 
-    /// The part of the world that has floors, with some space around it. If there are no floors, it
-    /// is the whole world. So a brush far out is not part of the picture.
+    /// The part of the world that has floors, with some space around it. A brush far out is not
+    /// part of the picture. A world without floors is shown whole.
     pub(super) fn frame(world: &World, cut: Option<f64>) -> Aabb {
         let all = world.bounds();
         let coarse = View::new(&all, COARSE);
@@ -112,8 +112,8 @@ impl Survey {
     }
 }
 
-/// Decides whether tops are floors or solid. Under open sky the top is the ground. In a map whose
-/// rooms have roofs the top is that of a wall.
+/// Decides whether tops are floors or solid. Under open sky a top is the ground. In a map whose
+/// rooms have roofs a top is the top of a wall.
 fn classify_tops(pixels: &mut [Pixel]) {
     let count = |kind: fn(&Pixel) -> bool| pixels.iter().filter(|seen| kind(seen)).count();
     let tops = count(|seen| matches!(seen, Pixel::Top(_)));
