@@ -30,7 +30,8 @@ fn main() {
             program = apply(&program, place, block);
         }
         let path = Path::new(&folder).join(format!("step_{}.rs", index + 1));
-        // The reader's copy of the map is in the folder of their package.
+        // A reader of the guide copies the map into their own package. Here the map is with the
+        // examples.
         let program = program.replace("\"/sumo.map\"", "\"/../server/examples/sumo.map\"");
         fs::write(path, program).expect("the folder can be written");
     }

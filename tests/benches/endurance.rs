@@ -1,5 +1,5 @@
-//! A long match: does a server that has played for an hour still use as much memory and as many
-//! descriptors as after its first minutes, and does its recording replay to the same digests?
+//! A long match. After an hour, the server must use no more memory and descriptors than after its
+//! first minutes, and its recording must replay to the same digests.
 //!
 //! `cargo bench -p benches --bench endurance | tee tests/results/endurance.txt`, or
 //! for a few minutes: `cargo bench -p benches --bench endurance -- --minutes 5`

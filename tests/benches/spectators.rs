@@ -95,7 +95,7 @@ async fn compare() {
             let looking: Vec<_> = (0..count).map(|_| Spectator::come(&running)).collect();
             let mut spectators = Vec::new();
             for spectator in looking {
-                spectators.push(spectator.await.expect("there is room"));
+                spectators.push(spectator.await.expect("there is room for the spectator"));
             }
             let end = Instant::now() + TURN;
             let before = Noted::by(&running).await;

@@ -55,7 +55,9 @@ fn main() -> ExitCode {
     let models = obsp::model::shipped().into();
     let mut world = World::new(Arc::new(map), models, config).expect("the match sets up");
     let mut players: Vec<Wanderer> = (0..u64::from(PLAYERS))
-        .map(|seed| Wanderer::new(world.join().expect("there is room"), Random::new(seed)))
+        .map(|seed| {
+            Wanderer::new(world.join().expect("there is room for the player"), Random::new(seed))
+        })
         .collect();
     let books = Bookkeeping::new(&world, TICK_RATE).expect("the edges are in order");
 

@@ -1,8 +1,8 @@
 //! Calls of public functions with extreme numbers: zeros, denormals, numbers whose squares or
 //! products overflow, infinities and NaN, alone and in pairs.
 //!
-//! The list of a crate's functions is read from its sources. So the test that includes this file
-//! notices a new function that takes numbers, because it has no call for it. This file depends on
+//! The list of a crate's functions is read from its sources. So a new function that takes numbers
+//! fails the test that includes this file, until the test calls the function. This file depends on
 //! the standard library alone, because crates of all layers include it.
 
 use std::collections::BTreeSet;
@@ -140,14 +140,14 @@ impl Drop for Told<'_> {
 /// A public function that takes numbers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Function {
-    /// Its name, with the type's name before a method's: `World::sweep`.
+    /// Name of the function; for a method, with the name of the type before it: `World::sweep`.
     pub(crate) name: String,
-    /// Its parameters as they stand in the source.
+    /// Parameters of the function, as they stand in the source.
     pub(crate) parameters: String,
 }
 
-/// The public functions in a crate's `src`, other than below the paths `skipped`, whose parameters
-/// name one of `types`. Methods of traits are left out.
+/// The public functions in a crate's `src` whose parameters name one of `types`. Sources below the
+/// paths `skipped` and methods of traits are left out.
 pub(crate) fn functions(crate_folder: &str, skipped: &[&str], types: &[&str]) -> Vec<Function> {
     let mut files = Vec::new();
     let source = Path::new(crate_folder).join("src");

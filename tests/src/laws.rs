@@ -31,10 +31,10 @@ use scene::USUAL_DAMPING;
 
 /// A law and its scenes.
 pub struct Law {
-    /// Its name.
+    /// The law's name.
     pub name: &'static str,
-    /// The shapes, sizes and speeds of its scenes. The scenes of all laws also differ in rate,
-    /// threads, floor and place.
+    /// The shapes, sizes and speeds of the law's scenes. The scenes of all laws also differ in
+    /// rate, threads, floor and place.
     pub range: &'static str,
     /// Makes a scene of the law from a stream of random numbers.
     pub scene: fn(&mut Random) -> Case,

@@ -42,7 +42,7 @@ impl Fallen {
 pub(crate) fn heaps() {
     println!();
     println!(
-        "heaps of {TICKS} ticks: time of all ticks in ms, 99th percentile of a tick in ms, µs a tick for each"
+        "heaps, {TICKS} ticks: time of all ticks in ms, 99th percentile of a tick in ms, µs a tick for each"
     );
     println!(
         "awake body, bodies awake on average, mean height of the bodies and deepest overlap in units;"

@@ -4,9 +4,9 @@
 //!
 //! Both engines get the same solids, the same props in the poses in which ours lets them settle,
 //! and the same players with the same commands: box agents in ours, a kinematic character
-//! controller in rapier. Nobody shoots, because rapier has no weapons. The two take turns, tick by
-//! tick, so that other load on the machine affects both alike: compare the ratios. The same exact
-//! audit judges how deep bodies overlap in either.
+//! controller in rapier. Nobody shoots, because rapier has no weapons. The engines take turns, tick
+//! by tick, so that other load on the machine affects both alike: compare the ratios. The same
+//! exact audit judges how deep bodies overlap in either.
 //!
 //! The halls grow with their number of objects and all have as many players, so the cost of a
 //! tick may grow no faster than the number of objects. Heaps, and landings of many hovertanks,

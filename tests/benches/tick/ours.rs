@@ -14,17 +14,17 @@ impl Ours {
         Self { world, players }
     }
 
-    /// Switches stages of its filter cascade on and off.
+    /// Switches stages of the filter cascade on and off.
     pub(crate) fn set_stages(&mut self, stages: Stages) {
         self.world.set_stages(stages);
     }
 
-    /// Sets how many threads it works with.
+    /// Sets how many threads the simulation uses.
     pub(crate) fn set_threads(&mut self, threads: u16) {
         self.world.set_threads(threads);
     }
 
-    /// The digest of its state.
+    /// The digest of the simulation's state.
     pub(crate) fn digest(&self) -> u64 {
         self.world.digest()
     }

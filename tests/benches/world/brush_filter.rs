@@ -1,7 +1,8 @@
-//! A comparison of two conservative filters for the box of a body against the static world: the
-//! tree of boxes over the brushes, which the simulation uses, and the BSP of shifted planes. The
-//! table has the share of boxes that each finds clear, and its cost. The BSP is Blow's first
-//! filter: he dropped the smaller solid down the world's BSP.
+//! A comparison of two filters that test whether the box of a body is clear of the static world.
+//! One is the tree of boxes over the brushes, which the simulation uses. The other is the BSP of
+//! shifted planes, like Blow's first filter, which dropped the smaller solid down the world's BSP.
+//! Both are conservative. The table has the share of boxes that each filter finds clear, and its
+//! cost.
 //!
 //! `cargo bench -p benches --bench world -- filter`
 

@@ -11,7 +11,7 @@
 //! the machine affects all of them alike. Only the ratios are comparable.
 //!
 //! Three more tables follow: those of Melax's paper, of filters for bodies (alone: `cargo bench -p
-//! tests --bench world -- filter`) and of large maps (alone: `-- large`).
+//! benches --bench world -- filter`) and of large maps (alone: `-- large`).
 
 mod brush_filter;
 mod contestants;

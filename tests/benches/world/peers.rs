@@ -50,8 +50,8 @@ fn contestant<'a, S: Shape + RayCast>(
         });
     }
     let cuboid = Cuboid::new(vector(half_extents));
-    // As a trace does: only bodies that the box approaches are hit, and penetrations are not
-    // computed.
+    // With these options a cast does what a trace does: it hits only bodies that the box
+    // approaches, and computes no penetrations.
     let options = ShapeCastOptions {
         stop_at_penetration: false,
         compute_impact_geometry_on_penetration: false,

@@ -35,9 +35,9 @@ pub struct Solids {
 pub struct Solid {
     /// Line of the brush's opening brace.
     pub line: usize,
-    /// Whether it is solid for boxes only, not for the bare point.
+    /// Whether the brush is solid for boxes only, not for the bare point.
     pub clip: bool,
-    /// Its shape.
+    /// Shape of the brush.
     pub polyhedron: Polyhedron,
 }
 
@@ -229,11 +229,11 @@ impl Brushes {
 /// How much of a box is inside brushes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cover {
-    /// None of it: the whole box is in front of a plane of each brush.
+    /// No part of the box is inside: the whole box is in front of a plane of each brush.
     None,
-    /// Perhaps a part of it: neither of the other two is certain.
+    /// Part of the box may be inside: neither of the other two is certain.
     Some,
-    /// All of it: the whole box is inside one brush.
+    /// The whole box is inside one brush.
     All,
 }
 

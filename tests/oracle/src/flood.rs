@@ -38,11 +38,11 @@ const TOUCH: f64 = 0.25;
 /// The seeds from which a point can be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// It can be reached from an entity.
+    /// The point can be reached from an entity.
     Entity,
-    /// It can be reached from the void around the map, and from no entity.
+    /// The point can be reached from the void around the map, and from no entity.
     Void,
-    /// The flood finds no way to it.
+    /// The flood finds no way to the point.
     Doubtful,
 }
 
@@ -320,8 +320,8 @@ mod tests {
         assert_eq!(empty.reach(INSIDE), Reach::Doubtful);
     }
 
-    /// A light of e1m2 stands in the tip of a recess, where it touches the outside as well. No
-    /// leak starts there, and the space that it reaches and the void does not is inside.
+    /// A light of e1m2 stands in the tip of a recess, where it touches the outside as well. No leak
+    /// starts there. Space that the light reaches, and the void does not, is inside.
     #[test]
     fn a_touch_of_a_wall_is_inside_only_away_from_the_void() {
         let beside = [-4.0, 25.0, 25.0];

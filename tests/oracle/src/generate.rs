@@ -1,7 +1,7 @@
-//! Generators of difficult maps. Their brushes are rotated off the grid and rounded to a few
-//! decimals, have faces written twice or by far points, are thinner than a unit or about as thin
-//! as walls may be, nearly parallel, on eighths of a unit, or overlap by the thousand. Some maps
-//! have recesses that touch the outside, and some are open.
+//! Generators of difficult maps. Brushes are rotated off the grid and rounded to a few decimals,
+//! nearly parallel, or on eighths of a unit. Some are thinner than a unit, or about as thin as
+//! walls may be. Some have faces that are written twice, or by far points. In some maps thousands
+//! of brushes overlap, some have recesses that touch the outside, and some are open.
 //!
 //! [`rotated`] rotates an existing map, [`World`] generates one. Both return text,
 //! so that compiler and oracle read the same rounded numbers.

@@ -30,7 +30,7 @@ pub struct Entity {
 pub struct Brush {
     /// Line of the opening brace, counted from 1.
     pub line: usize,
-    /// Its faces.
+    /// The brush's faces.
     pub faces: Vec<FaceText>,
 }
 
@@ -306,7 +306,8 @@ mod tests {
         assert_eq!((brushes[1].line, &*brushes[0].faces[1].texture), (11, "base/wall"));
     }
 
-    /// Before, a map with a curve of four columns could be compiled and not be verified.
+    /// In an earlier version, a map with a curve of four columns could be compiled and not be
+    /// verified.
     #[test]
     fn a_curve_that_is_no_grid_has_no_brushes() {
         let column = "( ( 0 0 0 0 0 ) ( 0 9 0 0 0 ) ( 0 18 0 0 0 ) )\n";
@@ -320,7 +321,8 @@ mod tests {
         }
     }
 
-    /// Before, the oracle judged brushes of layers that TrenchBroom omits from export.
+    /// In an earlier version, the oracle judged brushes of layers that TrenchBroom omits from
+    /// export.
     #[test]
     fn layers_that_are_omitted_from_export_are_left_out() {
         let face = "{ ( 0 0 1 ) ( 0 1 0 ) ( 1 0 0 ) t 0 0 0 1 1 }";
@@ -342,7 +344,8 @@ mod tests {
         assert_eq!(map(omit, omit), [0]);
     }
 
-    /// Before, files that were joined, each with its byte order mark, could not be verified.
+    /// In an earlier version, files that were joined, each with its byte order mark, could not be
+    /// verified.
     #[test]
     fn words_are_separated_as_in_the_games_tools() {
         let text = "\u{feff}{ ; QuArK\n}\n\u{feff}{\x0b\"a\"\x01\"b\" // c\n}\n\u{feff}\x1a\0";

@@ -85,9 +85,9 @@ pub enum Answer {
 /// Wrong answers.
 #[derive(Clone, Debug, Default)]
 pub struct Wrong {
-    /// Their number.
+    /// The number of wrong answers.
     pub count: usize,
-    /// Descriptions of the first ones.
+    /// Descriptions of the first wrong answers.
     pub shown: Vec<String>,
 }
 

@@ -8,21 +8,21 @@ use std::time::Duration;
 pub struct Conditions {
     /// Time that each datagram takes.
     pub delay: Duration,
-    /// The delay varies by up to this much, evenly in both directions. A jitter above the time
-    /// between two datagrams reorders them.
+    /// The delay varies by up to this much more or less, evenly distributed. A jitter above the
+    /// time between two datagrams reorders them.
     pub jitter: Duration,
     /// Share of datagrams that are lost, 0 to 1.
     pub loss: f64,
-    /// Mean number of datagrams lost in a row (Gilbert's model); 1 or less loses
-    /// each independently of the others.
+    /// Mean number of datagrams lost in a row (Gilbert's model). With 1 or less, each is lost
+    /// independently of the others.
     pub burst: f64,
     /// Share of datagrams that arrive twice, 0 to 1.
     pub duplicate: f64,
     /// Share of datagrams that arrive [`Conditions::REORDER_HOLD`] later, after their successors;
     /// 0 to 1.
     pub reorder: f64,
-    /// Bandwidth in kbit/s, of which each datagram also takes [`Conditions::OVERHEAD`] bytes;
-    /// unlimited if not set.
+    /// Bandwidth in kbit/s; unlimited if not set. Each datagram takes [`Conditions::OVERHEAD`]
+    /// bytes more than its payload.
     pub bandwidth: Option<f64>,
     /// Longest time that a datagram waits at the narrow link for earlier ones. A datagram that
     /// would wait longer is dropped.
@@ -36,9 +36,9 @@ pub struct Conditions {
 /// A time in which nothing passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blackout {
-    /// Its start, counted from the first datagram of the first client.
+    /// Start of the blackout, counted from the first datagram of the first client.
     pub start: Duration,
-    /// Its duration.
+    /// Duration of the blackout.
     pub length: Duration,
 }
 

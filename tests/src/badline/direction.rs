@@ -18,29 +18,29 @@ pub struct Direction {
 /// The fate of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It arrives.
+    /// The datagram arrives.
     Arrives {
-        /// When it arrives.
+        /// When the datagram arrives.
         at: Duration,
-        /// When a second copy of it arrives, if it is duplicated.
+        /// When its second copy arrives, if the datagram is duplicated.
         copy: Option<Duration>,
-        /// Whether it is held back so that others overtake it.
+        /// Whether the datagram is held back so that others overtake it.
         held: bool,
     },
-    /// It never arrives.
+    /// The datagram never arrives.
     Dropped(Cause),
 }
 
 /// The reason why a datagram does not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// It is larger than the line's MTU.
+    /// The datagram is larger than the line's MTU.
     Mtu,
     /// The line is in a blackout.
     Blackout,
     /// The queue at the narrow link is full.
     Queue,
-    /// It is lost by chance.
+    /// The datagram is lost by chance.
     Loss,
 }
 

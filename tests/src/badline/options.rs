@@ -36,7 +36,8 @@ pub struct Options {
     #[arg(long, value_name = "ADDR", default_value_t = local(4433))]
     pub to: SocketAddr,
 
-    /// Time that each datagram takes, such as `50ms`; the round trip takes both
+    /// Time that each datagram takes, such as `50ms`; a round trip takes the delays of both
+    /// directions
     #[arg(long, value_name = "TIME", value_parser = Value::parse(duration))]
     pub delay: Vec<Value<Duration>>,
 
@@ -49,7 +50,7 @@ pub struct Options {
     #[arg(long, value_name = "PERCENT", value_parser = Value::parse(percent))]
     pub loss: Vec<Value<f64>>,
 
-    /// Mean number of datagrams lost in a row (Gilbert-Elliott); without it, each is lost
+    /// Mean number of datagrams lost in a row (Gilbert-Elliott); without this option, each is lost
     /// independently
     #[arg(long, value_name = "N", value_parser = Value::parse(at_least_one))]
     pub burst: Vec<Value<f64>>,
@@ -71,7 +72,7 @@ pub struct Options {
     #[arg(long, value_name = "TIME", value_parser = Value::parse(duration))]
     pub queue: Vec<Value<Duration>>,
 
-    /// Largest UDP payload in bytes that passes; an IP path of 1228 bytes carries 1200
+    /// Largest UDP payload in bytes that passes: an IP path with an MTU of 1228 carries 1200
     #[arg(long, value_name = "BYTES", value_parser = Value::parse(bytes))]
     pub mtu: Vec<Value<usize>>,
 

@@ -31,12 +31,12 @@ impl Wanderer {
         Self { id, random, command: Command::default() }
     }
 
-    /// The player that it controls.
+    /// The player that the wanderer controls.
     pub fn id(&self) -> EntityId {
         self.id
     }
 
-    /// Its command for the next tick.
+    /// The player's command for the next tick.
     pub fn next_command(&mut self) -> (EntityId, Command) {
         let random = &mut self.random;
         if random.one_in(30) {

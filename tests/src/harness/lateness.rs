@@ -1,5 +1,5 @@
-//! The time for which this machine lets a thread wait although it is due. Tests that measure time
-//! also measure this wait.
+//! The time for which this machine lets a thread wait although the thread is due to run. Tests that
+//! measure time also measure this wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ const ATTEMPTS: u32 = 5;
 /// A thread that watches the machine until this value is dropped.
 #[derive(Debug)]
 pub struct Lateness {
-    /// In microseconds.
+    /// The longest wait so far, in microseconds.
     worst: Arc<AtomicU64>,
     _alive: Arc<()>,
 }

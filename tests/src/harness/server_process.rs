@@ -15,18 +15,18 @@ const HANG: Duration = Duration::from_secs(30);
 /// The loopback address with any free port.
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// A server process, which is killed when it is dropped.
+/// A server process, which is killed when this value is dropped.
 pub struct ServerProcess {
     child: Child,
-    /// Its output until it was ready.
+    /// The server's output until it was ready.
     said: String,
-    /// Its log since then, as far as it has been read.
+    /// The server's log since then, as far as it has been read.
     logged: Arc<Mutex<String>>,
-    /// The reading end of its log, until somebody reads it.
+    /// The reading end of the server's log, until a thread reads it.
     unread: Option<BufReader<ChildStderr>>,
     /// The address at which players join.
     pub udp: SocketAddr,
-    /// The address of its pages.
+    /// The address of the server's pages.
     pub http: SocketAddr,
 }
 

@@ -1,5 +1,5 @@
-//! Impacts: Newton's law of restitution, momentum, which no impact changes, and energy, which none
-//! increases.
+//! Impacts: Newton's law of restitution holds, no impact changes the momentum, and none increases
+//! the energy.
 
 use std::f64::consts::TAU;
 
@@ -152,11 +152,11 @@ pub fn tumbling(random: &mut Random) -> Case {
 
 /// Sums over two bodies of density 1.
 struct Totals {
-    /// Of their common centre of mass.
+    /// Velocity of the common centre of mass.
     velocity: DVec3,
-    /// About it.
+    /// Angular momentum about the common centre of mass.
     angular_momentum: DVec3,
-    /// In its axes, without that of height.
+    /// Kinetic energy relative to the common centre of mass.
     energy: f64,
 }
 
@@ -184,8 +184,8 @@ impl Totals {
 /// energy relative to it does not grow.
 ///
 /// Deviations are shares of the most that the bodies can exchange. For momentum, this is their
-/// reduced mass times the speed at which they meet; for angular momentum, it is that times the sum
-/// of their radii. 1 % is allowed for errors of single precision and of the solver. Angular
+/// reduced mass times the speed at which they meet; for angular momentum, it is that product times
+/// the sum of their radii. 1 % is allowed for errors of single precision and of the solver. Angular
 /// momentum may also differ by as much as damping takes from the spins.
 ///
 /// The simulation limits spins to 0.98 radians a tick (see the README of `obsp-sim`). If a meeting

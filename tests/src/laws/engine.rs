@@ -140,9 +140,9 @@ impl<'a> Run<'a> {
         self.scene.bodies[index].solid.volume
     }
 
-    /// Angular momentum of a body about its centre of mass, for density 1. It is the one that turns
-    /// the body from its orientation before the tick to the one after it if nothing touches the
-    /// body.
+    /// Angular momentum of a body about its centre of mass, for density 1. With this angular
+    /// momentum, free rotation takes the body from its orientation before the tick to the one after
+    /// it.
     pub fn own_angular_momentum(&self, index: usize) -> DVec3 {
         let motion = &self.motions[index];
         let inertia = self.scene.bodies[index].solid.inertia;
@@ -163,8 +163,8 @@ impl<'a> Run<'a> {
     }
 
     /// The kinetic and potential energy of a body, divided by its weight: in units of height. The
-    /// part of the spin is that of its mean in the tick, because something may have touched the
-    /// body within the tick.
+    /// energy of rotation is that of the mean spin of the tick, because something may have touched
+    /// the body within the tick.
     pub fn energy_height(&self, index: usize) -> f64 {
         let motion = &self.motions[index];
         let inertia = self.scene.bodies[index].solid.inertia;
@@ -206,12 +206,12 @@ fn middle(before: DQuat, spin: DVec3, seconds: f64) -> DMat3 {
     DMat3::from_quat((DQuat::from_scaled_axis(spin * (0.5 * seconds)) * before).normalize())
 }
 
-/// The angular momentum that brings a body that nothing touches from one orientation to another in
+/// The angular momentum with which free rotation takes a body from one orientation to another in
 /// `seconds`. It is found by the shooting method: a guess from the mean spin is corrected until the
 /// free rotation ends at `to`.
 fn free_momentum(inertia: DMat3, [from, to]: [DQuat; 2], mean: DVec3, seconds: f64) -> DVec3 {
-    // The guess is good enough if the rotation ends this close to `to`, in radians: rounding is
-    // larger.
+    // The guess is good enough if the rotation ends this close to `to`, in radians, because
+    // rounding is larger.
     const MISS: f64 = 1e-10;
     let middle = middle(from, mean, seconds);
     let in_middle = |spin: DVec3| middle * (inertia * (middle.transpose() * spin));
@@ -227,8 +227,8 @@ fn free_momentum(inertia: DMat3, [from, to]: [DQuat; 2], mean: DVec3, seconds: f
     momentum
 }
 
-/// The orientation, `seconds` later, of a body with this angular momentum that nothing touches. It
-/// is integrated by the midpoint rule, whose error in a step is of the third order, and by
+/// The orientation of a body after `seconds` of free rotation with this angular momentum. It is
+/// integrated by the midpoint rule, whose error in a step is of the third order, and by
 /// Richardson's extrapolation from two lengths of step.
 fn turned_free(inertia: DMat3, from: DQuat, momentum: DVec3, seconds: f64) -> DQuat {
     let by = |steps: u32| {

@@ -30,14 +30,14 @@ fn course(random: &mut Random, radius: f64) -> (f64, f64) {
 ///
 /// A wheel of n sides is a polygon. Each time that a side comes down, the next corner hits the
 /// floor at 2v·sin(π/n), and bounces no faster. So the wheel flies no higher than this speed
-/// allows, from the height at which it stands on a corner. It is never lower than it lies on a
+/// allows, from the height at which it stands on a corner. It is never lower than when it lies on a
 /// side. Nothing turns it aside, so only 1 % of the way is allowed, for the solver.
 ///
 /// Beyond v² = gR a wheel flies from corner to corner, and rounding decides how it lands. So its
 /// direction is not judged, and its way is not compared with that on one slab.
 ///
-/// A wheel loses speed at each corner and by damping, but rolls on for its radius at least. Seams
-/// between slabs cost no further speed: the wheel gets as far as on one slab, to within 5 %.
+/// A wheel loses speed at each corner and by damping, but rolls at least as far as its radius.
+/// Seams between slabs cost no further speed: the wheel gets as far as on one slab, to within 5 %.
 pub fn wheel(random: &mut Random) -> Case {
     let sides = SIDES[random.below(SIDES.len())];
     let radius = log_between(random, 6.0, 500.0);

@@ -15,7 +15,7 @@ pub const GRAVITY: f64 = 800.0;
 pub const FLOOR_FRICTION: f64 = 0.6;
 
 /// Coefficient of restitution of the world. A contact has the greater coefficient of the two, so
-/// that of a body counts only above this.
+/// the coefficient of a body counts only if it is above this one.
 pub const FLOOR_RESTITUTION: f64 = 0.2;
 
 /// Default rate at which the spin of a body decays, in 1/s.
@@ -24,16 +24,16 @@ pub const USUAL_DAMPING: f64 = 0.4;
 /// The cause of a body's motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drive {
-    /// Gravity and contacts move it.
+    /// Gravity and contacts move the body.
     Dynamic,
-    /// Its velocity alone moves it.
+    /// Only its own velocity moves the body.
     Kinematic,
 }
 
 /// A body before the first tick, in the axes of its scene.
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// Its shape.
+    /// Shape of the body.
     pub solid: Solid,
     /// Coefficient of friction.
     pub friction: f64,
@@ -41,15 +41,15 @@ pub struct Body {
     pub restitution: f64,
     /// Rate at which spin decays, in 1/s.
     pub damping: f64,
-    /// The cause of its motion.
+    /// The cause of the body's motion.
     pub drive: Drive,
-    /// Position of its centre of mass.
+    /// Position of the body's centre of mass.
     pub position: DVec3,
-    /// Rotation from its axes to those of the scene.
+    /// Rotation from the body's axes to those of the scene.
     pub orientation: DQuat,
-    /// Velocity of its centre of mass, in units per second.
+    /// Velocity of the body's centre of mass, in units per second.
     pub velocity: DVec3,
-    /// Its spin, in radians per second.
+    /// Spin of the body, in radians per second.
     pub spin: DVec3,
 }
 
@@ -87,7 +87,7 @@ impl Body {
         Self { velocity, spin, ..self }
     }
 
-    /// The body as a kinematic one, which its velocity alone moves.
+    /// The body as a kinematic one, which only its own velocity moves.
     #[must_use]
     pub fn driven(self) -> Self {
         Self { drive: Drive::Kinematic, ..self }

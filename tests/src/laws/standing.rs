@@ -59,9 +59,9 @@ fn positions(run: &Run) -> Vec<DVec3> {
 }
 
 /// A stack of prisms stands, and its bodies sleep flat, whatever their numbers of sides and their
-/// weights: the common centre of mass of the bodies above each one lies over the middle half of
-/// that one. The bodies sink by the gaps at which they were put, and move aside by hardly more.
-/// Each body may add to the tilt of the bodies above.
+/// weights. This holds because the common centre of mass of all bodies above a prism lies over the
+/// middle half of that prism. The bodies sink by the gaps at which they were put, and move aside by
+/// hardly more. Each body may add to the tilt of the bodies above.
 pub fn stack(random: &mut Random) -> Case {
     let size = log_between(random, 2.0, 500.0);
     let count = 2 + random.below(6);
@@ -326,13 +326,13 @@ pub fn arch(random: &mut Random) -> Case {
 /// The lower ones stay if the coefficient of friction between drums is at least tan 15° = 0.268,
 /// and that on the floor at least a third of this. Drums of few sides slide instead of rolling.
 /// They do so if the friction of the floor under one and a half times a drum's weight is less than
-/// 0.289 times this weight, as it is with a coefficient of 0.01 or less between drums.
+/// 0.289 times a drum's weight, as it is with a coefficient of 0.01 or less between drums.
 pub fn logs(random: &mut Random) -> Case {
     let radius = log_between(random, 5.0, 400.0);
     let sides = [24, 32, 48, 64, 128][random.below(5)];
     let stands = random.one_in(2);
-    // Between two drums this is the coefficient; on the floor it is the geometric mean with that of
-    // the floor.
+    // This is the coefficient between two drums. On the floor, the coefficient is the geometric
+    // mean of this one and the floor's.
     let friction: f64 = if stands { random.between(0.4, 2.0) } else { random.between(0.0, 0.01) };
     let inner = radius * (PI / sides as f64).cos();
     let turn =

@@ -47,9 +47,9 @@ pub(super) const WALL: i32 = 32;
 /// How large a pen is, in units.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PenSize {
-    /// Half the side of its floor.
+    /// Half the side of the pen's floor.
     pub(super) half: i32,
-    /// Height of its walls above its floor.
+    /// Height of the pen's walls above its floor.
     pub(super) top: i32,
 }
 

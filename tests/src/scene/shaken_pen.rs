@@ -45,9 +45,9 @@ const MAX_SPEED: f64 = 300.0;
 /// The pen of a match.
 pub(super) struct ShakenPen {
     id: EntityId,
-    /// The place of its centre of mass in the middle of its course.
+    /// The place of the pen's centre of mass in the middle of its course.
     middle: DVec3,
-    /// The distances by which it was behind its course after each tick, in units, added up.
+    /// The distances by which the pen was behind its course after each tick, in units, added up.
     lag: f64,
 }
 
@@ -117,7 +117,7 @@ impl ShakenPen {
         Ok(())
     }
 
-    /// How far it was behind its course on average over this many ticks, in units.
+    /// How far the pen was behind its course on average over this many ticks, in units.
     pub(super) fn mean_lag(&self, ticks: u32) -> f64 {
         self.lag / f64::from(ticks)
     }

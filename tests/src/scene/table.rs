@@ -1,11 +1,11 @@
-//! Blow's table of costs beside ours.
+//! Blow's table of costs beside that of this simulation.
 
 use std::fmt;
 
 use obsp_sim::{Counters, Stage};
 use serde::Serialize;
 
-/// The cost of Blow's hovertank run beside ours: one row for each filter.
+/// The cost of Blow's hovertank run beside that of this simulation: one row for each filter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Table {
     /// The rows of the filters, the cheapest first.
@@ -15,9 +15,9 @@ pub struct Table {
 /// One filter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// The stage of our cascade.
+    /// The stage of this simulation's cascade.
     pub stage: &'static str,
-    /// Pairs that it tested.
+    /// Pairs that the stage tested.
     pub tests: u64,
     /// Pairs it decided.
     pub definitive: u64,
@@ -26,7 +26,7 @@ pub struct Row {
     pub share: Option<f64>,
     /// Mean time of a test in nanoseconds. `None` if stages were not timed.
     pub mean_ns: Option<f64>,
-    /// The filter of the paper that comes nearest to it.
+    /// The filter of the paper that comes nearest to the stage.
     pub paper: Option<Paper>,
 }
 

@@ -1,6 +1,6 @@
-//! Two ways to find the solid leaves that a polyhedron touches (section 6): to merge it with the
-//! tree, which slices it at every plane that it straddles, and to test only on which sides of
-//! each plane it lies.
+//! Two ways to find the solid leaves that a polyhedron touches (section 6). Merging slices the
+//! polyhedron at every plane of the tree that it straddles. The other way only tests on which sides
+//! of each plane the polyhedron lies.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -118,8 +118,8 @@ impl Polyhedron {
         self.faces.iter().filter(|face| self.has_area(face)).any(|face| thin(&face))
     }
 
-    /// The unit normal of the face whose farthest corner is nearest to it, and half of the distance
-    /// of that corner; both rounded.
+    /// The flattest face is the one whose farthest corner is nearest to its plane. Returns the unit
+    /// normal of this face, and half of that corner's distance; both rounded.
     pub fn flattest(&self) -> ([f64; 3], f64) {
         let points = self.points();
         let depth =
@@ -243,7 +243,7 @@ impl Corner {
     }
 }
 
-/// The points where three walls meet that are in front of no wall, each once.
+/// The points where three walls meet, each once. Points in front of another wall are left out.
 fn corners(walls: &[Halfspace]) -> Vec<Corner> {
     let mut corners: Vec<Corner> = Vec::new();
     for (k, c) in walls.iter().enumerate() {

@@ -26,8 +26,9 @@ fn brushes(text: &[&str], half_extents: [i64; 3]) -> Brushes {
     solids.expanded(half_extents.map(|e| e as f64))
 }
 
-/// Whether a box meets the tetrahedron `x, y, z ≥ 0, x + y + z ≤ size`, without planes and
-/// bevels: of all points of the box in the octant, the one nearest the origin has the smallest sum.
+/// Whether a box meets the tetrahedron `x, y, z ≥ 0, x + y + z ≤ size`, computed without planes and
+/// bevels: of all points of the box in the octant, the one nearest to the origin has the smallest
+/// sum of coordinates.
 fn box_meets_tetrahedron(centre: [f64; 3], half: [f64; 3], size: f64) -> bool {
     let low = [0, 1, 2].map(|i| (centre[i] - half[i]).max(0.0));
     (0..3).all(|i| centre[i] + half[i] > 0.0) && low.iter().sum::<f64>() < size

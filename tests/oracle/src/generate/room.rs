@@ -21,8 +21,8 @@ const LEFT: [f64; 6] = [0.0, 0.0, 0.001, 0.01, 1.0, 8.0];
 const SLOTS: [f64; 5] = [0.05, 0.5, 8.0, 40.0, 100.0];
 
 impl Room {
-    /// A closed room, one wall of which has up to three recesses as high as the room that
-    /// narrow to a tip. Lights are in the tips, near them, on surfaces, and anywhere.
+    /// A closed room. One wall has up to three recesses, which are as high as the room and narrow
+    /// to a tip. Lights are in the tips, near them, on surfaces, and anywhere.
     pub(super) fn with_recesses(reach: f64, random: &mut Random) -> Self {
         let mut walls = walls(reach);
         // The first two walls are across x, the last two across z.

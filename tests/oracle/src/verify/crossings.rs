@@ -1,5 +1,5 @@
-//! Segments straight through every brush. They find a wall that is missing for one size however
-//! thin it is; random segments might miss it.
+//! Segments straight through every brush. They find each wall that is missing for one size, however
+//! thin it is. Random segments might miss it.
 
 use super::traces::Fault;
 use super::{Answer, Judge, Subject, Wrong, shell, wide};

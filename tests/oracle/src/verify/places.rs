@@ -31,9 +31,9 @@ pub(super) struct Seeds {
 }
 
 impl Seeds {
-    /// Centres of boxes at the entities' origins. Where a box has no room, it stands on the same
-    /// floor, with nothing between the origin and its centre. Each of these boxes holds the
-    /// origin.
+    /// Centres of boxes at the entities' origins. If a box has no room at an origin, the box that
+    /// stands on the entity's floor is tried. It must hold the origin, with nothing between the
+    /// origin and its centre.
     pub(super) fn new(
         entities: &[Entity],
         bare: &Brushes,

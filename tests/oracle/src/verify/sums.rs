@@ -49,7 +49,9 @@ pub fn judge_sums(solids: &Solids, half_extents: [f64; 3], sums: &[Sum]) -> Vec<
         for &corner in &sum.corners {
             let gap = sweep::gap(&corners, half_extents, corner);
             if gap > OFF {
-                faults.push(format!("the sum of line {line} reaches {gap} too far at {corner:?}"));
+                faults.push(format!(
+                    "the sum of line {line} reaches {gap} units too far at {corner:?}"
+                ));
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Tests that a judge finds wrong answers. Only then does it mean something if it finds none.
+//! Tests that a judge finds wrong answers. Otherwise a verdict without a wrong answer would mean
+//! nothing.
 
 use super::*;
 use crate::Random;
@@ -162,7 +163,8 @@ fn a_wall_with_two_truths_is_found() {
         let entities = divided(thickness);
         let solids = Solids::new(&entities);
         let judge = Judge::new(&entities, &solids, half);
-        // The witness has no limit of thickness: its wall is thick enough to be kept, or missing.
+        // The witness answers as if there were no limit of thickness: its wall is thick enough to
+        // be kept, or it is missing.
         let told = if has_wall { divided(thickness.max(0.04)) } else { without_wall(&entities) };
         let witness = Witness { brushes: Brushes::new(&told, half), lie: Lie::None };
         let crossings = judge.crossings(&witness, &solids);

@@ -38,9 +38,9 @@ pub(super) enum Fault {
 /// How exactly an answer is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is right within the tolerance along the segment.
+    /// The answer is right within the tolerance along the segment.
     Right,
-    /// It is right for some position of the surfaces within their shells.
+    /// The answer is right for some position of the surfaces within their shells.
     Shell,
 }
 
@@ -144,7 +144,7 @@ impl Judge {
                 let contact = [0, 1, 2].map(|i| a[i] + motion[i] * time);
                 if distance(contact, wide(point)) > shell {
                     return wrong(format!(
-                        "the trace hits at {time}, but {point:?} is not its point then"
+                        "the trace hits at {time}, but the box is not at {point:?} then"
                     ));
                 }
                 let normal = wide(normal);

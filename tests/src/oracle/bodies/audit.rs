@@ -23,11 +23,11 @@ pub struct Audit {
 pub struct Placed {
     /// Identifies the body across ticks.
     pub id: u64,
-    /// Index of its shape.
+    /// Index of the body's shape.
     pub shape: usize,
-    /// Its rotation.
+    /// The body's rotation.
     pub orientation: DQuat,
-    /// Its position.
+    /// The body's position.
     pub position: DVec3,
 }
 
