@@ -206,7 +206,7 @@ async fn bots_play_sumo_on_a_server_that_a_program_builds_and_steers() {
 }
 
 /// A client without any code of the game walks onto the hill. It reads the game's values by name:
-/// the holder of the hill and for how long, the player's team, their own kick, and the event.
+/// who holds the hill and for how long, the player's team, their own kick, and the event.
 #[tokio::test]
 async fn a_client_reads_the_values_and_events_of_a_game_by_name() {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));

@@ -41,7 +41,7 @@ struct ServiceManager {
 
 impl ServiceManager {
     fn start() -> Self {
-        // Several tests of this process have one at a time.
+        // Each socket has a path of its own, because several tests of this process run at once.
         static STARTED: AtomicUsize = AtomicUsize::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let name = format!("arena-systemd-{}-{number}", std::process::id());

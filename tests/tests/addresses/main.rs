@@ -26,7 +26,7 @@ const HANG: Duration = Duration::from_secs(30);
 /// The bar: a client reaches the server within this time, whatever addresses the name has.
 const REACHED: Duration = Duration::from_secs(1);
 
-/// Says that the inner half of a test runs, in a network of its own.
+/// This variable is set while the inner half of a test runs, in a network of its own.
 const INSIDE: &str = "TESTS_INSIDE_BINDV6ONLY";
 
 const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -110,7 +110,7 @@ async fn try_all_kinds(running: &Server) {
         let connection = connection.unwrap_or_else(|error| panic!("{kind}: {error}"));
         assert_eq!(connection.remote_address(), expected, "{kind}");
         assert!(took < REACHED, "{kind} took {took:?}");
-        // The whole way into the match, too.
+        // Joining the match must lead to the same address.
         assert_eq!(join(&connector).await.unwrap(), expected, "{kind}");
     }
     let answered = tokio::task::spawn_blocking({

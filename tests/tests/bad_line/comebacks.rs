@@ -1,5 +1,5 @@
 //! Blackouts longer than the server's time-out. A client that comes back in time is the same player
-//! as before, one that comes later is a new player.
+//! as before. A client that comes later is a new player.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -27,7 +27,7 @@ async fn read(server: &ServerProcess, series: &str) -> f64 {
     metric(&get(server.http, "/metrics").await.body, series)
 }
 
-/// Waits until the server has counted `number`. Its page of metrics may be a moment old.
+/// Waits until the series has reached `number`. The page of metrics may be a moment old.
 async fn counted(server: &ServerProcess, series: &str, number: f64) {
     let counted = async {
         while read(server, series).await < number {

@@ -17,7 +17,7 @@ const TURN: u16 = 364;
 pub(crate) struct Seen {
     /// The times of snapshots.
     pub(crate) snapshots: Vec<Instant>,
-    /// The player's positions in the server's answers, and the times of these.
+    /// The player's positions in the server's answers, each with its time of arrival.
     pub(crate) places: Vec<(Instant, Vec3)>,
     /// Digests that did not agree with the server's.
     pub(crate) mismatches: u64,

@@ -21,7 +21,7 @@ const RECOVERY: Duration = Duration::from_secs(1);
 const WATCHED: Duration = Duration::from_secs(1);
 
 /// Smallest share of players' ticks that must then use a command of the player's own. If the
-/// commands of one of the four players were not used, it would be 0.75.
+/// commands of one of the four players were not used, the share would be 0.75.
 const USED: f64 = 0.9;
 
 /// Minimum distance along the ground by which each player gets away meanwhile, in units. They run

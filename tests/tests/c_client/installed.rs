@@ -10,12 +10,13 @@ use tests::harness::{ServerProcess, own_map};
 use super::{package, prefix, run, skipped};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Part of the library's name: as long as the major version is 0, with the minor one.
+/// The version in the library's name. As long as the major version is 0, the minor one is part of
+/// it.
 const ABI: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
 
-/// Most bytes of the shared library without symbols. A release has 6 MB at most. Tests of the
-/// development profile would take minutes longer for a release, so they have a bound of their own:
-/// few of its crates are optimised.
+/// Maximum size in bytes of the shared library without symbols: 6 MB in a release. To build a
+/// release would take minutes in a test of the development profile. So that profile, in which few
+/// crates are optimised, has a bound of its own.
 const MOST_BYTES: u64 = if cfg!(debug_assertions) { 8_000_000 } else { 6_000_000 };
 
 /// A folder outside of the repository with the examples alone. It is removed in the end.
@@ -48,15 +49,15 @@ impl Drop for Outside {
     }
 }
 
-/// Whether the programs are there. Prints the first that is not.
+/// Whether these programs are installed. If not, prints the first one that is missing.
 ///
 /// # Panics
-/// If one is not, and `ARENA_NEED_CMAKE=1` is set.
+/// If a program is missing, and `ARENA_NEED_CMAKE=1` is set.
 fn has(programs: &[&str]) -> bool {
     let starts = |program: &&&str| Command::new(program).arg("--version").output().is_ok();
     let Some(absent) = programs.iter().find(|program| !starts(program)) else { return true };
     let needed = std::env::var_os("ARENA_NEED_CMAKE").is_some_and(|value| value == "1");
-    let why = format!("there is no {absent}; nothing was built with the installed library by it");
+    let why = format!("there is no {absent}, so it built nothing with the installed library");
     assert!(!needed, "{why}");
     skipped(&why);
     false
@@ -68,7 +69,7 @@ fn dynamic(file: &Path) -> String {
     String::from_utf8(read.expect("readelf can be started").stdout).expect("UTF-8")
 }
 
-/// Plays with a program, and checks that it asks for the shared library, or not.
+/// Plays with a program, and checks that it asks for the shared library exactly if `is_shared`.
 fn play(program: &Path, is_shared: bool) {
     let asks = dynamic(program).contains(&format!("[libobsp_client.so.{ABI}]"));
     assert_eq!(asks, is_shared, "{}: {}", program.display(), dynamic(program));

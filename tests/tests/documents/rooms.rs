@@ -24,7 +24,7 @@ fn modules_of_the_server_use_only_those_above_them_in_the_list() {
     for path in files("rs").iter().filter_map(|path| path.strip_prefix("server/src/")) {
         let room = path.split(['/', '.']).next().unwrap_or_default();
         let is_listed = order.contains_key(room) || matches!(room, "lib" | "main");
-        assert!(is_listed, "server/src/lib.rs does not say where `{room}` is in the order");
+        assert!(is_listed, "server/src/lib.rs does not list the module `{room}`");
     }
     assert_eq!(all_breaks("server/src/", &order), [""; 0], "{ADVICE}");
 }
@@ -35,7 +35,7 @@ fn modules_of_the_simulation_use_only_those_above_them_in_the_list() {
     assert_eq!(all_breaks("server/sim/src/", &order), [""; 0], "{ADVICE}");
 }
 
-const ADVICE: &str = "move what is named to a module above both, or hand it down as an argument";
+const ADVICE: &str = "move the named item to a module above both, or pass it as an argument";
 
 #[test]
 fn the_folders_of_the_server_are_small() {
@@ -51,7 +51,10 @@ fn the_folders_of_the_server_are_small() {
     top.dedup();
     assert!(top.len() <= ENTRIES, "server/src has {} entries, not {ENTRIES}: {top:?}", top.len());
     folders.retain(|_, count| *count > FILES);
-    assert!(folders.is_empty(), "make subfolders of these, {FILES} files each: {folders:?}");
+    assert!(
+        folders.is_empty(),
+        "divide these folders, which have more than {FILES} files: {folders:?}"
+    );
 }
 
 /// The order that a `lib.rs` states: each line of its list begins with one module or several.

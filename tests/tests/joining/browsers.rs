@@ -21,7 +21,7 @@ fn queried(max_players: u16) -> Options {
     Options { query, ..options(max_players) }
 }
 
-/// A server with so many players, whose names have 20 characters of three bytes and two digits.
+/// A server with `count` players. Each name has 20 characters of three bytes, and two digits.
 async fn crowd(options: &Options, count: usize) -> (Server, Vec<Client>) {
     let running = Server::start(options).unwrap();
     let mut players = Vec::new();

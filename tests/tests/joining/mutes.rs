@@ -33,7 +33,7 @@ async fn number(running: &Server, tokens: &Administrators, of: &str) -> String {
     player["number"].to_string()
 }
 
-/// Whether others hear this client. Its own client gets its line back if they do.
+/// Whether others hear this client. If they do, the client also gets its own line back.
 async fn is_heard(client: &mut Client, line: &str) -> bool {
     client.say(ChatLine::new(line).unwrap());
     let until = Instant::now() + Duration::from_millis(1500);

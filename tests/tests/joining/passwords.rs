@@ -66,7 +66,7 @@ async fn a_player_of_the_list_is_known_by_a_word() {
     end(running).await;
 }
 
-/// Symptom: who was missing from the list was told that a token or password was wrong.
+/// Symptom: a player who was missing from the list was told that a token or password was wrong.
 #[tokio::test]
 async fn a_client_that_the_list_does_not_name_is_told_so() {
     let file = File::new("allow-elsewhere", "192.0.2.0/24\n");

@@ -20,9 +20,9 @@ use crate::{File, HANG, end, join, lost, options};
 
 const KEY: &str = "a key of the tests, long enough";
 
-/// A request that the receiver was sent.
+/// A request that the receiver got.
 struct Received {
-    /// Its headers, in lower case.
+    /// The request's headers, in lower case.
     head: String,
     body: String,
 }

@@ -1,4 +1,4 @@
-//! With `--max-spectators 0`, only its players and the operators may see a match.
+//! With `--max-spectators 0`, only the players of a match and the operators may see it.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -120,7 +120,7 @@ async fn the_recording_in_progress_is_for_operators_unless_they_say_otherwise() 
         assert_eq!(get(running.http_addr(), &path).await.status, 200);
         end(running).await;
     }
-    // Once it is finished, everybody may play it.
+    // Once the recording is finished, everybody may play it.
     let running = Server::start(&recorded("d.obsr", 16, false)).unwrap();
     let (address, pin) = (running.page_addr().unwrap(), running.certificate_sha256().0);
     assert_eq!(get_encrypted(address, pin, "/replays/a.obsr").await.status, 200);

@@ -20,10 +20,10 @@ const HANG: Duration = Duration::from_secs(20);
 /// The loopback address with any free port.
 const ANY_PORT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// A stranger, to whose address the limits of any address apply.
+/// The address of a stranger, to whom the limits of any address apply.
 const STRANGER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
-/// Another one.
+/// The address of another stranger.
 const OTHER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 
 /// Options of a server on free loopback ports, with a public page.

@@ -174,8 +174,8 @@ async fn a_killed_server_leaves_a_recording_that_a_restart_does_not_touch() {
     assert_eq!(std::fs::read(&file).unwrap(), bytes, "the first recording was touched");
 }
 
-/// Three starts with `--record-keep 1`: the first recording goes, and neither the last finished one
-/// nor the one that is written.
+/// After three starts with `--record-keep 1` the first recording is deleted. The last finished one
+/// and the one that is being written stay.
 #[tokio::test]
 async fn only_the_newest_finished_recordings_are_kept() {
     let folder = Folder::new("recording-kept");

@@ -33,7 +33,7 @@ pub(crate) const HTTP3: &[u8] = b"h3";
 pub(crate) struct Attacker {
     endpoint: Endpoint,
     server: SocketAddr,
-    /// Size in bytes of the largest datagram that it claims to accept.
+    /// Size in bytes of the largest datagram that the attacker claims to accept.
     largest_datagram: usize,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Intruder {
     pub(crate) connection: Connection,
     pub(crate) send: SendStream,
     receive: RecvStream,
-    /// The tick at which it joined.
+    /// The tick at which the player joined.
     pub(crate) tick: Tick,
 }
 

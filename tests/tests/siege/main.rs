@@ -122,7 +122,7 @@ async fn a_connection_that_stops_at_any_stage_is_closed_and_counted_in_time() {
             "{stage}: the connection is still open"
         );
     }
-    // The server may still be counting the last ones.
+    // The server may still count the last connections.
     while read(&running, "game_connections{state=\"opening\"}").await > 0.0 {
         assert!(begin.elapsed() < LONGEST_OPENING);
     }

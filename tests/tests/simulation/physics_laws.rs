@@ -24,7 +24,7 @@ fn number(name: &str) -> Option<u64> {
 
 /// The law with this name.
 fn law(name: &str) -> &'static Law {
-    LAWS.iter().find(|law| law.name == name).expect("there is such a law")
+    LAWS.iter().find(|law| law.name == name).expect("the law is in the list")
 }
 
 /// Seeds up to 60 of the scenes in which a law is missed. They are known limits of the simulation,

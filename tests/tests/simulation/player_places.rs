@@ -18,7 +18,7 @@ mod trial;
 
 use trial::{Fared, Trial, play_quake3, random_places};
 
-/// Maximum number of places per world, whose grid must fit into its extent.
+/// Maximum number of places per world, because the grid of places must fit into the world's extent.
 const A_WORLD: u32 = 100;
 
 fn number(name: &str, usual: u32) -> u32 {
@@ -48,7 +48,7 @@ fn of_random_places_none_holds_whom_quake3_would_let_out() {
             .zip(&ours)
             .map(|(place, ours)| play_quake3(&trial.map, place, ours.rest))
             .collect();
-        // One course of input may miss the way out, so these players get more.
+        // One course of input may miss the way out, so these players get more input.
         let is_doubtful = |index: &usize| !ours[*index].out && theirs[*index].out;
         let doubtful: Vec<usize> = (0..places.len()).filter(is_doubtful).collect();
         let later = trial.play_on(&doubtful, seed);

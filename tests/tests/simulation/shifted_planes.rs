@@ -37,7 +37,7 @@ struct Judge {
 impl Judge {
     fn new(path: &Path, angle: f64) -> Self {
         let text = std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        let entities = map_text::parse(&String::from_utf8_lossy(&text)).expect("it is a map");
+        let entities = map_text::parse(&String::from_utf8_lossy(&text)).expect("the text is a map");
         let bevel_angle = BevelAngle::new(angle).expect("in range");
         let options = Options { bevel_angle, ..Options::default() };
         let source = Source::read(path).unwrap_or_else(|error| panic!("{error}"));

@@ -98,7 +98,7 @@ fn a_crowd_runs_about(name: &str, seed: u64) {
         .expect("a match can be set up");
     let mut crowd: Vec<Wanderer> = (0..PLAYERS)
         .map(|i| {
-            let id = world.join().expect("there is a place");
+            let id = world.join().expect("there is room for the player");
             Wanderer::new(id, Random::new(seed << 16 | u64::from(i)))
         })
         .collect();

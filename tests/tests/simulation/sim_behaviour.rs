@@ -105,7 +105,7 @@ fn concave_bodies_interlock_without_passing_into_each_other() {
 fn a_runner_reaches_full_speed_and_stops_at_a_wall() {
     let drawing = MapBuilder::floor().spawn([-500, 0, 1]).block([200, -500, 0], [216, 500, 300]);
     let mut world = start(&drawing);
-    let id = world.join().expect("there is room");
+    let id = world.join().expect("there is room for the player");
     run(&mut world, 1, &[(id, forward(EAST))]);
     assert!((find(&world, id).velocity.x - 320.0).abs() < 5.0, "{:?}", find(&world, id));
     run(&mut world, 3, &[(id, forward(EAST))]);
@@ -118,7 +118,7 @@ fn a_runner_reaches_full_speed_and_stops_at_a_wall() {
 fn a_runner_slides_along_a_wall_that_is_met_at_an_angle() {
     let drawing = MapBuilder::floor().spawn([0, -800, 1]).block([200, -1000, 0], [216, 1000, 300]);
     let mut world = start(&drawing);
-    let id = world.join().expect("there is room");
+    let id = world.join().expect("there is room for the player");
     run(&mut world, 4, &[(id, forward(NORTH - 4096))]);
     let player = find(&world, id);
     assert!((player.position.x - 184.0).abs() < 0.1, "{player:?}");
@@ -136,7 +136,7 @@ fn stairs_of_eighteen_units_are_walked_up_and_higher_ones_are_not() {
     };
     for (rise, climbs) in [(18, true), (20, false)] {
         let mut world = start(&stairs(rise));
-        let id = world.join().expect("there is room");
+        let id = world.join().expect("there is room for the player");
         run(&mut world, 4, &[(id, forward(EAST))]);
         let feet = find(&world, id).position.z - 28.0;
         assert_eq!(
@@ -150,7 +150,7 @@ fn stairs_of_eighteen_units_are_walked_up_and_higher_ones_are_not() {
 #[test]
 fn a_jump_is_forty_five_units_high_and_needs_a_new_press() {
     let mut world = start(&MapBuilder::floor().spawn([0, 0, 1]));
-    let id = world.join().expect("there is room");
+    let id = world.join().expect("there is room for the player");
     run(&mut world, 1, &[]);
     let ground = find(&world, id).position.z;
     let jump = Command { buttons: Buttons::JUMP, ..Command::default() };
@@ -171,7 +171,7 @@ fn a_jump_is_forty_five_units_high_and_needs_a_new_press() {
 fn only_the_crouching_fit_a_low_tunnel_and_they_stay_low_in_it() {
     let drawing = MapBuilder::floor().spawn([-300, 0, 1]).block([0, -200, 40], [400, 200, 200]);
     let mut world = start(&drawing);
-    let id = world.join().expect("there is room");
+    let id = world.join().expect("there is room for the player");
     run(&mut world, 2, &[(id, forward(EAST))]);
     assert!(
         find(&world, id).position.x < -15.0,
@@ -197,8 +197,8 @@ fn a_crate_is_shoved_along_and_two_players_block_each_other() {
         .entity(&[("classname", "info_player_start"), ("origin", "600 0 25")])
         .prop("crate", [0.0, 0.0, 17.0], 0.0);
     let mut world = start(&drawing);
-    let first = world.join().expect("there is room");
-    let second = world.join().expect("there is room");
+    let first = world.join().expect("there is room for the player");
+    let second = world.join().expect("there is room for the player");
     run(&mut world, 2, &[(first, forward(EAST))]);
     let pushed = props(&world)[0].position.x;
     assert!(pushed > 60.0, "the crate was pushed only to x = {pushed}");
@@ -221,7 +221,7 @@ fn a_new_player_stands_at_the_free_spawn_point_farthest_from_all_others() {
     let arrivals = |drawing: &MapBuilder| {
         let mut world = start(drawing);
         [(); 3].map(|()| {
-            let id = world.join().expect("there is room");
+            let id = world.join().expect("there is room for the player");
             find(&world, id).position.truncate().as_ivec2().to_array()
         })
     };
@@ -240,7 +240,7 @@ fn a_jump_pad_throws_up_to_its_target() {
         .entity(&[("classname", "info_notnull"), ("targetname", "ledge"), ("origin", "300 0 200")])
         .block([250, -200, 0], [600, 200, 150]);
     let mut world = start(&drawing);
-    let id = world.join().expect("there is room");
+    let id = world.join().expect("there is room for the player");
     run(&mut world, 1, &[(id, forward(EAST))]);
     run(&mut world, 3, &[]);
     let player = find(&world, id);
@@ -262,7 +262,7 @@ fn a_teleporter_leads_to_its_destination_and_waits_while_that_is_taken() {
     let taken = free.clone().prop("crate", [700.0, 700.0, 17.0], 0.0);
     let walk = |drawing: &MapBuilder| {
         let mut world = start(drawing);
-        let id = world.join().expect("there is room");
+        let id = world.join().expect("there is room for the player");
         run(&mut world, 1, &[(id, forward(EAST))]);
         run(&mut world, 1, &[]);
         find(&world, id)
@@ -281,7 +281,7 @@ fn the_same_commands_give_the_same_digests_and_other_commands_others() {
             .prop("crate", [0.0, 0.0, 17.0], 0.0)
             .prop("u_block", [3.0, 2.0, 70.0], 20.0);
         let mut world = start(&drawing);
-        let id = world.join().expect("there is room");
+        let id = world.join().expect("there is room for the player");
         let step = |world: &mut World| {
             world.step(&[(id, forward(yaw))]);
             world.digest()
@@ -299,7 +299,7 @@ fn the_same_commands_give_the_same_digests_and_other_commands_others() {
 #[test]
 fn a_full_match_lets_nobody_in_until_somebody_leaves() {
     let mut world = start(&MapBuilder::floor());
-    let ids: Vec<_> = (0..4).map(|_| world.join().expect("there is room")).collect();
+    let ids: Vec<_> = (0..4).map(|_| world.join().expect("there is room for the player")).collect();
     assert!(world.join().is_err());
     // There is one spawn point for four players. The others wait outside the world or stand beside
     // it.

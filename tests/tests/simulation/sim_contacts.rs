@@ -52,7 +52,8 @@ fn filters() -> impl Iterator<Item = Stages> {
 /// the points. This was seen in 2 of 60,000 scenes.
 const ELSEWHERE: usize = 1_000;
 
-/// Whether two manifolds of a single point differ only in where it is, as [`ELSEWHERE`] allows.
+/// Whether two manifolds of a single point differ only in where that point is, as [`ELSEWHERE`]
+/// allows.
 fn is_elsewhere(a: &Manifold, b: &Manifold) -> bool {
     let ([(at, gap)], [(other, left)]) = (a.points.as_slice(), b.points.as_slice()) else {
         return false;
@@ -231,7 +232,7 @@ fn two_bodies_have_the_same_contacts_whatever_the_filters_their_order_and_the_pl
         let by = whole(&mut random).as_dvec3();
         let away = things.map(|thing| Thing { at: (thing.at.0 + by, thing.at.1), ..thing });
         let other = with_any_filters(&search, &away)
-            .unwrap_or_else(|| panic!("{}", context("they overlap once shifted")));
+            .unwrap_or_else(|| panic!("{}", context("shifted bodies do not overlap")));
         let other: Vec<Manifold> = other.iter().map(|m| shifted(m, |_| -by)).collect();
         assert_eq!(tally.compare(&usual, &other), None, "{}", context(&format!("shifted by {by}")));
         tally.touching += usize::from(!usual.is_empty());

@@ -35,7 +35,7 @@ fn nothing_ever_interpenetrates(map: &Path, seed: u64, ticks: u64, shots: Shots)
     let mut game = Match::new(Arena, compiled, config).expect("a match can be set up");
     let mut crowd: Vec<Wanderer> = (0..PLAYERS)
         .map(|i| {
-            let id = game.join_as(PlayerKind::Box).expect("there is a place");
+            let id = game.join_as(PlayerKind::Box).expect("there is room for the player");
             Wanderer::new(id, Random::new(seed << 16 | u64::from(i)))
         })
         .collect();

@@ -50,7 +50,10 @@ fn the_verdicts_of_the_simulation_on_near_pairs_are_true() {
         }
     }
     eprintln!("{pair} pairs, seed {seed}: {touching} touching, {apart} apart");
-    assert!(touching > pair / 10 && apart > pair / 10, "too one-sided: {touching} of {pair} touch");
+    assert!(
+        touching > pair / 10 && apart > pair / 10,
+        "too few or too many pairs touch: {touching} of {pair}"
+    );
 }
 
 /// Poses tried around each contact.

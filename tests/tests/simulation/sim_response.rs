@@ -30,7 +30,7 @@ fn start(drawing: &MapBuilder) -> World {
 fn start_arena(drawing: &MapBuilder) -> (Match<Arena>, EntityId) {
     let map = Arc::new(drawing.compile());
     let mut game = Match::new(Arena, map, CONFIG).expect("the map can be played");
-    let player = game.join_as(PlayerKind::Box).expect("there is room");
+    let player = game.join_as(PlayerKind::Box).expect("there is room for the player");
     (game, player)
 }
 
@@ -61,9 +61,9 @@ fn flatness(body: &EntityState) -> f64 {
     axes.iter().map(|&axis| (body.orientation * axis).z.abs()).fold(0.0, f64::max)
 }
 
-/// The bodies that nothing holds, by the exact oracle. Lowered a little, such a body would overlap
-/// nothing; and there are no two opposite directions in which it is blocked, so that no friction
-/// between them could hold it.
+/// The bodies that nothing holds, by the exact oracle. Such a body overlaps nothing when it is
+/// lowered a little. Nor is it blocked in two opposite directions, between which friction could
+/// hold it.
 fn hanging(drawing: &MapBuilder, world: &World) -> Vec<EntityState> {
     let entities = map_text::parse(&drawing.text()).expect("the drawing can be read");
     let mut audit = Audit::new(&entities, crowd_shapes(&shipped()));
@@ -288,7 +288,7 @@ fn sleepers_wake_by_touch_by_blast_and_when_their_support_leaves() {
         drawing = drawing.prop("crate", [0.0, 0.0, 17.0 + 33.0 * f64::from(i)], 0.0);
     }
     let mut world = start(&drawing);
-    let player = world.join().expect("there is room");
+    let player = world.join().expect("there is room for the player");
     run(&mut world, 1);
     assert!(props(&world).iter().all(|body| body.asleep));
     for _ in 0..6 * TICK_RATE {

@@ -20,7 +20,7 @@ fn play(map: &Arc<obsp::World>, set_up: impl Fn(&mut World)) -> (Vec<u64>, Count
     let before = *world.counters();
     set_up(&mut world);
     let players: Vec<EntityId> =
-        (0..PLAYERS).map(|_| world.join().expect("there is a place")).collect();
+        (0..PLAYERS).map(|_| world.join().expect("there is room for the player")).collect();
     let mut random = Random::new(SEED);
     let mut digests = Vec::new();
     for tick in 0..TICKS {
@@ -75,7 +75,9 @@ fn a_match_does_not_depend_on_the_number_of_threads() {
         world
     });
     let players: Vec<EntityId> = (0..PLAYERS)
-        .map(|_| worlds.each_mut().map(|world| world.join().expect("there is a place"))[0])
+        .map(|_| {
+            worlds.each_mut().map(|world| world.join().expect("there is room for the player"))[0]
+        })
         .collect();
     assert!(worlds[0].counters().awake > 400, "{:?}", worlds[0].counters());
     let mut random = Random::new(SEED);

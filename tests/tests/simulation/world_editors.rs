@@ -397,7 +397,7 @@ fn turned_maps_are_true(folder: &Path, chosen: &[&str]) {
                     let places = [2, 3, 6, 9][(number + index) % 4];
                     let doubled = Faces::Doubled(0.003);
                     let faces = [Faces::Once, Faces::Triangles, doubled][(number + index) % 3];
-                    let entities = map_text::parse(&drawn).expect("it is a map");
+                    let entities = map_text::parse(&drawn).expect("the text is a map");
                     let turn =
                         Turn::any(&mut Random::new(seed << 32 | (number << 8 | index) as u64));
                     let name =

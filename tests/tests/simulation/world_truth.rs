@@ -18,9 +18,10 @@ use tests::oracle::verify::{Judge, Wrong};
 /// are in narrow gaps that it does not enter.
 const DOUBTFUL: f64 = 0.01;
 
-/// Largest share of a mover's traces with the normal of a plane that is a few thousandths of a unit
-/// off any face. They occur at points where several planes meet within rounding, which a mover that
-/// slides along surfaces reaches. The time of such a trace is right, and the mover stays free.
+/// Largest share of a mover's traces with a stray normal: that of a plane a few thousandths of a
+/// unit off any face. A mover that slides along surfaces reaches points where several planes meet
+/// within rounding, and gets such normals there. The times of these traces are right, and the mover
+/// stays free.
 const STRAY_MOVES: f64 = 1e-5;
 
 fn percent(part: usize, of: usize) -> f64 {

@@ -96,8 +96,8 @@ fn closed_gullies_let_out_who_can_jump_over_their_rim() {
     check(&places, 9);
 }
 
-/// Funnels of more slopes than the search for a way down tries: it may not give up and hold the
-/// player.
+/// Funnels with more slopes than the search for a way down tries. The search must not give up and
+/// hold the player.
 #[test]
 fn funnels_of_twelve_to_a_hundred_slopes_let_out_who_can_jump_over_their_rim() {
     let mut places = Vec::new();

@@ -14,9 +14,9 @@ const TRIES: u32 = 40;
 const STEP: f64 = 18.0;
 
 /// Maximum height above a player's first place, in units, where the flattest way up rises by these
-/// degrees: the slope turns the speeds of a run and of a jump (320 and 270 units/s) along that way,
-/// gravity (800 units/s²) slows them down, and steering in the air (320 units/s², as in Quake III)
-/// works against it. The top may end with a step.
+/// degrees. The slope turns the speeds of a run and of a jump (320 and 270 units/s) along that way.
+/// Gravity (800 units/s²) slows the player down, and steering in the air (320 units/s², as in Quake
+/// III) works against gravity. The top may end with a step.
 fn highest(degrees: f64) -> f64 {
     let (sin, cos) = degrees.to_radians().sin_cos();
     let speed = 320.0 * cos + 270.0 * sin;
@@ -24,7 +24,8 @@ fn highest(degrees: f64) -> f64 {
     speed * speed / (2.0 * slowing) * sin + STEP
 }
 
-/// A place with these steep sides, 400 units high, each given by its turn, foot and degrees.
+/// A place with steep sides that are 400 units high. Each side is given by its turn, foot and
+/// degrees.
 fn steep(index: usize, what: String, sides: &[(f64, f64, f64)]) -> Place {
     let spot = DVec2::new((index % 8) as f64, (index / 8) as f64) * SPACING;
     let side = |&(turn, foot, degrees): &(f64, f64, f64)| Side {

@@ -19,12 +19,12 @@ const WIDEST: f64 = 460.0;
 /// A place and its parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
-    /// Its description, for the reader of a failure.
+    /// Description of the place, for the reader of a failure.
     pub(crate) what: String,
     pub(crate) centre: DVec2,
-    /// The map text of its brushes.
+    /// The map text of the place's brushes.
     pub(crate) brushes: String,
-    /// Its props, by model and position.
+    /// The place's props, by model and position.
     pub(crate) props: Vec<(&'static str, DVec3)>,
     /// The first position of the player: the centre of the box.
     pub(crate) start: DVec3,
@@ -39,10 +39,10 @@ pub(crate) struct Place {
 pub(crate) struct Side {
     pub(crate) turn: f64,
     pub(crate) foot: f64,
-    /// The angle of its slope; 90 for a wall.
+    /// The angle of the side's slope; 90 for a wall.
     pub(crate) degrees: f64,
     pub(crate) height: f64,
-    /// Half of its angle as seen from the middle, in radians.
+    /// Half of the side's angle as seen from the middle, in radians.
     pub(crate) half_angle: f64,
 }
 

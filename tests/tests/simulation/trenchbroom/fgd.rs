@@ -7,11 +7,11 @@ use std::vec::IntoIter;
 /// The kind of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Its entities consist of brushes.
+    /// The entities of the class consist of brushes.
     Solid,
-    /// Its entities are points.
+    /// The entities of the class are points.
     Point,
-    /// It has no entities; other classes build on it.
+    /// The class has no entities; other classes build on it.
     Base,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Definitions(BTreeMap<String, Class>);
 struct Class {
     kind: Kind,
     bases: Vec<String>,
-    /// Its keys, each with the values to choose from.
+    /// The keys of the class, each with the values to choose from.
     keys: BTreeMap<String, Vec<String>>,
 }
 
