@@ -1,4 +1,4 @@
-// A stand-in for the library from which Rust takes random numbers: wine has it since version 9 only.
+// A stand-in for the library from which Rust takes random numbers. Wine has it only since version 9.
 #include <windows.h>
 
 BOOLEAN NTAPI SystemFunction036(PVOID buffer, ULONG length);

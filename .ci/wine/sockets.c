@@ -1,6 +1,7 @@
-// A stand-in for ws2_32.dll, to which everything else is forwarded. Wine refuses two options that
-// Windows has, and without which quinn takes no socket: the one by which it is told the ECN bits of a
-// datagram, which quinn does without, and `IPV6_V6ONLY` of a socket of IPv4.
+// A stand-in for ws2_32.dll, which forwards everything else to that library. Wine refuses two socket
+// options that Windows has, and quinn takes no socket without them. One asks for the ECN bits of
+// datagrams: it is accepted and ignored, because quinn also works without these bits. The other is
+// `IPV6_V6ONLY`, which quinn also reads of a socket of IPv4.
 #include <winsock2.h>
 
 #include <ws2tcpip.h>
