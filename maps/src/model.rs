@@ -1,8 +1,8 @@
 //! Rigid polyhedra: the shapes of everything that moves, except the boxes of players.
 //!
-//! A model is a Wavefront OBJ file in `maps/models/`. Its units are those of the map, and every
-//! face is a convex polygon. [`Model::from_obj`] checks that the surface is closed, oriented
-//! outward, made of flat convex polygons and does not intersect itself. Then it integrates the mass
+//! A model is a Wavefront OBJ file in `maps/models/`. Its units are the map's units, and every face
+//! is a convex polygon. [`Model::from_obj`] checks that the surface is closed, oriented outward,
+//! made of flat convex polygons and does not intersect itself. Then it integrates the mass
 //! properties, moves the centre of mass to the origin, and cuts the inside into convex parts by a
 //! polygon BSP. Polygons and parts describe exactly the same solid: collision tests use the parts.
 
@@ -72,9 +72,9 @@ pub enum ModelError {
     },
     /// The text has no face.
     #[error(
-        "model {model}.obj{}: no faces and {vertices} vertices were found in the text; it may \
-         be no Wavefront OBJ file, whose lines are v x y z for a vertex and f 1 2 3 for a face, \
-         or have been exported without faces: export the model as OBJ, with its faces",
+        "model {model}.obj{}: no faces and {vertices} vertices were found in the text; in a \
+         Wavefront OBJ file, v x y z is a line for a vertex, and f 1 2 3 is a line for a face: \
+         export the model as OBJ, with its faces",
         at(.first)
     )]
     NoFaces {
@@ -211,7 +211,7 @@ pub enum FaceFault {
     NotConvex,
 }
 
-/// Largest relative difference between the volume of the parts and that of the surface. The
+/// Largest relative difference between the volume of the parts and the volume of the surface. The
 /// tolerances of a small model's planes and corners leave such a difference. The volume of any part
 /// is far greater.
 const VOLUME_TOLERANCE: f64 = 1e-7;

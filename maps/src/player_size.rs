@@ -99,8 +99,8 @@ impl PlayerSize {
     }
 
     /// The size of players in a map that was compiled for these sizes. `None` if `standing` or
-    /// `crouching` is missing, or if they are boxes that no `game.toml` can set: players are as
-    /// wide as they are deep, and keep their width when they crouch.
+    /// `crouching` is missing, or if no `game.toml` can set these two boxes: a player is as wide as
+    /// deep, and keeps this width when crouching.
     pub fn among(sizes: &[Size]) -> Option<Self> {
         let half = |name| sizes.iter().find(|size| size.name == name).map(|size| size.half_extents);
         let (standing, crouching) = (half(STANDING)?, half(CROUCHING)?);
@@ -119,7 +119,7 @@ impl fmt::Display for PlayerSize {
 }
 
 impl Spaces {
-    /// These sizes, with `standing` and `crouching` set to those of such players.
+    /// These sizes, with `standing` and `crouching` set for players of this size.
     ///
     /// # Errors
     /// [`SpacesError`] if the result has too many sizes, or if one is out of range.

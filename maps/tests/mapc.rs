@@ -463,8 +463,8 @@ fn a_picture_is_drawn() {
         seen.dedup();
         colours.push(seen);
     }
-    // The colours are those of the background, letters, and floors of several heights and
-    // slopes. With `--space` there are more.
+    // There are colours for the background, the letters, and floors of several heights and slopes.
+    // With `--space` there are more.
     assert!(colours[0].len() > 50, "{}", colours[0].len());
     assert!(colours[1].len() > colours[0].len());
     assert_ne!(colours[2], colours[0]);

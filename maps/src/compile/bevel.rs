@@ -1,10 +1,10 @@
 //! Bevels: planes that bound the growth of a cell at edges and corners (Melax 2000,
 //! section 5).
 //!
-//! Where two faces meet at an edge, a cell whose planes move outward by `r` reaches
-//! `r / cos(a / 2)` beyond the edge, where `a` is the angle between their normals. This distance
-//! grows without bound as the edge gets sharper. The same holds at corners. A bevel is one more
-//! plane that only touches the cell, with a normal between those of the faces.
+//! Where two faces meet at an edge, a cell whose planes move outward by `r` reaches `r / cos(a /
+//! 2)` beyond the edge, where `a` is the angle between their normals. This distance grows without
+//! bound as the edge gets sharper. The same holds at corners. A bevel is one more plane that only
+//! touches the cell, with a normal between the normals of the faces.
 //!
 //! All normals that support the cell at a corner make a patch of the sphere of directions. The
 //! patch's corners are the normals of the planes that meet there, and its borders are the edges.

@@ -45,10 +45,10 @@ enum Role {
     Removed,
 }
 
-/// The kind of entity that a brush belongs to. Compilers read the classes that begin with
-/// `func_detail`: detail, wall and fence are solid; illusionary detail is only drawn, like a
-/// `func_illusionary`. (Of the 2,182 brushes of `lqdm3` with these classes, 2,162 are solid, 19
-/// illusionary and one is water.)
+/// The kind of entity that a brush belongs to. Compilers also read the classes that begin with
+/// `func_detail`. Of these, detail, wall and fence are solid. Illusionary detail is only drawn,
+/// like a `func_illusionary`. (Of the 2,182 brushes of `lqdm3` with these classes, 2,162 are solid,
+/// 19 illusionary and one is water.)
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
     /// The world itself: worldspawn, and the groups that editors and compilers

@@ -170,7 +170,8 @@ pub enum CompileError {
     TooDeep {
         /// The file.
         path: PathBuf,
-        /// Line of the opening brace of the brush with the most faces there.
+        /// Line of the opening brace of the brush that has the most faces of all brushes at that
+        /// point.
         line: u64,
         /// Number of faces of that brush.
         faces: usize,

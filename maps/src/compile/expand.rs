@@ -9,8 +9,9 @@ use crate::geometry::{ConvexSolid, DegenerateSolid, Plane};
 const PARALLEL: f64 = 1e-9;
 
 /// The centres of all boxes of these half extents that touch or overlap `solid`. The planes of this
-/// sum are of three kinds: those of the solid, moved outward; those of the box (axial bevels); and
-/// one for each edge of the solid and edge of the box that meet on the sum's surface (edge bevels).
+/// sum are of three kinds: planes of the solid, moved outward; planes of the box (axial bevels);
+/// and a plane for each pair of an edge of the solid and an edge of the box that meet on the sum's
+/// surface (edge bevels).
 pub(super) fn expanded(
     solid: &ConvexSolid,
     half_extents: DVec3,
@@ -35,7 +36,8 @@ pub(super) fn expanded(
                 continue;
             }
             for normal in [bevel / length, -bevel / length] {
-                // The normal supports the edge only if it lies between those of its two faces.
+                // The normal supports the edge only if it lies between the normals of the edge's
+                // two faces.
                 let between = first.cross(normal).dot(along) > PARALLEL
                     && normal.cross(second).dot(along) > PARALLEL;
                 if between {

@@ -3,8 +3,8 @@
 //! `maps/COMPILER.md` defines the outside, and this module finds it. The leaves of a first tree are
 //! connected by portals, where their faces overlap (`portals`). A flood fill starts at the map's
 //! entities (`seeds`), size by size. If the flood does not reach the void around the map, the map
-//! is sealed for that size: the leaves that a flood from the void reaches become solid, and the
-//! surfaces that face them are removed (`trim`). Otherwise the path to the void is reported
+//! is sealed for that size. Then all leaves within reach of a flood from the void become solid, and
+//! the surfaces that face them are removed (`trim`). Otherwise the path to the void is reported
 //! (`leak`), and nothing is filled for the size. An entity that touches a surface, or is in solid,
 //! may be on either side. Its surroundings are kept unless the void reaches them, and a leak never
 //! starts at such an entity.

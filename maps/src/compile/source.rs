@@ -91,10 +91,10 @@ impl Source {
         &self.path
     }
 
-    /// Checks that the text is that of a map, without compiling it.
+    /// Checks that the text is a map, without compiling it.
     ///
     /// # Errors
-    /// [`CompileError::Syntax`] if the text is not that of a map.
+    /// [`CompileError::Syntax`] if the text is not a map.
     pub fn check_syntax(&self) -> Result<(), CompileError> {
         self.parse(Curves::default()).map(drop)
     }

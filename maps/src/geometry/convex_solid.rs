@@ -170,8 +170,8 @@ impl ConvexSolid {
         }
     }
 
-    /// A box that reaches beyond the cube that solids are cut from. `planes` are those of the
-    /// box, in the order of the axes, the upper one first.
+    /// A box that reaches beyond the cube that solids are cut from. `planes` are the planes of the
+    /// box, in the order of the axes, the upper one of each axis first.
     fn large_box(bounds: &Aabb, planes: &[Plane]) -> Result<Self, DegenerateSolid> {
         let reach = bounds.min.abs().max(bounds.max.abs()).max_element();
         if reach > crate::UNIVERSE.into() {
@@ -362,8 +362,8 @@ impl ConvexSolid {
     }
 }
 
-/// The vertex at each corner of `bounds`; `None` unless `vertices` are those of a box along the
-/// axes, except for rounding.
+/// The vertex at each corner of `bounds`; `None` unless `vertices` belong to a box along the axes,
+/// except for rounding.
 fn box_corners(vertices: &[DVec3], bounds: &Aabb) -> Option<[u16; 8]> {
     if vertices.len() != 8 {
         return None;

@@ -66,8 +66,7 @@ fn the_landing_scene_has_the_papers_polygons() {
     assert_eq!(counts, [97, 12, 69]);
 }
 
-/// The tank fits into the pad's bowl with room to spare, and neither is
-/// convex there.
+/// The tank fits into the pad's bowl with room to spare. Both shapes are concave where they meet.
 #[test]
 fn a_hovertank_fits_into_the_pad() {
     let (tank, pad) = (named("hovertank"), named("repair_pad"));
@@ -188,8 +187,8 @@ fn a_surface_inside_out_is_refused() {
     assert!(error.contains("volume is -36"), "{error}");
 }
 
-/// Case `messages`: the error for a text that is not an OBJ file said that its volume is 0 and that
-/// faces must run counter-clockwise. The text has no faces at all.
+/// Case `messages`: for a text that is not an OBJ file, the error said that the volume is 0, and
+/// that faces must run counter-clockwise. The text has no faces at all.
 #[test]
 fn a_text_without_faces_is_told_what_was_seen() {
     for (text, seen) in [

@@ -2,8 +2,8 @@ use glam::DVec3;
 
 use crate::geometry::ConvexSolid;
 
-/// One entity of the source map: its keys, and its own brushes if it is a
-/// brush entity that is not part of the static world (triggers, doors …).
+/// One entity of the source map. A brush entity that is not part of the static world, such as a
+/// trigger or a door, also has its own brushes.
 ///
 /// ```
 /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;

@@ -1,10 +1,11 @@
 //! The shifted planes: traces of any convex body through one tree (Melax 2000).
 //!
 //! The tree divides the unexpanded solids. A body is traced through it as a point, and every plane
-//! is shifted by the extent of the body: forward for the space behind it, and backward for the
-//! space in front of it, so that the two spaces overlap. A solid leaf then stands for its cell,
-//! grown by at least the body, and no body gets past it. Where planes meet the cell grows too far.
-//! *Bevels*, further planes at the solid leaves, bound this growth (section 5).
+//! is shifted by the extent of the body. For the space behind the plane the shift is forward, and
+//! for the space in front of the plane it is backward, so that the two spaces overlap. A solid leaf
+//! then stands for its cell, grown by at least the body, and no body gets past it. Where planes
+//! meet the cell grows too far. *Bevels*, further planes at the solid leaves, bound this growth
+//! (section 5).
 //!
 //! [`ShiftTree`] holds a checked tree, `trace` moves bodies through it,
 //! `touch` tests one position, and `visits` counts the branches that both visit.

@@ -166,7 +166,7 @@ fn an_unsupported_name_is_warned_of_once() {
     let grid = grid(&rows, primitive);
     let source = folder.file("map.map", room("", &standard("stone"), &grid.brushes));
     let world = folder.0.join("map.obsp").display().to_string();
-    // These are not faults of brushes, so --strict accepts them.
+    // These warnings are not about faults of brushes, so --strict accepts them.
     let warned = done(&["compile", &source, "-o", &world, "--strict"], "").1;
     let warnings: Vec<&str> = warned.lines().filter(|line| line.contains("warning")).collect();
     assert_eq!(warnings.len(), 3, "{warned}");

@@ -59,7 +59,7 @@ fn quake_goes_by_names() {
             ("sky4", Solid, false),
             ("{fence", Solid, false),
             ("metal1_1", Solid, false),
-            // These resemble names in `quake.rs`, but are not in it.
+            // The names below resemble names in `quake.rs`, but are not in it.
             ("clip1", Solid, false),
             ("hints", Solid, false),
             ("!water", Solid, false),
@@ -203,7 +203,7 @@ fn quake_2_goes_by_names_where_a_face_has_no_flags() {
             ("e1u1/trigger", Solid, false),
             ("e1u1/nodraw", Solid, false),
             ("e1u1/sky1", Solid, false),
-            // These resemble names in the tables of `quake2.rs`, but are not in them.
+            // The names below resemble names in the tables of `quake2.rs`, but are not in them.
             ("e1u1/clips", Solid, false),
             ("e1u1/waterpipe1", Solid, false),
             ("water/wall", Solid, false),
@@ -260,7 +260,7 @@ fn half_life_goes_by_how_names_begin() {
             ("{ladder1", Solid, false),
             ("~light", Solid, false),
             ("-0floor", Solid, false),
-            // These resemble names in the table of `half_life.rs`, but are not in it.
+            // The names below resemble names in the table of `half_life.rs`, but are not in it.
             ("+!water", Solid, false),
             ("content", Solid, false),
             ("ahint", Solid, false),
@@ -337,7 +337,7 @@ fn quake_3_goes_by_names_with_and_without_their_folders() {
         ("terrain", Solid, false),
         ("terrain2", Solid, false),
         ("trigger", Solid, false),
-        // These resemble names in the table of `quake3.rs`, but are not in it.
+        // The names below resemble names in the table of `quake3.rs`, but are not in it.
         ("clips", Solid, false),
         ("alpha_10", Solid, false),
         ("nothing", Solid, false),
@@ -354,7 +354,7 @@ fn quake_3_goes_by_names_with_and_without_their_folders() {
             ("textures/liquids/lavahell_750", Passable, true),
             ("sfx/xfog", Passable, false),
             ("textures/sfx/fog_blue", Passable, false),
-            // These resemble names that `quake3.rs` knows, but it knows none of them.
+            // The names below resemble names that `quake3.rs` knows, but are unknown to it.
             ("sfx/flame1", Solid, false),
             ("liquids", Solid, false),
             ("base_wall/clip", Solid, false),

@@ -1,10 +1,10 @@
 //! Layers that TrenchBroom omits from export.
 //!
-//! TrenchBroom saves every layer. When it exports a map, for example to compile it, it leaves out
-//! the layers that are marked *Omit From Export*. This module leaves these layers out of the saved
-//! map. A layer is a `func_group`; the default layer is `worldspawn`. Groups and entities name
-//! their layer, or the group that they are in. Groups and entities that name neither are in the
-//! default layer.
+//! TrenchBroom saves every layer. An export of the map, for example to compile it, leaves out the
+//! layers that are marked *Omit From Export*. This module leaves these layers out of the saved map.
+//! A layer is a `func_group`; the default layer is `worldspawn`. Groups and entities name their
+//! layer, or the group that they are in. Groups and entities that name neither are in the default
+//! layer.
 
 use std::collections::HashMap;
 

@@ -76,10 +76,9 @@ fn text_of(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| error.as_bytes().iter().copied().map(char::from).collect())
 }
 
-/// Splits a map into words. A brace may also be part of a texture's name, so it counts as a brace
-/// only if it is a word of its own. A byte order mark between words counts as a blank, because
-/// joined files have such marks. A comment begins with `//`. QuArK writes comments that begin with
-/// `;`.
+/// Splits a map into words. Names of textures may contain braces. So a brace counts as one only if
+/// it is a word of its own. A byte order mark between words counts as a blank, because joined files
+/// have such marks. A comment begins with `//`. QuArK writes comments that begin with `;`.
 pub(super) fn tokens(text: &[u8]) -> Tokens<'_> {
     Tokens { text, at: 0, line: 1, ahead: LineAhead::default() }
 }

@@ -52,8 +52,8 @@ fn compiled(brushes: &str) -> Result<Compiled, CompileError> {
 }
 
 /// In an earlier version, a brush of 1,000 sides was refused without its line: "the tree is deeper
-/// than 1024; draw terrain with fewer brushes". The planes of its faces peeled off one side after
-/// the other. Now planes through its middle halve it first.
+/// than 1024; draw terrain with fewer brushes". The planes of the brush's faces peeled off one side
+/// after the other. Now planes through its middle halve it first.
 #[test]
 fn a_brush_with_as_many_faces_as_allowed_compiles() {
     for (sides, tip) in [(1000, false), (1022, false), (1023, true)] {

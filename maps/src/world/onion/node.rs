@@ -170,6 +170,7 @@ const AXIAL: f32 = 0.25;
 #[inline]
 pub(crate) fn rounding(point: Vec3) -> f32 {
     // The expression has three products and three sums of up to √3 times the coordinate, each off
-    // by half a unit in the last place. Normal and distance are off by as much.
+    // by half a unit in the last place. The errors of the stored normal and distance add the same
+    // amount.
     point.abs().max_element() * (4.0 * f32::EPSILON)
 }

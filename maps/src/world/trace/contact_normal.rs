@@ -112,10 +112,10 @@ struct Contact {
 }
 
 impl OnionTree {
-    /// Normal of the surface that a `motion` hits at `point`: among the planes that
-    /// lines from beside the point hit, the one with the largest part of a face there. If
-    /// none of them has a face, the plane with the largest part among all planes there that
-    /// oppose the motion.
+    /// Normal of the surface that a `motion` hits at `point`. Lines from beside the point hit some
+    /// planes. The result is the normal of the one with the largest part of a face at the point. If
+    /// none of them has a face, all planes near the point that oppose the motion are compared in
+    /// the same way.
     ///
     /// Lines may also hit a plane that only divides the tree, for another size or beside a face,
     /// because all planes near the point count as passing through it. Such a plane has no face, or
@@ -171,8 +171,8 @@ impl OnionTree {
         candidates
     }
 
-    /// The plane with the largest part of a face at the point, among the planes near it that
-    /// oppose the motion: the number of its spots, and its normal.
+    /// Of all planes near the point that oppose the motion, the one with the largest part of a face
+    /// at the point. Returns the number of its spots, and its normal.
     fn largest_face(&self, contact: &Contact) -> Option<(usize, Vec3)> {
         let near = near(contact.point);
         let mut best: Option<(usize, Vec3)> = None;
