@@ -1,10 +1,10 @@
 //! Assembles the programs of the guide in `server/game/GUIDE.md`, one for each of its steps,
 //! so that they are compiled with the tests (`tests/guide.rs`).
 //!
-//! A comment before each block of code says where the block goes: `file` makes it the whole
-//! program, `impl` adds it to the `impl` of the game, `end` appends it to the file, and `replace
-//! WORDS` puts it in the place of the item that begins with these words. `replace use` replaces
-//! all lines before the first derive.
+//! A comment before each block of code says where the block goes: `file` makes the block the whole
+//! program, `impl` adds it to the `impl` of the game, and `end` appends it to the file. `replace
+//! WORDS` puts the block in the place of the item that begins with these words. `replace use`
+//! replaces all lines before the first derive.
 
 use std::path::Path;
 use std::{env, fs};

@@ -147,7 +147,7 @@ async fn a_round_begins_after_the_warm_up_and_ends_with_an_intermission() {
     let phases: Vec<_> = seen.iter().map(|(phase, _)| *phase).collect();
     use RoundPhase::{Intermission, Playing, WarmUp};
     assert_eq!(phases, [WarmUp, Playing, Intermission, Playing], "{seen:?}");
-    // The connection is the same, the world is another one of the same map, and ticks went on.
+    // The connection is the same, the world is a new one of the same map, and ticks went on.
     let last = client.session().hello().unwrap();
     assert_eq!((last.map, last.ticket), (first.map, first.ticket));
     assert!(last.tick > first.tick, "{} {}", first.tick, last.tick);

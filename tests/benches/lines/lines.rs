@@ -33,8 +33,8 @@ const BLACKOUT: Duration = Duration::from_secs(3);
 /// Time after the end of a blackout in which the next snapshot must arrive, in milliseconds.
 const RECOVERY_MS: f64 = 250.0;
 
-/// The lines of the table. A delay in a name is that of a round trip, half of which each direction
-/// takes. A loss in a name is that of each direction.
+/// The lines of the table. A delay in a name is the delay of a round trip, half of which each
+/// direction takes. A loss in a name applies to each direction.
 pub(crate) fn lines() -> Vec<BadLine> {
     let conditions = Conditions::default;
     let round_trip = |milliseconds| Duration::from_millis(milliseconds) / 2;

@@ -1,6 +1,6 @@
-//! A hovertank in `rapier3d`: the same drive as ours (`hovertank/steer.rs` in `server/sim`), as
-//! changes of velocity before each step. The air cushions are left out, because tanks in this
-//! scene fly too high for them or land.
+//! A hovertank in `rapier3d`: the drive of our hovertank (`hovertank/steer.rs` in `server/sim`), as
+//! changes of velocity before each step. The air cushions are left out, because tanks in this scene
+//! fly too high for them or land.
 
 use obsp::model::Model;
 use obsp_sim::{Buttons, Command};

@@ -2,11 +2,11 @@
 //!
 //! `cargo bench -p benches --bench tick`
 //!
-//! Both engines get the same solids, the same props in the poses in which ours lets them settle,
-//! and the same players with the same commands: box agents in ours, a kinematic character
-//! controller in rapier. Nobody shoots, because rapier has no weapons. The engines take turns, tick
-//! by tick, so that other load on the machine affects both alike: compare the ratios. The same
-//! exact audit judges how deep bodies overlap in either.
+//! Both engines get the same solids, the same props, and the same players with the same commands.
+//! The props start in the poses in which our engine lets them settle. Players are box agents in our
+//! engine, and a kinematic character controller in rapier. Nobody shoots, because rapier has no
+//! weapons. The engines take turns, tick by tick, so that other load on the machine affects both
+//! alike: compare the ratios. The same exact audit judges how deep bodies overlap in either.
 //!
 //! The halls grow with their number of objects and all have as many players, so the cost of a
 //! tick may grow no faster than the number of objects. Heaps, and landings of many hovertanks,

@@ -6,10 +6,10 @@
 //! steps.
 //!
 //! `maps/COMPILER.md` defines the outside. An entity that touches no brush is a certain seed: the
-//! space that it reaches is inside. An entity that touches a brush may be on either side of it:
-//! the space that it reaches is inside only if the void does not reach it. A box starts where it
-//! is free and holds the entity's origin, so a larger box reaches nothing that a smaller one about
-//! the same centre does not.
+//! space that it reaches is inside. An entity that touches a brush may be on either side of the
+//! brush: space that such an entity reaches is inside only if the void does not reach the space. A
+//! box starts where it is free and contains the entity's origin. So a larger box reaches nothing
+//! that a smaller box about the same centre does not reach.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

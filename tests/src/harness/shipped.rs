@@ -131,8 +131,8 @@ impl ShippedMap {
         assert!(overlaps.is_empty(), "{}: {overlaps:?} of {things:#?}", self.name);
     }
 
-    /// Asserts that there are at least `least` triggers, each of one brush, and that each has one
-    /// target, which exists.
+    /// Asserts that there are at least `least` triggers. Each must have one brush and one target,
+    /// and the target must exist.
     ///
     /// # Panics
     /// If that is not so; the message has the target.

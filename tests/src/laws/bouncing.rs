@@ -183,10 +183,10 @@ impl Totals {
 /// alone. Their angular momentum about their common centre of mass does not change, and their
 /// energy relative to it does not grow.
 ///
-/// Deviations are shares of the most that the bodies can exchange. For momentum, this is their
-/// reduced mass times the speed at which they meet; for angular momentum, it is that product times
-/// the sum of their radii. 1 % is allowed for errors of single precision and of the solver. Angular
-/// momentum may also differ by as much as damping takes from the spins.
+/// Deviations are shares of the most that the bodies can exchange. For momentum, the most is the
+/// reduced mass of the bodies times the speed at which they meet. For angular momentum, it is that
+/// product times the sum of their radii. 1 % is allowed for errors of single precision and of the
+/// solver. Angular momentum may also differ by as much as damping takes from the spins.
 ///
 /// The simulation limits spins to 0.98 radians a tick (see the README of `obsp-sim`). If a meeting
 /// gives more, as meetings of small bodies at high speed do, its angular momentum is not judged.

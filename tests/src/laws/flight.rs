@@ -10,8 +10,8 @@ use super::scene::{Body, Floor, GRAVITY, Scene};
 use super::sliding::{SIDES, log_between};
 use super::solid::Solid;
 
-/// Time for which bodies fly, in seconds. They are thrown up at half of this times gravity, so they
-/// are back at their first height at its end.
+/// Time for which bodies fly, in seconds. Bodies are thrown up at a speed of half of this time
+/// multiplied by gravity, so they are back at their first height after this time.
 const SECONDS: f64 = 9.0;
 
 /// Number of steps a second in which Euler's equations are integrated.
@@ -37,8 +37,8 @@ fn rate(random: &mut Random, spin: f64) -> u32 {
     rates[enough + random.below(rates.len() - enough)]
 }
 
-/// The angular momentum of a flying body keeps its direction. With damping at the rate c, the share
-/// e^(−c·t) of its size is left after t seconds; without damping it keeps its size.
+/// The angular momentum of a flying body keeps its direction. Without damping it also keeps its
+/// size. With damping at the rate c, the share e^(−c·t) of the size is left after t seconds.
 pub fn momentum(random: &mut Random, damping: f64) -> Case {
     let size = log_between(random, 0.5, 500.0);
     let sides = SIDES[random.below(SIDES.len())];

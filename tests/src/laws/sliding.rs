@@ -180,8 +180,8 @@ pub fn on_slope(random: &mut Random) -> Case {
 
 /// A body that spins flat on the floor stops in place. The torque of friction is µ times the weight
 /// times the mean distance of the pressure from the axis. The pressure of a rigid body on a rigid
-/// floor is not determined by its weight alone. If the pressure is uniform, the mean distance is
-/// that of the points of the footprint. If only the corners carry, as in a manifold of points, it
+/// floor is not determined by its weight alone. If the pressure is uniform, this distance is the
+/// mean over all points of the footprint. If only the corners carry, as in a manifold of points, it
 /// is the distance of the corners. The law allows any time between these two. Spin also decays by
 /// damping: from ω' = −α − cω the time is ln(1 + cω/α)/c.
 ///

@@ -165,8 +165,8 @@ impl Solid {
         -self.corners.iter().map(|v| v.z).fold(f64::INFINITY, f64::min)
     }
 
-    /// Distances of the convex hull of the lowest corners from the vertical axis: that of its
-    /// nearest edge and that of its farthest corner.
+    /// Distances from the vertical axis of two parts of the convex hull of the lowest corners: its
+    /// nearest edge and its farthest corner.
     pub fn footprint(&self) -> [f64; 2] {
         let low = -self.height();
         let is_low = |&i: &usize| self.corners[i].z < low + 1e-4;

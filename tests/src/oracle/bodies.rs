@@ -1,15 +1,16 @@
-//! An exact test for whether two solid bodies interpenetrate. It tests every edge of each against
-//! every triangle of the other by exact orientation signs, and a corner of each for being inside
-//! the other.
+//! An exact test for whether two solid bodies interpenetrate. By exact orientation signs it tests
+//! every edge of each body against every triangle of the other, and whether a corner of either body
+//! is inside the other.
 //!
 //! Touching is not interpenetration, however exact it is. Two bodies interpenetrate if an edge of
 //! one passes through the inside of a triangle of the other from side to side, or if one holds a
 //! corner of the other.
 //!
 //! This test alone misses overlaps where features line up to the bit, as the features of boxes
-//! along the axes do: a box that is shifted along an axis overlaps its old place, but no edge
-//! passes through the inside of a triangle. So the test is repeated with each body's surface drawn
-//! in by [`SHRINK`]. If the smaller body meets the other, so does the larger one around it.
+//! along the axes do. For example, a box that is shifted along an axis overlaps its old place, but
+//! no edge passes through the inside of a triangle. So the test is repeated with each body's
+//! surface drawn in by [`SHRINK`]. If the smaller body meets the other, so does the larger one
+//! around it.
 
 mod audit;
 mod exact;

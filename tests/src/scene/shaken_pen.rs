@@ -17,8 +17,8 @@ const NAME: &str = "shaken_pen";
 /// Thickness of the pen's floor, in units.
 const FLOOR: i32 = 16;
 
-/// How far the pen is driven to each side and up and down, in units. With three times as much, 500
-/// bodies stop it in most ticks, so it does not shake them.
+/// How far the pen is driven to each side and up and down, in units. If the pen were driven three
+/// times as far, 500 bodies would stop it in most ticks, so it would not shake them.
 const AMPLITUDE: f64 = 8.0;
 
 /// Number of times a second that the pen goes back and forth along each axis. Its vertical
@@ -81,7 +81,7 @@ impl ShakenPen {
     /// [`SceneError`] if the match has no such model or no room.
     pub(super) fn new(world: &mut World, model: &Model) -> Result<Self, SceneError> {
         let id = world.model(NAME).ok_or(PlaceError::NoSuchModel)?;
-        // The position of a body is that of its centre of mass.
+        // The position of a body is its centre of mass.
         let middle = DVec3::Z * (f64::from(HEIGHT) - model.bounds().min.z);
         let id = world.spawn_body(id, middle, DQuat::IDENTITY)?;
         Ok(Self { id, middle, lag: 0.0 })

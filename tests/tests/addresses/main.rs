@@ -1,5 +1,5 @@
-//! Addresses of both families: where a server listens, how every client finds it, from which
-//! address the server answers, and which addresses a ban covers.
+//! Addresses of both families: those at which a server listens, those by which clients find it,
+//! those from which it answers, and those that a ban covers.
 
 mod handed_over;
 mod proxies;

@@ -37,9 +37,10 @@ const WAY: f32 = 32.0;
 /// Time for which a player stays after joining, in which none may be dropped.
 const STAY: Duration = Duration::from_secs(4);
 
-/// Three earlier faults: the commands of a player with a long round trip were all too early and
-/// never used; a player who fetched the map stood still, because the server's only full answer had
-/// come before the map; a player who fetched it over a narrow or lossy line was kicked.
+/// Guards against three past faults. The commands of a player with a long round trip were all too
+/// early and never used. A player who fetched the map stood still, because the server's only full
+/// answer had come before the map. A player who fetched the map over a narrow or lossy line was
+/// kicked.
 ///
 /// Each value of each property is combined with each value of every other property, except maps
 /// that come over a narrow line, or over one that is both long and lossy. `LINE_JOINS=1` tests all

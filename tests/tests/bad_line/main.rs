@@ -1,5 +1,5 @@
-//! Real servers and real clients over bad lines. The tests limit the disturbance that players may
-//! suffer from a faulty UDP proxy, from a server that stands still, and from one that is killed.
+//! Real servers and real clients over bad lines. The tests limit how much a faulty UDP proxy, a
+//! server that stands still, and a killed server may disturb players.
 //!
 //! Scenarios of one kind run side by side, because they mostly wait. Scenarios that measure time
 //! take turns.

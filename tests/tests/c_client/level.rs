@@ -1,4 +1,4 @@
-//! The map, the sizes and the models that a program in C is given are those of the server.
+//! A program in C is given the server's own map, sizes and models.
 
 use std::fs;
 use std::path::Path;

@@ -15,14 +15,14 @@ use crate::files::{folder, read};
 const RECIPES: [&str; 4] =
     ["Dockerfile", "compose.yaml", "systemd/arena-server.service", "agones/fleet.yaml"];
 
-/// The help text of one of our programs.
+/// The help text of a program of this project.
 fn help(program: &str) -> String {
     let output = Command::new(harness::program(program)).arg("--help").output().unwrap();
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The programs of ours that a recipe starts, each with a line of its command. In compose files,
-/// `entrypoint` comes before `command`. Programs of other images are left out.
+/// The programs of this project that a recipe starts, each with a line of its command. In compose
+/// files, `entrypoint` comes before `command`. Programs of other images are left out.
 fn commands(recipe: &str) -> Vec<(&'static str, String)> {
     const STARTS: [&str; 5] = ["ENTRYPOINT ", "ExecStart=", "entrypoint: ", "command: ", "args: "];
     let (mut program, mut commands) = ("server", Vec::new());

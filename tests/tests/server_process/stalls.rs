@@ -1,5 +1,5 @@
-//! A process that stands still as a whole, as on a suspended machine. Afterwards it reports that in
-//! its log, on its pages and to its service manager.
+//! A process that stands still as a whole, as on a suspended machine. Afterwards the process
+//! reports the stall in its log, on its pages and to its service manager.
 
 use std::net::UdpSocket;
 use std::os::unix::net::UnixDatagram;

@@ -352,7 +352,7 @@ async fn slow_connections_to_the_pages_keep_no_probe_out() {
         times.push(begin.elapsed());
     }
     times.sort_unstable();
-    // The bar is ten times that of the bench, because the machine may be busy.
+    // The bar is ten times the bench's bar, because the machine may be busy.
     assert!(times[2] < Duration::from_millis(500), "{times:?}");
     end(running).await;
 }

@@ -150,13 +150,13 @@ fn wide(v: Vec3) -> [f64; 3] {
 struct Early {
     gaps: Vec<f64>,
     clear: usize,
-    /// Contacts whose normal is neither that of a face nor of an edge.
+    /// Contacts whose normal belongs neither to a face nor to an edge.
     stray: usize,
 }
 
 impl Early {
-    /// Counts the normal as stray if it is far from the true one. The normal of a contact is that
-    /// of a face or of a bevel, so it should be within the limit angle.
+    /// Counts the normal as stray if it is far from the true one. The normal of a contact belongs
+    /// to a face or a bevel, so it should be within the limit angle of the true one.
     fn judge_normal(&mut self, solids: &Solids, truth: &Body, hit: &Hit) {
         // The body is moved back until it is certainly apart.
         let (at, normal) = (hit.point + hit.normal * 0.05, wide(hit.normal));

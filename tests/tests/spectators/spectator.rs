@@ -93,8 +93,8 @@ impl Spectator {
         self.session.receive_stream(self.now(), &chunk[..length.unwrap_or(0)]).unwrap()
     }
 
-    /// Waits for the next snapshot and acknowledges it. Returns its tick, and whether its digest
-    /// agreed, if it had one.
+    /// Waits for the next snapshot and acknowledges it. Returns the snapshot's tick, and whether
+    /// its digest agreed; `None` without a digest.
     pub(crate) async fn see(&mut self) -> (Tick, Option<bool>) {
         loop {
             let datagram = timeout(HANG, self.web.read_datagram()).await.unwrap().unwrap();

@@ -139,9 +139,9 @@ impl Polyhedron {
         self.points().iter().flatten().any(|x| x.abs() > WORLD + 1e-6)
     }
 
-    /// The half-spaces whose intersection is the Minkowski sum of the solid and a box: the faces
-    /// moved out, a bevel for each direction along an axis, and a bevel for each pair of an edge
-    /// and an axis that makes a face of the sum.
+    /// The half-spaces whose intersection is the Minkowski sum of the solid and a box. They are the
+    /// faces, moved out; a bevel for each direction along an axis; and a bevel for each pair of an
+    /// edge and an axis that makes a face of the sum.
     pub fn expanded(&self, half_extents: [f64; 3]) -> Vec<Halfspace> {
         let mut sum: Vec<Halfspace> = self.faces.clone();
         let mut add = |normal: [BigInt; 3], corner: &Corner| {

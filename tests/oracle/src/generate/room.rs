@@ -17,7 +17,8 @@ const WALL: f64 = 32.0;
 /// The distance between the tip of a recess and the outside, in units.
 const LEFT: [f64; 6] = [0.0, 0.0, 0.001, 0.01, 1.0, 8.0];
 
-/// Widths of slots, in units: only a ray passes the narrowest, every size the widest.
+/// Widths of slots, in units. Only a ray passes the narrowest slot, and every size passes the
+/// widest one.
 const SLOTS: [f64; 5] = [0.05, 0.5, 8.0, 40.0, 100.0];
 
 impl Room {

@@ -15,7 +15,8 @@ pub(super) struct Words<'a> {
     pub(super) curves: bool,
 }
 
-/// Whether a character separates words. For Quake's tools every code up to that of the blank does.
+/// Whether a character separates words. For Quake's tools, every character up to the code of the
+/// blank does.
 fn separates(letter: char) -> bool {
     letter <= ' '
 }

@@ -163,8 +163,8 @@ impl Judge {
         }
     }
 
-    /// Checks that a hit's end is free and on the segment, and that its distance from the surface
-    /// is the promised one, or the start's if that is less.
+    /// Checks that a hit's end is free and on the segment. Its distance from the surface must be
+    /// the promised one, or the distance of the start if the start is nearer.
     fn judge_stop(
         &self,
         subject: &dyn Subject,

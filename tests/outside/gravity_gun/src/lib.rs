@@ -1,5 +1,5 @@
 //! The arena game with another weapon and another body. The gravity gun pulls the body that its
-//! owner looks at, and holds it in front of their eyes. Gems are there to be pulled.
+//! owner looks at, and holds the body in front of the owner's eyes. Gems are there to be pulled.
 //!
 //! The arena game is unchanged: these rules call its rules and add their own.
 
@@ -32,7 +32,7 @@ pub struct GravityGun {
     models: Arc<[Model]>,
 }
 
-/// The state of a match: that of the arena game, and the body that each player holds.
+/// The state of a match: the arena game's state, and the body that each player holds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct State {
     arena: ArenaState,

@@ -1,6 +1,6 @@
 //! The movement of Quake III, after the public description of its `pmove`. It is an oracle that
-//! shares no rule and no line with ours: only its traces are answered by our map. It stands, runs
-//! and jumps, but neither crouches nor swims.
+//! shares no rule and no line with our movement: only its traces are answered by our map. It
+//! stands, runs and jumps, but neither crouches nor swims.
 
 use glam::{DVec3, Vec3};
 use obsp::{SizeId, Trace, World};
