@@ -163,7 +163,7 @@ pub enum ModelError {
         /// The signed volume, in cubic units.
         volume: f64,
     },
-    /// An edge that runs into a face it does not belong to.
+    /// An edge that meets a face without being part of its outline.
     #[error(
         "model {model}.obj: edge {from} to {to} meets the face around {face}; a surface must \
          not touch or cross itself: draw the two as one body, or apart"

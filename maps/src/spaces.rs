@@ -1,4 +1,4 @@
-//! The sizes (configuration spaces) a map is compiled for.
+//! The sizes (configuration spaces) for which a map is compiled.
 
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! Text files in the encodings that editors on any system write.
 //!
 //! A byte order mark before UTF-8 is not part of the text. UTF-16 is refused with an error that
-//! names it. A reader that took it for UTF-8 could report only NULs.
+//! names it. A reader that took UTF-16 for UTF-8 could report only NULs.
 
 use std::path::Path;
 use std::{fs, io};

@@ -180,7 +180,7 @@ impl World {
         &self.parts.name
     }
 
-    /// The sizes the world was compiled for.
+    /// The sizes for which the world was compiled.
     pub fn sizes(&self) -> &[Size] {
         self.parts.spaces.sizes()
     }

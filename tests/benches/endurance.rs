@@ -161,7 +161,7 @@ fn send(swarm: &Swarm) -> Report {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime for the bots starts");
     let report = runtime.block_on(swarm.run(std::future::pending(), |_| {}));
-    report.expect("bots can be sent")
+    report.expect("the bots can be started")
 }
 
 /// One reading of the server's resources.

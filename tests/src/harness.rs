@@ -37,7 +37,7 @@ pub fn own_map(name: &str) -> PathBuf {
 /// and returns `None`.
 ///
 /// # Panics
-/// If it is absent and `ARENA_NEED_SHARED=1` is set.
+/// If the map is absent and `ARENA_NEED_SHARED=1` is set.
 pub fn foreign_map(name: &str) -> Option<PathBuf> {
     shared(&format!("maps/{name}"))
 }
@@ -45,7 +45,7 @@ pub fn foreign_map(name: &str) -> Option<PathBuf> {
 /// A file or folder inside `../shared/` beside the checkout; otherwise like [`foreign_map`].
 ///
 /// # Panics
-/// If it is absent and `ARENA_NEED_SHARED=1` is set.
+/// If the file is absent and `ARENA_NEED_SHARED=1` is set.
 pub fn shared(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared").join(name);
     if path.exists() {
@@ -73,7 +73,7 @@ pub fn setting(name: &str, default: usize) -> usize {
 /// Compiles a map for the default sizes.
 ///
 /// # Panics
-/// If it does not compile.
+/// If the map does not compile.
 pub fn compile(path: &Path) -> obsp::World {
     let options = obsp::Options::default();
     let compiled = obsp::Source::read(path).and_then(|source| {

@@ -32,8 +32,8 @@ const EDGE: f32 = 0.01;
 /// which is the compiler's tolerance.
 const SLIVER: f32 = 0.001;
 
-/// Maximum number of times that a hit's end is moved nearer to the start because rounding put it
-/// into solid. After that the start is used.
+/// Maximum number of times that a hit's end is moved nearer to the start because rounding put the
+/// end into solid. After that the start is used.
 const MAX_RETREATS: u32 = 8;
 
 /// The result of moving a box or another body along a segment.

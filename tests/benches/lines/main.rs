@@ -128,7 +128,7 @@ fn play(line: &BadLine, map: &Map, options: &Options) -> Report {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let report = runtime.block_on(swarm.run(std::future::pending(), |_| {}));
-    let report = report.expect("bots can be sent");
+    let report = report.expect("the bots can be started");
     if options.verbose {
         eprintln!("{report}\n{}", proxy.stats());
     }

@@ -111,10 +111,15 @@ pub(crate) const ATTACKS: &[Attack] = &[
         8,
         One::PageDownloads,
     ),
-    attack("page downloads 60", "60 connections do the same", 60, One::PageDownloads),
+    attack(
+        "page downloads 60",
+        "60 connections ask the public page for the map, over and over",
+        60,
+        One::PageDownloads,
+    ),
     Attack {
         name: "page places",
-        what: "252 connections of 4 addresses hold the page's places, 4 more open newcomers",
+        what: "252 connections of 4 addresses hold the page's places, 4 newcomers try to get one",
         count: 256,
         addresses: 8,
         one: One::PagePlaces,

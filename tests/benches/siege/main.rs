@@ -214,7 +214,7 @@ impl Row {
             let report = runtime.block_on(swarm.run(std::future::pending(), |_| {}));
             over.store(true, Ordering::Relaxed);
             let visitors = visiting.join().unwrap();
-            (report.expect("bots can be sent"), probing.join().unwrap(), visitors)
+            (report.expect("the bots can be started"), probing.join().unwrap(), visitors)
         });
         drop(attackers);
         std::thread::sleep(AFTERMATH);

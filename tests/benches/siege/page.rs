@@ -60,7 +60,7 @@ pub(crate) async fn page_downloads(page: &PublicPage, source: Ipv4Addr) -> Optio
     Some(())
 }
 
-/// Holds a place by a small request now and then.
+/// Holds a place by sending a small request now and then.
 pub(crate) async fn hold(page: &PublicPage, source: Ipv4Addr) -> Option<()> {
     let mut stream = page.open(source).await.ok()?;
     let mut chunk = [0; 4096];

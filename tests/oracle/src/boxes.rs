@@ -99,7 +99,7 @@ impl Corridor {
         Self { bounds: [min, max], middle, half, margin }
     }
 
-    /// Whether the box overlaps the region. A box that just misses it may count as well.
+    /// Whether the box overlaps the region. A box that just misses the region may count as well.
     pub(crate) fn meets(&self, other: &Bounds) -> bool {
         // The separating axes are the coordinate axes and their cross products with the
         // segment. Rounding is far below the margin that is allowed here.

@@ -112,7 +112,7 @@ impl MapBuilder {
     /// Compiles the map for the default sizes.
     ///
     /// # Panics
-    /// If it does not compile.
+    /// If the map does not compile.
     pub fn compile(&self) -> obsp::World {
         let source = obsp::Source::from_text("drawing", self.text());
         let compiled = obsp::compile(

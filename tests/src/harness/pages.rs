@@ -104,7 +104,7 @@ pub async fn encrypt<S: AsyncRead + AsyncWrite + Unpin>(
 /// answer.
 ///
 /// # Panics
-/// If there is none.
+/// If there is no answer.
 pub async fn read_answer(
     mut stream: impl AsyncRead + AsyncWrite + Unpin,
     path: &str,

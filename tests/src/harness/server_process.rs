@@ -34,7 +34,7 @@ impl ServerProcess {
     /// Starts a server on free ports, waits until it is ready, and reads its log from then on.
     ///
     /// # Panics
-    /// If it does not get ready.
+    /// If the server does not get ready.
     pub fn start(arguments: &[&str]) -> Self {
         let mut process = Self::start_unread(arguments, &[]);
         process.read_log();
@@ -45,7 +45,7 @@ impl ServerProcess {
     /// once it is ready.
     ///
     /// # Panics
-    /// If it does not get ready.
+    /// If the server does not get ready.
     pub fn start_unread(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         Self::start_by(Self::command(arguments).envs(environment.iter().copied()))
     }
@@ -54,7 +54,7 @@ impl ServerProcess {
     /// grow beyond two blocks.
     ///
     /// # Panics
-    /// If it does not get ready.
+    /// If the server does not get ready.
     pub fn start_limited(limit: &str, arguments: &[&str]) -> Self {
         let script = format!("ulimit {limit} && exec \"$0\" \"$@\"");
         Self::start_within(&["sh", "-c", &script], arguments)
@@ -64,7 +64,7 @@ impl ServerProcess {
     /// program and its arguments after its own, and must replace itself by the program.
     ///
     /// # Panics
-    /// If it does not get ready.
+    /// If the server does not get ready.
     pub fn start_within(command: &[&str], arguments: &[&str]) -> Self {
         let server = Self::command(arguments);
         let mut within = Self::hermetic(command[0]);
@@ -78,7 +78,7 @@ impl ServerProcess {
     /// earlier server there has ended.
     ///
     /// # Panics
-    /// If it does not get ready.
+    /// If the server does not get ready.
     pub fn start_at(udp: SocketAddr, arguments: &[&str]) -> Self {
         let mut process = Self::start_listening(udp, &mut Self::command(arguments));
         process.read_log();
@@ -113,7 +113,7 @@ impl ServerProcess {
     /// Like [`ServerProcess::start`], with its log going to `log`.
     ///
     /// # Panics
-    /// If it does not get ready.
+    /// If the server does not get ready.
     pub fn start_logging_to(log: Stdio, arguments: &[&str]) -> Self {
         let [udp, http] = [free_port(), free_port()];
         let mut child = Self::command(arguments)

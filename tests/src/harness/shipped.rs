@@ -61,7 +61,7 @@ impl ShippedMap {
     /// `limit` bytes.
     ///
     /// # Panics
-    /// If it is not; the message has the command that renews it.
+    /// If the file is out of date or too large. The message has the command that renews it.
     pub fn assert_current(&self, limit: usize) {
         let path = own_map(&format!("{}.obsp", self.name));
         let committed = std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -82,7 +82,7 @@ impl ShippedMap {
     /// each, with two units to spare on every side, while players stand at all the others.
     ///
     /// # Panics
-    /// If that is not so; the message has the spawn point.
+    /// If a spawn point has no room. The message names it.
     pub fn assert_spawns_have_room(&self, least: usize) {
         let spawns: Vec<DVec3> = self.spawn_centres().collect();
         assert!(spawns.len() >= least, "{}: {} spawn points", self.name, spawns.len());
@@ -104,7 +104,7 @@ impl ShippedMap {
     /// overlaps the world, another prop or a player at a spawn point.
     ///
     /// # Panics
-    /// If that is not so; the message has the overlaps.
+    /// If a prop is missing or overlaps something. The message has the overlaps.
     pub fn assert_props_are_free(&self, least: usize) {
         let models = shipped();
         let props: Vec<&Entity> = self.of_class("prop").collect();
@@ -135,7 +135,7 @@ impl ShippedMap {
     /// and the target must exist.
     ///
     /// # Panics
-    /// If that is not so; the message has the target.
+    /// If a trigger or a target is missing. The message has the target.
     pub fn assert_triggers_lead_somewhere(&self, least: usize) {
         let class = |entity: &Entity| entity.get("classname").unwrap_or("").to_owned();
         let triggers = || self.entities.iter().filter(|e| class(e).starts_with("trigger_"));
@@ -151,7 +151,7 @@ impl ShippedMap {
     /// one, and could not leave the map.
     ///
     /// # Panics
-    /// If that is not so; the message has the place.
+    /// If a spawn point cannot be reached, or the map is open. The message has the place.
     pub fn assert_sealed_and_connected(&self) {
         let size = self.world.size("crouching").expect("the map has the size `crouching`");
         let centres: Vec<DVec3> = self.spawn_centres().collect();

@@ -19,7 +19,7 @@ pub struct Row {
     pub stage: &'static str,
     /// Pairs that the stage tested.
     pub tests: u64,
-    /// Pairs it decided.
+    /// Pairs that the stage decided.
     pub definitive: u64,
     /// The stage's share of all pairs that were decided. The grid is not counted, so it has no
     /// share.
@@ -35,7 +35,7 @@ pub struct Row {
 pub struct Paper {
     /// The filter's name in the paper.
     pub test: &'static str,
-    /// Pairs it decided.
+    /// Pairs that the filter decided.
     pub definitive: u64,
     /// The filter's share of all pairs that were decided.
     pub share: f64,

@@ -92,8 +92,8 @@ async fn a_client_without_the_map_gets_it_over_a_bad_line() {
 }
 
 /// The task that sends the map once asked every two milliseconds how much it may send, and wrote
-/// zero bytes if that was nothing. QUIC made a packet of each write. These packets filled a narrow
-/// line and delayed the map by minutes.
+/// zero bytes if it could send nothing. QUIC made a packet of each write. These packets filled a
+/// narrow line and delayed the map by minutes.
 #[tokio::test]
 async fn a_map_that_waits_for_a_narrow_line_costs_it_nothing() {
     let running = serve(1);

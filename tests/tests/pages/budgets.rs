@@ -61,7 +61,7 @@ async fn an_address_is_sent_its_budget_and_others_are_served() {
     end(running).await;
 }
 
-/// A ClientHello that says it is as long as the protocol allows, and does not end.
+/// A ClientHello that claims the greatest length that the protocol allows, and never ends.
 fn endless_hello() -> Vec<u8> {
     let mut records = Vec::new();
     for number in 0..3 {

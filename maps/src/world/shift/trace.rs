@@ -7,8 +7,8 @@ use crate::body::Support;
 use crate::world::extent::{is_ordinary, trace_in_pieces};
 use crate::world::{Hit, SURFACE_DISTANCE, Trace};
 
-/// Maximum number of times that a hit's end is moved nearer to the start because rounding put it
-/// into solid. After that the start is used.
+/// Maximum number of times that a hit's end is moved nearer to the start because rounding put the
+/// end into solid. After that the start is used.
 const MAX_RETREATS: u32 = 8;
 
 /// A stretch of the segment, within the space below a link.

@@ -43,14 +43,16 @@ pub fn judge_sums(solids: &Solids, half_extents: [f64; 3], sums: &[Sum]) -> Vec<
             let most = corners.iter().map(along).fold(f64::NEG_INFINITY, f64::max) + reach;
             if most - distance > OFF {
                 let by = most - distance;
-                faults.push(format!("the sum of line {line} lacks {by} units along {normal:?}"));
+                faults.push(format!(
+                    "the expanded brush of line {line} lacks {by} units along {normal:?}"
+                ));
             }
         }
         for &corner in &sum.corners {
             let gap = sweep::gap(&corners, half_extents, corner);
             if gap > OFF {
                 faults.push(format!(
-                    "the sum of line {line} reaches {gap} units too far at {corner:?}"
+                    "the expanded brush of line {line} reaches {gap} units too far at {corner:?}"
                 ));
             }
         }

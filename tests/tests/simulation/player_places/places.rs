@@ -114,7 +114,8 @@ fn turned_block(at: DVec3, turn: f64, half: DVec2, height: f64) -> String {
     ])
 }
 
-/// A ridge across the middle, with flanks of this angle. It turns a V into a W.
+/// A ridge across the middle, with flanks of this angle. It makes a gully in the form of a V into a
+/// W.
 fn ridge(middle: DVec3, turn: f64, degrees: f64, height: f64) -> String {
     let (along, aside) = (towards(turn), towards(turn + std::f64::consts::FRAC_PI_2));
     let (sin, cos) = degrees.to_radians().sin_cos();

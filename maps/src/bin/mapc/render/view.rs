@@ -1,7 +1,7 @@
 use glam::{DVec2, DVec3};
 use obsp::geometry::Aabb;
 
-/// Margin in pixels around the map for the coordinates, and beside it for the legend.
+/// Margin in pixels: around the map for the coordinates, and beside the map for the legend.
 const MARGIN: u32 = 44;
 const LEGEND: u32 = 270;
 
