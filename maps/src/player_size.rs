@@ -58,8 +58,8 @@ struct RawPlayer {
 }
 
 impl PlayerSize {
-    /// The keys of `[player]` that set a size, each with its range in units. The greatest width
-    /// is that of the size `large`.
+    /// The keys of `[player]` that set a size, each with its range in units. The greatest width is
+    /// the width of the size `large`.
     pub const RANGES: [(&str, f64, f64); 3] =
         [("width", 8.0, 64.0), ("height", 16.0, 96.0), ("crouched_height", 16.0, 96.0)];
 

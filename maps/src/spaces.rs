@@ -125,7 +125,7 @@ impl Spaces {
     /// use obsp::Spaces;
     ///
     /// let spaces = Spaces::parse("[[size]]\nname = \"crate\"\nhalf_extents = [8, 8, 8]\n")?;
-    /// let size = spaces.find("crate").expect("it is in the list");
+    /// let size = spaces.find("crate").expect("the size is in the list");
     /// assert_eq!(spaces.sizes()[size.index()].half_extents.z, 8.0);
     /// # Ok::<(), obsp::SpacesError>(())
     /// ```

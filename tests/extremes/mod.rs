@@ -101,7 +101,7 @@ pub(crate) fn exercise(name: &str, seed: u64, mut call: impl FnMut(&mut Numbers)
         numbers.asked
     };
     let count = run(Numbers::default());
-    assert!(count > 0, "the call of {name} asks for no number");
+    assert!(count > 0, "the call of {name} takes no number");
     for number in EXTREMES {
         for at in 0..count {
             run(Numbers { odd: vec![(at, number)], ..Numbers::default() });

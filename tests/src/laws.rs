@@ -2,10 +2,10 @@
 //! whole range that a user may ask for.
 //!
 //! A [`Case`] is a scene and the judge of it. Any [`Engine`] can play it: the simulation
-//! ([`ours`]), or another one beside it. Each measured number is a [`Reading`]: the value that the
-//! law gives, the measured value, and the bound of their difference. The bounds are derived from
-//! the errors of an integration by ticks, in the documentation of each law, and not from earlier
-//! results.
+//! ([`ours`]), or another engine that is compared with the simulation. Each measured number is a
+//! [`Reading`]: the value that the law gives, the measured value, and the bound of their
+//! difference. The bounds are derived from the errors of an integration by ticks, in the
+//! documentation of each law, and not from earlier results.
 
 pub mod bouncing;
 pub mod carrying;

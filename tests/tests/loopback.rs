@@ -79,7 +79,7 @@ async fn answer_to(running: &Server, beginning: &[u8]) -> Option<ServerMessage> 
 #[tokio::test]
 async fn eight_bots_play_and_see_what_the_server_means_and_it_replays() {
     let recording = std::env::temp_dir().join(format!("eight-bots-{}.obsr", std::process::id()));
-    // Nobody's body stays when they leave: the last metrics are of an empty match.
+    // No body stays in the match when its player leaves, so the last metrics are of an empty match.
     let joining = JoiningOptions { combat_time: Duration::ZERO, ..JoiningOptions::default() };
     let options = Options { record: Some(recording.clone()), objects: 40, joining, ..options(8) };
     let running = Server::start(&options).unwrap();

@@ -91,8 +91,8 @@ async fn a_log_whose_reader_is_gone_costs_nothing_but_its_lines() {
     is_unharmed(process).await;
 }
 
-/// A server that logs everything, also from its libraries, to a log that nobody reads. Its pipe and
-/// its queue are full.
+/// A server that logs everything, also from its libraries, to a log that nobody reads. The log's
+/// pipe and queue are full.
 async fn overflowing() -> ServerProcess {
     let process = ServerProcess::start_unread(&["--map", &arena()], &[("RUST_LOG", "trace")]);
     let noise = UdpSocket::bind("127.0.0.1:0").unwrap();

@@ -10,9 +10,8 @@ pub struct ConvexPoints {
 }
 
 impl ConvexPoints {
-    /// The hull of `points`, given relative to the reference point, which
-    /// should lie in the hull. Every query takes time in proportion to their
-    /// number.
+    /// The hull of `points`, given relative to the reference point, which should lie in the hull.
+    /// Every query takes time in proportion to the number of points.
     ///
     /// # Errors
     /// [`BodyError`] if there are no points, or one is too far from the reference point.

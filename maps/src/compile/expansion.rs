@@ -107,7 +107,7 @@ impl Expansion {
 fn points(solid: &ConvexSolid, face: &Face) -> [DVec3; 3] {
     let normal = face.plane.normal;
     let centre = solid.winding(face).centre().round();
-    // Computed in this order, the distance of an axial plane is exact to the last bit.
+    // This order of operations keeps the distance of an axial plane exact to the last bit.
     let at = centre - normal * normal.dot(centre) + normal * face.plane.distance;
     let aside = if normal.z.abs() < 0.9 { DVec3::Z } else { DVec3::X };
     let along = normal.cross(aside).normalize() * REACH;

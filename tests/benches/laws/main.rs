@@ -3,8 +3,8 @@
 //! `cargo bench -p benches --bench laws > tests/results/laws.txt`
 //!
 //! Both engines play the same scenes: see `tests::laws`. A deviation is given as a multiple of its
-//! bound, by which the integration may be off. `-- wheels 200` plays 200 scenes of one law, and
-//! lists the scenes in which the law is missed.
+//! bound, which is the error that an integration by ticks may have. `-- wheels 200` plays 200
+//! scenes of one law, and lists the scenes in which the law is missed.
 
 #[path = "../world/machine.rs"]
 mod machine;

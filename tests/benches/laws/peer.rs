@@ -1,5 +1,5 @@
-//! Scenes in `rapier3d`. The pieces of bodies and the brushes are convex hulls, two materials
-//! combine by our rules, and all else is set up as in its documentation.
+//! Scenes in `rapier3d`. The pieces of bodies and the brushes are convex hulls. Two materials
+//! combine by the rules of our simulation. All else is set up as in rapier's documentation.
 
 use glam::{DQuat, DVec3};
 use rapier3d::prelude::*;

@@ -6,11 +6,11 @@
 //! The server has a process of its own, and the bots are in this one. Between them is the faulty
 //! UDP proxy, in which each bot has a line of its own. The bots have the map already.
 //!
-//! The figures come from the bots' report, without the first second after joining; a figure's
-//! bar, if it has one, stands beside it. Corrections of more than four units are counted twice:
-//! as they are, and as a player sees them. A player's view spreads a correction over a tenth of a
-//! second, and counts here if it still moves by more than four units in a frame. A figure that
-//! misses its bar is marked, and the exit code is 1 if there is one.
+//! The figures come from the bots' report, without the first second after joining; a figure's bar,
+//! if it has one, stands beside it. Corrections of more than four units are counted twice: as they
+//! are, and as a player sees them. A player's view spreads a correction over a tenth of a second.
+//! The second count has the corrections that still move the view by more than four units in a
+//! frame. A figure that misses its bar is marked, and the exit code is 1 if there is one.
 
 mod lines;
 mod table;

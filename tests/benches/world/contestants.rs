@@ -134,7 +134,7 @@ impl Subject {
 
 /// A world's onion BSP, for one of its sizes.
 pub(crate) fn onion<'a>(name: &str, world: &'a World, space: &str) -> Contestant<'a> {
-    let size = world.size(space).expect("it was compiled for this size");
+    let size = world.size(space).expect("the map was compiled for this size");
     Contestant::new(name, move |&(start, end)| {
         match world.find_first_transition(size, start, end) {
             Trace::Clear => None,

@@ -21,7 +21,7 @@ use crate::brushes::{Brushes, Cover};
 /// Width of the empty space around the brushes that belongs to the void, in units.
 const MARGIN: f64 = 64.0;
 
-/// Sides that the smallest cubes may have, in units: the least with which there are not too many
+/// Sides that the smallest cubes may have, in units: the least side that does not need too many
 /// cubes is used. Most maps are on a grid of even numbers.
 const STEPS: [f64; 5] = [2.0, 4.0, 8.0, 16.0, 32.0];
 

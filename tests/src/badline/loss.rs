@@ -6,8 +6,8 @@ pub(super) struct Loss {
 }
 
 impl Loss {
-    /// Whether the next datagram is lost, at this mean `share` and mean length
-    /// of a `burst`; `draw` is evenly distributed from 0 to 1.
+    /// Whether the next datagram is lost. `share` is the mean share of lost datagrams, `burst` the
+    /// mean length of a burst, and `draw` is evenly distributed from 0 to 1.
     pub(super) fn takes(&mut self, share: f64, burst: f64, draw: f64) -> bool {
         self.is_bad = if share <= 0.0 {
             false

@@ -72,7 +72,7 @@ impl Proxy {
     /// Opens the socket that clients reach, and starts the thread.
     ///
     /// # Errors
-    /// The address cannot be listened on, or the thread cannot be started.
+    /// The proxy cannot listen at the address, or the thread cannot be started.
     pub fn start(setup: Setup) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let front = {

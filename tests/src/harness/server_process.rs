@@ -41,8 +41,8 @@ impl ServerProcess {
         process
     }
 
-    /// Like [`ServerProcess::start`], with more variables in its environment. Its log is not read
-    /// once it is ready.
+    /// Like [`ServerProcess::start`], with more variables in the server's environment. Once the
+    /// server is ready, its log is not read.
     ///
     /// # Panics
     /// If the server does not get ready.
@@ -110,7 +110,7 @@ impl ServerProcess {
         Self { child, said, logged: Arc::default(), unread: Some(log), udp, http }
     }
 
-    /// Like [`ServerProcess::start`], with its log going to `log`.
+    /// Like [`ServerProcess::start`]; the server writes its log to `log`.
     ///
     /// # Panics
     /// If the server does not get ready.

@@ -25,7 +25,7 @@ const AFTER: Duration = Duration::from_secs(2);
 const RECOVERY: Duration = Duration::from_millis(250);
 
 /// Minimum distance along the ground by which each player gets away in the time after the blackout,
-/// in units. They run at 320 units a second in circles, but may be in each other's way.
+/// in units. Players run at 320 units a second in circles, but may be in each other's way.
 const WAY: f32 = 16.0;
 
 /// A blackout of 3 s once left players without snapshots for 6.4 s: the packets sent meanwhile

@@ -141,8 +141,8 @@ async fn a_client_that_timed_out_rejoins_in_time_as_the_same_player_and_later_as
     assert_eq!(read(&server, "game_rejoins_total").await, 1.0);
 }
 
-/// A ban of a player who is away frees their place at once. Their ticket does not bring it back,
-/// neither during the ban nor afterwards.
+/// A ban of a player who is away frees their place at once. Their ticket does not bring the body
+/// back, neither during the ban nor afterwards.
 #[tokio::test]
 async fn a_player_banned_while_away_loses_place_and_ticket() {
     let (tokens, key) = (Administrators::new("bans-of-the-absent"), JoinKey::generate().unwrap());

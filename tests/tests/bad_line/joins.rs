@@ -34,7 +34,7 @@ const MOVES_WITHIN: Duration = Duration::from_secs(2);
 /// Distance along the ground that counts as moving, in units.
 const WAY: f32 = 32.0;
 
-/// Time for which a player stays after joining, in which none may be dropped.
+/// Time for which a player stays after joining. No player may be dropped in this time.
 const STAY: Duration = Duration::from_secs(4);
 
 /// Guards against three past faults. The commands of a player with a long round trip were all too

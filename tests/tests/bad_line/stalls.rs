@@ -24,8 +24,8 @@ const WATCHED: Duration = Duration::from_secs(1);
 /// commands of one of the four players were not used, the share would be 0.75.
 const USED: f64 = 0.9;
 
-/// Minimum distance along the ground by which each player gets away meanwhile, in units. They run
-/// at 320 units a second in circles, but may be in each other's way.
+/// Minimum distance along the ground by which each player gets away meanwhile, in units. Players
+/// run at 320 units a second in circles, but may be in each other's way.
 const WAY: f32 = 16.0;
 
 /// A stall of 1.3 s or more once paralysed every player until they joined again. Their commands

@@ -20,7 +20,7 @@ async fn only_the_password_opens_a_server_that_has_one() {
     let file = File::new("password", "open sesame\n");
     let joining =
         JoiningOptions { password: Some(file.path().to_owned()), ..JoiningOptions::default() };
-    // Loopback is exempt otherwise, and has more guesses.
+    // By default, loopback is exempt and has more guesses.
     let addresses = AddressOptions { address_exempt: Vec::new(), ..AddressOptions::default() };
     let running = Server::start(&Options { joining, addresses, ..options(4) }).unwrap();
     let nothing = join(&running, "ann", &Credentials::default()).await;

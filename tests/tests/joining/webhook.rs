@@ -153,7 +153,8 @@ async fn joins_leaves_results_and_bans_are_posted_and_signed() {
     end(running).await;
 }
 
-/// A receiver that takes connections and never answers slows neither joins nor ticks, nor the end.
+/// A receiver that takes connections and never answers slows neither joins nor ticks, nor the end
+/// of the server.
 #[tokio::test]
 async fn a_stuck_receiver_slows_nothing() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

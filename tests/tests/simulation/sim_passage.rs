@@ -18,9 +18,9 @@ use tests::oracle::bodies::interpenetrate;
 /// Default number of cases, which take a few seconds.
 const SAMPLE: usize = 2_000;
 
-/// 99th percentile of how early bodies may be stopped, in shortest intervals of the time bisection
-/// at the fastest approach. One interval is the resolution of the bisection. The other is for
-/// searches that end because they advance only in tiny steps.
+/// Bodies may be stopped early by this much at the 99th percentile. The unit is the shortest
+/// interval of the time bisection at the fastest approach. One interval is the resolution of the
+/// bisection. The second one is for searches that end because they advance only in tiny steps.
 const EARLY: f64 = 2.0;
 
 /// Moments before the impact at which the oracle looks for an overlap.

@@ -117,9 +117,9 @@ fn faults_for(spaces: &Spaces, name: &str, text: &str, samples: Samples, seed: u
 /// Largest share of points for which the oracle cannot tell whether they are outside.
 const DOUBTFUL: f64 = 0.01;
 
-/// The fault, if any, of the compiler's answer whether a body of this size can get out of the map.
-/// Either the path of the leak is not free, or the oracle's flood gets out of a map that the
-/// compiler calls sealed.
+/// The fault, if there is one, in the compiler's answer to the question whether a body of this size
+/// can get out of the map. Either the path of the leak is not free, or the oracle's flood gets out
+/// of a map that the compiler calls sealed.
 fn wrong_sealing(judge: &Judge, sealing: &Sealing) -> Option<String> {
     match sealing {
         Sealing::Sealed => judge

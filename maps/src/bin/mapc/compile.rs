@@ -49,8 +49,7 @@ pub(crate) struct Arguments {
     /// Leave the outside empty even if the map is sealed
     #[arg(long)]
     keep_outside: bool,
-    /// Number of threads [default: those of the machine]. The result does not
-    /// depend on it
+    /// Number of threads [default: those of the machine], on which the result does not depend
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Report as JSON

@@ -150,7 +150,7 @@ struct MapSummary {
     passable_brushes: usize,
     brushes_of_entities: usize,
     curves: usize,
-    /// What is left out, and not counted above.
+    /// The parts that are left out, and not counted above.
     omitted: Option<OmittedEntry>,
     unsupported: Vec<UnsupportedEntry>,
 }

@@ -180,7 +180,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut sizes = Vec::new();
     for size in world.sizes() {
         bar.set_message(size.name.clone());
-        let id = world.size(&size.name).expect("it is in the list");
+        let id = world.size(&size.name).expect("the size is in the list");
         let subject = OneSize { world: &world, size: id };
         let judge = Judge::new(&entities, &solids, size.half_extents.to_array().map(f64::from));
         // Every size has its own random stream, so that no size depends on another.

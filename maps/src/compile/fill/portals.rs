@@ -166,7 +166,7 @@ impl Portals {
         self.void.iter().map(|&(leaf, _)| leaf)
     }
 
-    /// A point at which a leaf borders on the void, if it does.
+    /// A point at which a leaf borders on the void, if there is one.
     pub(super) fn way_out(&self, leaf: LeafId) -> Option<DVec3> {
         let at = self.void.binary_search_by_key(&leaf, |&(leaf, _)| leaf).ok()?;
         Some(self.void[at].1)

@@ -56,9 +56,9 @@ pub(super) struct Seeds<'a> {
 }
 
 impl Seeds<'_> {
-    /// The leaves in which a box that contains the entity's origin, or a position next to an origin
-    /// in solid, has room. The box is convex and free, so the origin and the box's centre are on
-    /// the same side of every wall.
+    /// The leaves in which a box has room that contains the entity's origin. If the origin is in
+    /// solid, the box contains a position next to the origin instead. The box is convex and free,
+    /// so the origin and the box's centre are on the same side of every wall.
     ///
     /// An origin that touches a surface, or is in solid, may be on either side of a wall,
     /// so its seeds are not certain.

@@ -31,7 +31,7 @@ pub(super) fn end(text: &[u8], at: usize, ahead: &mut LineAhead) -> Option<usize
     None
 }
 
-/// The value that the text between the quotation marks of a string stands for.
+/// The value of a string, decoded from the text between its quotation marks.
 pub(super) fn decoded(inside: &[u8]) -> Vec<u8> {
     let mut decoded = Vec::with_capacity(inside.len());
     for (at, &byte) in inside.iter().enumerate() {

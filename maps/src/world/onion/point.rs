@@ -34,7 +34,7 @@ pub(crate) const PARALLEL: f32 = 0.99;
 
 impl OnionTree {
     /// Solidity of a point for all sizes. A point on a plane, within rounding, is solid only for
-    /// the sizes for which both sides are, because surfaces belong to the empty side.
+    /// the sizes for which both sides are solid, because surfaces belong to the empty side.
     #[inline]
     pub(crate) fn solidity(&self, point: Vec3) -> Solidity {
         if !inside_universe(point) {
@@ -142,8 +142,8 @@ impl OnionTree {
     /// this follows from the `sides` of other planes that the points are on.
     ///
     /// Of two planes that nearly coincide, one lies in front of the other near the points. The
-    /// space that is in front of the front plane and behind the rear one is then far away, beyond
-    /// the line in which they cross, so leaves there do not concern the points.
+    /// space in front of the front plane and behind the rear plane is then far away, beyond the
+    /// line in which the planes cross. So leaves in that space do not concern the points.
     #[cold]
     pub(crate) fn implied(
         &self,

@@ -1,11 +1,11 @@
 //! Quake III's curves as solids, as the compiler's documentation specifies them.
 //!
-//! A curve consists of pieces of three by three control points. Each is divided into 2^a by 2^b
-//! cells: the fewest with which the surface is within [`OFF`] of its triangles, by a bound from
-//! its second derivatives. Corners are rounded to eighths. A flat convex cell is the front of a
+//! A curve consists of pieces of three by three control points. Each piece is divided into 2^a by
+//! 2^b cells, as few as keep the surface within [`OFF`] of its triangles. A bound from the second
+//! derivatives decides this. Corners are rounded to eighths. A flat convex cell is the front of a
 //! prism, four units deep along the axis closest to its normal. Any other cell is divided along a
-//! diagonal into two triangles, each of which is such a front. Here the cells are found by halving
-//! the pieces.
+//! diagonal into two triangles, and each triangle is the front of a prism. Here the cells are found
+//! by halving the pieces.
 
 use super::{Brush, Decimal, FaceText};
 

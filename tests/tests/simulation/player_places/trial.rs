@@ -120,7 +120,7 @@ impl<'a> Trial<'a> {
         for (model, at) in places.iter().flat_map(|place| &place.props) {
             let known = world.model_names().iter().position(|name| name == model);
             let model = ModelId(known.expect("the model ships") as u8);
-            // A place without room for its prop does without it.
+            // If a place has no room for a prop, the prop is left out.
             let _ = world.spawn_body_near(model, *at, DQuat::IDENTITY);
         }
         Self { map, world, places, players }
@@ -188,7 +188,7 @@ impl Trial<'_> {
 }
 
 /// Plays all rounds of input with Quake III's movement, from the position at which our player came
-/// to rest. Props do not exist for it.
+/// to rest. Props do not exist for that movement.
 pub(crate) fn play_quake3(map: &obsp::World, place: &Place, rest: DVec3) -> Fared {
     let mut player = Quake3::new(map, rest);
     let mut fared = Fared::new(rest);

@@ -146,7 +146,7 @@ fn middle(entity: &MapEntity) -> Option<DVec3> {
     entity.solids().first().map(|solid| solid.bounds().centre())
 }
 
-/// The position of the entity that the target of `entity` names.
+/// The position of the entity that is the target of `entity`.
 fn target(world: &World, entity: &MapEntity) -> Option<DVec3> {
     let name = entity.get("target")?;
     world.entities().iter().find(|other| other.get("targetname") == Some(name))?.origin()
