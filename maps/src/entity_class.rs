@@ -44,7 +44,7 @@ pub struct EntityClass {
     pub brushes: bool,
     /// The box that an editor draws around the origin: its least and its greatest corner.
     pub size: Option<[[i32; 3]; 2]>,
-    /// The colour of that box: red, green, blue.
+    /// The colour of the box in an editor: red, green, blue.
     pub color: Option<[u8; 3]>,
     /// The model of the body that each entity of the class spawns; `None` if they spawn no body.
     pub model: Option<String>,

@@ -118,7 +118,7 @@ pub enum InvalidShiftTree {
     /// More branches than a tree may have.
     #[error("it has more than {MAX_BRANCHES} branches")]
     TooMany,
-    /// A query would need more than the length of its stack.
+    /// A query would need a longer stack than it has.
     #[error("a query would have to remember more than {MAX_WAITING} branches")]
     Waiting,
 }

@@ -31,7 +31,7 @@ const SPREAD: f32 = 0.7;
 /// A hovertank in `rapier3d`.
 pub(super) struct Hovertank {
     body: RigidBodyHandle,
-    /// The starting points of its probes, from the centre of mass.
+    /// The starting points of the tank's probes, from its centre of mass.
     corners: [Vector; 4],
 }
 

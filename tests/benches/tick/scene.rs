@@ -13,7 +13,7 @@ pub(crate) struct Scene {
     pub(crate) config: Config,
     /// Whether the props come to rest before the first tick.
     settled: bool,
-    /// The kind as which the players join.
+    /// The kind of player that joins.
     kind: PlayerKind,
 }
 

@@ -56,14 +56,14 @@ struct Expanded {
     bounds: Bounds,
 }
 
-/// Whether a point is solid, unless it is within a distance of a surface.
+/// The judgement of a point, for a given distance from surfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// Deeper than this distance inside a brush.
+    /// The point is inside a brush, and farther than the distance from its surface.
     Solid,
-    /// Farther than this distance from every brush.
+    /// The point is farther than the distance from every brush.
     Empty,
-    /// Too close to a surface to judge.
+    /// The point is too close to a surface to judge.
     Shell,
 }
 

@@ -83,8 +83,9 @@ pub fn turn(random: &mut Random) -> DQuat {
     }
 }
 
-/// The distance along `way` between the centres of `a` and `b` at which `b`, coming from far away,
-/// first touches `a` by the oracle, to within a millionth of a unit.
+/// The distance between the centres of `a` and `b` at which `b` first touches `a` by the oracle, to
+/// within a millionth of a unit. `b` comes from far away, and `way` is its direction as seen from
+/// `a`.
 pub fn touching_distance(
     (a, at_a): (&Figure, At),
     (b, turn_b): (&Figure, DQuat),

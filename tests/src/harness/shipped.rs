@@ -78,8 +78,8 @@ impl ShippedMap {
         assert!(now.len() <= limit, "{}: {} bytes", path.display(), now.len());
     }
 
-    /// Asserts that there are at least `least` spawn points, and that a standing player has room at
-    /// each, with two units to spare on every side, while players stand at all the others.
+    /// Asserts that there are at least `least` spawn points. A standing player must have room at
+    /// each of them, with two units to spare on every side, while players stand at all the others.
     ///
     /// # Panics
     /// If a spawn point has no room. The message names it.

@@ -54,7 +54,8 @@ fn example() -> Option<&'static Path> {
     EXAMPLE.get_or_init(|| compile_example("walk")).as_deref()
 }
 
-/// The example with this name. Without a C compiler, it prints that and returns `None`.
+/// The example with this name. Without a C compiler, this prints that there is none, and returns
+/// `None`.
 fn compile_example(name: &str) -> Option<PathBuf> {
     let strict = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-g"];
     let source = package().join(format!("examples/{name}.c"));

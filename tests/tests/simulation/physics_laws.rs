@@ -1,10 +1,10 @@
 //! Bodies obey the laws of mechanics. Each test plays a sample of the scenes of a law of
-//! [`tests::laws`] and judges them by its formula. A scene is made from its seed alone, which a
-//! test that fails names.
+//! [`tests::laws`] and judges them by its formula. A scene is made from its seed alone. A test that
+//! fails names the seed.
 //!
-//! `LAW_SEEDS=1000 cargo test -p tests --test simulation physics_laws` plays that many scenes of each law, and
-//! `LAW_FIRST=7` begins with that seed. `tests/results/laws.txt` has the table of the full sweep,
-//! with `rapier3d` beside.
+//! `LAW_SEEDS=1000 cargo test -p tests --test simulation physics_laws` plays that many scenes of
+//! each law, and `LAW_FIRST=7` begins with that seed. `tests/results/laws.txt` has the table of the
+//! full sweep, beside that of `rapier3d`.
 
 mod bouncing;
 mod carrying;

@@ -6,8 +6,8 @@
 //! same input and the map's own traces. It knows no props, so props must not hold a player who
 //! could leave without them.
 //!
-//! `PLAYER_PLACES=10000 cargo test -p tests --test simulation player_places` tries this many places, and
-//! `PLAYER_PLACES_SEED` other ones.
+//! `PLAYER_PLACES=10000 cargo test -p tests --test simulation player_places` tries this many
+//! places, and `PLAYER_PLACES_SEED` chooses other places.
 
 mod cases;
 mod climbing;
@@ -25,10 +25,10 @@ fn number(name: &str, usual: u32) -> u32 {
     std::env::var(name).map_or(usual, |text| text.parse().expect("a number"))
 }
 
-/// A place that keeps its player although Quake III lets them out, by seed, world and number. It is
-/// a pit of five steep sides with stairs higher than a step, which must be climbed by jumps. It is
-/// not known whether our movement lacks something there, or whether the random input misses the
-/// way.
+/// A place that holds its player although Quake III's movement gets out, by seed, world and number.
+/// It is a pit of five steep sides with stairs higher than a step, which must be climbed by jumps.
+/// It is not known whether our movement lacks something there, or whether the random input misses
+/// the way.
 const KNOWN: [(u32, u32, usize); 1] = [(32, 0, 25)];
 
 #[test]

@@ -31,7 +31,7 @@ pub struct OmittedLayers {
 
 /// The layers and groups of a map.
 struct Layers<'a> {
-    /// By its number, whether a layer is omitted.
+    /// For each layer, by its number, whether the layer is omitted.
     layers: HashMap<&'a str, bool>,
     groups: HashMap<&'a str, &'a SourceEntity>,
     /// Whether the default layer is omitted.

@@ -67,8 +67,8 @@ impl<'a> Word<'a> {
     }
 }
 
-/// The statements of a text that have a word. A statement is a line, joined with the next one if a
-/// backslash ends it.
+/// The statements of a text, without empty ones. A statement is a line, joined with the next one if
+/// a backslash ends it.
 pub(super) fn statements(text: &str) -> impl Iterator<Item = Vec<Word<'_>>> {
     let lines = text.split('\n').flat_map(|line| {
         // A line ends with LF, CR LF or CR.

@@ -54,10 +54,10 @@ impl Crossed {
     }
 }
 
-/// Casts `count` times, each time the next body. Every other cast goes across a brush, through its
-/// middle along the normal of its flattest face: across each brush in turn if `count` suffices for
-/// all, else across random ones. The others go along random segments, half of them near the map's
-/// entities.
+/// Casts `count` times, each time the next body. Every other cast crosses a brush through its
+/// middle, along the normal of the brush's flattest face. Each brush is crossed in turn if `count`
+/// suffices for all, otherwise brushes are chosen at random. The remaining casts go along random
+/// segments, half of them near the map's entities.
 pub fn casts(
     entities: &[Entity],
     subject: &dyn Caster,

@@ -52,7 +52,7 @@ pub(super) struct Lander {
     pub(super) leg: Leg,
     /// Whether the tank has stood in the hollow of its pad.
     pub(super) landed: bool,
-    /// Whether the tank has rested there for long enough.
+    /// Whether the tank has rested in its pad for long enough.
     pub(super) rested: bool,
     /// How often the tank rose from the pad to try once more.
     pub(super) go_arounds: u32,

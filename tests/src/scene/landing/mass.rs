@@ -29,7 +29,7 @@ pub struct Landers(Vec<Lander>);
 pub struct Tally {
     /// Landers that stood in their pads.
     pub landed: usize,
-    /// Landers that rested there for a second.
+    /// Landers that rested in their pads for a second.
     pub rested: usize,
     /// Landers that rested and are home again.
     pub left: usize,
@@ -48,7 +48,7 @@ pub struct Unfinished {
     pub leg: Leg,
     /// Whether the lander stood in its pad.
     pub landed: bool,
-    /// Whether the lander rested there for a second.
+    /// Whether the lander rested in its pad for a second.
     pub rested: bool,
 }
 
@@ -131,7 +131,7 @@ pub struct MassLanding {
     pub total_ms: f64,
     /// Landers that stood in their pads.
     pub landed: usize,
-    /// Landers that rested there for a second.
+    /// Landers that rested in their pads for a second.
     pub rested: usize,
     /// Landers that rested and are home again.
     pub left: usize,
