@@ -283,11 +283,11 @@ impl World {
         self.parts.onion.clearance(size, point, radius)
     }
 
-    /// The first contact of a box of this size while its centre moves from
-    /// `start` to `end` (Golodetz 2013, Listing 5). Sliding exactly along a
-    /// surface is not a contact. The segment is clipped to the world's extent by
-    /// [`clip_to_extent`]: an end beyond [`UNIVERSE`] is moved to its edge. A start beyond it is in
-    /// solid, and so is a segment with a coordinate that is not finite.
+    /// The first contact of a box of this size while its centre moves from `start` to `end`
+    /// (Golodetz 2013, Listing 5). Sliding exactly along a surface is not a contact. The segment is
+    /// clipped to the world's extent by [`clip_to_extent`]: an end beyond [`UNIVERSE`] is moved to
+    /// the edge of the extent. A start beyond it is in solid, and so is a segment with a coordinate
+    /// that is not finite.
     ///
     /// ```
     /// use obsp::Trace;

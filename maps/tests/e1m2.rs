@@ -1,8 +1,8 @@
 //! Quake's e1m2. A light in the tip of a narrow recess also touches the outside.
 //!
-//! The map is sealed for all sizes, as id's tools say. `mapc verify` called 57,670 of its answers
-//! wrong, because its flood started at that light and the compiler's did not. Both now follow one
-//! definition of the outside (COMPILER.md).
+//! The map is sealed for all sizes, as id's tools say. In an earlier version, `mapc verify` called
+//! 57,670 of the answers wrong, because the oracle's flood started at that light and the compiler's
+//! flood did not. Both now follow one definition of the outside (COMPILER.md).
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

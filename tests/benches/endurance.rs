@@ -5,9 +5,9 @@
 //! for a few minutes: `cargo bench -p benches --bench endurance -- --minutes 5`
 //!
 //! A server in a process of its own records the match. Bots fight in it, and a few more join and
-//! leave all the time. The server's memory and descriptors at the end are compared with those once
-//! it has warmed up. Then the recording is replayed. A figure that misses its bar is marked, and
-//! the exit code is 1 if there is one.
+//! leave all the time. The server's memory and descriptors at the end are compared with those after
+//! the warm-up. Then the recording is replayed. A figure that misses its bar is marked, and makes
+//! the exit code 1.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -53,8 +53,8 @@ const SAMPLE_INTERVAL: Duration = Duration::from_secs(5);
 /// Readings in a median. A single one depends on how many bots are in the match just then.
 const MEDIAN_OF: usize = 12;
 
-/// Time in which buffers, allocator and metrics grow to the size that the match needs. In a
-/// match shorter than four times this, it is a quarter of the match.
+/// Time in which buffers, allocator and metrics grow to the size that the match needs. In a match
+/// shorter than four times this, the warm-up is a quarter of the match.
 const WARM_UP: Duration = Duration::from_secs(300);
 
 /// Time for which a guest plays.

@@ -59,8 +59,8 @@ pub fn shared(name: &str) -> Option<PathBuf> {
     None
 }
 
-/// The number in an environment variable, or `default`. With larger numbers a test runs longer
-/// than CI lets it.
+/// The number in an environment variable, or `default`. Larger numbers make a test run for longer
+/// than in CI.
 ///
 /// # Panics
 /// If the variable is set and not a number.

@@ -2,7 +2,7 @@
 //! the simulation.
 //!
 //! [`landing`] is the run in which Blow measured his filters. In [`mass_landing`], all players land
-//! at once, which he expected to slow his system down. [`heap`] drops bodies into a pen and shows
+//! at once, which Blow expected to slow his system down. [`heap`] drops bodies into a pen and shows
 //! what awake bodies cost.
 
 mod heap;
@@ -73,7 +73,7 @@ pub struct LandingOptions {
     #[arg(long, requires = "landers")]
     pub time_stages: bool,
 
-    /// Threads that the simulation may use, 1 to 8: results do not depend on it (only with
+    /// Threads that the simulation may use, 1 to 8, on which results do not depend (only with
     /// `--landers`)
     #[arg(long, value_name = "N", default_value_t = 1, requires = "landers",
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_THREADS)))]
@@ -135,14 +135,14 @@ pub struct HeapOptions {
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub audit_every: u32,
 
-    /// Threads that the simulation may use, 1 to 8: results do not depend on it
+    /// Threads that the simulation may use, 1 to 8, on which results do not depend
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_THREADS)))]
     pub sim_threads: u16,
 
     /// Limit of the cost of a tick's bodies: the number of awake bodies and of touching pairs.
-    /// Above it, islands are simulated more cheaply. Without it, or with 0, there is no limit. The
-    /// server's `--sim-budget` is for a second, not for a tick
+    /// Above it, islands are simulated more cheaply. Without this option, or with 0, there is no
+    /// limit. The server's `--sim-budget` is for a second, not for a tick
     #[arg(long, value_name = "COST")]
     pub budget: Option<u32>,
 

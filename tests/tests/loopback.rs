@@ -43,7 +43,8 @@ fn serve(max_players: u16) -> Server {
     Server::start(&options(max_players)).unwrap()
 }
 
-/// Ends the server. The clients' tasks go on meanwhile, because they must answer its goodbyes.
+/// Ends the server. The clients' tasks go on meanwhile, because they must answer the server's
+/// goodbyes.
 async fn end(running: Server) {
     running.shutdown();
     tokio::task::spawn_blocking(|| running.join()).await.unwrap().unwrap();

@@ -1,6 +1,6 @@
 //! The native build plays a fight, and the page's WebAssembly replays it to the same digest at
-//! every tick. `ARENA_FIGHT_TICKS=36000` makes it ten minutes of 32 players. Then the size of the
-//! recording and the time of seeks in it are also checked.
+//! every tick. `ARENA_FIGHT_TICKS=36000` makes the fight last ten minutes, with 32 players. Then
+//! the size of the recording and the time of seeks in it are also checked.
 
 use std::io::Write;
 use std::path::Path;

@@ -86,7 +86,7 @@ async fn witness(running: &mut Server) -> Client {
 }
 
 /// Plays for a while, and asserts that ticks and snapshots come at their rates. If the machine lets
-/// threads wait meanwhile, it measures again.
+/// threads wait meanwhile, the measurement is repeated.
 async fn sees_nothing_amiss(client: &mut Client, running: &Server) {
     let machine = Lateness::watch();
     for attempt in 1.. {

@@ -21,7 +21,7 @@ use crate::world::onion::{MAX_DEPTH, Solidity};
 
 /// Space is divided as a whole until no part has more than a 64th of the polygons. The threads then
 /// divide the parts independently. This is enough to keep all threads busy to the end. The number
-/// does not affect the tree.
+/// of parts does not affect the tree.
 const PARTS: usize = 64;
 
 /// Builds trees from the polygons of surfaces.

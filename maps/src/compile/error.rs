@@ -72,7 +72,7 @@ impl BrushWarning {
 pub struct Unsupported {
     /// The name of the texture, or of the flag.
     pub name: String,
-    /// The part of its meaning that is missing, and the behaviour that replaces it.
+    /// The part of the name's meaning that is missing, and the behaviour that replaces it.
     pub reason: &'static str,
     /// Line of the first brush that has it.
     pub line: u64,

@@ -159,8 +159,8 @@ impl HullSolid {
 
 /// The parts of `piece`, on the plane `id`, that `solid` does not cover. Of two faces in one plane
 /// that face the same way, only the face of the first solid is kept. `first` says that the piece
-/// belongs to the first solid. If they face each other, both are dropped, because they lie inside
-/// the union.
+/// belongs to the first solid. Of two faces that face each other, both are dropped, because they
+/// lie inside the union.
 fn uncovered(piece: Winding, id: PlaneId, solid: &HullSolid, first: bool) -> Vec<Winding> {
     let bounds = Aabb::around(piece.vertices.iter().copied());
     if !bounds.overlaps(&solid.bounds) {

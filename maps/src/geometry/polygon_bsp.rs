@@ -171,7 +171,8 @@ type Half = Vec<(Plane, Winding)>;
 
 /// Splits the polygons by the plane of one of them, the divider. Polygons in that plane already
 /// bound both halves and are dropped. The divider itself is always dropped. Its corners, rounded to
-/// a few decimals, may lie beside its plane. It would then be chosen again for ever.
+/// a few decimals, may lie beside its plane. If the divider were kept, it would then be chosen
+/// again for ever.
 fn divide(polygons: Half, divider: usize) -> (Half, Half) {
     let plane = &polygons[divider].0.clone();
     let (mut front, mut back) = (Vec::new(), Vec::new());

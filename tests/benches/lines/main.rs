@@ -10,7 +10,7 @@
 //! if it has one, stands beside it. Corrections of more than four units are counted twice: as they
 //! are, and as a player sees them. A player's view spreads a correction over a tenth of a second.
 //! The second count has the corrections that still move the view by more than four units in a
-//! frame. A figure that misses its bar is marked, and the exit code is 1 if there is one.
+//! frame. A figure that misses its bar is marked, and makes the exit code 1.
 
 mod lines;
 mod table;

@@ -5,11 +5,11 @@
 //! alone: `cargo bench -p benches --bench siege -- chat joins`. With `--server PATH`,
 //! another build of the server is besieged, an earlier one for example.
 //!
-//! Server, bots and attackers are processes of their own on one machine. The attackers
-//! run at the lowest priority, as if they were elsewhere. They begin first; two seconds
-//! later the bots join. Meanwhile a probe asks for `/healthz` ten times a second, and 20 visitors
-//! open the public page, each from an address of its own, with a delay of 100 ms in each direction.
-//! A figure that misses its bar is marked, and the exit code is 1 if there is one.
+//! Server, bots and attackers are processes of their own on one machine. The attackers run at the
+//! lowest priority, as if they were elsewhere. The attackers begin first; two seconds later the
+//! bots join. Meanwhile a probe asks for `/healthz` ten times a second, and 20 visitors open the
+//! public page, each from an address of its own, with a delay of 100 ms in each direction. A figure
+//! that misses its bar is marked, and makes the exit code 1.
 
 #[path = "../../tests/siege/attacker.rs"]
 #[expect(dead_code, reason = "only the tests use the rest")]

@@ -1,5 +1,5 @@
-//! Heaps: bodies dropped into a pen, awake until they rest. There are no players, so neither
-//! engine spends time on them.
+//! Heaps: bodies dropped into a pen, awake until they rest. There are no players, so neither engine
+//! spends time on players.
 
 use obsp_sim::{Kind, State};
 use tests::scene::HeapModels;

@@ -8,9 +8,9 @@
 //! weapons. The engines take turns, tick by tick, so that other load on the machine affects both
 //! alike: compare the ratios. The same exact audit judges how deep bodies overlap in either.
 //!
-//! The halls grow with their number of objects and all have as many players, so the cost of a
-//! tick may grow no faster than the number of objects. Heaps, and landings of many hovertanks,
-//! show the cost of bodies that are awake and touch.
+//! The halls grow with their number of objects, and all have the same number of players. So the
+//! cost of a tick may grow no faster than the number of objects. Heaps, and landings of many
+//! hovertanks, show the cost of bodies that are awake and touch.
 
 #[path = "../world/machine.rs"]
 mod machine;

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The path of the binary with this name. The binaries are built first if they are not up to
-/// date, which happens where this package is tested alone. Each test process runs Cargo only once,
-/// because it takes half a second even if there is nothing to build.
+/// The path of the binary with this name. The binaries are built first if they are not up to date,
+/// which happens where this package is tested alone. Each test process runs Cargo only once,
+/// because Cargo takes half a second even if there is nothing to build.
 ///
 /// # Panics
 /// If the build fails.

@@ -10,8 +10,8 @@ pub struct Reading {
     pub what: &'static str,
     /// The smallest and the largest value that the law allows.
     pub law: [f64; 2],
-    /// Maximum distance of the measured value beyond these. It allows for the errors of an
-    /// integration by ticks, which are derived in the documentation of the law.
+    /// Maximum distance of the measured value beyond the values that the law allows. It allows for
+    /// the errors of an integration by ticks, which are derived in the documentation of the law.
     pub bound: f64,
     /// The measured value.
     pub seen: f64,

@@ -18,8 +18,8 @@ const SIDES: [usize; 10] = [16, 20, 24, 28, 31, 32, 33, 48, 64, 128];
 const TOUCH: f64 = 0.2;
 
 /// The speed at which a wheel or ball of this radius starts to roll, and the distance over which it
-/// is watched. It is fast enough to get over its corners, and its spin stays below the greatest one
-/// of 20 rad/s.
+/// is watched. The body is fast enough to get over its corners, and its spin stays below the
+/// greatest one of 20 rad/s.
 fn course(random: &mut Random, radius: f64) -> (f64, f64) {
     let natural = (GRAVITY * radius).sqrt();
     let speed = (natural * random.between(0.4, 1.8)).min(18.0 * radius);

@@ -134,10 +134,9 @@ pub enum SceneError {
     Join(#[from] obsp_sim::AddPlayerError),
 }
 
-/// Plays Blow's scene: a hovertank drops a cargo box, which becomes a repair
-/// pad where it touches the ground, turns round, lands in the pad's hollow,
-/// takes off and flies away, while others fly about. Every stage of the cascade
-/// is on and timed, and every tick audited.
+/// Plays Blow's scene. A hovertank drops a cargo box, which becomes a repair pad where it touches
+/// the ground. The tank turns round, lands in the pad's hollow, takes off and flies away. Meanwhile
+/// other tanks fly about. Every stage of the cascade is on and timed, and every tick audited.
 ///
 /// # Errors
 /// The map cannot be loaded, or has no room for the match.

@@ -76,7 +76,7 @@ fn sockets_of_another_process_are_let_be() {
 #[test]
 fn a_socket_that_is_not_what_its_name_says_is_told() {
     let (udp, tcp) = sockets();
-    // Before, a TCP listener of any other name served the operators' pages.
+    // In an earlier version, a TCP listener of any other name served the operators' pages.
     for names in ["http:listen", "listen:query", "listen:arena.socket", "listen:", "listen:public"]
     {
         let mut child = start(&udp, &tcp, names, "$$");

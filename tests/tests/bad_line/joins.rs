@@ -42,9 +42,9 @@ const STAY: Duration = Duration::from_secs(4);
 /// answer had come before the map. A player who fetched the map over a narrow or lossy line was
 /// kicked.
 ///
-/// Each value of each property is combined with each value of every other property, except maps
-/// that come over a narrow line, or over one that is both long and lossy. `LINE_JOINS=1` tests all
-/// combinations and takes some minutes: to fetch the map over 64 kbit/s takes 80 s.
+/// Each pair of values of two properties is tested, except for maps that come over a narrow line,
+/// or over a line that is both long and lossy. `LINE_JOINS=1` tests all combinations and takes some
+/// minutes: to fetch the map over 64 kbit/s takes 80 s.
 #[tokio::test]
 async fn every_player_moves_soon_after_joining() {
     let join = |(round_trip, fetched, tick_rate, loss, width)| Join {

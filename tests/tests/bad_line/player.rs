@@ -68,7 +68,8 @@ impl Seen {
     }
 
     /// Maximum distance along the ground between the player's first position in this time and a
-    /// later one, by the server's answers. It is 0 if the server does not use their commands.
+    /// later one, by the server's answers. The distance is 0 if the server does not use the
+    /// player's commands.
     pub(crate) fn way(&self, from: Instant, until: Instant) -> f32 {
         let within = |&&(at, _): &&(Instant, Vec3)| at >= from && at < until;
         let mut places = self.places.iter().filter(within).map(|(_, place)| place.truncate());

@@ -11,7 +11,7 @@ use tokio::time::sleep;
 
 const BOTS: u32 = 6;
 
-/// Time in the match before the server is killed, and until it comes back.
+/// Time in the match before the server is killed, and time until the server comes back.
 const BEFORE: Duration = Duration::from_secs(3);
 const GONE: Duration = Duration::from_secs(2);
 

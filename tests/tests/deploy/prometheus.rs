@@ -14,11 +14,11 @@ use crate::files::folder;
 /// Far longer than Prometheus needs to start.
 const HANG: Duration = Duration::from_secs(30);
 
-/// The path of a program of the package `prometheus`. If it is absent, this prints that the test is
-/// skipped and returns `None`.
+/// The path of a program of the package `prometheus`. If the program is absent, this prints that
+/// the test is skipped and returns `None`.
 ///
 /// # Panics
-/// If it is absent and `ARENA_NEED_PROMETHEUS=1` is set.
+/// If the program is absent and `ARENA_NEED_PROMETHEUS=1` is set.
 pub(crate) fn installed(program: &str) -> Option<PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let found =

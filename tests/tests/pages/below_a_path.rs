@@ -1,4 +1,4 @@
-//! The page below a path of a reverse proxy, by following each of its references.
+//! Tests the page below a path of a reverse proxy, by following each reference of the page.
 
 use std::collections::BTreeSet;
 

@@ -59,7 +59,8 @@ async fn no_route_tells_a_stranger_of_a_closed_match() {
 /// address.
 #[tokio::test]
 async fn a_player_of_a_closed_match_is_told_what_its_client_knows_anyway() {
-    // No address is exempt, so the player's own address is the evidence.
+    // Loopback is not exempt here, so the server sends shots only because a player has this
+    // address.
     let addresses = server::AddressOptions {
         address_exempt: vec!["192.0.2.1".parse().unwrap()],
         ..server::AddressOptions::default()

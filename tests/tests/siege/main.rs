@@ -434,7 +434,8 @@ async fn a_player_who_can_be_sent_nothing_is_no_fault_of_the_server() {
     let running = serve(Options { client_budget: 4000, ..options() });
     let player = stranger(&running).join().await.unwrap().ok().unwrap();
     timeout(ANSWER, player.connection.read_datagram()).await.unwrap().unwrap();
-    // Messages are charged to the budget first. These use up the budget of the next ten seconds.
+    // Messages are charged to the budget first. The messages below use up the budget of the next
+    // ten seconds.
     let line = "x".repeat(160);
     (0..300).for_each(|_| running.handle().say(&line).unwrap());
     let before = read(&running, "game_snapshots_total").await;

@@ -50,7 +50,7 @@ impl Judge {
         Self { name: format!("{} at {angle}°", world.name()), world, solids, entities }
     }
 
-    /// A random start. Half of them are near the map's entities, half anywhere.
+    /// A random start. Half of the starts are near the map's entities, half anywhere.
     fn start(&self, random: &mut Random) -> Vec3 {
         let origins: Vec<_> = self.entities.iter().filter_map(Entity::origin).collect();
         let (min, max) = self.solids.bounds();

@@ -36,8 +36,8 @@ const TILT: f64 = 1e-6;
 /// difference of two coordinates, each of which is rounded by up to half of this.
 const SPACING: f64 = 1.0 / (1_u64 << 42) as f64;
 
-/// Width of the widest brush, in units. If two normals differ, gaps may also differ by this tilt
-/// times the width.
+/// Width of the widest brush, in units. If two normals differ by a tilt, gaps may also differ by
+/// this tilt times the width.
 const WIDTH: f64 = 512.0;
 
 /// Sets of filters. The first is the default.

@@ -14,8 +14,8 @@ use tests::oracle::brushes::Solids;
 use tests::oracle::map_text;
 use tests::oracle::verify::{Judge, Wrong};
 
-/// Largest share of solid points for which the flood cannot decide whether they are outside. They
-/// are in narrow gaps that it does not enter.
+/// Largest share of solid points for which the flood cannot decide whether they are outside. Such
+/// points are in narrow gaps that the flood does not enter.
 const DOUBTFUL: f64 = 0.01;
 
 /// Largest share of a mover's traces with a stray normal: that of a plane a few thousandths of a

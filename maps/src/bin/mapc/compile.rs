@@ -67,7 +67,7 @@ struct Compilation {
     warnings: Vec<Warning>,
     /// The sign in the map by which its form was recognised.
     form_sign: String,
-    /// Entities and brushes of layers that are omitted from export, which are left out.
+    /// Entities and brushes that are left out, because their layers are omitted from export.
     omitted: Option<OmittedEntry>,
     /// Names and flags of the map that this world does not support in full.
     unsupported: Vec<UnsupportedEntry>,

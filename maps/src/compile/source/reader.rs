@@ -133,8 +133,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Reads a number of the alignment. It may be no finite number, because the alignment is left
-    /// out.
+    /// Reads a number of the alignment. The number need not be finite, because the alignment is
+    /// left out.
     fn aligning(&mut self) -> Result<()> {
         if self.peek().is_some_and(|token| token.is_aligning()) {
             self.next = None;

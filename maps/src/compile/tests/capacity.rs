@@ -53,7 +53,7 @@ fn compiled(brushes: &str) -> Result<Compiled, CompileError> {
 
 /// In an earlier version, a brush of 1,000 sides was refused without its line: "the tree is deeper
 /// than 1024; draw terrain with fewer brushes". The planes of the brush's faces peeled off one side
-/// after the other. Now planes through its middle halve it first.
+/// after the other. Now planes through the brush's middle halve the brush first.
 #[test]
 fn a_brush_with_as_many_faces_as_allowed_compiles() {
     for (sides, tip) in [(1000, false), (1022, false), (1023, true)] {

@@ -113,9 +113,9 @@ struct Contact {
 
 impl OnionTree {
     /// Normal of the surface that a `motion` hits at `point`. Lines from beside the point hit some
-    /// planes. The result is the normal of the one with the largest part of a face at the point. If
-    /// none of them has a face, all planes near the point that oppose the motion are compared in
-    /// the same way.
+    /// planes. The plane with the largest part of a face at the point has the normal. If none of
+    /// them has a face, all planes near the point that oppose the motion are compared in the same
+    /// way.
     ///
     /// Lines may also hit a plane that only divides the tree, for another size or beside a face,
     /// because all planes near the point count as passing through it. Such a plane has no face, or

@@ -1,8 +1,8 @@
 //! The first solid leaf along a straight line.
 //!
 //! [`Query`] walks the tree from front to back with its own stack ([`Waiting`]). A line in a plane
-//! is in solid only while both sides are. A line in two planes that nearly coincide is searched a
-//! second time, with more care.
+//! is in solid only while both sides of the plane are solid. A line in two planes that nearly
+//! coincide is searched a second time, with more care.
 
 use std::ops::ControlFlow;
 
@@ -175,8 +175,8 @@ impl<'a, L: Line> Query<'a, L> {
     }
 
     /// The first solid leaf below `child` on the part of the line from time `from` on.
-    // Inlined into its callers, so that the line stays in registers, which saves a tenth of a
-    // step's time. For the same reason the loop calls no function.
+    // The function is inlined into its callers, so that the line stays in registers, which saves a
+    // tenth of a step's time. For the same reason the loop calls no function.
     #[inline(always)]
     pub(super) fn run(&self, child: Child, from: f32) -> Option<Found> {
         match self.search::<false>(child, from) {
@@ -290,7 +290,7 @@ impl<'a, L: Line> Query<'a, L> {
     }
 
     /// Goes down to the leaf in which a stretch begins, and puts aside the rest of the stretch.
-    // Inlined into its caller, which is inlined itself.
+    // The function is inlined into its caller, which is inlined itself.
     #[inline(always)]
     fn descend(&self, stretch: Stretch, waiting: &mut ArrayVec<Waiting, MAX_DEPTH>) -> Outcome {
         let Stretch { mut child, mut from, mut to, mut entry, mut tied_at_end } = stretch;

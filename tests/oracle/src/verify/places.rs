@@ -62,7 +62,7 @@ impl Seeds {
 }
 
 impl Judge {
-    /// A random point. A third of them are anywhere in and around the map, a third near its
+    /// A random point. A third of the points are anywhere in and around the map, a third near its
     /// entities, and a third near corners of expanded brushes, where planes meet and mistakes are
     /// most likely.
     pub(super) fn any_point(&self, random: &mut Random) -> [f32; 3] {

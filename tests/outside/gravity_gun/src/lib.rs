@@ -1,5 +1,6 @@
 //! The arena game with another weapon and another body. The gravity gun pulls the body that its
-//! owner looks at, and holds the body in front of the owner's eyes. Gems are there to be pulled.
+//! owner looks at, and holds the body in front of the owner's eyes. The new body is a gem, made to
+//! be pulled.
 //!
 //! The arena game is unchanged: these rules call its rules and add their own.
 

@@ -11,8 +11,9 @@ use server::{IntroductionOptions, Options};
 use super::{crowd, long_name, queried};
 use crate::end;
 
-/// Asks by gamedig, with the port in `argv[1]`. Players and rules are required: a server that is
-/// silent about them fails. The package is found by Node's own rules: `NODE_PATH` is one.
+/// Queries a server by gamedig, with the port in `argv[1]`. Players and rules are required: a
+/// server that is silent about them fails. Node finds the package by its own rules, for example by
+/// `NODE_PATH`.
 const GAMEDIG: &str = "
     const { GameDig } = require('gamedig');
     GameDig.query({
@@ -28,7 +29,7 @@ const GAMEDIG: &str = "
     })));
 ";
 
-/// Asks by python-a2s, with the port in `argv[1]`.
+/// Queries a server by python-a2s, with the port in `argv[1]`.
 const PYTHON_A2S: &str = "
 import a2s, json, sys
 address = ('127.0.0.1', int(sys.argv[1]))

@@ -10,7 +10,7 @@ const FEET: f64 = 28.0;
 const JUMP: f64 = 40.0;
 
 /// Plays places. None may hold its player, and each must let out a player who comes to rest within
-/// a jump of its rim. At least `least` players must come to rest so high.
+/// a jump of its rim. At least `least` players must come to rest within a jump of a rim.
 fn check(places: &[Place], least: usize) {
     let fared = Trial::new(places).play();
     let mut within_a_jump = 0;

@@ -44,7 +44,7 @@ fn places() -> (Vec<Place>, Vec<f64>) {
     let quarter = std::f64::consts::FRAC_PI_2;
     let (mut places, mut highest) = (Vec::new(), Vec::new());
     for degrees in [50.0_f64, 60.0, 70.0, 80.0] {
-        // Two slopes rise by less along the crease between them, at this angle from both.
+        // The crease between two slopes, at this angle from both, rises by less than the slopes.
         let crease = |angle: f64| (degrees.to_radians().tan() * angle.cos()).atan().to_degrees();
         let mut add = |what: &str, sides: &[(f64, f64, f64)]| {
             let flattest = match what {

@@ -30,8 +30,7 @@ const FALLEN: f64 = -64.0;
 /// jumping or not.
 const ROUNDS: [(usize, bool); 3] = [(30, true), (60, false), (60, true)];
 
-/// The input of a tick: a direction, in steps of which a turn has 65,536, and whether the jump key
-/// is down.
+/// The input of a tick: a direction, in 65,536ths of a turn, and whether the jump key is down.
 type Ask = (u16, bool);
 
 /// The input of all rounds, tick by tick.

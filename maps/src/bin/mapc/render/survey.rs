@@ -9,8 +9,8 @@ use super::view::View;
 /// Lowest gap between solids that counts as a room, in units.
 const ROOM: f64 = 32.0;
 
-/// A box has room on a floor if a place at most this far above the floor, in units, is free for the
-/// box: Quake's step.
+/// Greatest height above a floor, in units, at which a box may find its room on that floor: Quake's
+/// step.
 const STEP: f64 = 18.0;
 
 /// Number of heights above a floor that are tried, from 0 to [`STEP`].
