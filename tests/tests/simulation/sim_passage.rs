@@ -130,19 +130,19 @@ fn bodies_that_meet_within_a_tick_are_stopped_before_they_do_and_hardly_sooner()
             assert!(
                 time < case.moment,
                 "{}",
-                context(&format!("the simulation calls them apart until {time}"))
+                context(&format!("the simulation calls the bodies apart until {time}"))
             );
             for look in 0..LOOKS {
                 let looked = time * f64::from(look) / f64::from(LOOKS - 1);
                 let met = format!(
-                    "they meet at {looked}, but the simulation calls them apart until {time}"
+                    "the bodies meet at {looked}, but the simulation calls them apart until {time}"
                 );
                 assert!(!case.meet(looked), "{}", context(&met));
             }
             if first > MARGIN {
                 let gap = case.gap(time).filter(|&gap| gap > MARGIN);
                 let gap = gap.unwrap_or_else(|| {
-                    panic!("{}", context("they are stopped within the guard's margin"))
+                    panic!("{}", context("the bodies are stopped within the guard's margin"))
                 });
                 early.push((gap - MARGIN) / case.fastest() * 4_096.0);
             }

@@ -151,7 +151,7 @@ fn boxes_stay_on_ramps_below_the_friction_angle_and_slide_above_it() {
                 let farthest = FALL / (RUBBING * cosine - sine);
                 assert!(
                     (body.position.x - x).abs() < farthest,
-                    "it slid on by more than {farthest} units: {told}"
+                    "the box slid on by more than {farthest} units: {told}"
                 );
                 assert!(body.asleep && body == before, "{told}");
                 let normal = DVec3::new(-slope, 0.0, 1.0).normalize();
