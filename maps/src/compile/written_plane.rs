@@ -94,8 +94,8 @@ impl WrittenPlane {
     }
 }
 
-/// The cross product of two sides of a triangle, and its length. The triangle was multiplied by
-/// `scale`. `None` if it is lower than [`LOWEST`].
+/// The cross product of two sides of a triangle, and its length. The sides were multiplied by
+/// `scale`. `None` if the triangle is lower than [`LOWEST`].
 fn spanned(u: DVec3, v: DVec3, third: DVec3, scale: f64) -> Option<(DVec3, f64)> {
     let normal = u.cross(v);
     let length = normal.length();

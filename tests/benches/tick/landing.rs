@@ -106,13 +106,13 @@ impl<E: Engine> Flight<E> {
 pub(crate) fn landings() {
     println!();
     println!(
-        "landings, seed {SEED}: ms a tick, of all ticks and of those with tanks down; p99 of all in"
+        "landings, seed {SEED}: median and p99 of a tick in ms, for all ticks and with tanks down; p99 of all in"
     );
     println!(
         "% of 16.7 ms; bodies awake on average, µs a tick for each awake body; numbers of landers"
     );
     println!(
-        "that landed, rested a second and left, and of rises to try again; overlaps, the deepest in units"
+        "that landed, that rested a second and that left, and of new attempts; overlaps, the deepest in units"
     );
     println!(
         "{:22} {:>6} {:>7} {:>7} {:>7} {:>7} {:>8} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>8} {:>8}",

@@ -50,7 +50,7 @@ fn holds(name: &str, count: u64) {
     for seed in first..first + count {
         let outcome = sweep(law(name), seed, 1, &ours::start);
         match (outcome.missed.is_empty(), known.contains(&seed)) {
-            (false, true) => println!("missed, as KNOWN lists: {}", outcome.missed.join("\n")),
+            (false, true) => println!("missed, and listed in KNOWN: {}", outcome.missed.join("\n")),
             (false, false) => missed.extend(outcome.missed),
             (true, true) => {
                 println!("{name}: the law holds with seed {seed} now, so KNOWN need not list it")

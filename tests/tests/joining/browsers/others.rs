@@ -58,13 +58,13 @@ fn others() -> [Other; 2] {
             program: "node".to_owned(),
             probe: ["-e", "require('gamedig')"],
             ask: ["-e", GAMEDIG],
-            way: "`npm install gamedig` in a folder D brings it, and NODE_PATH=D/node_modules names it",
+            way: "run `npm install gamedig` in a folder D, and set NODE_PATH=D/node_modules",
         },
         Other {
             program: python,
             probe: ["-c", "import a2s"],
             ask: ["-c", PYTHON_A2S],
-            way: "`pip install python-a2s` brings it; ARENA_PYTHON names the Python of an environment",
+            way: "run `pip install python-a2s`, and set ARENA_PYTHON if an environment has it",
         },
     ]
 }
