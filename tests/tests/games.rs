@@ -160,7 +160,7 @@ async fn a_player_outside_of_the_world_can_be_kicked() {
             assert_eq!(update.state().entities.iter().filter(|e| e.kind.is_player()).count(), 0);
             let Some(player) = update.players().next() else { continue };
             // The kick must work at once, even if the client has joined only a moment before.
-            handle.kick(player, "out is out").expect("a player of the state can be kicked");
+            handle.kick(player, "out is out").expect("a player whom the state shows can be kicked");
             break;
         }
         while handle.next().await.expect("the match goes on").players().next().is_some() {}

@@ -63,8 +63,8 @@ fn is_elsewhere(a: &Manifold, b: &Manifold) -> bool {
         && a.normal.distance(b.normal) < ROUNDING
 }
 
-/// The first list, with single points that are elsewhere taken from the second, and whether there
-/// are any.
+/// The first list, in which single points that are elsewhere are replaced by those of the second
+/// list. Also whether any point was replaced.
 fn aligned(ours: &[Manifold], theirs: &[Manifold]) -> (Vec<Manifold>, bool) {
     let mut any = false;
     let pick = |(a, b): (&Manifold, &Manifold)| {
