@@ -74,7 +74,7 @@ pub struct Unsupported {
     pub name: String,
     /// The part of the name's meaning that is missing, and the behaviour that replaces it.
     pub reason: &'static str,
-    /// Line of the first brush that has it.
+    /// Line of the first brush that has the name or flag.
     pub line: u64,
     /// The number of brushes that have the name or flag.
     pub brushes: usize,
