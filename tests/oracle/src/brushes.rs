@@ -56,12 +56,12 @@ struct Expanded {
     bounds: Bounds,
 }
 
-/// The judgement of a point, for a given distance from surfaces.
+/// The judgement of a point. Points within a given distance of a surface are not judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judgement {
-    /// The point is inside a brush, and farther than the distance from its surface.
+    /// The point is inside a brush, deeper than the given distance.
     Solid,
-    /// The point is farther than the distance from every brush.
+    /// The point is farther from every brush than the given distance.
     Empty,
     /// The point is too close to a surface to judge.
     Shell,

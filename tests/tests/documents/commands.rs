@@ -17,8 +17,8 @@ const LEAST_BLOCKS: usize = 8;
 /// Longest time of a block, in seconds. The programs are compiled before.
 const LIMIT: &str = "120";
 
-/// The programs that the blocks run, as arguments of `cargo build`. They are built by the packages
-/// that the commands of the pages name, so that `cargo run` finds them up to date.
+/// The programs that the blocks run, as arguments of `cargo build`. They are named by the same
+/// packages as in the commands of the pages, so that `cargo run` finds them up to date.
 const PROGRAMS: [&str; 3] = [
     "--package server --package client-bot",
     "--package server --example sumo",

@@ -1,5 +1,5 @@
 //! Pairs of the shipped models that just touch or just do not. An oracle of exact triangles judges
-//! the simulation's verdicts, which must be right outside its margins.
+//! the simulation's verdicts, which must be right outside the simulation's margins.
 //!
 //! `SIM_PAIRS=1000000 cargo test -p tests --release --test simulation sim_pairs` judges a million pairs. The
 //! default is a small sample.

@@ -29,7 +29,7 @@ use crate::arguments::{CurvesArgument, GameFormArgument};
 pub(crate) struct Arguments {
     /// The compiled world
     world: PathBuf,
-    /// The map that it was compiled from
+    /// The map that the world was compiled from
     #[arg(long, value_name = "IN.map")]
     source: PathBuf,
     /// Number of points, for each size
