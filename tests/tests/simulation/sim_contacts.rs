@@ -232,7 +232,7 @@ fn two_bodies_have_the_same_contacts_whatever_the_filters_their_order_and_the_pl
         let by = whole(&mut random).as_dvec3();
         let away = things.map(|thing| Thing { at: (thing.at.0 + by, thing.at.1), ..thing });
         let other = with_any_filters(&search, &away)
-            .unwrap_or_else(|| panic!("{}", context("shifted bodies do not overlap")));
+            .unwrap_or_else(|| panic!("{}", context("the bodies overlap once shifted")));
         let other: Vec<Manifold> = other.iter().map(|m| shifted(m, |_| -by)).collect();
         assert_eq!(tally.compare(&usual, &other), None, "{}", context(&format!("shifted by {by}")));
         tally.touching += usize::from(!usual.is_empty());
