@@ -140,6 +140,7 @@ pub fn compile(
         form: parsed.form,
         omitted: parsed.omitted,
         unsupported: parsed.unsupported,
+        entity_lines: parsed.entity_lines,
         brushes: parsed.brushes,
         solids: parsed.statics.len(),
         polygons: left,

@@ -10,13 +10,15 @@
 //! - [`GameForm`] names the game whose rules a map is written by. [`Source::summary`] recognises
 //!   it.
 //! - [`PlayerSize`] is the size of players that a `game.toml` sets.
-//! - [`entity_class`] describes the classes of a game's entities as data.
+//! - [`entity_class`] describes the classes of a game's entities as data. [`entity_check`] finds
+//!   misspelt classes and targets.
 //! - [`model`] has the rigid polyhedra of the moving world. These polyhedra and the static world
 //!   share one [`geometry`].
 
 pub mod body;
 mod box_tree;
 mod compile;
+pub mod entity_check;
 pub mod entity_class;
 mod game_file_error;
 pub mod geometry;

@@ -93,6 +93,66 @@ fn map(brushes: &str) -> String {
     format!("{{\n\"classname\" \"worldspawn\"\n{brushes}}}\n")
 }
 
+/// A map with two doors, a misspelt class of brushes, and a target that no entity has.
+fn map_with_mistakes() -> String {
+    let door = "{\n\"classname\" \"func_door\"\n}\n";
+    let teleporter =
+        format!("{{\n\"classname\" \"trigger_teleprot\"\n\"target\" \"hall2\"\n{CUBE}}}\n");
+    let hall = "{\n\"classname\" \"info_teleport_destination\"\n\"targetname\" \"hall\"\n}\n";
+    map(CUBE) + door + &teleporter + hall + door
+}
+
+#[test]
+fn classes_that_nobody_handles_are_told_with_their_lines() {
+    let folder = Folder::new("classes");
+    let source = folder.file("doors.map", &map_with_mistakes());
+    let output = mapc(&["compile", &source], "");
+    let warnings = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{warnings}");
+    for told in [
+        "doors.map:12: nobody handles the class func_door, so 2 entities do nothing; a game",
+        "doors.map:15: nobody handles the class trigger_teleprot, so 1 entity does nothing, and \
+         brushes of it stop nothing; did you mean trigger_teleport?",
+        "doors.map:15: the key target of a trigger_teleprot is \"hall2\", but no entity has that \
+         targetname; did you mean hall?",
+    ] {
+        assert_eq!(warnings.matches(told).count(), 1, "{told} in {warnings}");
+    }
+
+    // The source and the compiled world tell the same.
+    let (world, mut faults) = (folder.path("doors.obsp"), Vec::new());
+    for file in [&source, &world] {
+        let text = done(&["info", file, "--json"], "");
+        let info: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(info["classes"]["func_door"], 2);
+        let found = info["entity_faults"].as_array().expect("a list").clone();
+        let of = |fault: &Value| {
+            [&fault["class"], &fault["count"], &fault["nearest"]].map(Value::to_string)
+        };
+        faults.push(found.iter().map(of).collect::<Vec<_>>());
+        assert_eq!(found[0]["line"].as_u64(), (*file == source).then_some(12));
+    }
+    assert_eq!((faults[0].len(), &faults[0]), (3, &faults[1]));
+
+    let message = refused(&["compile", &source, "--strict"], "", 1);
+    assert!(message.contains("doors.map:12: nobody handles the class func_door"), "{message}");
+}
+
+#[test]
+fn a_game_names_the_classes_that_it_handles() {
+    let folder = Folder::new("own-classes");
+    let source = folder.file("doors.map", &map_with_mistakes());
+    let text = "[classes.func_door]\nbrushes = true\n[classes.trigger_teleprot]\nbrushes = true\n";
+    let game = folder.file("game.toml", text);
+    let told = done(&["info", &source, "--game", &game, "--json"], "");
+    let info: Value = serde_json::from_str(&told).expect("JSON");
+    let faults = info["entity_faults"].as_array().expect("a list");
+    assert_eq!((faults.len(), &faults[0]["target"]), (1, &"hall2".into()));
+    let bad = folder.file("bad.toml", "[classes.Door]");
+    let message = refused(&["info", &source, "--game", &bad], "", 1);
+    assert!(message.contains("bad.toml") && message.contains("\"Door\""), "{message}");
+}
+
 #[test]
 fn a_map_is_compiled_and_queried() {
     let folder = Folder::new("answers");

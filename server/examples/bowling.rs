@@ -71,6 +71,10 @@ impl Game for Bowling {
         self.models.to_vec()
     }
 
+    fn classes(&self) -> Vec<String> {
+        vec!["bowling_pin".into()]
+    }
+
     fn set_up(&self, world: &mut WorldMut<'_>) -> State {
         let mut state = State::default();
         set_pins(&mut state, world);

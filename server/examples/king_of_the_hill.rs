@@ -110,6 +110,10 @@ impl Game for KingOfTheHill {
         }
     }
 
+    fn classes(&self) -> Vec<String> {
+        vec!["trigger_hill".into()]
+    }
+
     fn set_up(&self, world: &mut WorldMut<'_>) -> State {
         let map = Arc::clone(world.map());
         let hill = map.entities().iter().find(|entity| entity.classname() == "trigger_hill");

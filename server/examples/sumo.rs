@@ -51,6 +51,9 @@ struct Wrestler {
 
 impl Game for Sumo {
     type State = State;
+    fn classes(&self) -> Vec<String> {
+        vec!["trigger_pit".into()]
+    }
 
     /// Makes the pit a volume, so that `entered` is called with each entity that falls into it.
     fn set_up(&self, world: &mut WorldMut<'_>) -> State {

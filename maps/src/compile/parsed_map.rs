@@ -16,6 +16,8 @@ use crate::world::MapEntity;
 pub(super) struct ParsedMap {
     pub(super) statics: Vec<StaticBrush>,
     pub(super) entities: Vec<MapEntity>,
+    /// Lines of the entities' opening braces.
+    pub(super) entity_lines: Vec<u64>,
     pub(super) occupants: Vec<Occupant>,
     pub(super) warnings: Vec<BrushWarning>,
     pub(super) form: RecognisedForm,
@@ -98,6 +100,7 @@ impl ParsedMap {
                 parsed.occupants.push(Occupant { classname: classname.to_owned(), line, origin });
             }
             parsed.entities.push(entity);
+            parsed.entity_lines.push(line);
         }
         parsed.tell_form();
         if parsed.statics.is_empty() {

@@ -27,6 +27,8 @@ pub struct Report {
     /// Names and flags of the map that this world does not support in full, each once, in the order
     /// of the map.
     pub unsupported: Vec<Unsupported>,
+    /// The lines at which the entities of the world begin, in the order of [`World::entities`].
+    pub entity_lines: Vec<u64>,
     /// The number of brushes in the source, plus the solids that stand for curves.
     pub brushes: usize,
     /// The number of brushes that are part of the static world.

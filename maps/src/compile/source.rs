@@ -36,7 +36,7 @@ const MAX_BYTES: u64 = 64 << 20;
 ///
 /// let text = "{ \"classname\" \"worldspawn\" }\n{ \"classname\" \"light\" \"origin\" \"0 0 9\" }";
 /// let source = Source::from_text("lamp", text);
-/// assert_eq!((source.name(), source.summary()?.entities), ("lamp", 2));
+/// assert_eq!((source.name(), source.summary()?.entities.len()), ("lamp", 2));
 ///
 /// // A fault has its line and column.
 /// let error = Source::from_text("lamp", "{\n  lamp }").check_syntax().unwrap_err();

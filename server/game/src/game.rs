@@ -93,6 +93,12 @@ pub trait Game: Clone + Debug + Send + Sync + 'static {
         obsp::model::shipped()
     }
 
+    /// The classes of map entities that the game handles, beside those of its `game.toml`. The
+    /// server warns of entities in a map whose class nobody handles, because they may be misspelt.
+    fn classes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Sets a match up, before the first player joins. The entities of the map are
     /// `world.map().entities()`.
     fn set_up(&self, world: &mut WorldMut<'_>) -> Self::State;

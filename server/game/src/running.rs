@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bincode::error::DecodeError;
 use bincode::serde::{decode_from_slice, encode_to_vec};
+use obsp::entity_check::KnownClasses;
 use obsp::model::Model;
 use obsp_proto::control::Vitals;
 use obsp_proto::game_data::{GameData, GameDataError};
@@ -126,6 +127,11 @@ pub trait AnyGame: Debug + Send + Sync {
     /// As [`Game::models`].
     fn models(&self) -> Vec<Model>;
 
+    /// As [`Game::classes`], with the classes of the `game.toml`.
+    fn classes(&self) -> KnownClasses {
+        KnownClasses::of_server()
+    }
+
     /// The models, fields and events that a server declares to its clients.
     ///
     /// # Errors
@@ -175,6 +181,10 @@ impl<G: Game> AnyGame for G {
 
     fn models(&self) -> Vec<Model> {
         Game::models(self)
+    }
+
+    fn classes(&self) -> KnownClasses {
+        KnownClasses::of_server().with(Game::classes(self))
     }
 
     fn schema(&self) -> Result<Schema, SchemaError> {

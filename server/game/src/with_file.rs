@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 use std::sync::Arc;
 
 use obsp::PlayerSize;
+use obsp::entity_check::KnownClasses;
 use obsp::model::Model;
 use obsp_proto::game_data::{GameData, GameDataError};
 use obsp_proto::schema::{Schema, SchemaError};
@@ -29,6 +30,10 @@ impl<G: Game> AnyGame for WithFile<G> {
 
     fn models(&self) -> Vec<Model> {
         all_models(&self.game, &self.file)
+    }
+
+    fn classes(&self) -> KnownClasses {
+        AnyGame::classes(&self.game).with_classes(self.file.classes())
     }
 
     fn schema(&self) -> Result<Schema, SchemaError> {

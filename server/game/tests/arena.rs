@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use obsp::Spaces;
+use obsp::entity_check::EntityFault;
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, Event, GameFile, Match, RunningMatch, Vitals};
 use obsp_sim::audit::Audit;
@@ -122,6 +123,21 @@ fn an_entity_of_a_class_spawns_its_model() {
     play.run(1, &[]);
     assert_eq!(loaded.digest(), play.game.digest());
     assert_eq!(Play::by("").game.world().state().entities.len(), 0);
+}
+
+/// A game handles the server's classes and those of its file.
+#[test]
+fn a_class_of_the_file_is_handled() {
+    let faults = |text: &str| {
+        let game = Arena.with_file(&GameFile::parse(text).expect("a valid file"));
+        EntityFault::find(room().entities(), &game.classes())
+    };
+    let told = faults("");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        matches!(&told[0], EntityFault::Unhandled { class, count: 2, .. } if class == "item_gem")
+    );
+    assert_eq!(faults("[classes.item_gem]\n"), []);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use obsp::entity_check::EntityFault;
 use obsp::model::Model;
 use obsp_game::{AnyGame, GameFile, RunningMatch};
 use obsp_proto::control::{MapHash, MapName, MatchEvent};
@@ -178,6 +179,9 @@ impl LevelMaker {
         let world = simulation.world();
         for warning in world.warnings() {
             tracing::warn!("map {name}: {warning}");
+        }
+        for fault in EntityFault::find(map.entities(), &game.classes()) {
+            tracing::warn!("map {name}: entity {}: {fault}", fault.first());
         }
         let props = world.counters().entities as usize;
         if props + usize::from(players) > MAX_ENTITIES {

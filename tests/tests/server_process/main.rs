@@ -14,7 +14,7 @@ use obsp_client::Disconnected;
 use obsp_client::quic::{Client, Connector, Trust};
 use obsp_proto::control::{ClosingReason, MapHash, PlayerName};
 use tests::harness::pages::{get, metric};
-use tests::harness::{ServerProcess, own_map, program};
+use tests::harness::{MapBuilder, ServerProcess, own_map, program};
 use tokio::time::timeout;
 
 /// Far longer than anything here takes: only a hang lasts as long.
@@ -66,6 +66,22 @@ fn wrong_usage_and_missing_maps_end_with_their_codes_and_a_way_out() {
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
         assert!(told.contains(says), "{arguments:?}: {told}");
     }
+}
+
+#[test]
+fn a_misspelt_class_of_the_map_is_warned_of() {
+    let text = MapBuilder::floor().entity(&[("classname", "trigger_teleprot")]).text();
+    let path = std::env::temp_dir().join(format!("misspelt-{}.map", std::process::id()));
+    std::fs::write(&path, text).unwrap();
+    let map = path.to_string_lossy();
+    let arguments = ["--map", &map, "--listen", "127.0.0.1:0", "--http", "off", "--duration", "1s"];
+    let output = Command::new(program("server")).args(arguments).output().unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let log = String::from_utf8_lossy(&output.stderr);
+    let told = "nobody handles the class trigger_teleprot, so 1 entity does nothing; did you mean \
+                trigger_teleport?";
+    assert!(output.status.success() && log.contains("WARN"), "{log}");
+    assert_eq!(log.matches(told).count(), 1, "{log}");
 }
 
 /// The fields of a line of the log in JSON.

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use glam::DVec3;
 use indicatif::{ProgressBar, ProgressStyle};
 use obsp::{
@@ -15,6 +15,7 @@ use obsp::{
 use serde::Serialize;
 
 use crate::arguments::{CurvesArgument, GameFormArgument, Usage, keep_apart};
+use crate::entities::{self, FaultEntry};
 use crate::info::{OmittedEntry, Summary, UnsupportedEntry};
 
 /// Compiles a .map into an .obsp
@@ -29,11 +30,12 @@ pub(crate) struct Arguments {
     /// File with the sizes to compile for [default: the sizes of maps/spaces.toml]
     #[arg(long, value_name = "FILE")]
     spaces: Option<PathBuf>,
-    /// The game.toml whose `[player]` table sets the size of players; the other sizes keep their
-    /// defaults
+    /// The game.toml whose `[player]` table sets the size of players, and whose `[classes]` are
+    /// handled; the other sizes keep their defaults
     #[arg(long, value_name = "GAME.toml", conflicts_with = "spaces")]
     game: Option<PathBuf>,
-    /// Refuse degenerate brushes instead of leaving them out
+    /// Refuse degenerate brushes instead of leaving them out, classes that nobody handles, and
+    /// targets that name no entity
     #[arg(long)]
     strict: bool,
     /// Whether Quake III's curves (patchDef2) are solid
@@ -71,6 +73,8 @@ struct Compilation {
     omitted: Option<OmittedEntry>,
     /// Names and flags of the map that this world does not support in full.
     unsupported: Vec<UnsupportedEntry>,
+    /// Classes that nobody handles, and targets that name no entity.
+    entity_faults: Vec<FaultEntry>,
     /// The number of entities at which players start.
     spawns: usize,
     leaks: Vec<Leak>,
@@ -116,12 +120,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         (None, Some(game)) => spaces_of_game(game)?,
         (None, None) => Spaces::default(),
     };
+    let known = entities::known(arguments.game.as_deref())?;
     let Compiled { world, report } = compile_with_progress(arguments, &spaces)?;
+    let entity_faults = FaultEntry::find(world.entities(), &report.entity_lines, &known);
+    if let (true, Some(fault)) = (arguments.strict, entity_faults.first()) {
+        return Err(anyhow!(fault.told_in(&arguments.source)));
+    }
     world.save(&output)?;
     let pointfile = write_pointfile(&report, pointfile)?;
     if !arguments.json {
         warn_of_brushes_and_leaks(&report, &spaces, &arguments.source, pointfile.as_deref());
-        warn_of_entities(&world, &arguments.source);
+        warn_of_entities(&world, &entity_faults, &arguments.source);
     }
     let warning = |w: &BrushWarning| Warning { line: w.line, reason: w.fault.to_string() };
     let compilation = Compilation {
@@ -133,6 +142,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         form_sign: report.form.sign.clone(),
         omitted: report.omitted.map(Into::into),
         unsupported: report.unsupported.iter().map(UnsupportedEntry::of).collect(),
+        entity_faults,
         spawns: spawns(&world),
         leaks: Leak::all(&spaces, &report),
         pointfile,
@@ -268,7 +278,10 @@ fn warn_of_brushes_and_leaks(
 }
 
 /// Prints warnings about entities to standard error.
-fn warn_of_entities(world: &World, source: &Path) {
+fn warn_of_entities(world: &World, faults: &[FaultEntry], source: &Path) {
+    for fault in faults {
+        eprintln!("warning: {}", fault.told_in(source));
+    }
     let source = source.display();
     for (number, entity) in world.entities().iter().enumerate() {
         if let Some(origin) = entity.get("origin")

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use glam::Vec3;
+use obsp::entity_check::KnownClasses;
 use obsp::{GameForm, OmittedLayers, Source, SourceSummary, Unsupported, World};
 use serde::Serialize;
 
 use crate::arguments::{GameFormArgument, Usage};
+use crate::entities::{self, Classes, FaultEntry};
 
 /// Prints the sizes and counts of an .obsp, or the form and counts of a .map
 #[derive(clap::Args)]
@@ -20,6 +22,9 @@ pub(crate) struct Arguments {
     /// The game whose rules a map is written by [default: recognised from the map]
     #[arg(long, value_enum, value_name = "FORM")]
     game_form: Option<GameFormArgument>,
+    /// The game.toml whose `[classes]` are handled, beside those of the server
+    #[arg(long, value_name = "GAME.toml")]
+    game: Option<PathBuf>,
     /// Report as JSON
     #[arg(long)]
     json: bool,
@@ -44,6 +49,8 @@ pub(crate) struct Summary {
     polygons: usize,
     solids: usize,
     entities: usize,
+    /// The number of entities of each class.
+    classes: Classes,
 }
 
 #[derive(Serialize)]
@@ -76,6 +83,7 @@ impl Summary {
             polygons: counts.polygons,
             solids: counts.solids,
             entities: counts.entities,
+            classes: entities::classes(world.entities()),
         }
     }
 }
@@ -100,8 +108,32 @@ impl fmt::Display for Summary {
         writeln!(f, "  shift     {} nodes", self.shift_nodes)?;
         writeln!(f, "  surface   {} polygons", self.polygons)?;
         writeln!(f, "  solids    {}", self.solids)?;
-        writeln!(f, "  entities  {}", self.entities)
+        writeln!(f, "  entities  {}", self.entities)?;
+        write_classes(f, &self.classes)
     }
+}
+
+fn write_classes(f: &mut fmt::Formatter<'_>, classes: &Classes) -> fmt::Result {
+    classes.iter().try_for_each(|(class, count)| writeln!(f, "    {count:>5} {class}"))
+}
+
+/// The facts about a world, and the mistakes in its entities.
+#[derive(Serialize)]
+struct WorldSummary {
+    #[serde(flatten)]
+    summary: Summary,
+    entity_faults: Vec<FaultEntry>,
+}
+
+impl fmt::Display for WorldSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.summary.fmt(f)?;
+        write_faults(f, &self.entity_faults)
+    }
+}
+
+fn write_faults(f: &mut fmt::Formatter<'_>, faults: &[FaultEntry]) -> fmt::Result {
+    faults.iter().try_for_each(|fault| writeln!(f, "  {}", fault.told()))
 }
 
 /// A name or flag that this world does not support in full.
@@ -145,6 +177,8 @@ struct MapSummary {
     /// The sign by which the form was recognised.
     form_sign: String,
     entities: usize,
+    /// The number of entities of each class.
+    classes: Classes,
     solid_brushes: usize,
     clip_brushes: usize,
     passable_brushes: usize,
@@ -153,15 +187,19 @@ struct MapSummary {
     /// The parts that are left out, and not counted above.
     omitted: Option<OmittedEntry>,
     unsupported: Vec<UnsupportedEntry>,
+    entity_faults: Vec<FaultEntry>,
 }
 
 impl MapSummary {
-    fn of(name: &str, summary: SourceSummary) -> Self {
+    fn of(name: &str, summary: SourceSummary, known: &KnownClasses) -> Self {
+        let SourceSummary { entities, entity_lines, .. } = &summary;
         Self {
             name: name.to_owned(),
             form: summary.form.form.name(),
+            entities: entities.len(),
+            classes: entities::classes(entities),
+            entity_faults: FaultEntry::find(entities, entity_lines, known),
             form_sign: summary.form.sign,
-            entities: summary.entities,
             solid_brushes: summary.solid,
             clip_brushes: summary.clip,
             passable_brushes: summary.passable,
@@ -178,6 +216,7 @@ impl fmt::Display for MapSummary {
         writeln!(f, "  name      {}", self.name)?;
         writeln!(f, "  form      {}, recognised by: {}", self.form, self.form_sign)?;
         writeln!(f, "  entities  {}", self.entities)?;
+        write_classes(f, &self.classes)?;
         writeln!(
             f,
             "  brushes   {} solid, {} clip, {} passable, {} of entities",
@@ -194,22 +233,25 @@ impl fmt::Display for MapSummary {
         for UnsupportedEntry { name, brushes, line, reason } in &self.unsupported {
             writeln!(f, "  not supported: {name}, on {brushes}, first in line {line}: {reason}")?;
         }
-        Ok(())
+        write_faults(f, &self.entity_faults)
     }
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let path = &arguments.file;
+    let known = entities::known(arguments.game.as_deref())?;
     if path.extension().is_some_and(|suffix| suffix.eq_ignore_ascii_case("map")) {
         let source = Source::read(path)?.with_form(arguments.game_form.map(Into::into));
-        return print(&MapSummary::of(source.name(), source.summary()?), arguments.json);
+        return print(&MapSummary::of(source.name(), source.summary()?, &known), arguments.json);
     }
     if arguments.game_form.is_some() {
         let text = "is not a .map: leave out --game-form, because a compiled world holds its form";
         return Err(Usage(format!("{} {text}", path.display())).into());
     }
     let world = World::load(path)?;
-    print(&Summary::of(&world, std::fs::metadata(path)?.len()), arguments.json)
+    let summary = Summary::of(&world, std::fs::metadata(path)?.len());
+    let entity_faults = FaultEntry::find(world.entities(), &[], &known);
+    print(&WorldSummary { summary, entity_faults }, arguments.json)
 }
 
 fn print(summary: &(impl Serialize + fmt::Display), json: bool) -> Result<()> {

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod compile;
+mod entities;
 mod expand;
 mod fgd;
 mod info;

@@ -4,15 +4,18 @@ use super::{OmittedLayers, Source};
 use crate::compile::contents::{Contents, contents};
 use crate::compile::error::{CompileError, Unsupported};
 use crate::compile::game_form::RecognisedForm;
+use crate::world::MapEntity;
 
 /// The form of a map and the numbers of its parts. Brushes without volume, which the compiler
 /// leaves out, are also counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceSummary {
     /// The form of the map, whose rules decide the contents of brushes.
     pub form: RecognisedForm,
-    /// Entities, worldspawn included.
-    pub entities: usize,
+    /// Entities, worldspawn included, without their brushes.
+    pub entities: Vec<MapEntity>,
+    /// The lines at which the entities begin.
+    pub entity_lines: Vec<u64>,
     /// Brushes that are solid for everything.
     pub solid: usize,
     /// Brushes that stop boxes and bodies, but no rays.
@@ -36,13 +39,12 @@ impl Source {
     /// [`CompileError::Syntax`] if the text is not a map.
     pub fn summary(&self) -> Result<SourceSummary, CompileError> {
         let (form, omitted, read) = self.read_all()?;
-        let mut summary = SourceSummary {
-            entities: read.entities.len(),
-            curves: read.curves.len(),
-            omitted,
-            ..SourceSummary::default()
-        };
+        let mut summary =
+            SourceSummary { curves: read.curves.len(), omitted, ..SourceSummary::default() };
         for entity in &read.entities {
+            let pairs = entity.pairs.clone();
+            summary.entities.push(MapEntity { pairs, solids: Vec::new() });
+            summary.entity_lines.push(entity.line);
             for brush in &entity.brushes {
                 let (contents, unsupported) = contents(form.form, entity, brush);
                 *match contents {
