@@ -81,7 +81,7 @@ impl AddressPrefix {
         address.is_ipv4() == self.first.is_ipv4() && Self::cut(address, self.length) == *self
     }
 
-    /// The number of bits that are the same, at most 32 of an IPv4 and 128 of an IPv6 address.
+    /// The length in bits: at most 32 for IPv4 and 128 for IPv6.
     pub fn length(&self) -> u8 {
         self.length
     }
@@ -91,7 +91,7 @@ impl AddressPrefix {
         self.first.is_ipv4()
     }
 
-    /// The prefix of this address with `length` bits, or as many as it has.
+    /// The first `length` bits of this address, or all of them if it is shorter.
     fn cut(address: IpAddr, length: u8) -> Self {
         match address {
             IpAddr::V4(v4) => {

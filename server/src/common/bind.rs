@@ -1,6 +1,6 @@
-//! The one way in which the server binds its sockets, UDP and TCP. The address `[::]` stands for
-//! all addresses of the machine, of both families. The system's default (`bindv6only`) does not
-//! matter, and a machine without IPv6 gets the IPv4 addresses.
+//! Binds all sockets of the server, UDP and TCP. The address `[::]` stands for all addresses of the
+//! machine, of both families. The system's default (`bindv6only`) does not matter, and a machine
+//! without IPv6 gets the IPv4 addresses.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -60,7 +60,7 @@ fn or_ipv4_alone<S>(
     opened
 }
 
-/// Whether the system refuses a socket because it has no IPv6.
+/// Whether this error means that the system has no IPv6.
 #[cfg(unix)]
 fn lacks_ipv6(error: &io::Error) -> bool {
     let lacking = [libc::EAFNOSUPPORT, libc::EADDRNOTAVAIL, libc::EPROTONOSUPPORT];

@@ -45,14 +45,14 @@ impl Clock {
         }
     }
 
-    /// Seconds since 1970 by the wall clock; 0 before.
+    /// Seconds since 1970 by the wall clock; 0 for earlier dates.
     pub(crate) fn unix(&self) -> u64 {
         self.now().unix()
     }
 }
 
 impl Reading {
-    /// Seconds since 1970 by the wall clock; 0 before.
+    /// Seconds since 1970 by the wall clock; 0 for earlier dates.
     pub(crate) fn unix(&self) -> u64 {
         self.wall.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
     }

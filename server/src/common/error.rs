@@ -1,7 +1,7 @@
 //! Errors of starting and running a server. Each message says what was seen, where, and what to do.
 //!
-//! Every room returns them, so they know no room. Errors of one part have a file of their own, and
-//! [`StartError`] gathers them.
+//! All modules return them, so they depend on no module. Errors of one part have a file of their
+//! own, and [`StartError`] gathers them.
 
 pub(crate) mod bans;
 mod certificate;
@@ -35,8 +35,8 @@ pub struct MetricsError(pub(crate) String);
 pub enum StartError {
     /// The system lets this process open too few files and sockets.
     #[error(
-        "the system lets this process open {granted} more files and sockets, {needed} are needed; \
-         raise the limit with `ulimit -n 1024`, or `LimitNOFILE=` of a systemd unit"
+        "the system lets this process open {granted} more files and sockets, but {needed} are \
+         needed; raise the limit with `ulimit -n 1024`, or `LimitNOFILE=` of a systemd unit"
     )]
     Descriptors {
         /// How many more the system grants.
@@ -57,7 +57,7 @@ pub enum StartError {
     GameFile {
         /// The path of the file.
         path: PathBuf,
-        /// The reason, with its place.
+        /// The reason, and its place in the file.
         reason: String,
     },
     /// The address of the admin interface is not a loopback address.
@@ -78,7 +78,9 @@ pub enum StartError {
     #[error(transparent)]
     MatchName(#[from] obsp_proto::control::MatchNameError),
     /// Two matches have the same name.
-    #[error("two matches are called {0}; the first match of a server is called main")]
+    #[error(
+        "two matches are called {0}; choose another name (the first match is always called main)"
+    )]
     MatchNameTaken(obsp_proto::control::MatchName),
     /// The options ask for more matches than a server runs.
     #[error(
@@ -165,7 +167,7 @@ pub enum StartError {
     Http {
         /// The address that was asked for.
         address: SocketAddr,
-        /// The option that names it.
+        /// The option that names the address.
         option: &'static str,
         /// The system's error.
         source: io::Error,
@@ -308,7 +310,7 @@ pub enum RunError {
     #[error("the match has used up its tick numbers; restart the server")]
     Outlived,
     /// The state of the match cannot be encoded for the wire.
-    #[error("the match cannot be sent: {0}")]
+    #[error("the match cannot be sent: {0}; please report the map and the options")]
     Quantise(#[from] obsp_proto::quantise::QuantiseError),
     /// Writing the recording failed before its end.
     #[error(transparent)]

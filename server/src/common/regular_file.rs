@@ -15,7 +15,7 @@ pub(crate) const LARGEST: u64 = 1 << 20;
 /// Opens a file for reading. Links are followed: the operator named the path.
 ///
 /// # Errors
-/// The system's error; or one that says what is there, if it is no regular file.
+/// The system's error. If the file is not a regular one, the error says what is there.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().read(true), NO_BLOCKING)
 }
@@ -24,7 +24,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
 /// of a path, and a link of that name is refused.
 ///
 /// # Errors
-/// The system's error; or one that says what is there, if it is no regular file.
+/// The system's error. If the file is not a regular one, the error says what is there.
 pub(crate) fn open_regular_in(folder: &Path, name: &Path) -> io::Result<File> {
     let mut parts = name.components();
     let is_plain = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
@@ -44,7 +44,7 @@ pub(crate) fn open_regular_in(folder: &Path, name: &Path) -> io::Result<File> {
 /// Opens an existing file for writing and reading, without truncating it. Links are followed.
 ///
 /// # Errors
-/// The system's error; or one that says what is there, if it is no regular file.
+/// The system's error. If the file is not a regular one, the error says what is there.
 pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().read(true).write(true), NO_BLOCKING)
 }

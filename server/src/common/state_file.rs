@@ -106,7 +106,9 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
             Err(_) => return Ok(path),
         }
     }
-    Err(io::Error::other(format!("more than {MOST_LINKS} links lead from one to the next")))
+    Err(io::Error::other(format!(
+        "more than {MOST_LINKS} links lead from one to the next; name the file itself"
+    )))
 }
 
 /// The name of the new file, in the folder of the old one.
@@ -158,9 +160,9 @@ fn tell(target: &Path, kept: io::Result<()>, synced: io::Result<()>) {
     let target = target.display();
     if let Err(error) = kept {
         warn!(
-            "{target} belonged to another user or group, and belongs to the user of this server \
-             from now on: the server may write its folder but not the file, and not give a new \
-             file away ({error})"
+            "{target} belonged to another user or group, and has a new owner from now on: the \
+             server's user. The server may not write the old file, and may not give the new one \
+             to the old owner ({error})"
         );
     }
     if let Err(error) = synced {
@@ -171,7 +173,7 @@ fn tell(target: &Path, kept: io::Result<()>, synced: io::Result<()>) {
     }
 }
 
-/// Gives the new file the old one's owner and group. The group alone, if no more is allowed.
+/// Gives the new file the old one's owner and group, or only its group if no more is allowed.
 #[cfg(unix)]
 fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
@@ -180,9 +182,9 @@ fn keep_owner(file: &File, old: &Metadata) -> io::Result<()> {
         return Ok(());
     }
     fchown(file, Some(old.uid()), Some(old.gid())).map_err(|error| {
-        // A process may give files only to groups of which it is a member. If it is not a member,
-        // it could read the old file only because everybody could, and everybody can read the new
-        // one as well.
+        // A process may give files only to its own groups. If the old file belongs to another
+        // group, the process can read it only because everybody can. Everybody can read the new
+        // file, too.
         let _ = fchown(file, None, Some(old.gid()));
         match error.kind() {
             // The user namespace has no number for this owner, as with `PrivateUsers=yes`.
@@ -204,8 +206,8 @@ fn sync_folder(target: &Path) -> io::Result<()> {
     }
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     match File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()) {
-        // The file is already in place. It is not lost only because the folder may not be read or
-        // the file system cannot do this.
+        // The file is in place already, so these errors do not matter: the folder may not be read,
+        // or its file system cannot sync it.
         Err(error)
             if matches!(
                 error.kind(),

@@ -31,7 +31,7 @@ struct Thread {
     /// Whether nobody waits for the thread. It may hang, or do long work whose result is no longer
     /// needed.
     is_dispensable: Arc<AtomicBool>,
-    /// Time that it gets to end.
+    /// Time that the thread gets to end.
     limit: Duration,
 }
 
@@ -81,9 +81,9 @@ impl Threads {
         Ok(())
     }
 
-    /// Waits until all threads have ended. The thread that was started last is waited for as long
-    /// as it takes: the watchdog, which never waits for another. The others have a time limit from
-    /// when they were asked to end.
+    /// Waits until all threads have ended. The watchdog was started last and has no time limit,
+    /// because it never waits for another thread. The other threads have a time limit, which begins
+    /// when they are asked to end.
     ///
     /// # Errors
     /// The first thread that failed, crashed or did not end. A thread that does not end is left
@@ -151,7 +151,7 @@ mod tests {
         let begin = Instant::now();
         let ended = threads.join(&stop);
         assert!(matches!(ended, Err(RunError::DoesNotEnd { part: "second" })), "{ended:?}");
-        // On a busy machine the wait is longer, but not as long as this.
+        // On a busy machine the wait is longer than the limit, but less than four times as long.
         assert!((END_LIMIT..4 * END_LIMIT).contains(&begin.elapsed()));
         drop(hold);
     }

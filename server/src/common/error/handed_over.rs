@@ -8,9 +8,9 @@ pub enum HandedOverError {
     /// The server cannot use the socket.
     #[error(
         "the service manager hands over socket {number} (of LISTEN_FDS) with the name {name:?}, \
-         which is neither UDP nor a TCP listener, or not what its name says: listen and query are \
-         UDP (ListenDatagram=); a TCP listener (ListenStream=) needs the name http, for the pages \
-         of operators, or page, for the public page (FileDescriptorName=)"
+         which this server cannot use: UDP sockets (ListenDatagram=) are named listen or query, \
+         and a TCP listener (ListenStream=) needs the name http, for the pages of operators, or \
+         page, for the public page (FileDescriptorName=)"
     )]
     Useless {
         /// The number of the socket, from 0.

@@ -65,7 +65,7 @@ fn a_link_stays_a_link_and_its_target_gets_the_content() {
     let [link, second] = ["link", "second"].map(|name| folder.0.join(name));
     symlink("second", &link).unwrap();
     symlink("real/bans.toml", &second).unwrap();
-    // The target does not exist at first, and is replaced then.
+    // At first the target does not exist. The second write replaces it.
     for content in [b"one", b"two"] {
         write(&link, content, Readers::Usual).unwrap();
         assert_eq!(fs::read(folder.0.join("real/bans.toml")).unwrap(), content);
@@ -115,8 +115,8 @@ fn in_namespace(script: &str, folder: &Path) -> Option<std::process::Output> {
     run(script)
 }
 
-/// Writes to the file that [`in_namespace`]'s script names: a part of the tests below, which runs
-/// in the namespace.
+/// The part of the tests below that runs in the namespace. It writes the file that the script of
+/// [`in_namespace`] names.
 #[test]
 fn part_in_a_namespace() {
     let Some(path) = std::env::var_os("STATE_FILE_PATH") else { return };
@@ -130,7 +130,7 @@ fn part_in_a_namespace() {
 const PART: &str =
     "\"$STATE_FILE_TEST\" --exact common::state_file::tests::part_in_a_namespace --nocapture";
 
-/// The case `bans-file-replaced`: the file alone is mounted into a container.
+/// Symptom: a ban was not kept where the file alone is mounted into a container.
 #[cfg(target_os = "linux")]
 #[test]
 fn bans_file_replaced_where_the_file_alone_is_mounted() {
@@ -149,8 +149,8 @@ fn bans_file_replaced_where_the_file_alone_is_mounted() {
     assert_eq!(folder.names(), ["bans.toml", "host"]);
 }
 
-/// A file of another owner in a folder of the server's: the ban was not kept. `become` makes the
-/// server a user who may not write the file; `false` if this system cannot.
+/// Symptom: a ban was not kept if another user owned the file in a folder of the server's. `become`
+/// makes the server a user who may not write the file. Returns false if this system cannot do that.
 #[cfg(target_os = "linux")]
 fn file_of_another(folder: &Folder, owner: u32, mode: u32, of_folder: u32) -> bool {
     use std::os::unix::fs::{PermissionsExt, chown};
@@ -168,7 +168,7 @@ fn owner_and_mode(path: &Path) -> (u32, u32) {
     (found.uid(), found.mode() & 0o777)
 }
 
-/// An operator who is root has made the file, and the folder is the server's. The ban was refused.
+/// Symptom: a ban was refused if root had made the file in a folder of the server's.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_of_another_owner_is_written_in_place_or_becomes_the_server_s() {
@@ -222,7 +222,7 @@ fn a_file_whose_owner_the_namespace_does_not_know_becomes_the_server_s() {
     assert_eq!(folder.names(), ["bans.toml"]);
 }
 
-/// A server that is killed while it writes in place: one byte after another, the file says so.
+/// A server that is killed while it writes in place leaves a file whose first byte says so.
 #[test]
 fn a_file_that_is_cut_while_it_is_written_in_place_begins_with_the_mark() {
     let folder = Folder::new("cut");
