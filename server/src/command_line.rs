@@ -103,7 +103,7 @@ pub fn run_command_line() -> ExitCode {
         (None, Some(options)) => {
             serve_reloading(options, Arena, Some(Box::new(read_again))).map(|()| ExitCode::SUCCESS)
         }
-        // This cannot happen: without a job, the options were parsed above.
+        // This case cannot occur: without a job, the options were parsed above.
         (None, None) => CommandLine::command().error(MissingRequiredArgument, "no --map").exit(),
     });
     match done {

@@ -52,7 +52,7 @@ pub enum HealthError {
     Unhealthy {
         /// The server, as the user wrote it.
         server: Reached,
-        /// Its answer.
+        /// The server's answer.
         answer: String,
     },
 }
@@ -75,7 +75,7 @@ pub fn health(options: &HealthOptions) -> Result<(), HealthError> {
     if status == Some("200") {
         return Ok(());
     }
-    // The body of the answer, or all of it if it has no body.
+    // The body of the answer, or the whole answer if it has no body.
     let text = answer.split_once("\r\n\r\n").map_or(answer.as_str(), |(_, body)| body);
     Err(HealthError::Unhealthy { server, answer: text.trim().to_owned() })
 }

@@ -40,10 +40,10 @@ impl Options {
     }
 }
 
-/// The options in these matches of a command line that has them, and their values.
+/// The options that a command line was parsed into, and their values before they were parsed.
 ///
 /// # Errors
-/// They are wrong.
+/// The options contradict each other, or a value is wrong.
 pub(crate) fn reading(matches: &ArgMatches) -> Result<Reading, clap::Error> {
     let options = Options::from_arg_matches(matches)?;
     Ok(Reading { options, values: parse::values(&Options::command(), matches) })

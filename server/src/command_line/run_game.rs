@@ -19,7 +19,7 @@ use crate::operate::log::Log;
 use crate::server::options::Options;
 use crate::server::reload::Reading;
 
-/// The options of a game: those of the server, and a soak.
+/// The options of a game: the options of the server, and the options of a soak or replay.
 #[derive(Debug, Parser)]
 #[command(version, about = "Serves a game over QUIC", long_about = None)]
 struct GameOptions {
@@ -76,7 +76,7 @@ pub fn run_game(game: impl AnyGame + 'static, map: &str) -> ExitCode {
     }
 }
 
-/// Serves, plays a soak, or runs a recording again. Returns whether it passed.
+/// Serves, plays a soak, or runs a recording again. Returns whether every check passed.
 fn run(game: impl AnyGame + 'static, options: GameOptions, map: &str) -> Result<bool> {
     if let Some(file) = options.replay {
         let map = Some(options.server.map);

@@ -27,7 +27,7 @@ pub(crate) fn matches(command: Command, words: Vec<OsString>) -> Result<ArgMatch
     parsed.map_err(|error| explain(error, command, &words))
 }
 
-/// The values of the options of `command` that these matches hold, by the options' long names.
+/// The unparsed values of the options of `command`, by the options' long names.
 pub(crate) fn values(command: &Command, matches: &ArgMatches) -> BTreeMap<String, Vec<OsString>> {
     let value = |option: &Arg| {
         let raw = matches.try_get_raw(option.get_id().as_str()).ok().flatten();
@@ -68,7 +68,7 @@ fn heed_argument(argument: Arg) -> Arg {
 fn explain(mut error: Error, mut command: Command, words: &[OsString]) -> Error {
     // A command knows how its options are written only after it is built.
     command.build();
-    // A subcommand's own options are among those that may be wrong.
+    // The wrong option may be a subcommand's own.
     let options: Vec<&Arg> = std::iter::once(&command)
         .chain(command.get_subcommands())
         .flat_map(Command::get_arguments)
@@ -89,7 +89,7 @@ fn explain(mut error: Error, mut command: Command, words: &[OsString]) -> Error 
         option.get_env().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     };
     let tip = match set.iter().find(|option| wrong.contains(&option.to_string())) {
-        Some(option) => format!("the value is that of the environment variable {}", name(option)),
+        Some(option) => format!("the value comes from the environment variable {}", name(option)),
         // A variable may set an option that another option needs or excludes.
         None if matches!(
             error.kind(),

@@ -59,7 +59,8 @@ impl Runner<'_> {
         let mut playback = self.begin(&keyframe)?;
         let mut judges = self.audits.then(|| self.judges()).transpose()?;
         if let Some(judges) = &mut judges {
-            // The state here is that of the last tick of the stretch before, so it is not counted.
+            // This is the state after the last tick of the previous stretch, which has counted it
+            // already.
             judges.judge(playback.tick(), playback.world(), found);
         }
         let end = self.recording.keyframes().nth(number + 1);
@@ -97,7 +98,7 @@ impl Runner<'_> {
         Ok(set_up)
     }
 
-    /// Checks that the match equals that of the next keyframe.
+    /// Checks that the match equals the match in the next keyframe.
     fn meets(&self, playback: &mut Playback, next: usize) -> Result<(), Stop> {
         let keyframe = self.recording.keyframe(next)?;
         let digest = playback.game().digest();

@@ -49,7 +49,7 @@ pub struct SoakOptions {
           value_parser = clap::value_parser!(u32).range(10..=128))]
     pub tick_rate: u32,
 
-    /// Number of parts of a tick to which times of impact are resolved; a match that is played with
+    /// Resolution of times of impact, as the number of parts of a tick; a match that is played with
     /// this option cannot be replayed
     #[arg(long, value_name = "N", value_parser = parse_resolution, conflicts_with = "record")]
     pub resolution: Option<Resolution>,

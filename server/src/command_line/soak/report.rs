@@ -33,7 +33,7 @@ pub struct Report {
     pub asleep_share: f64,
     /// Islands simulated more cheaply because of overload, on average over the ticks.
     pub degraded_islands: f64,
-    /// Bodies of these islands that were simulated at half rate, on average over the ticks.
+    /// Bodies of degraded islands that were simulated at half rate, on average over the ticks.
     pub half_rate: f64,
     /// How long a tick takes.
     pub tick_us: TickTimes,
@@ -48,8 +48,8 @@ pub struct Report {
     pub deepest: f64,
     /// Paths of bodies that led through something.
     pub tunnelled: u64,
-    /// Bodies that were not put where it was announced, or went farther than they could without an
-    /// announcement.
+    /// Bodies that were not put to the place that the match announced, or that went farther than a
+    /// body can without such an announcement.
     pub misplaced: u64,
     /// Bodies taken out of an overlap and put back elsewhere.
     pub emergency_replacements: u64,
@@ -126,9 +126,9 @@ impl Rest {
 pub struct CascadeStage {
     /// The name of the stage.
     pub stage: &'static str,
-    /// Pairs that it tested.
+    /// Pairs that the stage tested.
     pub tests: u64,
-    /// Pairs it decided.
+    /// Pairs that the stage decided.
     pub definitive: u64,
     /// Nanoseconds for one pair, on average. `None` if the stage was not timed.
     pub mean_ns: Option<f64>,
@@ -146,7 +146,7 @@ pub struct TimeOfImpact {
 /// Something that must not happen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The tick after which it was found.
+    /// The tick after which the finding was made.
     pub tick: u64,
     /// A description for people.
     pub what: String,

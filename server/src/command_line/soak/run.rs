@@ -304,7 +304,7 @@ impl Judges {
     }
 }
 
-/// An entity and its position, for a person to look up.
+/// An entity and its position, as a text for people.
 fn describe(world: &World, state: &State, id: EntityId) -> String {
     let Some(entity) = state.entities.iter().find(|entity| entity.id == id) else {
         return format!("{id:?}");

@@ -76,7 +76,8 @@ fn variables() -> Vec<(String, String, bool)> {
     command.get_arguments().filter_map(named).collect()
 }
 
-/// The case `empty-variable`: all options at once, so that none can be missed.
+/// An empty variable was taken for a value. The variables of all options are tested at once, so
+/// that none can be missed.
 #[test]
 fn empty_variable_counts_as_unset_for_every_option() {
     let all = variables();
@@ -146,7 +147,7 @@ fn an_error_names_the_variable_that_holds_the_value_and_not_one_that_was_typed_o
     assert!(told.contains("/nonexistent/c.toml") && told.contains("ARENA_CONFIG"), "{told}");
 }
 
-/// The case `config-silently-unread`, and its kind.
+/// Symptom: a file that `--config` named was silently not read if its path was not UTF-8.
 #[cfg(unix)]
 #[test]
 fn config_silently_unread_in_a_folder_that_is_not_utf8_is_read_or_named() {
