@@ -183,7 +183,6 @@ impl Table {
         may
     }
 
-    /// The entry of an address.
     fn entry(&mut self, address: AddressKey, now: Instant) -> &mut Entry {
         if self.entries.len() >= REMEMBERED && !self.entries.contains_key(&address) {
             self.forget(now);
@@ -192,8 +191,8 @@ impl Table {
     }
 
     /// Forgets addresses that hold no place and whose budgets are full. If that does not make room,
-    /// forgets one address that holds no place. The table is looked through now and then only:
-    /// under a flood of forged addresses, each newcomer would cost a look at every entry.
+    /// forgets one address that holds no place. The table is searched only now and then. Otherwise
+    /// each newcomer of a flood of forged addresses would cost a look at every entry.
     fn forget(&mut self, now: Instant) {
         if self.swept.is_none_or(|swept| now.saturating_duration_since(swept) >= SWEEP_PAUSE) {
             self.swept = Some(now);

@@ -32,7 +32,8 @@ use secret::{Tag, Tagger};
 const GUESSES: Rate = Rate { per_second: 0.1, burst: 5.0 };
 
 /// Wrong guesses of an address that many people share (`--address-exempt`): the slips of one player
-/// must not lock out the others. A word of eight random letters would still take thousands of years.
+/// must not lock out the others. To guess a word of eight random letters would still take thousands
+/// of years.
 const SHARED_GUESSES: Rate = Rate { per_second: 1.0, burst: 50.0 };
 
 /// Wrong guesses of all addresses for which the table of remembered addresses has no room.
@@ -206,9 +207,9 @@ fn read(options: &JoiningOptions, tagger: &Tagger) -> Result<Rules, DoorError> {
         // An editor adds the line end. Other blanks belong to the password.
         let password = text.trim_end_matches(['\r', '\n']);
         if password.contains('\n') {
-            return Err("the password has more than one line".to_owned());
+            return Err("the password has more than one line; write it on one".to_owned());
         }
-        secret::check(password).map_err(|why| format!("the password is of no use: {why}"))?;
+        secret::check(password).map_err(|why| format!("the password cannot be used: {why}"))?;
         Ok(tagger.tag(password.as_bytes()))
     });
     let allowed =

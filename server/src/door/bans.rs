@@ -100,10 +100,9 @@ impl Subject {
     }
 }
 
-/// One ban.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ban {
-    /// The addresses or the player that it applies to.
+    /// The addresses or the player that the ban applies to.
     pub(crate) subject: Subject,
     /// The reason of the ban.
     #[serde(default)]
@@ -126,7 +125,6 @@ struct BansFile {
     ban: Vec<Ban>,
 }
 
-/// All bans.
 #[derive(Debug, Default)]
 pub(crate) struct Bans {
     file: Option<PathBuf>,
@@ -142,8 +140,8 @@ struct Lists {
     fixed: Vec<AddressPrefix>,
     bans: Vec<Ban>,
     /// Subjects that this run of the server has banned. When the clock is set, the ends of their
-    /// bans move with it. A ban moves only by the steps since it was made: it was made by the date
-    /// of that time.
+    /// bans move with it. A ban moves only by the steps since it was made, because its end was
+    /// computed from the date of that moment.
     own: HashMap<Subject, Steps>,
 }
 
@@ -345,7 +343,10 @@ fn in_file(path: &Path) -> Result<Option<Vec<Ban>>, BanError> {
 fn write(path: &Path, written: &BansFile) -> io::Result<()> {
     let text = toml::to_string(written).map_err(io::Error::other)?;
     if text.len() as u64 > LARGEST {
-        let error = format!("its {} bytes would be more than {LARGEST}", text.len());
+        let error = format!(
+            "the file would have {} bytes, and at most {LARGEST} are read; lift some bans",
+            text.len()
+        );
         return Err(io::Error::other(error));
     }
     state_file::write(path, text.as_bytes(), Readers::Usual)

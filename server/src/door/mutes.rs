@@ -17,7 +17,6 @@ use crate::common::error::BanError;
 use crate::door::admission::Shares;
 use crate::door::clients::Client;
 
-/// All mutes.
 #[derive(Debug)]
 pub(crate) struct Mutes {
     list: Bans,
@@ -115,7 +114,7 @@ pub(crate) struct Mute {
     pub(crate) reason: String,
     /// The name of the administrator.
     pub(crate) by: String,
-    /// The time at which it ends, in seconds since 1970. `None` if it is permanent.
+    /// The time at which the mute ends, in seconds since 1970. `None` if it is permanent.
     pub(crate) expires: Option<u64>,
 }
 
@@ -173,7 +172,8 @@ mod tests {
             for (back, is_muted) in [
                 (client(4, "198.51.100.9", Some(7)), true),
                 (client(5, "192.0.2.1", Some(8)), true),
-                // The player's id may be one of a word, and the next client presents none.
+                // The player's id may come from a word of the list, and the next client may present
+                // no word.
                 (client(6, "192.0.2.1", None), true),
                 (client(7, "192.0.2.2", None), true),
                 (client(8, "::ffff:192.0.2.2", None), true),

@@ -22,9 +22,9 @@ use crate::common::address_key::AddressKey;
 use crate::common::token_bucket::{Rate, TokenBucket};
 use options::OutgoingOptions;
 
-/// All addresses together may be sent the budget of this many seconds at once. A line of three
-/// times the budget carries these bytes in about 20 ms. A client can miss snapshots for longer than
-/// that.
+/// All addresses together may be sent the budget of this many seconds at once. These bytes delay a
+/// snapshot by about 20 ms on a line that carries three times the budget. A client can miss
+/// snapshots for longer than that.
 const BURST_OF_ALL: f64 = 1.0 / 16.0;
 
 /// After a pause, one address may be sent the budget of this many seconds at once. That is enough
@@ -57,7 +57,8 @@ struct Account {
     requests: Meter,
 }
 
-/// A budget for which one user at a time waits, in the order in which they came.
+/// A budget whose users take turns in the order in which they came: only one at a time waits for
+/// it.
 struct Meter {
     bucket: Mutex<TokenBucket>,
     turn: tokio::sync::Mutex<()>,
@@ -203,7 +204,7 @@ impl Payer {
         self.is_exempt
     }
 
-    /// Waits until the address may send another request, and charges it.
+    /// Waits until the address may send another request, and charges that request.
     pub(crate) async fn ask(&self) {
         if !self.is_exempt {
             drop(self.account.requests.spend(REQUESTS, 1.0).await);
@@ -256,7 +257,7 @@ mod tests {
         all.join_all().await.into_iter().sum()
     }
 
-    /// Case: one address asked for the map over 60 connections and took the bytes that players
+    /// Symptom: one address asked for the map over 60 connections and took the bytes that players
     /// needed.
     #[tokio::test(start_paused = true)]
     async fn an_address_is_sent_its_budget_however_many_connections_it_has() {
@@ -270,7 +271,7 @@ mod tests {
         assert!((later / (10.0 * each.per_second) - 1.0).abs() < 0.05, "{later}");
     }
 
-    /// Case: all addresses of the /64 prefix of an IPv6 host share one budget.
+    /// All addresses of the /64 prefix of an IPv6 host share one budget.
     #[tokio::test(start_paused = true)]
     async fn another_address_of_a_prefix_is_the_same_payer() {
         let budgets = budgets();

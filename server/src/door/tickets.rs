@@ -14,7 +14,8 @@ use ring::rand::{SecureRandom, SystemRandom};
 pub(crate) struct Tickets<A, C> {
     /// How long the body and the places of a player who is away are kept.
     keep: Duration,
-    /// Whether anybody gets a ticket: somebody may come back, or leave a body behind in a fight.
+    /// Whether players get tickets. They do if they may come back, or if they leave a body behind
+    /// in a fight.
     draws: bool,
     table: Mutex<HashMap<Ticket, State<A, C>>>,
 }
@@ -32,7 +33,7 @@ enum State<A, C> {
 pub(crate) enum Presented<A, C> {
     /// The ticket is unknown, or too old.
     Unknown,
-    /// The body that its player left.
+    /// The body that the ticket's player left.
     Back(A),
     /// The ticket's player still seems to be connected. The older connection has to end first. Then
     /// it leaves behind the body that the newer one takes over.
@@ -40,8 +41,8 @@ pub(crate) enum Presented<A, C> {
 }
 
 impl<A, C> Tickets<A, C> {
-    /// A table that keeps the bodies and places of players who are away for `keep`. If `keep` is
-    /// zero, it keeps nothing.
+    /// A table that keeps the body and the places of an absent player for the time `keep`. If that
+    /// is zero, the table keeps nothing.
     pub(crate) fn new(keep: Duration) -> Self {
         Self { keep, draws: !keep.is_zero(), table: Mutex::default() }
     }
@@ -90,8 +91,8 @@ impl<A, C> Tickets<A, C> {
         }
     }
 
-    /// Notes that the connection of a ticket has ended, and keeps `left` until then. Returns `left`
-    /// if it cannot be kept.
+    /// Notes that the connection of a ticket has ended, and keeps what its player `left` behind
+    /// until the moment `until`. Returns `left` if it cannot be kept.
     pub(crate) fn lose(&self, ticket: Ticket, left: A, until: Instant) -> Option<A> {
         let mut table = self.lock();
         match table.get_mut(&ticket) {

@@ -13,7 +13,7 @@ use thiserror::Error;
 use crate::common::clock::Reading;
 
 /// A token may end at most this many seconds from now, because it is for one connection that is
-/// about to be made. This bounds how long used tokens must be remembered.
+/// about to be made. So the time for which used tokens are remembered is bounded.
 pub(crate) const LONGEST: u64 = 3600;
 
 /// Maximum number of used tokens that are remembered. With this many, no other token is accepted
@@ -32,9 +32,9 @@ pub(crate) struct TokenGate {
 /// end. So nobody can use a token twice if the wall clock is set forward and back again.
 #[derive(Clone, Copy, Debug)]
 struct End {
-    /// In seconds since 1970.
+    /// The end by the wall clock, in seconds since 1970.
     unix: u64,
-    /// By the elapsed time.
+    /// The end by the elapsed time of the machine.
     elapsed: Duration,
 }
 
@@ -47,10 +47,8 @@ impl End {
 /// Why a token is not accepted.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub(crate) enum Rejected {
-    /// The token cannot be opened.
     #[error("the token cannot be opened: {0}")]
     Closed(#[from] TokenError),
-    /// The token has expired.
     #[error("the token has expired")]
     Expired,
     /// The token expires too late.
@@ -59,7 +57,6 @@ pub(crate) enum Rejected {
     /// The token is for other servers.
     #[error("the token is for {0}, not for this server; seal it for this server, or for any")]
     Elsewhere(String),
-    /// The token was used before.
     #[error("the token was used before")]
     Used,
     /// Too many used tokens are remembered.

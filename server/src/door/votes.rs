@@ -14,9 +14,9 @@ const PAUSE: Duration = Duration::from_secs(120);
 /// The subject of a vote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Proposal {
-    /// To go on to a map.
+    /// The match goes on to this map.
     Map(String),
-    /// To remove the player of this connection.
+    /// The player of this connection is removed.
     Kick(u64),
 }
 
@@ -32,10 +32,8 @@ pub(crate) enum Outcome {
 /// Why a vote cannot be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoVote {
-    /// Another vote is open.
     #[error("another vote is open")]
     Open,
-    /// The caller has called a vote lately.
     #[error("you have called a vote lately")]
     TooSoon,
 }

@@ -28,9 +28,9 @@ pub struct AddressOptions {
           default_value_t = DEFAULT_SPECTATORS)]
     pub address_spectators: u16,
 
-    /// Addresses and prefixes, such as `192.0.2.0/24`, that may have any number of players,
-    /// spectators, joins and connections, such as those of a load test or of a proxy; the list
-    /// replaces the default
+    /// Addresses and prefixes, such as `192.0.2.0/24`, without a limit on players, spectators,
+    /// joins and connections: for a load test, or for a proxy behind which many players share one
+    /// address; the list replaces the default
     #[arg(long, value_name = "IP", env = "ARENA_ADDRESS_EXEMPT", value_delimiter = ',',
           default_values_t = loopback())]
     pub address_exempt: Vec<AddressPrefix>,

@@ -16,7 +16,7 @@ use super::{
 use crate::common::address_key::AddressKey;
 use crate::common::token_bucket::TokenBucket;
 
-/// A connection's place in the table of addresses, which dropping it gives up.
+/// A connection's place in the table of addresses. Dropping the permit gives up the place.
 pub(crate) struct Permit {
     admission: Arc<Admission>,
     number: u64,

@@ -218,7 +218,8 @@ fn attempts_beyond_the_budget_of_answers_get_none() {
     assert_eq!(answered(&same, 1000, 0), ANSWERS_PER_ADDRESS.burst);
     assert_eq!(answered(&same, 1000, 1), ANSWERS_PER_ADDRESS.per_second);
     assert_eq!(table.lock().entries.len(), 1);
-    // One address does not use up what others need, and forged ones get the total, no more.
+    // One address does not use up what others need. Forged addresses together get the total and no
+    // more.
     let forged = |n: u32| IpAddr::from((0x0a00_0000 + n).to_be_bytes());
     assert_eq!(answered(&forged, 20_000, 60), ANSWERS.burst);
     assert_eq!(answered(&|_| "127.0.0.1".parse().unwrap(), 20_000, 120), ANSWERS.burst);

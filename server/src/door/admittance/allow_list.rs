@@ -68,7 +68,10 @@ impl AllowList {
         let rest = rest.trim();
         let player = match subject {
             Subject::Prefix(_) if !rest.is_empty() => {
-                return Err("only a player can have a word and a name".to_owned());
+                return Err(
+                    "a word and a name need player:NUMBER in front of them, not an address"
+                        .to_owned(),
+                );
             }
             Subject::Prefix(prefix) => {
                 self.prefixes.push(prefix);
@@ -87,7 +90,9 @@ impl AllowList {
             name => Some(PlayerName::new(name).map_err(|error| error.to_string())?),
         };
         if self.known.insert(tagger.tag(word.as_bytes()), Known { player, name }).is_some() {
-            return Err(format!("the word of player:{player} is another player's, too"));
+            return Err(format!(
+                "player:{player} has the word of another player; choose another word"
+            ));
         }
         Ok(())
     }
@@ -169,9 +174,9 @@ mod tests {
             ("mellon99 player:7", "line 1: it does not begin with"),
             ("\n0.0.0.0/33", "line 2"),
             ("player:0", "line 1"),
-            ("192.0.2.1 mellon99", "only a player"),
+            ("192.0.2.1 mellon99", "a word and a name need player:NUMBER"),
             ("player:7 short", "fewer than 6"),
-            ("player:7 mellon99\nplayer:8 mellon99", "line 2: the word of player:8"),
+            ("player:7 mellon99\nplayer:8 mellon99", "line 2: player:8 has the word of"),
             ("player:7 mellon99 \u{202e}", "line 1"),
         ] {
             let error = parse(text).err().unwrap();

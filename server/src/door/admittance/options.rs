@@ -51,8 +51,8 @@ pub struct JoiningOptions {
     #[arg(long, env = "ARENA_REJOIN_PROTECT")]
     pub rejoin_protect: bool,
 
-    /// Time after a hit by another player in which leaving, or dropping the connection, is no
-    /// escape: the body stays for the rest of this time and can be killed; 0 for none
+    /// Time after a hit by another player in which a player cannot escape by leaving or by dropping
+    /// the connection: the body stays for the rest of this time and can be killed; 0 for none
     #[arg(long, value_name = "D", env = "ARENA_COMBAT_TIME", value_parser = parse_duration,
           default_value = DEFAULT_COMBAT_TIME)]
     pub combat_time: Duration,

@@ -41,7 +41,7 @@ pub(super) fn check(secret: &str) -> Result<(), String> {
         return Err(format!("it has fewer than {SHORTEST} characters and could be guessed"));
     }
     if bytes > LONGEST {
-        return Err(format!("it has {bytes} bytes, and a client can send {LONGEST}"));
+        return Err(format!("it has {bytes} bytes, but a client can send only {LONGEST}"));
     }
     Ok(())
 }

@@ -47,7 +47,8 @@ fn without_rules_everybody_may_play_whatever_they_present() {
     assert!(!door.asks() && !door.has_list());
 }
 
-/// Symptom: lists showed a server with a list of addresses as open to all.
+/// Symptom: server browsers showed a server as open to all although it admitted only a list of
+/// addresses.
 #[test]
 fn a_list_of_addresses_asks_for_no_word_and_is_a_list() {
     let file = File::new("addresses", "192.0.2.0/24");

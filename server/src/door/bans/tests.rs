@@ -4,7 +4,7 @@ use std::time::Duration;
 use super::*;
 use crate::common::clock::Clock;
 
-/// Clocks that show so many seconds since 1970, and since the machine's start.
+/// A reading in which both clocks show `unix` seconds: since 1970, and since the machine's start.
 fn at(unix: u64) -> Reading {
     let elapsed = Duration::from_secs(unix);
     Reading { wall: std::time::UNIX_EPOCH + elapsed, elapsed }
@@ -149,8 +149,8 @@ fn a_stepped_clock_neither_ends_nor_prolongs_a_ban_of_this_run() {
     }
 }
 
-/// The clock is set, and only then looked at: a ban that was made in between goes by the new
-/// date already, and making it ends none of those before.
+/// The clock is set, and a ban is made before the server compares the clocks. That ban already
+/// counts from the new date. Making it ends none of the earlier bans.
 #[test]
 fn a_ban_between_the_step_and_the_minute_s_look_is_not_moved() {
     for (start, set) in [(946_684_800, 1_800_000_000), (1_800_000_000, 1_765_000_000)] {

@@ -3,8 +3,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The address at which clients reach the game's UDP port. It is not the one that the server
-/// listens at if a container engine or a router maps the port.
+/// The address at which clients reach the game's UDP port. If a container engine or a router maps
+/// the port, the server listens at another address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advertised {
     /// A name or an address, an IPv6 one without brackets; `None` for the host at

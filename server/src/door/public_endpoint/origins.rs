@@ -1,6 +1,6 @@
 //! Decides which web pages may send requests to this server from a browser. A page of another site
 //! must not read the operator's pages, even if it points a name of its own at this server (DNS
-//! rebinding). Nor may it make its visitors enter matches.
+//! rebinding). It must not make its visitors enter matches either.
 
 use std::net::IpAddr;
 
@@ -34,9 +34,9 @@ impl Origins {
             || self.allowed.iter().any(|origin| origin.is_of(host))
     }
 
-    /// Whether a page of this `Origin` may enter a match that it reaches at `authority`. It may if
-    /// it comes from the same host and that host is known, if it comes from this machine, or if it
-    /// is allowed.
+    /// Whether a page of this `Origin` may enter a match that it reaches at `authority`. The page
+    /// may do so if it comes from the same host and that host is known, if it comes from this
+    /// machine, or if it is allowed.
     pub(crate) fn allows(&self, origin: &str, authority: &str) -> bool {
         let Some((_, of_page)) = origin.split_once("://") else { return false };
         let page = host(of_page);

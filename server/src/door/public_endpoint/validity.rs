@@ -9,9 +9,9 @@ const ENDING: Duration = Duration::from_secs(7 * 24 * 3600);
 /// The begin and the end of a certificate's validity, in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Validity {
-    /// Its `notBefore`.
+    /// The certificate's `notBefore`.
     pub(crate) begin: i64,
-    /// Its `notAfter`.
+    /// The certificate's `notAfter`.
     pub(crate) end: i64,
 }
 
@@ -32,7 +32,7 @@ impl Validity {
             ))
         } else if wait > 0 {
             Some(format!(
-                "the certificate is not valid for another {}, by this machine's clock ({})",
+                "the certificate becomes valid only in {}, by this machine's clock ({})",
                 span(wait),
                 date(now)
             ))
@@ -44,7 +44,7 @@ impl Validity {
     /// A warning if the certificate is not valid at `now`, or soon will not be.
     pub(crate) fn warning(&self, now: SystemTime) -> Option<String> {
         if let Some(fault) = self.fault(now) {
-            let effect = "clients that check it do not join, and no browser can";
+            let effect = "no browser can join, and no client that checks the certificate";
             return Some(format!("{fault}: {effect}, unless that clock is wrong"));
         }
         let [_, left] = self.distances(now);
@@ -52,7 +52,7 @@ impl Validity {
         ends.then(|| format!("the certificate expires in {}", span(left)))
     }
 
-    /// Seconds until it begins and until it ends, negative afterwards.
+    /// Seconds until the validity begins and until it ends, negative afterwards.
     pub(crate) fn distances(&self, now: SystemTime) -> [i64; 2] {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         [self.begin, self.end].map(|moment| moment.saturating_sub_unsigned(now))
@@ -71,7 +71,8 @@ impl std::fmt::Display for Validity {
 
 /// A date for people, to the second.
 pub(crate) fn date(moment: SystemTime) -> String {
-    // The crate's own way to print panics beyond the year 9999, which a certificate may name.
+    // The `Display` of the crate panics beyond the year 9999, and a certificate may contain such a
+    // date.
     let last = UNIX_EPOCH + Duration::from_secs(253_402_300_799);
     humantime::format_rfc3339_seconds(moment.clamp(UNIX_EPOCH, last)).to_string()
 }
@@ -104,8 +105,8 @@ const GENERALIZED_TIME: u8 = 0x18;
 const SEQUENCE: u8 = 0x30;
 const VERSION: u8 = 0xA0;
 
-/// The content of the first element of `bytes`, which has to have this tag, and what
-/// follows it.
+/// The content of the first element of `bytes`, and the bytes after that element. The element must
+/// have this tag.
 fn element(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&[found, length], rest) = bytes.split_first_chunk()?;
     if found != tag {
@@ -123,8 +124,7 @@ fn element(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(length)
 }
 
-/// Removes the first element of `bytes`, which has to have this tag, and returns the element's
-/// content.
+/// Removes the first element of `bytes`, and returns its content. The element must have this tag.
 fn take<'a>(bytes: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
     let (content, rest) = element(bytes, tag)?;
     *bytes = rest;
