@@ -38,7 +38,6 @@ pub(crate) type MatchHandles = Matches<Arc<MatchHandle>>;
 
 /// A part of a server that belongs to one match.
 pub(crate) trait OfMatch {
-    /// The match.
     fn game(&self) -> &Arc<MatchHandle>;
 }
 
@@ -54,7 +53,6 @@ impl<T> Matches<T> {
         Self { first, others }
     }
 
-    /// The first match.
     pub(crate) fn first(&self) -> &T {
         &self.first
     }
@@ -124,9 +122,9 @@ impl<T: OfMatch> Matches<T> {
         self.iter().filter(|part| !part.game().has_failed())
     }
 
-    /// Whether any match that has not failed is alive: the network thread turns, the match ticks,
-    /// and its snapshots are sent. If one match of several hangs, the watchdog gives it up, and the
-    /// server is alive as long as another match is.
+    /// Whether any match that has not failed is alive: the network thread's event loop turns, the
+    /// match ticks, and its snapshots are sent. If one match of several hangs, the watchdog gives
+    /// it up, and the server is alive as long as another match is.
     pub(crate) fn is_alive(&self, now: Instant) -> bool {
         self.is_served(now) && self.played().any(|part| part.game().is_alive(now))
     }

@@ -1,4 +1,4 @@
-//! Happenings of a match that may be told outside: who comes and leaves, results of rounds, bans.
+//! Happenings that are reported outside of the server: joins and leaves, results of rounds, bans.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use obsp_proto::control::MatchName;
 use serde::Serialize;
 
-/// Hears of what happens. It must not wait.
+/// A function that receives what happens. It must not wait.
 type Hear = dyn Fn(Option<&MatchName>, &Happening) + Send + Sync;
 
-/// Takes what happens to somebody who wants to hear of it, as the webhook does. Without a hearer it
-/// drops everything.
+/// Passes on what happens to a receiver, such as the webhook. Without a receiver, everything is
+/// dropped.
 #[derive(Clone, Default)]
 pub(crate) struct Listener(Option<Arc<Hear>>);
 
@@ -22,7 +22,7 @@ impl Listener {
         Self(Some(Arc::new(hear)))
     }
 
-    /// Tells of something that happened in a match, or on the whole server. It never waits.
+    /// Passes on something that happened in a match, or on the whole server. It never waits.
     pub(crate) fn tell(&self, match_name: Option<&MatchName>, happening: &Happening) {
         if let Some(hear) = &self.0 {
             hear(match_name, happening);

@@ -36,7 +36,6 @@ const EVENTS_WAITING: usize = 2048;
 pub(crate) struct News {
     /// The first tick whose state shows the event.
     pub(crate) tick: Tick,
-    /// The event.
     pub(crate) event: MatchEvent,
     /// The player whose client alone receives the event; `None` if all clients receive it.
     pub(crate) to: Option<EntityId>,
@@ -61,7 +60,6 @@ pub(crate) struct Level {
     pub(crate) world_map: Arc<obsp::World>,
     /// The models that bodies can have.
     pub(crate) models: Arc<[Model]>,
-    /// The players.
     pub(crate) roster: Roster,
     /// The match events, for all connections.
     pub(crate) events: broadcast::Sender<News>,

@@ -44,7 +44,6 @@ pub(crate) enum ChatVerdict {
 pub(crate) enum RoundRequest {
     /// Change to this map.
     Map(String),
-    /// Restart the round.
     Restart,
     /// Play by these rules from now on.
     Rules(Rules),

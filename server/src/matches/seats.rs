@@ -99,8 +99,8 @@ impl Seat {
         view: ViewLimit,
     ) -> Result<(), Surplus> {
         match self.commands.try_send(Received { datagram, arrival, view }) {
-            // A match that is gone needs no commands. The stop signal tells the connection that it
-            // is gone.
+            // A match that is over needs no commands. The stop signal tells the connection that the
+            // match is over.
             Ok(()) | Err(TrySendError::Disconnected(_)) => Ok(()),
             Err(TrySendError::Full(_)) => Err(Surplus),
         }
@@ -280,7 +280,8 @@ impl Seats {
         self.occupied.iter_mut().map(command).collect()
     }
 
-    /// Notes that the match has fallen behind the clock, and dropped so many ticks at `now`.
+    /// Notes that the match has fallen behind the clock, and that this many ticks were dropped at
+    /// `now`.
     pub(crate) fn skip_time(&mut self, ticks: u64, now: Time) {
         self.occupied.iter_mut().for_each(|seat| seat.buffer.skip_time(ticks, now));
     }

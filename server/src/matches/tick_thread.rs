@@ -242,7 +242,7 @@ impl Match {
     }
 }
 
-/// The state to publish of `simulation` as it is now, after these commands.
+/// The present state of `simulation`, after these commands, for publication.
 fn published_state(
     simulation: &dyn RunningMatch,
     seats: &Seats,
@@ -252,7 +252,7 @@ fn published_state(
     let world = simulation.world();
     let mut state = world.state();
     current.stuck.see(&state, commands);
-    // Ticks are numbered through all levels.
+    // Tick numbers continue from level to level.
     state.tick += current.earlier_ticks;
     let mut counters = *world.counters();
     counters.add_earlier(&current.earlier_counters);

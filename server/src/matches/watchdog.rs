@@ -149,7 +149,7 @@ fn ticking(games: &Matches<Arc<MatchHandle>>, now: Instant) -> Ticking {
     }
 }
 
-/// How the server is, for the people who read the service manager's reports.
+/// The state of the server, for people who read the service manager's reports.
 fn status(games: &Matches<Arc<MatchHandle>>, now: Instant) -> String {
     let age = |game: &Arc<MatchHandle>| game.telemetry.tick.age(now);
     let network = games.first().telemetry.registry.pulses.of(EventLoop::Network);

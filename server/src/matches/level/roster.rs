@@ -12,7 +12,6 @@ use obsp_sim::EntityId;
 #[derive(Debug, Default)]
 pub(crate) struct Roster(DashMap<EntityId, Entry>);
 
-/// One player.
 #[derive(Clone, Debug)]
 struct Entry {
     /// The name that the player is shown by.
@@ -70,7 +69,6 @@ impl Roster {
         entry.vitals.map(|vitals| vitals.score)
     }
 
-    /// Number of players.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }

@@ -27,7 +27,7 @@ pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Result<PathBuf, StartErro
     Err(StartError::NoSuchMap { name: name.into(), known: known(folders) })
 }
 
-/// Finds a map in one of the folders by its name alone, which is no path. Returns its path.
+/// Finds a map in one of the folders by its plain name, and refuses a path. Returns the map's path.
 ///
 /// # Errors
 /// There is no such map, or the name is a path.

@@ -8,7 +8,8 @@ use std::path::Path;
 /// The first bytes of every recording.
 pub(super) const RECORDING: [u8; 4] = *b"OBSR";
 
-/// Whether the file begins as a recording does. It is read from its start afterwards.
+/// Whether the file begins as a recording does. If it does, the next read begins at its start
+/// again.
 ///
 /// # Errors
 /// The system's error.
@@ -22,9 +23,10 @@ pub(crate) fn is_recording(file: &mut File) -> io::Result<bool> {
     Ok(start == RECORDING)
 }
 
-/// Opens a recording for writing, and marks it as being written until it is closed ([`Lock::Held`]).
-/// Unix locks it; where a file cannot be locked, keepers leave it alone. A lock of Windows would keep
-/// everybody from reading the file. So there, nobody else may open it for writing meanwhile.
+/// Opens a recording for writing, and marks it as being written until it is closed
+/// ([`Lock::Held`]). On Unix the mark is a lock. Where a file cannot be locked, keepers leave it
+/// alone. On Windows a lock would keep everybody from reading the file, so the mark is that nobody
+/// else may open the file for writing.
 ///
 /// # Errors
 /// The system's error.
@@ -47,8 +49,8 @@ pub(crate) fn open_for_writing(options: &mut OpenOptions, path: &Path) -> io::Re
 pub(crate) enum Lock {
     /// Nobody writes the file.
     Free,
-    /// A server writes the file: this one or another. On Windows, somebody may also read the file
-    /// and not let others write meanwhile.
+    /// A server writes the file: this one or another. On Windows it may also be a reader who lets
+    /// nobody write meanwhile.
     Held,
     /// The file system has no locks.
     Unknown,

@@ -101,7 +101,7 @@ fn keep(path: &Path, limits: Limits, now: SystemTime) -> u64 {
         } else if limits.count.is_some_and(|most| left > most as usize) {
             "one too many"
         } else if limits.bytes.is_some_and(|most| bytes > most) {
-            "more bytes than are kept"
+            "the recordings have too many bytes"
         } else {
             break;
         };
@@ -123,7 +123,8 @@ fn keep(path: &Path, limits: Limits, now: SystemTime) -> u64 {
     deleted
 }
 
-/// The recordings with the name of `path`, numbered or not, that nobody writes, the oldest first.
+/// The recordings that nobody writes and that have the name of `path`, with a number or without,
+/// the oldest first.
 fn finished(path: &Path) -> io::Result<Vec<Finished>> {
     let Some(name) = path.file_name() else { return Ok(Vec::new()) };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -141,7 +142,7 @@ fn finished(path: &Path) -> io::Result<Vec<Finished>> {
     Ok(found)
 }
 
-/// The number in the ending of a recording's name: nothing for 0, or such as `.12`.
+/// The number that an ending of a recording's name stands for: 12 for `.12`, and 0 for no ending.
 fn number_of(ending: &[u8]) -> Option<u32> {
     if ending.is_empty() {
         return Some(0);
@@ -155,7 +156,7 @@ fn number_of(ending: &[u8]) -> Option<u32> {
 /// The size of a recording and the time when it was written last. `None` if the file is not a
 /// recording, or is still being written.
 fn finished_one(folder: &Path, name: &Path) -> io::Result<Option<(u64, SystemTime)>> {
-    // A file that others may not read, or that is gone meanwhile, is not a recording to delete.
+    // A file that the server cannot open is not a recording to delete. It may be gone already.
     let Ok(mut file) = open_regular_in(folder, name) else { return Ok(None) };
     // Without locks, nobody knows whether the file is still being written, so it stays.
     if !is_recording(&mut file).unwrap_or(false)

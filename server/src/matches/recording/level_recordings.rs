@@ -16,8 +16,8 @@ use crate::matches::level::Prepared;
 /// The name of the thread that writes a recording, for messages.
 const PART: &str = "recording thread";
 
-/// Time for the disk, at the end of a match, to write the ticks that still wait. [`LiveRecorder`]'s
-/// queue holds no more, so a disk that takes longer has failed.
+/// Time for the disk, at the end of a match, to write the ticks that still wait. A working disk
+/// writes a full queue of [`LiveRecorder`] in less time.
 const WRITE_LIMIT: Duration = Duration::from_secs(5);
 
 /// Records each level to a file of its own, if the match is recorded.
@@ -28,7 +28,7 @@ pub(crate) struct LevelRecordings {
     threads: Mutex<Threads>,
 }
 
-/// The threads that write, and the first failure of those that have ended.
+/// The threads that write, and the first failure of a thread that has ended.
 #[derive(Debug, Default)]
 struct Threads {
     running: Vec<JoinHandle<Result<(), RecordingError>>>,

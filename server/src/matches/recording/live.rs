@@ -176,8 +176,8 @@ impl RecordingThread {
         Ok(self)
     }
 
-    /// Creates the file, unless [`RecordingThread::create`] has, and writes until
-    /// the match is over.
+    /// Creates the file, unless [`RecordingThread::create`] has created it, and writes until the
+    /// match is over.
     ///
     /// # Errors
     /// The recording is not complete. The match has not been disturbed.

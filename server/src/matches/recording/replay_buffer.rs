@@ -28,8 +28,8 @@ const MAX_BYTES: usize = 32 << 20;
 /// take much memory: 128 of the longest are 90 kB.
 const MAX_LINES: usize = 128;
 
-/// The last seconds of a level. The tick thread adds to them. The lock that they share is held only
-/// to add a piece, or to clone the references to all pieces.
+/// The last seconds of a level. The tick thread adds to them. The lock on them is held only to add
+/// a piece, or to clone the references to all pieces.
 pub(crate) struct ReplayBuffer {
     beginning: Beginning,
     tick_rate: u64,
@@ -209,8 +209,8 @@ impl ReplayBuffer {
     }
 }
 
-/// Drops the oldest pieces, up to a keyframe, while the rest is enough or the keyframes have too
-/// many bytes.
+/// Drops the oldest pieces up to the next keyframe, as long as the rest lasts long enough or the
+/// keyframes have too many bytes.
 fn trim(pieces: &mut VecDeque<Arc<Piece>>) {
     loop {
         let is_keyframe = |piece: &Arc<Piece>| piece.keyframe.is_some();

@@ -10,7 +10,7 @@ use tracing::error;
 pub(crate) struct Status {
     /// The file that was asked for.
     asked: PathBuf,
-    /// The file that was created for it.
+    /// The file that was created for the recording.
     created: OnceLock<PathBuf>,
     ticks: AtomicU64,
     bytes: AtomicU64,

@@ -48,8 +48,8 @@ pub(crate) async fn direct(
             }
         }
         let level = game.level();
-        // Until the tick thread has entered the next world, the published state is of the one
-        // before.
+        // Until the tick thread has entered the next world, the published state is that of the
+        // previous world.
         if level.number < entered {
             continue;
         }
@@ -150,8 +150,8 @@ fn enter(prepared: Prepared, pipeline: &LevelPipeline, game: &MatchHandle) {
     // prepared.
     if pipeline.worlds.try_send(NextWorld { simulation, level, recorder }).is_err() {
         warn!(
-            "the match stays on its map: the tick thread has ended, or has not taken the map before; \
-             no other map can follow until the server is restarted"
+            "the match stays on its map: the tick thread has ended, or has not entered the \
+             previous map yet; no other map can follow until the server is restarted"
         );
     }
 }

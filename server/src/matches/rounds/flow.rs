@@ -104,7 +104,7 @@ impl Flow {
         }
     }
 
-    /// The phase that the match is in, and when that ends by time.
+    /// The phase of the match, and when it ends, if it ends by time.
     pub(crate) fn phase(&self) -> (RoundPhase, Option<Time>) {
         (self.phase, self.ends)
     }

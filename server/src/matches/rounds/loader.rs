@@ -62,8 +62,8 @@ impl LoaderThread {
     }
 }
 
-/// Lowers the priority of this thread, and of those that it starts, so that they use only the time
-/// that the match leaves.
+/// Lowers the priority of this thread, and of the threads that it starts. So they use only
+/// processor time that the match leaves.
 fn yield_to_others() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 19) {

@@ -82,7 +82,7 @@ impl RoundOptions {
         maps
     }
 
-    /// The rules by which a rotation of so many maps is played.
+    /// The rules by which a rotation of this many maps is played.
     pub(crate) fn rules(&self, maps: usize) -> Rules {
         let rotates = maps > 1 && self.score_limit.is_none();
         Rules {

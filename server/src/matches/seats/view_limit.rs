@@ -16,8 +16,8 @@ const INTERPOLATION: f64 = 1.0;
 /// Minimum number of snapshots per second to a client, however narrow its line is.
 const SLOWEST_SNAPSHOTS: f64 = 20.0;
 
-/// At most this many ticks count from the arrival of commands to the tick that is played. So a
-/// client that sends no commands for longer does not get an older view.
+/// Of the ticks between the arrival of commands and the tick that is played, at most this many
+/// count. So a client that sends no commands for longer does not get an older view.
 const MOST_AHEAD: f64 = 4.0;
 
 /// Ticks of slack for clocks and rounding.

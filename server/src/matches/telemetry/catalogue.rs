@@ -51,7 +51,7 @@ catalogue! {
     DEGRADED_ISLANDS = gauge "game_degraded_islands",
         "Islands of bodies that the last tick simulated more cheaply, because of overload.";
     HALF_RATE_BODIES = gauge "game_half_rate_bodies",
-        "Bodies of these islands that are simulated at half rate.";
+        "Bodies of degraded islands that are simulated at half rate.";
     LIMBO = gauge "game_entities_limbo", "Entities that wait for a free place.";
     STUCK_PLAYERS = gauge "game_stuck_players",
         "Players who ask to move in sixteen directions and jump for two seconds, and do not move.";
@@ -99,7 +99,7 @@ catalogue! {
         "Connection attempts that were asked to prove their address first.";
     MAPS_SENT = counter "game_maps_sent_total", "Times the map, or the game's data, was sent to a client.";
     COMMAND_DATAGRAMS = counter "game_command_datagrams_total",
-        "Datagrams received from players and spectators that were read.";
+        "Datagrams of commands and acknowledgements that were read.";
     DATAGRAMS_DROPPED = counter "game_datagrams_dropped_total",
         "Datagrams dropped, by reason.";
     RTT = histogram "game_rtt_seconds",
@@ -109,12 +109,12 @@ catalogue! {
     DATAGRAMS = counter "game_udp_datagrams_total", "UDP datagrams of connections, by direction.";
     UDP_BYTES = counter "game_udp_bytes_total", "Bytes of the UDP datagrams of connections, by direction.";
     PACKETS = counter "game_quic_packets_total", "QUIC packets sent.";
-    PACKETS_LOST = counter "game_quic_packets_lost_total", "QUIC packets sent that got lost.";
+    PACKETS_LOST = counter "game_quic_packets_lost_total", "QUIC packets sent and lost.";
     CONGESTION = counter "game_congestion_events_total",
         "Congestion events: a connection's path was found congested.";
     COMMANDS = counter "game_commands_total", "Commands received, by outcome.";
     COMMAND_TICKS = counter "game_command_ticks_total",
-        "Ticks of players, by where their command came from.";
+        "Ticks of players, by the source of their command.";
 
     RECORDING_FAILED = gauge "game_recording_failed",
         "1 if the recording ended before the match, else 0.";

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 pub(crate) const STALL: Duration = Duration::from_secs(1);
 
 /// When a thread last did its work: finished a tick, turned its event loop, or sent a snapshot. The
-/// thread writes it without ever waiting. Every other thread that judges whether it is alive reads
-/// it here.
+/// thread writes it without ever waiting. Other threads read it to judge whether that thread is
+/// alive.
 #[derive(Debug)]
 pub(crate) struct Heartbeat {
     epoch: Instant,
@@ -18,7 +18,7 @@ pub(crate) struct Heartbeat {
     last_stall: Mutex<Option<Stall>>,
 }
 
-/// A stall that is over: no tick was finished for [`STALL`] or longer.
+/// A stall that has ended: no tick was finished for [`STALL`] or longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stall {
     /// When the first tick after the stall was finished.
@@ -55,7 +55,7 @@ impl Heartbeat {
         Duration::from_nanos(self.since_epoch(now).saturating_sub(last))
     }
 
-    /// The last stall that is over, if there was one.
+    /// The last stall that has ended, if there was one.
     pub(crate) fn last_stall(&self) -> Option<Stall> {
         *self.last_stall.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -4,7 +4,7 @@ use obsp_proto::control::MatchName;
 
 use crate::matches::recording;
 
-/// The constants of a match that its metrics are registered with.
+/// The constants with which the metrics of a match are registered.
 pub(crate) struct Identity<'a> {
     /// The name of the match, where the server has several.
     pub(crate) label: Option<MatchName>,

@@ -114,7 +114,7 @@ impl NetworkMetrics {
         self.command_datagrams.increment(1);
     }
 
-    /// Counts a snapshot of so many entities handed to the network.
+    /// Counts a snapshot of this many entities that was handed to the network.
     pub(crate) fn sent_snapshot(&self, bytes: usize, entities: u64) {
         self.snapshots.increment(1);
         self.snapshot_entities.increment(entities);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::TickPhases;
 
-/// The span of a join, of which there is none.
+/// A type without values, in place of the span of a join.
 #[derive(Clone, Debug)]
 pub(crate) enum JoinSpan {}
 

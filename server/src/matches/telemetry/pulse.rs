@@ -109,7 +109,7 @@ impl Pulse {
         self.heartbeat.get().map(|heartbeat| heartbeat.age(now))
     }
 
-    /// The last stall that is over, if there was one.
+    /// The last stall that has ended, if there was one.
     pub(crate) fn last_stall(&self) -> Option<Stall> {
         self.heartbeat.get()?.last_stall()
     }

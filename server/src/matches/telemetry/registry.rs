@@ -17,6 +17,6 @@ pub(crate) struct Registry {
     pub(crate) spans: Spans,
     /// Connections since the start.
     pub(crate) connections: Arc<AtomicU64>,
-    /// The recorder in which series are registered, also those that begin later.
+    /// The recorder in which all series are registered, at the start or later.
     pub(crate) recorder: DynRecorder,
 }

@@ -95,7 +95,6 @@ pub(crate) struct TickMetrics {
 pub(crate) struct TickPhases {
     /// Joins and leaves, and each player's command.
     pub(crate) input: Duration,
-    /// The simulation.
     pub(crate) simulation: Duration,
     /// Making the state that is published.
     pub(crate) publication: Duration,
@@ -179,7 +178,7 @@ impl TickMetrics {
         self.age(Instant::now()) >= STALL
     }
 
-    /// The last stall that is over, if there was one.
+    /// The last stall that has ended, if there was one.
     pub(crate) fn last_stall(&self) -> Option<Stall> {
         self.heartbeat.last_stall()
     }

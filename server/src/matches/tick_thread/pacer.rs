@@ -26,9 +26,8 @@ pub(crate) struct Pacer {
 pub(crate) enum Turn {
     /// Wait for this long.
     Wait(Duration),
-    /// Run one tick.
     Run {
-        /// Ticks that are dropped just before it, because the clock is too far ahead.
+        /// Ticks that are dropped just before this one, because the clock is too far ahead.
         dropped: u64,
         /// How long ago the tick was due.
         late: Duration,
@@ -54,8 +53,7 @@ impl Pacer {
         Turn::Run { dropped, late }
     }
 
-    /// Whether the tick that [`Turn::Run`] asked for, and that ended at `now`, was still running
-    /// when the next one was due.
+    /// Whether the tick that has just ended, at `now`, was still running when the next one was due.
     pub(crate) fn overran(&self, now: Duration) -> bool {
         now >= self.deadline()
     }

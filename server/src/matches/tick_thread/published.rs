@@ -17,7 +17,7 @@ use crate::matches::level::Level;
 pub(crate) struct PublishedState {
     /// The level that is played.
     pub(crate) level: Arc<Level>,
-    /// The state of the simulation. Its ticks are numbered through all levels.
+    /// The state of the simulation. Its tick numbers continue from level to level.
     pub(crate) state: State,
     /// The values of the game's own fields.
     pub(crate) values: MatchValues,
@@ -47,7 +47,6 @@ pub(crate) struct PlayerUpdate {
     pub(crate) own: OwnPlayer,
 }
 
-/// The latest state.
 pub(crate) type LatestState = watch::Receiver<Arc<PublishedState>>;
 
 /// Each state in order; a receiver that falls behind misses some.

@@ -20,7 +20,7 @@ const PLAYERS_PER_GROUP: usize = 16;
 /// Time between two groups: the shortest that tokio's timer can wait.
 const GROUP_SPACING: Duration = Duration::from_millis(1);
 
-/// Share of a tick within which all groups must have left.
+/// A tick has this many parts, and all groups must have left within one of them.
 const SPREAD: u32 = 4;
 
 /// A state older than this is left out if there is a later one. The time is most of a tick at 60
@@ -101,7 +101,7 @@ impl SendGroups {
     }
 }
 
-/// Decides of which ticks clients are sent a snapshot, if not of all.
+/// Decides for which ticks clients are sent a snapshot, if not for all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cadence {
     snapshot_rate: u64,

@@ -24,14 +24,14 @@ pub(crate) const DIRECTIONS: u32 = 16;
 /// long.
 const RUNS_A_SECOND: u32 = 20;
 
-/// A command that asks to move by less than this, of 127, does not count.
+/// A command that asks to move with less than this strength does not count. Full strength is 127.
 const PUSHING: i32 = 60;
 
 /// Finds players who are stuck.
 #[derive(Debug)]
 pub struct StuckWatch {
     tick_rate: u32,
-    /// How far a player may rise and still not have moved.
+    /// A player who rises by no more than this, in units, has not moved.
     rise: f64,
     players: BTreeMap<EntityId, Trial>,
     ever: BTreeSet<EntityId>,
@@ -43,9 +43,9 @@ struct Trial {
     place: DVec3,
     /// Ticks of asking to move.
     asked: u32,
-    /// The direction that is asked for, and for how many ticks it has been.
+    /// The direction in which the player asks to move now, and for how many ticks.
     run: (u8, u32),
-    /// One bit for each direction that was asked for long enough.
+    /// One bit for each direction in which the player has asked to move for long enough.
     directions: u16,
     jumped: bool,
     is_stuck: bool,

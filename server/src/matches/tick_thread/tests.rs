@@ -57,7 +57,7 @@ fn datagram(tick: Tick, command: Command) -> CommandDatagram {
     CommandDatagram { acknowledgement: None, batch }
 }
 
-/// The view limit of a client that is so far away that it bounds no view of these tests.
+/// A view limit that no view of these tests reaches, because the client is very far away.
 fn any_view() -> ViewLimit {
     let round_trip = Duration::from_secs(1);
     let rate = NonZeroU16::new(60).unwrap();
@@ -178,7 +178,7 @@ fn a_player_whose_line_is_lost_is_protected_if_that_is_asked_for() {
     assert_eq!(buttons(5), obsp_sim::Buttons::default());
 }
 
-/// Leaving in a fight was an escape: six times in 35 s, and the killer got nothing.
+/// Symptom: a player escaped from fights by leaving, six times in 35 s, and the killer got nothing.
 #[test]
 fn a_player_who_leaves_in_a_fight_is_in_it_until_it_is_over() {
     let mut play = VirtualMatch::new();
@@ -235,7 +235,7 @@ fn a_friend_who_hits_last_and_leaves_ends_no_fight() {
     let seats = &mut play.game.seats;
     seats.note_fights(&hurt(hunter), Tick(10));
     seats.note_fights(&hurt(friend), Tick(20));
-    // The hunter's hit counts for a second, and then nobody's.
+    // The friend has left, so only the hunter's hit counts, for a second.
     assert_eq!(victim.fight_left(Tick(20)), 50);
     seats.note_fights(&[], Tick(70));
     assert_eq!(victim.fight_left(Tick(70)), 0);

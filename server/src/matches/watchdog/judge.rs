@@ -31,9 +31,9 @@ pub(super) enum Finding {
 pub(super) struct Watchdog {
     /// How long a hang may last. `None` means for ever.
     limit: Option<Duration>,
-    /// When it last checked.
+    /// When the watchdog last checked.
     checked_at: Instant,
-    /// Time between that check and the one before it.
+    /// Time between that check and the previous one.
     last_gap: Duration,
     /// How long the watchdog itself has observed no sign of life.
     watched: Duration,
@@ -48,8 +48,8 @@ impl Watchdog {
         Self { limit, checked_at: now, last_gap, watched, hangs: false, reported: None }
     }
 
-    /// The finding at `now`, when the last sign of life came `age` ago and the last stall that
-    /// is over was `last_stall`.
+    /// The finding at `now`. The last sign of life came `age` ago, and `last_stall` is the last
+    /// stall that has ended.
     pub(super) fn check(
         &mut self,
         now: Instant,
@@ -72,8 +72,8 @@ impl Watchdog {
         let hung = std::mem::take(&mut self.hangs);
         let stall = last_stall.filter(|stall| self.reported != Some(*stall))?;
         self.reported = Some(stall);
-        // If the whole process stood still, so did the watchdog. The check before the first tick
-        // may already be the late one.
+        // If the whole process stood still, the watchdog made no check meanwhile. Its next check
+        // may have come before the first tick, so the gap before the previous check counts, too.
         let whole_process = widest_gap * 2 > stall.lasted;
         Some(if hung {
             Finding::Recovered(stall)

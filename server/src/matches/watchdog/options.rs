@@ -19,15 +19,16 @@ pub struct ServiceOptions {
     #[arg(long, value_name = "PID", env = "WATCHDOG_PID", hide = true)]
     pub watchdog_pid: Option<u32>,
 
-    /// Sockets that the service manager hands over, in place of those of `--listen` and others
+    /// Number of sockets that the service manager hands over in place of the addresses of
+    /// `--listen`, `--http`, `--page` and `--query`
     #[arg(long, value_name = "N", env = "LISTEN_FDS", hide = true)]
     pub listen_fds: Option<u32>,
 
-    /// The process that they are meant for
+    /// The process that the sockets are meant for
     #[arg(long, value_name = "PID", env = "LISTEN_PID", hide = true)]
     pub listen_pid: Option<u32>,
 
-    /// Their names, separated by colons: listen, http, page or query
+    /// The names of the sockets, separated by colons: listen, http, page or query
     #[arg(long, value_name = "NAMES", env = "LISTEN_FDNAMES", hide = true)]
     pub listen_fdnames: Option<String>,
 }
@@ -46,7 +47,8 @@ impl ServiceOptions {
     }
 }
 
-/// Whether this process is meant. Processes that it starts inherit its environment.
+/// Whether the options are meant for this process. Processes that it starts inherit its
+/// environment.
 fn is_ours(process: Option<u32>) -> bool {
     process.is_none_or(|process| process == std::process::id())
 }

@@ -52,7 +52,7 @@ impl Notifier {
         if let Some(socket) = &self.0
             && let Err(error) = socket.send(report)
         {
-            tracing::debug!("a report to the service manager was not taken: {error}");
+            tracing::debug!("cannot send a report to the service manager: {error}");
         }
     }
 }
@@ -257,7 +257,7 @@ mod tests {
         let socket = UnixDatagram::bind_addr(&address).unwrap();
         let mut manager = ServiceManager::new(&options(format!("@{name}")));
         let start = Instant::now();
-        // These are more reports than the socket's buffer holds.
+        // The socket's buffer does not hold this many reports.
         for second in 0..100_000 {
             manager.report(start + Duration::from_secs(second), Ticking::All, String::new);
         }

@@ -38,7 +38,7 @@ impl Subject<'_> {
         }
     }
 
-    /// The last period without a sign of life that is over.
+    /// The last completed period without a sign of life.
     pub(super) fn last_stall(&self) -> Option<Stall> {
         match self {
             Self::Ticks(game) => game.telemetry.tick.last_stall(),
@@ -94,7 +94,7 @@ fn note_answers(game: &MatchHandle, finding: Finding, age: Duration) {
             age.as_secs_f64(),
         ),
         Finding::Recovered(_) => warn!("{prefix}snapshots are sent again"),
-        // A match without players sends no snapshot for long.
+        // A match without players sends no snapshot for a long time, which is no fault.
         Finding::HangsForGood | Finding::Stalled { .. } => {}
     }
 }
@@ -110,7 +110,7 @@ fn note_loop(thread: &str, finding: Finding, age: Duration) {
             "the {thread} goes on: its event loop did not turn for {:.1} s",
             stall.lasted.as_secs_f64()
         ),
-        // The tick threads report a process that stood still.
+        // If the whole process stood still, the finding about the tick thread already reports it.
         Finding::Stalled { whole_process: true, .. } => {}
         Finding::Stalled { stall, .. } => warn!(
             "the event loop of the {thread} did not turn for {:.1} s: it was busy or without a processor",

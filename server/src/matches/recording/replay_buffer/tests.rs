@@ -48,8 +48,8 @@ fn played(ticks: u64) -> (ReplayBuffer, Arc<obsp::World>, Vec<u64>) {
 
 #[test]
 fn an_excerpt_plays_to_the_digests_of_the_match() {
-    // In the first second there is no excerpt. Later it begins with the level, and then with the
-    // last half minute.
+    // In the first second there is no excerpt. Then an excerpt begins with the level. Later it
+    // begins half a minute ago.
     assert!(played(59).0.excerpt(&[]).is_none());
     for (ticks, from) in [(60, 0), (700, 0), (2399, 540), (2579, 720)] {
         let (buffer, map, digests) = played(ticks);
@@ -89,9 +89,9 @@ fn announced(line: &str) -> MatchEvent {
     MatchEvent::Announced { line: ChatLine::new(line).unwrap() }
 }
 
-/// Guards against past faults. An excerpt named its players by today's roster: a player who had
-/// left had no name, and one who had come later gave the name to the slot from the first tick on.
-/// The excerpt had no chat.
+/// Guards against past faults. An excerpt took the names of its players from the present roster. So
+/// a player who had left had no name, and a player who had come later gave the slot a name from the
+/// first tick on. The excerpt had no chat.
 #[test]
 fn an_excerpt_has_the_names_and_the_chat_of_its_ticks() {
     let path =

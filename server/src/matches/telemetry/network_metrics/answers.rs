@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::matches::telemetry::heartbeat::{Heartbeat, Stall};
 
-/// If players are heard but the match has decided on no snapshot for this long, it sends none at
-/// all. The time is many ticks long.
+/// If players are heard but the match has decided on no snapshot for this long, the match counts as
+/// sending none at all. The time is many ticks long.
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// Datagrams of players that must have come since the last decision: as many as one player sends in
@@ -42,7 +42,7 @@ impl Answers {
         self.attended.beat(now);
     }
 
-    /// The last period without a decision that is over, with players or without.
+    /// The last completed period without a decision, whether players were heard in it or not.
     pub(crate) fn last_stall(&self) -> Option<Stall> {
         self.attended.last_stall()
     }

@@ -8,9 +8,9 @@ use crate::matches::telemetry::catalogue;
 pub(crate) const RTT_EDGES: [f64; 11] =
     [0.0005, 0.001, 0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.2, 0.4, 1.0];
 
-/// Upper edges, in snapshots a second, of the buckets of the rate that a line is found to carry:
-/// among them 60, 30 and 20, because of 60 snapshots a line is sent all, every second or every
-/// third; and likewise 128 and 64.
+/// Upper edges, in snapshots a second, of the buckets of the rate that a line is found to carry. A
+/// line is sent all snapshots, every second or every third. So 60, 30 and 20 are edges for 60
+/// snapshots a second, and 128 and 64 for 128.
 pub(crate) const SNAPSHOT_RATE_EDGES: [f64; 7] = [10.0, 20.0, 30.0, 45.0, 60.0, 64.0, 128.0];
 
 /// Metrics of the paths to all clients, as QUIC sees them.

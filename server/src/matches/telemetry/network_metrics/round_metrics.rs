@@ -59,7 +59,6 @@ impl RoundMetrics {
         now
     }
 
-    /// Adds a time to a part.
     pub(crate) fn add(&self, part: Part, time: Duration) {
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.parts[part as usize].nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);

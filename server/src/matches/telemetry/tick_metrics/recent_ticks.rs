@@ -61,7 +61,7 @@ impl RecentTicks {
         since
     }
 
-    /// The ticks since the oldest mark, which are those of the last minute.
+    /// The ticks since the oldest mark, which was set about a minute ago.
     pub(crate) fn last_minute(&self) -> Durations {
         let now = self.now();
         let marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,7 +93,7 @@ impl Durations {
     }
 }
 
-/// The counts between two times.
+/// The durations that were counted between two readings.
 fn between(before: &Counts, after: &Counts) -> Durations {
     // A count that another thread reads while it grows is never less than before.
     Durations(Box::new(array::from_fn(|index| after[index].saturating_sub(before[index]))))
