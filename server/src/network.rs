@@ -117,8 +117,8 @@ fn ask(game: &MatchHandle, incoming: &quinn::Incoming, has_room: bool) -> Verdic
     }
 }
 
-/// Answers an attempt that becomes no connection, unless too many were answered lately. It is
-/// refused because of a limit, or asked to prove its address. A refusal is counted and logged.
+/// Answers an attempt that becomes no connection, unless too many were answered lately. The client
+/// is refused because of a limit, or asked to prove its address. A refusal is counted and logged.
 fn turn_away(game: &MatchHandle, incoming: quinn::Incoming, limit: Option<Limit>) {
     let (network, address) = (&game.telemetry.network, incoming.remote_address());
     if !game.admission.may_answer(address.ip(), Instant::now()) {

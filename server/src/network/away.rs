@@ -20,8 +20,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 impl LeavingRules {
     /// The tick from which on a body is protected, if bodies are protected at all. The player was
-    /// last heard `silence` ago. That time is subtracted from the wait, because the client may have
-    /// ended its connection on purpose and gains only the time of its silence.
+    /// last heard `silence` ago. The body is protected once the player has been silent for the
+    /// whole combat time. So a client gains nothing by ending its connection on purpose.
     pub(super) fn protected_from(&self, game: &MatchHandle, silence: Duration) -> Option<Tick> {
         let wait = ticks(self.combat_time.saturating_sub(silence), game.match_info().tick_rate);
         self.protects.then(|| game.last_tick().after(wait))

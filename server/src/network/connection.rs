@@ -323,8 +323,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
         Ok(())
     }
 
-    /// The shots of commands that arrive now are judged by a view that is at most as old as this
-    /// limit.
+    /// The limit on the age of the view by which the shots of commands that arrive now are judged.
     fn view_limit(&self) -> ViewLimit {
         let timing = ClientTiming {
             tick: self.game.last_tick(),

@@ -119,9 +119,9 @@ impl From<&ConnectionError> for End {
         let reason = match error {
             ConnectionError::ApplicationClosed(_) => Reason::Closed,
             ConnectionError::TimedOut => Reason::TimedOut,
-            // This includes a connection that was closed locally. While the client is served, only
-            // the WebTransport library does that, when its stream breaks off. The stream breaks off
-            // when the line times out, and quinn then forgets the time-out.
+            // A connection that this side has closed is lost, too. While a client is served, only
+            // the WebTransport library closes its connection. It does so when the line has timed
+            // out, and quinn then reports the close instead of the time-out.
             _ => Reason::Lost,
         };
         Self::with_detail(reason, error)
@@ -145,7 +145,6 @@ pub(super) struct Client<'a> {
     pub(super) player: Option<EntityId>,
     /// The name that the client's hello asked for, if it sent one.
     pub(super) name: Option<&'a PlayerName>,
-    /// The client's connection.
     pub(super) connected: &'a Connected,
 }
 

@@ -35,8 +35,8 @@ use game_socket::GameSocket;
 use queries::Queries;
 use reset_key::ResetKey;
 
-/// Snapshots of the largest size that may wait in a connection for the path to take them: three
-/// ticks. A longer queue would only delay newer snapshots.
+/// Number of snapshots of the largest size that may wait in a connection until the path takes them:
+/// those of three ticks. A longer queue would only delay newer snapshots.
 const SNAPSHOTS_IN_FLIGHT: usize = 3;
 
 /// No datagram of a usual path has more bytes: Ethernet carries packets of 1500.
@@ -159,7 +159,6 @@ impl Endpoints {
         opened.map(Self).map_err(StartError::Endpoint)
     }
 
-    /// Each endpoint.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &quinn::Endpoint> {
         self.0.iter()
     }

@@ -6,7 +6,7 @@ use crate::door::admission::Permit;
 use crate::matches::MatchHandles;
 use crate::matches::telemetry::Connected;
 
-/// No protocol of browsers.
+/// There is no protocol for browsers in this build.
 pub(super) const ALPN: Option<&[u8]> = None;
 
 pub(super) fn is_web(_: &quinn::Connection) -> bool {

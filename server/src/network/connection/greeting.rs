@@ -32,7 +32,7 @@ const HANDOVER: Duration = Duration::from_secs(1);
 /// Time between two checks whether the older connection has handed over its body.
 const HANDOVER_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Everything besides the body that a player who comes back keeps.
+/// The things that a player who comes back keeps besides the body.
 struct Returned {
     ticket: Ticket,
     steered: Arc<SteeredEntity>,
@@ -278,8 +278,8 @@ impl<P: Path> PlayerConnection<'_, P> {
         let again = self.connected.is(ConnectionState::Playing);
         self.feed.enter(&seat.level);
         self.feed.session.accept(seat.player, seat.tick);
-        // There must be no `await` between this and the introductions in `begin`, so that a player
-        // who is not in the roster yet is announced later, and nobody is announced twice.
+        // There must be no `await` between this and the introductions in `begin`. Otherwise a
+        // player who joins in between could be announced twice, or not at all.
         let player = seat.player;
         if let Some(name) = self.name.clone() {
             let joined = MatchEvent::Joined { player, name: name.clone() };

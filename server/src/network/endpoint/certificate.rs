@@ -29,7 +29,7 @@ pub(crate) struct Certificate {
     pub(crate) chain: Vec<CertificateDer<'static>>,
     pub(crate) key: PrivateKeyDer<'static>,
     pub(crate) fingerprint: Fingerprint,
-    /// When it is valid. `None` if that cannot be read.
+    /// When the certificate is valid. `None` if that cannot be read.
     pub(crate) validity: Option<Validity>,
 }
 
@@ -59,7 +59,7 @@ impl Certificate {
         Ok(config)
     }
 
-    /// When its validity ends, in seconds since 1970. `None` if that cannot be read.
+    /// When the certificate's validity ends, in seconds since 1970. `None` if that cannot be read.
     pub(crate) fn not_after(&self) -> Option<i64> {
         self.validity.map(|validity| validity.end)
     }
@@ -133,7 +133,7 @@ mod tests {
         let expired = warning(20 * 24).unwrap();
         assert!(expired.starts_with("the certificate expired 7 days ago, by this"), "{expired}");
         let early = warn(now - Duration::from_secs(24 * 3600)).unwrap();
-        assert!(early.starts_with("the certificate is not valid for another 23 hours"), "{early}");
+        assert!(early.starts_with("the certificate becomes valid only in 23 hours"), "{early}");
     }
 
     #[test]

@@ -18,7 +18,6 @@ use super::queries::{Answers, Queries};
 use super::udp_port::{Ends, canonical, of_family};
 use crate::common::address_prefix::AddressPrefix;
 
-/// The socket.
 #[derive(Debug)]
 pub(crate) struct GameSocket {
     line: Arc<Line>,

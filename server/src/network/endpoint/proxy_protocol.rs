@@ -24,7 +24,7 @@ const LOCAL: u8 = 0x20;
 const PROXY: u8 = 0x21;
 /// UDP over IPv4, with the number of bytes that its addresses and ports take.
 const UDP_4: (u8, usize) = (0x12, 12);
-/// UDP over IPv6, likewise.
+/// UDP over IPv6, with the number of bytes that its addresses and ports take.
 const UDP_6: (u8, usize) = (0x22, 36);
 
 /// Clients behind proxies that are remembered: many times the players and spectators of a server.

@@ -33,7 +33,7 @@ pub(crate) trait Answers: Send + Sync {
     /// Sends a datagram to `ends.peer`, from the address that was asked.
     ///
     /// # Errors
-    /// The system cannot send it, or not now.
+    /// The system cannot send the datagram, or cannot send it now.
     fn send(&self, datagram: &[u8], ends: Ends) -> io::Result<()>;
 }
 
@@ -47,7 +47,7 @@ impl Asked {
     /// Answers with one datagram, from the address that was asked. It may be called several times.
     ///
     /// # Errors
-    /// The system cannot send it, or not now.
+    /// The system cannot send the datagram, or cannot send it now.
     pub(crate) fn answer(&self, datagram: &[u8]) -> io::Result<()> {
         self.port.send(datagram, self.ends)
     }

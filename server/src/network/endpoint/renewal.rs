@@ -29,7 +29,7 @@ const FILE_AGE: Duration = Duration::from_secs(3600);
 /// Where the server's certificate comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Credentials {
-    /// The server makes its own.
+    /// The server makes its own certificate.
     SelfSigned,
     /// An operator keeps certificate and key in files.
     Files {
@@ -73,7 +73,7 @@ impl Credentials {
         let Self::Files { certificate, .. } = self else { return None };
         let warning = validity?.warning(now)?;
         Some(format!(
-            "{}: {warning}; replace the file, it is read every hour and by `server admin reload`",
+            "{}: {warning}; replace the file: it is read every hour and by `server admin reload`",
             certificate.display()
         ))
     }
@@ -86,7 +86,7 @@ pub(crate) struct Renewal {
     limits: Limits,
     /// The place where pages find the current certificate.
     public: Arc<PublicEndpoint>,
-    /// Is told when the certificate ends, in seconds since 1970, if that is known.
+    /// Receives the end of each new certificate, in seconds since 1970, if it is known.
     shows_end: Box<dyn Fn(Option<i64>) + Send + Sync>,
     clock: Clock,
     state: Mutex<State>,
@@ -94,7 +94,7 @@ pub(crate) struct Renewal {
 
 struct State {
     credentials: Credentials,
-    /// When the files were read last, by the elapsed time.
+    /// The elapsed time of the machine at which the files were read last.
     read: Duration,
     /// Whether the log already says that the certificate is not valid.
     is_fault_told: bool,
@@ -102,7 +102,7 @@ struct State {
 
 impl Renewal {
     /// Renews the certificate of these endpoints, which comes from `credentials` and was read just
-    /// now. `shows_end` is told when a new one ends.
+    /// now. `shows_end` receives the end of each new one.
     pub(crate) fn new(
         credentials: Credentials,
         endpoints: Endpoints,
@@ -135,7 +135,8 @@ impl Renewal {
                         Ok(None) => {}
                         Err(error) => {
                             warn!(
-                                "the certificate could not be renewed, the old one stays: {error}"
+                                "the certificate could not be renewed, and the old one stays: \
+                                 {error}"
                             );
                         }
                     }
@@ -169,7 +170,7 @@ impl Renewal {
             ),
             Ok(renewed) => info!("{}", renewed.unwrap_or_default()),
             Err(error) => {
-                warn!("the certificate could not be renewed, the old one stays: {error}");
+                warn!("the certificate could not be renewed, and the old one stays: {error}");
             }
         }
     }
@@ -192,7 +193,7 @@ impl Renewal {
             }
             (Credentials::Files { .. }, Credentials::SelfSigned) => {
                 return Err(
-                    "a server with --cert makes no certificate of its own; restart it".into()
+                    "a server with --cert needs a restart to make its own certificate".into()
                 );
             }
             (Credentials::Files { .. }, Credentials::Files { .. }) => {}
@@ -275,7 +276,8 @@ mod tests {
         test()
     }
 
-    /// The case `clock-step-certificate`: forward by decades, back by a year, asleep for weeks.
+    /// The clock is set forward by decades, the clock is set back by a year, the machine sleeps for
+    /// weeks.
     #[test]
     fn clock_step_certificate_is_noticed_within_a_minute() {
         within(|| {
@@ -320,7 +322,8 @@ mod tests {
         });
     }
 
-    /// A server said "needs a restart" at the first reload, and took the files at the second.
+    /// Symptom: a server said "needs a restart" at the first reload, and took the files at the
+    /// second.
     #[test]
     fn a_second_reload_refuses_the_same_as_the_first() {
         within(|| {
@@ -383,7 +386,7 @@ mod tests {
             assert_eq!(shown(&renewal), latest, "the old one stays");
 
             clock.set(BOOT);
-            assert!(fault(&renewal).unwrap().contains("not valid for another"));
+            assert!(fault(&renewal).unwrap().contains("becomes valid only in"));
             std::fs::remove_dir_all(folder).unwrap();
         });
     }

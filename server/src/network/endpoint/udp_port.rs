@@ -2,8 +2,8 @@
 //! and a socket of `0.0.0.0` or `[::]` receives for all of them. A peer drops an answer that does
 //! not come from the address that it asked.
 //!
-//! It is also the one place where both families of addresses meet. A socket of `[::]` shows the
-//! IPv4 address 192.0.2.1 as `::ffff:192.0.2.1`. Everything above this file sees 192.0.2.1.
+//! This file is also the one place where both families of addresses meet. A socket of `[::]` shows
+//! the IPv4 address 192.0.2.1 as `::ffff:192.0.2.1`. Everything above this file sees 192.0.2.1.
 
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -13,7 +13,7 @@ use quinn::udp::{RecvMeta, Transmit, UdpSocketState};
 
 use super::queries::Answers;
 
-/// Bytes of the largest UDP datagram. The kernel joins no more than that of one sender.
+/// Bytes of the largest UDP datagram. The kernel joins datagrams of one sender up to this size.
 const LARGEST: usize = 1 << 16;
 
 /// The other end of a datagram, and the server's address at which it arrived.

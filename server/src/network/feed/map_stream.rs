@@ -26,7 +26,7 @@ const POLL: Duration = Duration::from_millis(2);
 /// more if something broke.
 pub(crate) const DOWNLOADS_A_CONNECTION: u32 = 4;
 
-/// Priority of a download's stream. It is below that of the control stream, which is 0.
+/// Priority of a download's stream. It is below the priority of the control stream, which is 0.
 const PRIORITY: i32 = -1;
 
 /// Application error code of a download's stream whose request was not served.

@@ -122,7 +122,8 @@ impl Background {
         let rate = self.window / round_trip.max(Duration::from_millis(1)).as_secs_f64();
         let elapsed = now.saturating_duration_since(self.paced).as_secs_f64();
         self.paced = now;
-        // The pace is twice the window's, so that a late timer does not slow down the transfer.
+        // The pace is twice the rate that the window gives, so that a late timer does not slow down
+        // the transfer.
         let burst = (rate * BURST.as_secs_f64()).max(PACKET);
         self.tokens = (self.tokens + 2.0 * rate * elapsed).min(burst);
         let room = (self.window - path.in_flight() as f64).max(0.0);

@@ -38,7 +38,7 @@ pub(crate) struct PathEstimate {
     standing: WindowedMin<RECENT_BUCKETS>,
     /// How much longer than the base the round trip is on average.
     usual: Duration,
-    /// The shortest round trip among the packets of the current acknowledgement. It is that of the
+    /// The shortest round trip among the packets of the current acknowledgement. It belongs to the
     /// last packet, which waited least for the acknowledgement.
     batch: Option<Duration>,
     acknowledged: u64,
@@ -199,7 +199,7 @@ mod tests {
         Duration::from_millis(number)
     }
 
-    /// The estimate of a path after `seconds`. It carries 60 packets a second, and each is
+    /// The estimate of a path after `seconds`. The path carries 60 packets a second, and each is
     /// acknowledged after `round_trip(sent)`, in milliseconds.
     fn estimate(seconds: u64, round_trip: impl Fn(u64) -> u64) -> (PathEstimate, Instant) {
         let begin = Instant::now();

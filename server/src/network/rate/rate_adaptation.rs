@@ -73,8 +73,8 @@ pub(crate) struct PathSample {
 
 impl PathSample {
     /// The sample from QUIC's counters and from the estimate of the path. The queue comes from the
-    /// estimate, because QUIC's smoothed round trip mistakes jitter for a queue, and is never short
-    /// for a client whose joining filled the queue.
+    /// estimate, because QUIC's smoothed round trip takes jitter for a queue. For a client whose
+    /// joining filled the queue, QUIC also never sees a short round trip.
     pub(crate) fn new(stats: &ConnectionStats, path: &PathEstimate) -> Self {
         let (packets, lost) = (stats.path.sent_packets, stats.path.lost_packets);
         let (queue, delivered) = (path.standing_queue(), path.acknowledged());
@@ -94,7 +94,8 @@ pub(crate) struct RateAdaptation {
     rate: Option<f64>,
     /// The rate at which the line was congested last.
     ceiling: f64,
-    /// Whether the line had already been congested at about that rate. Once may be by chance.
+    /// Whether the line had already been congested at about that rate. Congestion that was seen
+    /// only once may be chance.
     is_confirmed: bool,
     /// Bytes of a snapshot, on average.
     length: f64,

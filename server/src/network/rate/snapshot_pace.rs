@@ -25,17 +25,17 @@ pub(crate) const PROBE_BYTES: usize = 400;
 /// before the adaptation notices.
 const QUEUE_LIMIT: Duration = Duration::from_millis(60);
 
-/// Snapshots a second until that queue is gone.
+/// Snapshots a second while a queue over [`QUEUE_LIMIT`] drains.
 const DRAINING_RATE: u32 = 10;
-/// Limit in bytes of each snapshot until that queue is gone.
+/// Limit in bytes of each snapshot while such a queue drains.
 const DRAINING_BYTES: usize = MIN_SNAPSHOT;
 
 /// A narrow line may have as many bytes in flight as it carries in a round trip plus this time:
 /// three ticks at 60 Hz. Two are for the client to acknowledge, one for the next snapshot.
 const FILLING: Duration = Duration::from_millis(50);
 
-/// Snapshots a second while more than that is in flight. The rate is no lower, because the bytes
-/// may belong to a map.
+/// Snapshots a second while more bytes than [`FILLING`] allows are in flight. The rate is no lower,
+/// because the bytes may belong to a map.
 const FILLING_RATE: u32 = 20;
 
 /// A queue that is still there after this many seconds must come from other traffic, so sending
@@ -46,10 +46,10 @@ const DRAINING_SECONDS: u32 = 1;
 /// two (slow start). The whole world, sent at once, would fill the queue of a narrow line for a
 /// second.
 const INITIAL_WINDOW: u64 = 1500;
-/// Snapshots a second, of the smallest kind, while the slow start has no room.
+/// Snapshots a second, each of the smallest size, while the slow start has no room.
 const STARTING_RATE: u32 = 20;
 
-/// Decides of which ticks a client is sent a snapshot, and how large each may be, by what the
+/// Decides for which ticks a client is sent a snapshot, and how large each may be, by what the
 /// client's line carries.
 ///
 /// A silent client is sent few and small snapshots. So a line that was gone for seconds has little

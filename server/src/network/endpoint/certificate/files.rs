@@ -121,7 +121,7 @@ fn private_key(bytes: &[u8]) -> Result<PrivateKeyDer<'static>, String> {
     if is_encrypted {
         return Err(
             "the key is encrypted with a passphrase, which nobody could type when the server \
-                    starts; `openssl pkey -in FILE -out PLAIN` writes it without"
+                    starts; `openssl pkey -in FILE -out PLAIN` writes the key without one"
                 .to_owned(),
         );
     }
@@ -145,7 +145,7 @@ fn private_key(bytes: &[u8]) -> Result<PrivateKeyDer<'static>, String> {
     }
     PrivateKeyDer::from_pem_slice(bytes).map_err(|error| match error {
         pem::Error::NoItemsFound => format!(
-            "it holds {}, a kind of key that TLS does not use; ECDSA, Ed25519 and RSA keys are",
+            "it holds {}, a kind of key that TLS does not use; use a key of ECDSA, Ed25519 or RSA",
             list(labels)
         ),
         error => broken(&error),
@@ -176,14 +176,14 @@ fn signing_key(key: &PrivateKeyDer<'static>) -> Result<Arc<dyn SigningKey>, Stri
     let provider = rustls::crypto::ring::default_provider();
     provider.key_provider.load_private_key(key.clone_key()).map_err(|error| {
         format!(
-            "TLS cannot use this key: {error}; it may be damaged, or of a kind or length that is \
-             not supported: ECDSA with P-256 or P-384, Ed25519, and RSA of 2048 to 8192 bits are"
+            "TLS cannot use this key: {error}; it may be damaged, or of another kind or length \
+             than ECDSA with P-256 or P-384, Ed25519, and RSA of 2048 to 8192 bits"
         )
     })
 }
 
-/// The index in the chain of the certificate that belongs to the key. It is also 0 if that is not
-/// known.
+/// The index in the chain of the certificate that belongs to the key. The result is also 0 if that
+/// index is not known.
 fn matching(
     chain: &[CertificateDer<'static>],
     key: &Arc<dyn SigningKey>,
