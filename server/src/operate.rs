@@ -1,11 +1,12 @@
-//! How a server is operated beside its matches: the web page ([`page`]) and the HTTP under it
-//! ([`http`]), the admin interface ([`admin`]), answers to server lists ([`queries`]), metrics
-//! ([`metrics`]), spans ([`spans`]) and the log ([`log`]), the fleet ([`fleet`]) and the service
-//! manager ([`service`]) around it, whom it tells of what happens ([`webhook`]), what is read again
-//! while it runs ([`reload`]), and its end ([`drain`]).
+//! The parts by which a server is operated. People and programs reach it by the web page ([`page`])
+//! over HTTP ([`http`]), by the admin interface ([`admin`]) and by server queries ([`queries`]). It
+//! reports by metrics ([`metrics`]), spans ([`spans`]), the log ([`log`]) and a webhook
+//! ([`webhook`]). Around it are the fleet ([`fleet`]) and the service manager ([`service`]). Some
+//! options and files are read again while it runs ([`reload`]), and it drains before it ends
+//! ([`drain`]).
 //!
-//! A module of a feature that is not compiled in is replaced by the module of the same name in
-//! `absent/`. It has no options, and its service never exists.
+//! If a feature is not compiled in, the module of the same name in `absent/` replaces its module.
+//! The replacement has no options and starts no service.
 
 #[cfg_attr(not(feature = "admin"), path = "operate/absent/admin.rs")]
 pub(crate) mod admin;

@@ -157,7 +157,7 @@ async fn report(
                 return;
             }
             // The next poll tries a lost report again. A lost *Health* does not hold up the other
-            // reports. *Health* is due so often that they would never be sent.
+            // reports. Otherwise they would never be sent, because *Health* is due so often.
             if !answers && step != Step::Health {
                 break;
             }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-/// Reads again all that may change. It is told who asks for it, and waits for the disk.
+/// Reads again everything that may change. The argument names who asks for it. The call waits for
+/// the disk.
 pub(crate) type Reloads = Arc<dyn Fn(&str) -> Report + Send + Sync>;
 
 /// The outcome of a reload.

@@ -91,7 +91,8 @@ pub(crate) struct Poster {
 }
 
 impl Poster {
-    /// Starts the thread, if the options name a receiver, which is told the name of the server.
+    /// Starts the thread, if the options name a receiver. Each post contains the name of the
+    /// server.
     pub(crate) fn start(
         options: &WebhookOptions,
         server: Option<&ServerName>,

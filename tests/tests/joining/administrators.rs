@@ -68,7 +68,7 @@ async fn an_administrator_sees_and_rules_all_and_nobody_else_does() {
     let mute = AdminAction::Mute { who: who.clone(), reason: String::new(), time: None };
     let muted = ask(mute).await.unwrap();
     // Everybody of this test comes from the same address, which is exempt.
-    assert!(muted.contains("nobody is recognised"), "{muted}");
+    assert!(muted.contains("nothing else identifies the client"), "{muted}");
     other.say(ChatLine::new("muted").unwrap());
     let page = get(running.http_addr(), "/metrics").await.body;
     let said = metric(&page, "game_ticks_total") as u32;

@@ -21,10 +21,10 @@ pub(crate) mod options {
     pub struct AdminOptions {}
 }
 
-/// An admin interface, of which there is none.
+/// A type without values, in place of the admin interface.
 pub(crate) enum Admin {}
 
-/// The tokens of administrators, of whom there are none.
+/// A type without values, in place of the tokens of administrators.
 pub(crate) enum Tokens {}
 
 /// What an admin interface would see and change.

@@ -8,17 +8,17 @@ pub(crate) mod options {
     pub struct LogOptions {}
 }
 
-/// A log filter that cannot be used, of which there is none.
+/// A type without values, in place of the error of a log filter.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no log")]
 pub(crate) enum FilterError {}
 
-/// This process has no log of ours.
+/// This build starts no log, so there is no filter to change.
 pub(crate) fn set_filter(_: &str) -> Option<Result<(), FilterError>> {
     None
 }
 
-/// Why a line is not in the log: there is no log of ours that could lose lines.
+/// A type without values, because this build starts no log that could lose lines.
 #[derive(Clone, Copy)]
 pub(crate) enum LostLine {}
 

@@ -11,7 +11,7 @@ pub(crate) mod options {
     pub struct OtlpOptions {}
 }
 
-/// Has no values: without the feature `otlp` there is no exporter.
+/// A type without values, in place of the exporter.
 #[derive(Debug)]
 pub(crate) enum Exporter {}
 

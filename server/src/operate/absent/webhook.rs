@@ -15,7 +15,7 @@ pub(crate) mod options {
     pub struct WebhookOptions {}
 }
 
-/// A thread that posts, of which there is none.
+/// A type without values, in place of the thread that posts.
 #[derive(Debug)]
 pub(crate) enum Poster {}
 

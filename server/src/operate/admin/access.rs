@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(judge("Bearer x"), Err(Denied::Unknown));
     }
 
-    /// The case `bearer-in-lower-case`.
+    /// Symptom: a token was refused if the scheme was not written exactly `Bearer`.
     #[test]
     fn bearer_in_lower_case_and_with_several_blanks_is_the_same() {
         let now = Instant::now();

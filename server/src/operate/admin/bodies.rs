@@ -18,7 +18,7 @@ pub(crate) struct Mute {
     pub(crate) muted: bool,
     #[serde(default)]
     pub(crate) reason: String,
-    /// Seconds from now until the mute ends. Without them, it is permanent.
+    /// Seconds from now until the mute ends. Without them, the mute is permanent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seconds: Option<u64>,
 }

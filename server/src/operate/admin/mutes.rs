@@ -50,9 +50,9 @@ pub(super) async fn mute_client(
             done(format!("{name} is muted, and so is {}", subjects.join(" and ")))
         }
         _ => done(format!(
-            "{name} is muted until the connection ends and no ticket gives it back: without a \
-             connect token, and from an address that --address-exempt says many share, nobody is \
-             recognised"
+            "{name} is muted as long as the connection, or a ticket for it, lasts: there is no \
+             connect token, and many people share the address (--address-exempt), so nothing else \
+             identifies the client"
         )),
     }
 }

@@ -78,7 +78,8 @@ impl Places {
         (self.players, self.reserved) = (change.players, change.reserved);
     }
 
-    /// Whether players may still come: places are reserved, or the last count was higher.
+    /// Whether players may still come: places are reserved, or the count that was read last is
+    /// higher than the players and the reserved places together.
     pub(super) fn is_reserved(&self) -> bool {
         self.reserved > 0 || self.difference > 0
     }

@@ -160,7 +160,8 @@ async fn answer(
         ended = connection.as_mut() => ended,
         () = evict.notified() => return debug!("{address} made room for a newer connection"),
         () = async {
-            // This ends when the connection's life is over, or when the server is asked to stop.
+            // The wait ends when the connection's life is over, or when the server is asked to
+            // stop.
             let _ = timeout(limits.life, stop.requested()).await;
         } => {
             connection.as_mut().graceful_shutdown();

@@ -24,7 +24,6 @@ pub(crate) enum Audience {
     Administrators,
     /// The operators of the server.
     Operators,
-    /// Everybody.
     Everybody,
 }
 
@@ -59,7 +58,7 @@ impl Gatekeeper {
         Self { tls: Some(tls), ..self }
     }
 
-    /// The charge for the bytes of a connection of this payer.
+    /// The charge for the bytes of this payer's connections.
     pub(crate) fn toll(&self, payer: Payer) -> Toll {
         match self.audience {
             Audience::Administrators => Toll::Free,

@@ -31,17 +31,17 @@ impl Limits {
     };
 }
 
-/// Bytes of the last answer that the visitor must have read within `farewell`, unless it ends
-/// before. So the largest recording can be sent in full, and the server does not wait for a visitor
-/// who reads nothing.
+/// Bytes of the last answer that the visitor must have read within `farewell`, unless the answer
+/// ends before. So the largest recording can be sent in full, and the server does not wait for a
+/// visitor who reads nothing.
 pub(crate) const FAREWELL_PART: u64 = 1 << 20;
 
 /// Bytes that a visitor may send before its TLS handshake is finished: several times what browsers
 /// send. The protocol itself would allow 64 KiB for each connection.
 pub(crate) const LONGEST_HANDSHAKE: usize = 16 * 1024;
 
-/// Bytes of the head of a request, and of the answer's bytes that wait in a connection. Browsers
-/// send less than 2 KiB.
+/// Limit in bytes of a request's head, and of the part of an answer that waits in a connection. The
+/// heads that browsers send have less than 2 KiB.
 pub(crate) const BUFFER: usize = 16 * 1024;
 
 /// Bytes that are charged to the visitor's address, and sent, at a time.

@@ -163,8 +163,9 @@ mod tests {
         lock(&places.table).open.iter().any(|open| open.number == place.number)
     }
 
-    /// Case: four addresses hold 252 connections with small requests, and four more open newcomers
-    /// every 50 ms. A visitor with 100 ms a flight lost its place before its first answer.
+    /// Symptom: four addresses held 252 connections with small requests, and four more addresses
+    /// opened new connections every 50 ms. A visitor whose packets take 100 ms each way lost its
+    /// place before its first answer.
     #[test]
     fn a_visitor_far_away_keeps_its_places_among_holders_and_newcomers() {
         let (places, begin) = (places(), Instant::now());
@@ -184,7 +185,7 @@ mod tests {
         assert!(lock(&places.table).open.len() <= Limits::SERVED.connections);
     }
 
-    /// The same, from so many addresses that each has a single connection.
+    /// The flood of the test above, but from so many addresses that each has a single connection.
     #[test]
     fn among_more_addresses_than_places_the_served_and_the_new_both_have_some() {
         let (places, begin) = (places(), Instant::now());

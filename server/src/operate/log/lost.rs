@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) enum LostLine {
     /// Too many lines waited to be written.
     QueueFull,
-    /// Writing it failed.
+    /// Writing the line failed.
     Unwritable,
     /// The place in the code had logged too often.
     RateLimited,
 }
 
-/// Lines lost since the process began. The counters belong to the process, not to one of its
-/// servers, because the log also does.
+/// Lines lost since the process began. The counters belong to the process and not to one of its
+/// servers, because the process has one log.
 static LOST: [AtomicU64; LostLine::ALL.len()] = [const { AtomicU64::new(0) }; LostLine::ALL.len()];
 
 impl LostLine {

@@ -3,7 +3,7 @@ use clap::{Args, ValueEnum};
 /// How log lines are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// Text, for people.
     #[default]
     Text,
     /// One JSON object a line, for machines.

@@ -40,7 +40,6 @@ impl AdminMetrics {
         Self(REQUESTS.into_iter().map(|request| (request, counters(request))).collect())
     }
 
-    /// Counts a request.
     pub(crate) fn count(&self, request: &str, done: bool) {
         debug_assert!(REQUESTS.contains(&request), "{request}");
         if let Some((_, [yes, no])) = self.0.iter().find(|(name, _)| *name == request) {

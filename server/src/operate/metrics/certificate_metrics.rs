@@ -13,8 +13,8 @@ impl CertificateMetrics {
         Self(gauge!(catalogue::CERTIFICATE_EXPIRY, "source" => source))
     }
 
-    /// Notes that clients are shown another certificate, and when it ends, in seconds since 1970,
-    /// if that is known.
+    /// Notes the end of the certificate that clients are shown from now on: in seconds since 1970,
+    /// if it is known.
     pub(crate) fn shows(&self, not_after: Option<i64>) {
         self.0.set(not_after.map_or(f64::NAN, |seconds| seconds as f64));
     }

@@ -7,7 +7,7 @@ use crate::matches::telemetry::catalogue;
 use crate::matches::telemetry::network_metrics::path_metrics;
 use crate::matches::telemetry::tick_metrics;
 
-/// Writes the page of what a recorder has recorded.
+/// Writes the metrics of a recorder as a text page.
 pub(super) struct Exporter(PrometheusHandle);
 
 /// A recorder, and the exporter of what it records.

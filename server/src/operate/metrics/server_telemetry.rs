@@ -28,7 +28,7 @@ const FRESH: Duration = Duration::from_secs(1);
 /// The rate of pages that are made for Prometheus. Each page takes about a millisecond.
 const SCRAPES: Rate = Rate { per_second: 10.0, burst: 50.0 };
 
-/// The constants of a server that its metrics are registered with.
+/// The constants with which the metrics of a server are registered.
 #[derive(Default)]
 pub(crate) struct ServerIdentity {
     /// Whether the server makes its certificate itself.
@@ -148,7 +148,7 @@ impl ServerTelemetry {
         self.socket.drops().unwrap_or_default()
     }
 
-    /// Condenses what histograms have collected; they grow until it is called.
+    /// Condenses what histograms have collected. Histograms grow until this method is called.
     pub(crate) fn upkeep(&self) {
         self.page.run_upkeep();
     }

@@ -52,8 +52,8 @@ pub(crate) fn inode(_: &std::net::UdpSocket) -> Option<u64> {
 fn drops(inode: u64) -> Option<u64> {
     ["/proc/self/net/udp", "/proc/self/net/udp6"].into_iter().find_map(|path| {
         let table = std::fs::read_to_string(path).ok()?;
-        // proc_net_udp(5): the tenth word is the inode, the thirteenth and last the
-        // drops.
+        // proc_net_udp(5): the tenth word is the inode. The thirteenth word is the last one, and
+        // counts the drops.
         table.lines().skip(1).find_map(|line| {
             let mut words = line.split_ascii_whitespace().skip(9);
             let found = words.next()?.parse() == Ok(inode);

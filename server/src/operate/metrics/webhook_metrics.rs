@@ -24,7 +24,6 @@ impl WebhookMetrics {
         Self(labels.map(|outcome| counter!(catalogue::WEBHOOK_POSTS, "outcome" => outcome)))
     }
 
-    /// Counts a post.
     pub(crate) fn count(&self, outcome: PostOutcome) {
         self.0[outcome as usize].increment(1);
     }

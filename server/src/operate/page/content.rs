@@ -12,7 +12,7 @@ const SHORT: usize = 512;
 /// How long a browser may use an answer without asking again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
-    /// For ever, because the address changes with the content.
+    /// The answer may be used for ever, because its address changes with the content.
     ForEver,
     /// The browser asks each time, and gets an answer without a body if nothing has changed. The
     /// next server at this address may have other content.

@@ -13,7 +13,7 @@ use super::content::{Content, Kept, digest};
 
 /// A file of the browser's page.
 struct File {
-    /// Its path inside `server/web/`.
+    /// The path of the file inside `server/web/`.
     path: &'static str,
     content: &'static str,
 }

@@ -22,8 +22,8 @@ struct Contacts {
     points: Vec<[f32; 5]>,
 }
 
-/// `/contacts`: the contact points. After a pause between requests, the first answer is empty:
-/// published states hold contacts only from the tick after a request on.
+/// `/contacts`: the contact points. A request makes later published states hold contacts for a
+/// while. So after a pause between requests, the first answer is empty.
 pub(super) async fn contacts(Pages(pages): Pages) -> Response {
     let published = Arc::clone(&pages.game.latest.borrow());
     pages.contact_subscription.renew(published.state.tick);
@@ -52,9 +52,9 @@ struct Cascade {
     awake: Vec<(u16, u8)>,
 }
 
-/// `/cascade`: the pairs of [`Heat`](obsp_sim::query::Heat), and why bodies are awake. After a
-/// pause between requests, the first answer lacks the reasons: published states hold them only from
-/// the tick after a request on.
+/// `/cascade`: the pairs of [`Heat`](obsp_sim::query::Heat), and why bodies are awake. A request
+/// makes later published states hold these reasons for a while. So after a pause between requests,
+/// the first answer lacks them.
 pub(super) async fn cascade(Pages(pages): Pages) -> Response {
     let published = Arc::clone(&pages.game.latest.borrow());
     pages.contact_subscription.renew(published.state.tick);

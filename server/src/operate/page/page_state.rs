@@ -29,7 +29,7 @@ pub(crate) struct PageState {
     pub(super) recording: Arc<recording::Latest>,
     /// The folder of the recordings that pages may play.
     pub(super) replay_dir: Option<PathBuf>,
-    /// Whether those who may watch are offered the recording that is being written.
+    /// Whether everybody who may watch the match is offered the recording that is being written.
     pub(super) replay_running: bool,
     pub(super) contact_subscription: Arc<ContactSubscription>,
     pub(super) effects: Effects,

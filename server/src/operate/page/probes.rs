@@ -23,9 +23,9 @@ pub(super) async fn health(State(all): All) -> (StatusCode, String) {
     }
 }
 
-/// A line for each thread and match that hangs: an event loop that did not turn for [`STALL`], a
-/// match that has not failed and whose last tick is as old, or one that hears players and sends
-/// nothing.
+/// A line for each thread and match that hangs. An event loop hangs if it did not turn for
+/// [`STALL`]. A match hangs if its last tick is that old, or if it hears players and sends nothing.
+/// Failed matches are left out.
 fn hanging(all: &AllPages, now: Instant) -> String {
     let pulses = &all.first().game.telemetry.registry.pulses;
     let still = |which: &EventLoop| {
@@ -84,7 +84,7 @@ pub(super) async fn readiness(State(all): All) -> (StatusCode, String) {
 fn no_browser_can_enter(pages: &PageState) -> Option<String> {
     let game = &pages.game;
     let fault = game.endpoint.certificate_fault(game.access.clock.now().wall)?;
-    Some(format!("no browser can enter, and no client that checks it: {fault}\n"))
+    Some(format!("no browser can enter, and no client that checks the certificate: {fault}\n"))
 }
 
 /// The reason why no players should be sent to this match, if there is one.

@@ -28,8 +28,8 @@ use crate::matches::match_handle::who_may_see::Viewer;
 use crate::operate::page::{All, Pages};
 use offered::{LARGEST, LOOKED_AT, Offered};
 
-/// Maximum number of maps that are kept besides the map that is played, and of all their bytes. The map
-/// that was requested last is kept even if it is larger.
+/// Maximum number of maps that are kept besides the map that is played, and maximum number of their
+/// bytes in all. The map that was requested last is kept even if it is larger.
 const KEPT: (usize, usize) = (8, 64 << 20);
 
 /// Bytes of a recording that are read at once.
@@ -250,7 +250,8 @@ mod tests {
         for hash in [&warren, &terrain, &warren, &terrain] {
             let read = Arc::clone(&read);
             let note = move |map: &mut OtherMap| {
-                // The kept clones keep their memory from being used for another map.
+                // Each clone keeps its memory allocated, so that another map cannot have the same
+                // address.
                 read.lock().unwrap().push(map.bytes.clone());
                 Some(map.file.clone())
             };
@@ -273,7 +274,7 @@ mod tests {
         let mut known = Vec::new();
         (0..9).for_each(|number| keep(&mut known, map(number, 1)));
         assert_eq!(kept(&known), "1 2 3 4 5 6 7 8");
-        // These bytes and the one byte of the last map are exactly as many as are kept.
+        // Together with the one byte of the last map, these bytes are exactly as many as are kept.
         keep(&mut known, map(9, KEPT.1 - 7));
         assert_eq!(kept(&known), "2 3 4 5 6 7 8 9");
         keep(&mut known, map(10, 2));

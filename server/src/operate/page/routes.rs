@@ -51,7 +51,6 @@ const fn operators(path: &'static str, handler: fn() -> MethodRouter<Arc<AllPage
     Route { path, tells: Tells::Match, for_operators: true, handler }
 }
 
-/// All routes.
 const ROUTES: &[Route] = &[
     route("/", Tells::Nothing, || get(page::index)),
     route("/web/{*path}", Tells::Nothing, || get(page::file)),

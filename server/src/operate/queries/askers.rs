@@ -17,7 +17,7 @@ const PACKETS_OF_ADDRESS: Rate = Rate { per_second: 10.0, burst: 40.0 };
 /// seconds. Far fewer addresses can be answered in that time.
 const REMEMBERED: usize = 4096;
 
-/// The packets that were sent as answers.
+/// The packets of answers that were sent lately: to each address, and to all addresses.
 pub(super) struct Askers {
     all: TokenBucket,
     each: HashMap<AddressKey, TokenBucket>,

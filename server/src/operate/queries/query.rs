@@ -17,7 +17,6 @@ pub(super) enum Subject {
     Rules,
 }
 
-/// A query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Query {
     pub(super) subject: Subject,
@@ -89,7 +88,7 @@ mod tests {
         assert_eq!(Query::parse(&SINGLE[..3]), None);
     }
 
-    /// Case query-rules-silent: an A2S_INFO of 1,200 bytes was not answered.
+    /// Symptom: an A2S_INFO of 1,200 bytes was not answered.
     #[test]
     fn zeros_may_fill_a_query_up() {
         let info = [b"T", INFO_TEXT].concat();

@@ -14,7 +14,7 @@ fn split(answer: Vec<u8>) -> Vec<Vec<u8>> {
     packets
 }
 
-/// Case query-player-list-cut: of 28 players with long names, 16 were listed.
+/// Symptom: of 28 players with long names, 16 were listed.
 #[test]
 fn query_player_list_cut() {
     for count in [0, 1, 16, 17, 28, 32, MOST_PLAYERS, MOST_PLAYERS + 1] {

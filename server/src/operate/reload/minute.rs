@@ -50,11 +50,16 @@ fn follow(now: Reading, access: &AccessRules) {
             Ok(0) => {}
             Ok(moved) => {
                 warn!(
-                    "{moved} {what} of this run were moved with the clock, to last as long as was \
-                     meant"
+                    "the ends of {moved} {what} of this run were moved with the clock, so that \
+                     they last as long as intended"
                 );
             }
-            Err(error) => warn!("{what} of this run were moved with the clock: {error}"),
+            Err(error) => {
+                warn!(
+                    "the ends of {what} of this run were moved with the clock, but not saved: \
+                     {error}"
+                );
+            }
         }
     }
 }

@@ -13,13 +13,13 @@ use crate::matches::watchdog::options::ServiceOptions;
 /// The sockets that were handed over, by their purpose.
 #[derive(Debug, Default)]
 pub(crate) struct HandedOver {
-    /// In place of `--listen`.
+    /// UDP sockets in place of `--listen`.
     pub(crate) listen: Vec<UdpSocket>,
-    /// In place of `--query`.
+    /// UDP sockets in place of `--query`.
     pub(crate) query: Vec<UdpSocket>,
-    /// In place of `--http`.
+    /// The listener in place of `--http`.
     pub(crate) http: Option<TcpListener>,
-    /// In place of `--page`.
+    /// The listener in place of `--page`.
     pub(crate) page: Option<TcpListener>,
 }
 

@@ -4,7 +4,7 @@
 
 use std::io;
 
-/// The signals. The system's default for them does not apply from the moment this is made.
+/// The signals. Once this value is made, the system's defaults for them no longer apply.
 pub(crate) struct Signals {
     ends: Ends,
     hang_ups: HangUps,
@@ -111,8 +111,9 @@ impl Ends {
         Request { signal, may_wait }
     }
 
-    /// Waits until nothing more may be waited for: for the next Ctrl-C. On Windows also for the
-    /// close of the console, or the shutdown of the system. Returns the signal's name.
+    /// Waits for the next signal after which the process must not wait any longer: Ctrl-C, and on
+    /// Windows also the close of the console or the shutdown of the system. Returns the signal's
+    /// name.
     pub(crate) async fn interrupted(&mut self) -> &'static str {
         #[cfg(unix)]
         {

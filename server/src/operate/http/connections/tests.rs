@@ -99,7 +99,7 @@ async fn requests_in_a_row_wait_for_their_turn() {
     assert!(begin.elapsed() >= SHORT, "{:?}", begin.elapsed());
 }
 
-/// Case: 256 connections with 390 kB of unfinished heads held 110 MB.
+/// Symptom: 256 connections with unfinished heads of 390 kB held 110 MB.
 #[tokio::test]
 async fn a_head_that_does_not_end_is_not_kept() {
     let (address, _stop) = pages(Limits::SERVED).await;

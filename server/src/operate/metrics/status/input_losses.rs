@@ -164,7 +164,7 @@ mod tests {
         let lost = |second| counts(4200, 0, if (100..145).contains(&second) { 600 } else { 0 }, 0);
         assert_eq!(due_losses(600, lost), []);
         // After a stall, three seconds of eight players' commands come too early, and 300 datagrams
-        // do not fit.
+        // do not fit into the kernel's buffer.
         let stalled = |second| match second {
             100 => counts(3000, 1440, 0, 299),
             _ => counts(4800, 0, 0, 0),

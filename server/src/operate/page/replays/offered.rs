@@ -141,7 +141,7 @@ mod tests {
         }
     }
 
-    /// Case: 510 requests for a pipe blocked every worker, and links were served.
+    /// Symptom: 510 requests for a pipe blocked every worker, and links were served.
     #[cfg(target_os = "linux")]
     #[test]
     fn pipes_block_nobody_and_links_lead_nowhere() {
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(names(&offered), ["match.rec"]);
     }
 
-    /// Case: `--record` into `--replay-dir` showed everybody the match that was played.
+    /// Symptom: `--record` into `--replay-dir` showed everybody the match that was played.
     #[test]
     fn a_recording_that_is_still_written_is_for_those_who_may_see_the_match() {
         let folder = Folder::new("replays-running");

@@ -47,7 +47,8 @@ pub(crate) async fn last_seconds(Pages(pages): Pages) -> Response {
             ];
             (headers, bytes).into_response()
         }
-        Ok(None) => (StatusCode::NOT_FOUND, "the match has just begun\n").into_response(),
+        Ok(None) => (StatusCode::NOT_FOUND, "the match has just begun; ask again in a second\n")
+            .into_response(),
         Ok(Some(Err(error))) => {
             (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response()
         }
