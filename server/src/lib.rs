@@ -6,8 +6,7 @@
 //!
 //! * The *tick thread* of a match owns its simulation. Each tick it admits new players, takes one
 //!   command per player, simulates, and publishes an immutable state. It never waits for another
-//!   thread. A late tick is counted. If it is too late, time is dropped: the missed ticks are left
-//!   out.
+//!   thread. A late tick is counted. If it is too late, the missed ticks are left out.
 //! * The *network thread* runs one event loop: the QUIC endpoint with a task per connection, the
 //!   groups in which snapshots are sent, the rounds, the status line, and the watchdog. The
 //!   watchdog reports a tick thread that hangs, and ends the server if the thread does not recover.
@@ -30,7 +29,7 @@
 //! [`Server::start`] sets all this up and returns the running server, so that a test can start one
 //! as easily as the program does.
 
-// A build without some features leaves code and names unused that only other features use.
+// Some code and names serve only certain features, and are unused in a build without these.
 #![cfg_attr(not(feature = "default"), allow(dead_code, unreachable_pub, unused_imports))]
 
 #[cfg(feature = "cli")]

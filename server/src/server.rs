@@ -173,7 +173,7 @@ impl Server {
         self.handles.find(name).ok().cloned()
     }
 
-    /// The UDP address that players join at, the first if there are several.
+    /// The first UDP address that players join at.
     pub fn local_addr(&self) -> SocketAddr {
         self.description.local_addr()
     }
@@ -200,8 +200,8 @@ impl Server {
         self.description.admin_addr
     }
 
-    /// The UDP address for server queries, if there is one, the first if there are several. The
-    /// addresses that players join at answer queries, too.
+    /// The first UDP address for server queries, if there is any. The addresses that players join
+    /// at answer queries, too.
     pub fn query_addr(&self) -> Option<SocketAddr> {
         self.description.query_addrs.first().copied()
     }

@@ -73,7 +73,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Props that are scattered in addition to those of the map and the game; by default none.
+    /// Props that are scattered in addition to the props of the map and the game; by default none.
     pub fn objects(mut self, objects: u32) -> Self {
         self.options.objects = objects;
         self
@@ -81,7 +81,7 @@ impl ServerBuilder {
 
     /// Adds a match on the same port, which clients join by its name: letters and digits, hyphens
     /// and underscores. The match of this builder is the first, and is called `main`. A server has
-    /// eight at most.
+    /// eight matches at most.
     pub fn add_match(mut self, name: impl Into<String>, added: MatchBuilder) -> Self {
         self.others.push((name.into(), added));
         self

@@ -49,7 +49,7 @@ impl std::fmt::Debug for ServerHandle {
 }
 
 impl MatchUpdate {
-    /// The state. Its ticks are numbered through all maps.
+    /// The state. Its tick numbers continue from map to map.
     pub fn state(&self) -> &State {
         &self.0.state
     }

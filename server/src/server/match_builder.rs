@@ -65,7 +65,7 @@ impl MatchBuilder {
         self
     }
 
-    /// Props that are scattered in addition to those of the map and the game.
+    /// Props that are scattered in addition to the props of the map and the game.
     pub fn objects(mut self, objects: u32) -> Self {
         self.objects = objects;
         self

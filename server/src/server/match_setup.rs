@@ -1,5 +1,6 @@
 //! The setup from which a match is started: its first world, the options, and the parts that its
-//! threads will own. The handle of the match and its pages are made from that, and then the threads start.
+//! threads will own. The handle of the match and its pages are made from this setup, and then the
+//! threads start.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
@@ -43,7 +44,7 @@ use crate::operate::metrics::server_telemetry::ServerTelemetry;
 use crate::operate::metrics::status;
 use crate::operate::page::page_state::PageState;
 
-/// Finished worlds that may wait to be freed. There are never as many at a time.
+/// Maximum number of finished worlds that wait to be freed. There are never so many at a time.
 const FINISHED_WORLDS: usize = 4;
 
 /// Time between two checks, by the thread of a failed match, whether the server stops.
@@ -139,7 +140,8 @@ impl MatchSetup {
 }
 
 impl MatchSetup {
-    /// The handle of the match, by which all others see it. An audit of the match is made ready, too.
+    /// The handle through which all other parts see the match. An audit of the match is made ready,
+    /// too.
     pub(super) fn handle(&mut self, shared: &Shared) -> Result<Arc<MatchHandle>, StartError> {
         let options = &self.options;
         let combat_time = options.joining.combat_time;
@@ -202,7 +204,7 @@ impl MatchSetup {
     }
 
     /// Starts the threads that play the match of `game`. The tick thread passes `gate` before every
-    /// tick. Returns the work by which the network thread leads the match until it is over.
+    /// tick. Returns the future in which the network thread leads the match until it is over.
     pub(super) fn start(
         self,
         game: Arc<MatchHandle>,
@@ -247,7 +249,7 @@ impl MatchSetup {
     }
 }
 
-/// The work by which the network thread leads a match.
+/// The future in which the network thread leads a match.
 pub(super) type Leading = Pin<Box<dyn Future<Output = Result<(), RunError>> + Send>>;
 
 /// Leads the match and hands its states to the connections, until it is over.
@@ -276,7 +278,7 @@ fn play(
     let _stops_the_others = game.stop.when_dropped();
     // A panic may leave the match in any state; no code reads the match again.
     let ended = catch_unwind(AssertUnwindSafe(|| simulation.run(tick_rate, game, gate)));
-    // If the thread hung, it no longer does, and can be waited for.
+    // A tick thread that hung runs again here, so its end can be waited for.
     game.is_left_behind.store(false, Ordering::Relaxed);
     let why = match &ended {
         Ok(Ok(())) if game.has_failed() => "the tick thread hung".to_owned(),
@@ -312,7 +314,6 @@ pub(crate) fn level_maker(options: &Options, game: Arc<dyn AnyGame>) -> LevelMak
     }
 }
 
-/// The telemetry of a match.
 fn telemetry(setup: &MatchSetup, shared: &Shared) -> Telemetry {
     let MatchSetup { level, options, .. } = setup;
     let identity = Identity {
@@ -327,7 +328,7 @@ fn telemetry(setup: &MatchSetup, shared: &Shared) -> Telemetry {
     Telemetry::new(&shared.telemetry.registry, &identity)
 }
 
-/// The ticks of which players are sent a snapshot.
+/// The ticks whose snapshots players are sent.
 fn snapshot_cadence(options: &Options) -> Cadence {
     Cadence::new(options.snapshot_rate.unwrap_or(options.tick_rate), options.tick_rate)
 }

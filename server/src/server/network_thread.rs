@@ -23,7 +23,7 @@ pub(super) struct NetworkThread {
     pub(super) endpoints: Endpoints,
     pub(super) renewal: Arc<Renewal>,
     pub(super) games: MatchHandles,
-    /// The work by which this thread leads each match.
+    /// The futures in which this thread leads the matches.
     pub(super) led: Vec<Leading>,
     /// Time after which the server ends. `None` means never.
     pub(super) duration: Option<Duration>,

@@ -64,8 +64,8 @@ const DRAIN: Duration = Duration::from_secs(3);
 const FLEET_DRAIN: Duration = Duration::from_secs(30);
 
 /// The default of `--rewind`: a round trip to the other side of a continent, and the time by which
-/// a client interpolates. With more, being shot behind a corner would annoy players more than
-/// missing does.
+/// a client interpolates. With a longer time, players would be shot behind corners, and that annoys
+/// them more than shots that miss.
 const DEFAULT_REWIND: &str = "200ms";
 /// The greatest value of `--rewind`: the simulation remembers no more.
 const MAX_REWIND: Duration = Duration::from_millis(500);
@@ -189,8 +189,8 @@ pub struct Options {
           default_value = DEFAULT_HANG_LIMIT)]
     pub hang_limit: Duration,
 
-    /// Directory for state that must outlive the server: the key by which its clients notice a
-    /// restart at once; by default, systemd's or the user's own state directory
+    /// Directory for state that must outlive the server: the key by which clients notice a restart
+    /// at once; by default, systemd's or the user's own state directory
     #[arg(long, value_name = "DIR", env = "ARENA_STATE_DIR")]
     pub state_dir: Option<PathBuf>,
 

@@ -1,5 +1,5 @@
-//! Reads options and files again that may change during a match: on SIGHUP (`systemctl reload`),
-//! and when an administrator asks for it (`server admin reload`).
+//! Reads again the options and files that may change during a match: on SIGHUP (`systemctl
+//! reload`), and when an administrator asks for it (`server admin reload`).
 //!
 //! Each thing that may change is a [`Part`], which is registered once with the options that it
 //! reads. If a new value is wrong, the part keeps the old value and reports the error. An option
@@ -19,7 +19,6 @@ use crate::operate::reload::Report;
 /// The options as they are read at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
-    /// The options.
     pub(crate) options: Options,
     /// The values of each option, by its long name, before they were parsed.
     pub(crate) values: BTreeMap<String, Vec<OsString>>,
@@ -35,7 +34,7 @@ type Take = Box<dyn Fn(&Options) -> Result<Vec<String>, String> + Send + Sync>;
 pub(crate) struct Part {
     /// The name of the part in the log.
     name: &'static str,
-    /// The long names of the options that it reads.
+    /// The long names of the options that the part reads.
     options: &'static [&'static str],
     take: Take,
 }
@@ -78,8 +77,8 @@ struct State {
 }
 
 impl Reload {
-    /// Makes reloads of these parts, which were first read from `options`. The notifier informs the
-    /// service manager of each reload.
+    /// Prepares the reloads of these parts. `options` are the options of the start. The notifier
+    /// informs the service manager of each reload.
     pub(crate) fn new(options: &Options, parts: Vec<Part>, notifier: Notifier) -> Arc<Self> {
         let state = Mutex::new(State { options: options.clone(), first: None });
         Arc::new(Self { parts, source: OnceLock::new(), notifier, state })
@@ -103,7 +102,7 @@ impl Reload {
             info!("reload: {change}");
         }
         for option in &report.needs_restart {
-            warn!("reload: {option} has changed, and counts from the next start on");
+            warn!("reload: {option} has changed, and takes effect at the next start");
         }
         for refused in &report.refused {
             warn!("reload: {refused}");
@@ -144,7 +143,7 @@ impl Reload {
         report
     }
 
-    /// The options that belong to no part and differ from those of the start.
+    /// The options that belong to no part and differ from their values at the start.
     fn fixed(
         &self,
         first: Option<&BTreeMap<String, Vec<OsString>>>,

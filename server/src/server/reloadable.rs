@@ -79,7 +79,7 @@ fn join_key(access: Arc<AccessRules>) -> Part {
             Ok(changes.then(|| told.to_owned()).into_iter().collect())
         }
         (None, None) => Ok(Vec::new()),
-        (Some(_), None) => Err("a server with --join-key needs a restart to do without it".into()),
+        (Some(_), None) => Err("a server with --join-key needs a restart to run without it".into()),
         (None, Some(_)) => {
             Err("a server without --join-key needs a restart to ask for tokens".into())
         }

@@ -269,7 +269,7 @@ impl Sockets {
     }
 }
 
-/// The QUIC endpoints with their certificate, and the event loop that runs it.
+/// The QUIC endpoints with their certificate, and the event loop that runs them.
 struct Quic {
     endpoints: Endpoints,
     runtime: Runtime,

@@ -124,7 +124,7 @@ async fn hang_up_as_reload_reads_all_files_again_and_the_match_goes_on() {
         "reload: idle players are removed after 300 s",
         "reload: admin tokens that are valid from now on: bob",
         "reload: admin tokens that are no longer valid: ann",
-        "reload: --max-players has changed, and counts from the next start on",
+        "reload: --max-players has changed, and takes effect at the next start",
     ] {
         assert!(process.log().contains(words), "{words}: {}", process.log());
     }
