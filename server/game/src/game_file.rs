@@ -69,8 +69,8 @@ impl GameFile {
     /// Reads the text of a `game.toml` without models.
     ///
     /// # Errors
-    /// [`GameFileError`] with the place in the text if it is not TOML, a key is unknown, or a
-    /// number is out of its range. Also if the text is longer than [`MAX_GAME_FILE`].
+    /// [`GameFileError`], with the place in the text if it is not TOML, a key is unknown, or a
+    /// number is out of its range. A text longer than [`MAX_GAME_FILE`] is an error, too.
     pub fn parse(text: &str) -> Result<Self, GameFileError> {
         Self::read(text, &mut |_| Err("there is no folder to read it from".into()))
     }
@@ -90,8 +90,8 @@ impl GameFile {
     /// ```
     ///
     /// # Errors
-    /// As [`GameFile::parse`]. Also, a model cannot be read, or the models take more than
-    /// [`MAX_GAME_DATA`](obsp_proto::game_data::MAX_GAME_DATA).
+    /// The errors of [`GameFile::parse`]. It is also an error if a model cannot be read, or if the
+    /// models take more than [`MAX_GAME_DATA`](obsp_proto::game_data::MAX_GAME_DATA).
     pub fn read(
         text: &str,
         model: &mut dyn FnMut(&str) -> Result<String, String>,
@@ -147,8 +147,8 @@ impl GameFile {
         let read = GameData::read(data.text(), &mut |name, _| match models.next() {
             Some(model) if model.name() == name => Ok(model.source().to_owned()),
             _ => Err(format!(
-                "the next model of the bundle is not {name}; it must have the models that its \
-                 game.toml names, in their order"
+                "the next model of the bundle is not {name}; the bundle must have the models \
+                 that its game.toml names, in their order"
             )),
         });
         if read? != data {
@@ -167,7 +167,7 @@ impl GameFile {
         &self.data
     }
 
-    /// The models of the file, in the order of their names, without those of the game.
+    /// The models of the file, in the order of their names, without the game's own models.
     pub fn models(&self) -> &[Model] {
         self.data.models()
     }

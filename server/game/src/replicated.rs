@@ -44,7 +44,7 @@ pub struct Replicated {
     pub events: Vec<&'static str>,
 }
 
-/// The subject of the values for which a game is asked.
+/// The subject whose values the match asks of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// The match.

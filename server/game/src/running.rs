@@ -332,7 +332,7 @@ impl<G: Game> Match<G> {
             Some(_) => self.act(|game, state, world| game.respawn(state, world, id)),
             None => Respawn::SpawnPoint,
         };
-        // If there is no room, the next tick tries it again.
+        // If there is no room, the next tick tries again.
         let _ = match respawn {
             Respawn::Wait => Ok(()),
             Respawn::SpawnPoint => self.world.bring_back(id),
@@ -340,7 +340,7 @@ impl<G: Game> Match<G> {
         };
     }
 
-    /// Adds the events of the world since the last call to those of the match.
+    /// Appends the events of the world since the last call to the events of the match.
     fn collect_events(&mut self) {
         let events = self.world.take_events().into_iter().map(Event::from);
         self.shared.events.extend(events);

@@ -62,7 +62,7 @@ pub(crate) struct SavedVolume {
     inside: Vec<EntityId>,
 }
 
-/// The places of entities before a part of a tick.
+/// The places of entities before they move in a part of a tick.
 #[derive(Debug)]
 pub(crate) struct Places {
     list: Vec<(EntityId, DVec3)>,

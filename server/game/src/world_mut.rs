@@ -99,14 +99,14 @@ impl WorldMut<'_> {
         &self.shared.file
     }
 
-    /// Adds an event to those of this tick. A server shows it or reports it to the players.
+    /// Adds an event to the events of this tick. A server shows it or reports it to the players.
     pub fn emit(&mut self, event: Event) {
         self.shared.events.push(event);
     }
 
-    /// Sends all clients an event that the game defines, reliably and in order: the name of its
-    /// kind, which the game declares in [`Replicated`](crate::Replicated), and a value that serde
-    /// encodes, within 256 bytes.
+    /// Sends all clients an event that the game defines, reliably and in order. `kind` is a name
+    /// that the game declares in [`Replicated`](crate::Replicated). `value` is any value that serde
+    /// encodes within 256 bytes.
     ///
     /// # Errors
     /// The game declares no such kind, the value cannot be encoded or is too long, or the tick has

@@ -114,7 +114,7 @@ fn bodies_that_fall_asleep_have_not_parted() {
     assert_eq!(game.state().contacts, [touched, Contact::Parted(lower, upper)]);
 }
 
-/// A player who shoves a body runs into it only in every other tick, which is one touch.
+/// A player who shoves a body runs into it only in every other tick. All these ticks are one touch.
 #[test]
 fn a_player_who_shoves_a_body_touches_it_once_and_parts_from_it_once() {
     let mut game = play();

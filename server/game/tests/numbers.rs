@@ -1,5 +1,5 @@
-//! Extreme numbers: a game calls every function that takes numbers with those of `tests/extremes`.
-//! Each call returns an error, or leaves a match that the audit accepts.
+//! Extreme numbers: a game calls every function that takes numbers with the numbers of
+//! `tests/extremes`. Each call returns an error, or leaves a match that the audit accepts.
 
 #[allow(dead_code, reason = "other tests draw other maps")]
 #[path = "drawn/mod.rs"]

@@ -39,7 +39,7 @@ fn file(text: &str) -> GameFile {
     GameFile::parse(text).expect("a game file")
 }
 
-/// A match by the text of a `game.toml`, in a hall for players of this size.
+/// A match that the text of a `game.toml` sets up, in a hall for players of this size.
 fn play(text: &str, size: &PlayerSize) -> Result<Match<Arena>, String> {
     let map = hall(&Spaces::default().with_players(size).expect("sizes"));
     let config = Config { tick_rate: 60, seed: 1, objects: 0, max_players: 2 };

@@ -146,7 +146,8 @@ fn a_teleport_across_a_volume_reports_nothing() {
         let beyond = DVec3::new(500.0, 0.0, 300.0);
         game.world_mut().teleport(player, beyond, DQuat::IDENTITY).expect("the place is free");
         run(&mut game, 0.1);
-        // The same within a tick, after the player's own move.
+        // Now the game puts the player to the other side within a tick, after the player's own
+        // move.
         let back = State { send_to: Some(DVec3::new(-500.0, 0.0, 300.0)), ..State::default() };
         let bytes = bincode::serde::encode_to_vec(&back, bincode::config::standard());
         game.load_state(&bytes.expect("plain data")).expect("the state can be read");
@@ -157,7 +158,7 @@ fn a_teleport_across_a_volume_reports_nothing() {
     }
 }
 
-/// A player who walks over a volume in the floor touches it at most.
+/// A player who moves over a volume in the floor may touch the volume, but does not enter it.
 #[test]
 fn a_body_that_slides_along_a_volume_does_not_enter_it() {
     for rate in RATES {

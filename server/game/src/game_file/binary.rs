@@ -15,7 +15,8 @@ use super::raw_weapon::{Kind, RawWeapon};
 use super::weapons::{Blast, Ray, Thrown, Weapon, WeaponKey, WeaponKind, Weapons};
 use super::{GameFile, player};
 
-/// The place of every number in binary form, which has no text at which an error could point.
+/// The place that errors name for every number in binary form, because there is no text to point
+/// at.
 const NOWHERE: Range<usize> = 0..0;
 
 /// The content of a file except its bundle.

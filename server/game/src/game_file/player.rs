@@ -36,7 +36,8 @@ impl Default for PlayerParameters {
 pub(super) struct RawPlayer {
     health: Option<Spanned<f64>>,
     respawn_seconds: Option<Spanned<f64>>,
-    /// [`PlayerSize`](obsp::PlayerSize) reads these three keys, on servers and in the map compiler.
+    /// [`PlayerSize`](obsp::PlayerSize) reads this key and the next two, on servers and in the map
+    /// compiler.
     #[serde(rename = "width")]
     _width: Option<IgnoredAny>,
     #[serde(rename = "height")]

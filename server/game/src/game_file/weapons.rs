@@ -189,8 +189,8 @@ impl Weapons {
         models.find(|model| !known.clone().any(|name| name == *model))
     }
 
-    /// The default weapons. Each written weapon replaces the one with its key. `models` are those
-    /// of the file.
+    /// The default weapons. Each written weapon replaces the one with its key. `models` are the
+    /// file's models.
     pub(super) fn read(
         raw: BTreeMap<String, Spanned<RawWeapon>>,
         models: &[Model],
@@ -205,7 +205,7 @@ impl Weapons {
             let (key, weapon) = weapon.into_inner().read(&name, at, text)?;
             if let Some((_, other)) = keys.iter().find(|(taken, _)| *taken == key) {
                 let message = format!(
-                    "weapons.{other} and weapons.{name} have the same key; give one another `key`"
+                    "weapons.{other} and weapons.{name} have the same key; change `key` of one"
                 );
                 return refused(message);
             }
@@ -223,7 +223,7 @@ impl Weapons {
             weapons.0.iter().filter_map(Weapon::thrown).map(|thrown| &*thrown.model).collect();
         models.sort_unstable();
         if let Some(twice) = models.windows(2).find(|pair| pair[0] == pair[1]) {
-            let message = format!("two weapons throw the model {}; give one another", twice[0]);
+            let message = format!("two weapons throw the model {}; change one of them", twice[0]);
             return Err(GameFileError::at(text, at, message));
         }
         Ok(weapons)

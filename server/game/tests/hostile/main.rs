@@ -245,8 +245,8 @@ fn check_told(game: &Match<Hostile>) {
 }
 
 /// Plays a match and audits every tick. Returns the digest at the end, how many calls have changed
-/// the world, and how many emergency replacements there were. If `saved`, the match is replaced in
-/// every tick by the one that is loaded from its own bytes.
+/// the world, and how many emergency replacements there were. If `saved`, the match is saved in
+/// every tick, and the match that is loaded from the bytes goes on.
 fn play(map: &Arc<obsp::World>, audit: &mut Audit, seed: u64, saved: bool) -> (u64, u64, u64) {
     let config = Config { tick_rate: 60, seed, objects: 4, max_players: 6 };
     let mut game = Match::new(Hostile, Arc::clone(map), config).expect("the room can be played");
