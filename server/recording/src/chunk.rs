@@ -1,5 +1,6 @@
 //! A chunk: up to 128 ticks as one body of a frame. Commands are coded as differences from the
-//! commands before. Each field has its own probabilities, which start from the table in each chunk.
+//! previous commands. Each field has its own probabilities, which start from the table in each
+//! chunk.
 
 mod priors;
 
@@ -25,7 +26,7 @@ const WIDTHS: usize = 17;
 const CHANGES: usize = 0;
 const COUNT: Number = Number { at: 1, width: 11 };
 /// Index of the two probabilities that a command changes: the first is for a command that did not
-/// change in the tick before, the second for one that did.
+/// change in the previous tick, the second for one that did.
 const COMMAND: usize = COUNT.at + COUNT.width;
 /// Index of the probabilities that the fields of a command change.
 const FIELDS: usize = COMMAND + 2;
@@ -41,11 +42,11 @@ const PROBABILITIES: usize = VIEW_AGE.at + VIEW_AGE.width;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Commands(BTreeMap<EntityId, LatestCommand>);
 
-/// The latest command of a player, to which the next chunk's differences refer.
+/// The latest command of a player. The next chunk holds the differences from it.
 #[derive(Clone, Copy, Debug, Default)]
 struct LatestCommand {
     command: Command,
-    /// Whether the command changed in the tick before.
+    /// Whether the command changed in the previous tick.
     changed: bool,
     /// The widths of the latest differences of yaw and pitch, in bits.
     widths: [usize; 2],
@@ -84,7 +85,7 @@ pub(crate) fn encode(ticks: &[Tick], commands: &mut Commands) -> Vec<u8> {
     encoder.finish()
 }
 
-/// The number of ticks of a body.
+/// The number of ticks in the body of a frame.
 pub(crate) fn count(body: &[u8]) -> Result<usize, String> {
     match body.first() {
         Some(&count) if usize::from(count) <= MAX_TICKS => Ok(count.into()),
@@ -92,7 +93,7 @@ pub(crate) fn count(body: &[u8]) -> Result<usize, String> {
     }
 }
 
-/// The ticks of a body.
+/// The ticks in the body of a frame.
 pub(crate) fn decode(body: &[u8], commands: &mut Commands) -> Result<Vec<Tick>, String> {
     let count = count(body)?;
     let mut decoder = Box::new(Decoder::new(&PRIORS, &body[1..]));
@@ -105,7 +106,7 @@ pub(crate) fn decode(body: &[u8], commands: &mut Commands) -> Result<Vec<Tick>, 
     Ok(ticks)
 }
 
-/// Codes a tick in either direction.
+/// Encodes or decodes a tick, as `coder` does.
 fn code(
     coder: &mut impl Coder,
     tick: &Tick,
@@ -155,8 +156,8 @@ fn id(coder: &mut impl Coder, own: Option<&EntityId>) -> EntityId {
     EntityId { slot, generation: coder.raw(generation.into(), 16) as u16 }
 }
 
-/// Codes a command as the difference from the player's latest command. Returns the command if it
-/// has changed.
+/// Encodes or decodes a command as its difference from the player's latest command. Returns the
+/// command if it has changed.
 fn code_command(
     coder: &mut impl Coder,
     latest: &mut LatestCommand,
@@ -196,7 +197,8 @@ fn code_command(
     Ok(Some(now))
 }
 
-/// Codes the difference of an angle, which is usually about as large as the previous difference.
+/// Encodes or decodes the difference of an angle. It is usually about as large as the previous
+/// difference.
 fn angle(coder: &mut impl Coder, at: usize, width: &mut usize, difference: i16) -> i16 {
     let number = Number { at: at + *width * 16, width: 16 };
     let coded = coder.signed(number, difference.into());
@@ -204,7 +206,7 @@ fn angle(coder: &mut impl Coder, at: usize, width: &mut usize, difference: i16) 
     coded as i16
 }
 
-/// Codes a byte, the highest bit first.
+/// Encodes or decodes a byte, the highest bit first.
 fn byte(coder: &mut impl Coder, at: usize, byte: u8) -> u8 {
     let mut known = 1_usize;
     for bit in (0..8).rev() {

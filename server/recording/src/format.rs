@@ -16,8 +16,8 @@ pub(crate) const VERSION: u16 = 7;
 /// Maximum length of a frame's body, in bytes.
 pub(crate) const MAX_BODY: usize = 1 << 24;
 
-/// Maximum number of consecutive keyframes that are packed by the keyframe before. To read the last
-/// of them, a reader reads all of them.
+/// Maximum number of consecutive keyframes that are packed by the previous keyframe. To read the
+/// last of them, a reader reads all of them.
 pub(crate) const MAX_DELTAS: usize = 3;
 
 /// Tick rates of servers and soak tests, in ticks per second.
@@ -94,15 +94,15 @@ impl Header {
     }
 }
 
-/// The input of one tick, as changes from the tick before.
+/// The input of one tick, as changes from the previous tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tick {
     /// The players who left before the tick, in the order in which they left.
     pub left: Vec<EntityId>,
     /// The players who joined after that, in the order in which they joined, with their kinds.
     pub joined: Vec<(EntityId, PlayerKind)>,
-    /// Players whose command differs from that of the tick before, in ascending order of id. A
-    /// player who has just joined stands idle until the first command.
+    /// Players whose command differs from their command in the previous tick, in ascending order of
+    /// id. A player who has just joined stands idle until the first command.
     pub commands: Vec<(EntityId, Command)>,
     /// Digest of the match after the tick.
     pub digest: u64,
@@ -227,7 +227,9 @@ pub(crate) fn decode_game_file(body: &[u8], hash: [u8; 32]) -> Result<GameFile, 
     let file = GameFile::from_bundle(&bundle).map_err(refused)?;
     #[cfg(feature = "text")]
     if file.to_binary() != numbers {
-        return Err("its game.toml has other numbers than those that its match is played by".into());
+        return Err(
+            "the numbers of its game.toml are not the numbers that its match is played by".into()
+        );
     }
     if file.hash() != hash {
         return Err("its game.toml is not the one that its header names".into());
@@ -255,7 +257,6 @@ pub(crate) struct PackedKeyframe {
     pub(crate) packed: Vec<u8>,
 }
 
-/// Decodes the body of a keyframe.
 pub(crate) fn decode_keyframe(body: &[u8]) -> Result<PackedKeyframe, String> {
     let StoredKeyframe { tick, commands, packed } = decode(body)?;
     let commands: Option<Vec<_>> = commands.into_iter().map(command).collect();

@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     GameFile,
     /// The whole match after a tick.
     Keyframe,
-    /// The whole match, packed by the keyframe before.
+    /// The whole match, packed by the previous keyframe.
     Delta,
     /// Some ticks.
     Chunk,

@@ -117,8 +117,8 @@ fn kind(byte: u8) -> usize {
     }
 }
 
-/// Codes `length` bytes in either direction, and appends them to `bytes`. An encoder takes each
-/// byte from `byte`. A decoder ignores `byte`.
+/// Encodes or decodes `length` bytes, as `coder` does, and appends them to `bytes`. An encoder
+/// takes each byte from `byte`. A decoder ignores `byte`.
 fn code(coder: &mut impl Coder, bytes: &mut Vec<u8>, length: usize, byte: impl Fn(usize) -> u8) {
     let mut predictor = Predictor::new(bytes);
     for index in 0..length {
@@ -136,7 +136,7 @@ fn code(coder: &mut impl Coder, bytes: &mut Vec<u8>, length: usize, byte: impl F
     }
 }
 
-/// Codes a byte, the highest bit first.
+/// Encodes or decodes a byte, the highest bit first.
 fn literal(coder: &mut impl Coder, at: usize, byte: u8) -> u8 {
     let mut known = 1_usize;
     for bit in (0..8).rev() {

@@ -60,7 +60,7 @@ pub struct Difference {
     pub tick: u64,
     /// The last tick known to be equal, if any is.
     pub equal_at: Option<u64>,
-    /// The difference.
+    /// The difference, as a text for people.
     pub what: String,
 }
 

@@ -312,7 +312,7 @@ impl<R: Read> Reading<'_, R> {
         }
     }
 
-    /// The body of a frame that has to come next.
+    /// Reads the next frame, which must be of the `expected` kind, and returns its body.
     fn expect(&mut self, expected: Kind) -> Result<Vec<u8>, RecordingError> {
         match self.frame()? {
             (kind, body) if kind == expected => Ok(body),
@@ -374,7 +374,8 @@ impl<R: Read> Reading<'_, R> {
         let ticks: u64 = decode(body).map_err(|reason| self.damaged(reason))?;
         if ticks != self.ticks {
             return Err(self.damaged(format!(
-                "its end says that it has {ticks} ticks, which is another number"
+                "its end mark says that it has {ticks} ticks, but it has {}",
+                self.ticks
             )));
         }
         match self.file.read(&mut [0]) {

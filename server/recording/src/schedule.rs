@@ -53,7 +53,7 @@ pub struct Schedule {
     /// The number of ticks since the last keyframe, and their cost.
     ticks: u32,
     cost: u64,
-    /// The world's count of examined intervals after the last tick, if there was one.
+    /// The world's count of examined intervals after the last tick. `None` before the first tick.
     intervals: Option<u64>,
 }
 

@@ -262,7 +262,7 @@ fn another_game_file_than_the_header_names_is_refused() {
     let frail = GameFile::parse("[player]\nhealth = 1\n").expect("a game file");
     for (frame, expected) in [
         (of(lighter.bundle(), &lighter), "not the one that its header names"),
-        (of(file.bundle(), &frail), "other numbers than those that its match is played by"),
+        (of(file.bundle(), &frail), "are not the numbers that its match is played by"),
         (of(&saying(b"301"), &file), "contradict the game.toml"),
         (of(&saying(b"9e9"), &file), "line 2, column 11: gravity is 9000000000"),
         (of(&[], &GameFile::default()), "not the one"),
