@@ -142,7 +142,7 @@ impl Game for Bowling {
 }
 
 /// Puts a pin at each place that the map has for one. A place where a player stands has no room for
-/// it.
+/// a pin.
 fn set_pins(state: &mut State, world: &mut WorldMut<'_>) {
     let Some(model) = world.model("pin") else { return };
     let map = Arc::clone(world.map());

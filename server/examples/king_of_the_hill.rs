@@ -218,7 +218,7 @@ impl Game for KingOfTheHill {
     }
 }
 
-/// The team that is on the hill without the other one.
+/// The team that is alone on the hill.
 fn holder(state: &State, world: &WorldMut<'_>) -> Option<usize> {
     let on_hill = state.hill.map_or(&[][..], |hill| world.inside(hill));
     let mut present = [false; 2];
