@@ -142,7 +142,7 @@ fn default_server() -> ServerAddress {
     SocketAddr::from((Ipv4Addr::LOCALHOST, 4433)).into()
 }
 
-/// A positive number.
+/// Parses a positive number.
 fn parse_rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|rate: &f64| rate.is_finite() && *rate > 0.0);
     rate.ok_or_else(|| "not a number above 0".to_owned())

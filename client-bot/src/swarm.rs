@@ -46,8 +46,8 @@ const BOTS_PER_SOCKET: u32 = 16;
 /// Number of bots that one thread can run beside a server on the same processors.
 const BOTS_PER_THREAD: u32 = 64;
 
-/// Files and sockets of a thread beside those of its bots: enough for its event loop, and some
-/// to spare.
+/// Files and sockets that a thread may have besides its bots' own: enough for its event loop, and
+/// some to spare.
 const DESCRIPTORS_PER_THREAD: usize = 10;
 
 /// Longest and shortest time for which bots retry while no server answers.
@@ -222,7 +222,7 @@ impl Swarm {
 /// The bots of one thread.
 struct Worker {
     swarm: Swarm,
-    /// The numbers of its bots.
+    /// The numbers of the worker's bots.
     share: Vec<u32>,
     maps: Arc<MapStore>,
     nav_graphs: Arc<NavGraphs>,

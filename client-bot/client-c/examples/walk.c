@@ -71,7 +71,7 @@ static bool print_events(ObspClient *client, double now) {
 int main(int count, char **arguments) {
   const char *server = count > 1 ? arguments[1] : "127.0.0.1:4433";
   const char *maps = count > 2 ? arguments[2] : NULL;
-  /* Time in the world, and to come there: the map may have to be fetched. */
+  /* Time to join and to play. Joining takes long if the map has to be fetched. */
   const double seconds = 4.0, patience = 30.0;
 
   const double begin = clock_now();

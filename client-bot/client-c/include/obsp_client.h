@@ -285,7 +285,7 @@ typedef struct {
 
 // The own player at a moment.
 typedef struct {
-  // The position at which to draw it: the centre of its box, in units.
+  // The position at which to draw the player: the centre of its box, in units.
   double position[3];
   // The velocity, in units per second.
   double velocity[3];

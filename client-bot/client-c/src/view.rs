@@ -17,7 +17,7 @@ pub const OBSP_NAME_BYTES: usize = 100;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ObspOwnPlayer {
-    /// The position at which to draw it: the centre of its box, in units.
+    /// The position at which to draw the player: the centre of its box, in units.
     pub position: [f64; 3],
     /// The velocity, in units per second.
     pub velocity: [f64; 3],

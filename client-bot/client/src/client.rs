@@ -82,7 +82,7 @@ pub enum Event {
     /// The match continues in another world. Everything known of the old world is void, and no
     /// entity or player keeps its id. [`Event::Joined`] follows.
     NewWorld {
-        /// The map of the new world, which may be that of the old one.
+        /// The map of the new world. It may be the map of the old one.
         map: MapHash,
         /// The name of that map.
         name: MapName,

@@ -55,7 +55,7 @@ pub enum MapError {
     /// The map is not the one that is played.
     #[error("the map that was loaded is not the server's: its hash differs")]
     Other,
-    /// The game's data are not those of the game that is played.
+    /// The game's data belong to another game than the one that is played.
     #[error("the game's data that were loaded are not the server's: their hash differs")]
     OtherGame,
     /// The game's data cannot be read.
@@ -82,7 +82,7 @@ impl From<SetupError> for MapError {
 }
 
 impl LoadedMap {
-    /// Prepares a map for the prediction of a game. `schema` is the one of the server's hello.
+    /// Prepares a map for the prediction of a game. `schema` comes from the server's hello.
     ///
     /// # Errors
     /// The map lacks a size that players need, or the game has a model that is neither in its

@@ -28,7 +28,7 @@ const MIN_DELAY: f64 = 1.0;
 const INTERVAL_WEIGHT: f64 = 1.0 / 16.0;
 
 /// Lateness, in ticks, above which a snapshot counts as late. The server spreads its sends over
-/// part of a tick, but this makes them less late than that.
+/// part of a tick, which makes snapshots less late than this.
 const LATE: f64 = 1.0;
 
 /// Maximum lateness, in ticks, that the delay makes room for. Snapshots that are later count as
@@ -90,8 +90,8 @@ pub struct Playout {
     /// Number of outdated snapshots that arrived in a row, and the lateness of the earliest of
     /// them.
     outdated: (u32, f64),
-    /// Number of snapshots that arrived in the present window, and the smallest number of ticks by
-    /// which one arrived after its tick, in that window and in the one before.
+    /// The number of snapshots that arrived in the present window. Then, for this window and the
+    /// previous one, the fewest ticks by which a snapshot arrived after its tick.
     recent: (u32, [f64; 2]),
     /// The latest tick that arrived.
     latest: Option<Tick>,
@@ -205,13 +205,13 @@ impl Playout {
     }
 }
 
-/// An entity at `render_tick`: interpolated between the states before and after it, or
-/// extrapolated if no later state has arrived.
+/// An entity at `render_tick`: interpolated between an earlier and a later state, or extrapolated
+/// if no later state has arrived.
 ///
-/// A NaN `render_tick` counts as the tick of the state before. The position is not extrapolated if
+/// A NaN `render_tick` counts as the tick of the earlier state. The position is not extrapolated if
 /// `tick_rate` is not finite and above zero, or if the result is not finite. If one of the
-/// orientations is not a unit quaternion, nothing is interpolated. The result is the state before
-/// until the tick of the state after is reached, and then the state after.
+/// orientations is not a unit quaternion, nothing is interpolated. The result is then the later
+/// state from its tick on, and the earlier state until then.
 ///
 /// ```
 /// use glam::{DQuat, DVec3};

@@ -86,7 +86,7 @@ pub struct Prediction {
     /// The player as the server last reported it, and the tick of that report. The oldest pending
     /// command is played from that motion.
     authoritative: Option<(Tick, Own)>,
-    /// Commands for ticks after that of the report, in order of their ticks.
+    /// Commands for ticks after the tick of the report, in order.
     pending: VecDeque<PendingCommand>,
     /// Props that the player shoves, after the latest command.
     shoved: ShovedProps,
@@ -395,7 +395,6 @@ impl Prediction {
     }
 }
 
-/// The tick before `tick`.
 fn before(tick: Tick) -> Tick {
     tick.before(1).unwrap_or(tick)
 }

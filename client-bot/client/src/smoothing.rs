@@ -31,8 +31,8 @@ pub(crate) struct Smoothing {
 
 impl Smoothing {
     /// Adds a correction of the predicted position, in units, made at `now`. Returns whether the
-    /// correction makes the view jump. That is the case if the view now moves by more than four
-    /// units in a frame at 60 Hz, earlier corrections included, and did not before.
+    /// correction makes the view jump. The view jumps if all corrections together now move it by
+    /// more than four units in a frame at 60 Hz, and did not before.
     pub(crate) fn correct(&mut self, now: Time, correction: DVec3) -> bool {
         if correction == DVec3::ZERO {
             return false;

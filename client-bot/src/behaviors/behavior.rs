@@ -11,7 +11,7 @@ use super::nav_graph::NavGraph;
 pub struct Perception<'a> {
     /// The bot's own predicted motion; `None` while the bot is not in the world on foot.
     pub own: Option<PlayerMotion>,
-    /// The entities around it.
+    /// The entities around the bot.
     pub others: &'a [EntityState],
     /// The map.
     pub map: &'a World,

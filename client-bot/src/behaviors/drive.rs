@@ -56,12 +56,11 @@ pub struct Drive {
     climb_until: u64,
 }
 
-/// A driver's plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Plan {
     /// Flies to a position.
     Fly(DVec3),
-    /// Waits where it has dropped its cargo until the cargo becomes a pad.
+    /// Waits where the tank has dropped its cargo until the cargo becomes a pad.
     Await(DVec3),
     /// Lands in the pad near a position.
     Land(DVec3),

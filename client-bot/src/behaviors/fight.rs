@@ -47,7 +47,7 @@ pub struct Fight {
     jumped: bool,
     /// Position at the last check of progress.
     checked_position: Option<DVec3>,
-    /// Tick until which it walks away from the place where it was stuck.
+    /// Tick until which the bot walks away from the place where it was stuck.
     evade_until: u64,
 }
 

@@ -205,8 +205,8 @@ impl NavGraph {
         nodes.copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b)))
     }
 
-    /// The node at a position, added if there is none yet. The second value is the node again if it
-    /// was added.
+    /// The node at a position. If there is none yet, it is added, and the second value is the node,
+    /// too.
     fn add(&mut self, explorer: &Explorer<'_>, position: Vec3) -> (u32, Option<u32>) {
         let cell = self.cells.entry(cell(position)).or_default();
         let same =

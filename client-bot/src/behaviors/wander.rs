@@ -31,9 +31,9 @@ pub struct Wander {
     yaw: u16,
     /// Change of `yaw` in each tick.
     sway: i16,
-    /// Tick at which it makes another plan.
+    /// Tick at which the bot makes another plan.
     plan_ends: u64,
-    /// Tick until which it crouches.
+    /// Tick until which the bot crouches.
     crouch_until: u64,
     /// Position at the last check of progress.
     checked_position: Option<DVec3>,

@@ -151,8 +151,8 @@ mod tests {
             pads: vec![Aabb::from_centre(DVec3::ZERO, DVec3::splat(8.0))],
             ..ActivityRecorder::default()
         };
-        // A second of running away from a jump pad; five against a wall, five of
-        // standing there.
+        // The bot runs away from a jump pad for a second, runs against a wall for five, and stands
+        // there for five.
         (0..60).for_each(|tick| {
             recorder.record_tick(Some(&at(f64::from(tick) * 5.0)), forward, false)
         });

@@ -161,8 +161,8 @@ impl Bot {
         }
     }
 
-    /// A new connect token, as a backend would seal it, or the password; and the ticket of an
-    /// earlier connection.
+    /// The credentials to join with: a new connect token as a backend would seal it, or the
+    /// password. They also contain the ticket of an earlier connection.
     fn credentials(&self, ticket: Ticket) -> Credentials {
         let claims = TokenClaims {
             // The backend's player numbers begin with 1.

@@ -40,11 +40,12 @@ pub(super) enum Outcome {
 pub(super) struct BotRecord {
     pub(super) name: PlayerName,
     pub(super) outcome: Outcome,
-    /// How long it was in the match.
+    /// How long the bot was in the match.
     pub(super) played: Duration,
-    /// How often it lost its connection and rejoined.
+    /// How often the bot lost its connection and rejoined.
     pub(super) reconnects: u64,
-    /// Number of worlds that it was in: the first, and each that it followed into.
+    /// Number of worlds that the bot was in: the first, and each world into which it followed the
+    /// match.
     pub(super) worlds: u64,
     pub(super) snapshots: u64,
     /// Tick and arrival of the first and the last snapshot of this connection.
@@ -54,24 +55,24 @@ pub(super) struct BotRecord {
     pub(super) digest_mismatches: u64,
     pub(super) rtts: Histogram,
     pub(super) traffic: Traffic,
-    /// When it last joined, with the map loaded.
+    /// When the bot last joined, with the map loaded.
     joined: Instant,
-    /// Its observations until [`JOINING`] after it last joined.
+    /// The bot's observations until [`JOINING`] after it last joined.
     pub(super) joining: Observations,
-    /// Its later observations.
+    /// The bot's later observations.
     pub(super) play: Observations,
     /// The server's time since the bot joined.
     pub(super) clock: Option<ServerClock>,
     pub(super) prediction: PredictionStats,
-    /// Number of other players that it killed.
+    /// Number of other players that the bot killed.
     pub(super) kills: u64,
-    /// The lines by which the server greeted it.
+    /// The lines by which the server greeted the bot.
     pub(super) greeting: Vec<String>,
-    /// How it spent its time.
+    /// How the bot spent its time.
     pub(super) activity: ActivityRecorder,
     pub(super) tick_rate: f64,
     pub(super) snapshot_rate: f64,
-    /// All entities that the server has sent to it.
+    /// All entities that the server has sent to the bot.
     pub(super) entities: HashSet<EntityId>,
 }
 

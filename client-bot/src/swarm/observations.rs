@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::histogram::Histogram;
 
-/// Seconds that stand for a unit of prediction error in a [`Histogram`]. A bin is then a
-/// five-hundredth of a unit wide, up to twenty units.
+/// A [`Histogram`] holds durations, so a prediction error of one unit is recorded as this many
+/// seconds. A bin is then a five-hundredth of a unit wide, up to twenty units.
 pub(super) const SECONDS_PER_UNIT: f64 = 0.05;
 
 /// A player who is rendered this many units farther on within one frame is seen to jump.
@@ -27,12 +27,12 @@ pub(super) struct Observations {
     /// Corrections that moved the predicted position of the latest command by more than
     /// [`VISIBLE_JUMP`] units.
     pub(super) jumps: u64,
-    /// Corrections that make the smoothed view move by more than that within a frame.
+    /// Corrections that make the smoothed view move by more than [`VISIBLE_JUMP`] units within a
+    /// frame.
     pub(super) smoothed_jumps: u64,
 }
 
 impl Observations {
-    /// No observations yet.
     pub(super) fn new() -> Self {
         Self {
             gaps: Histogram::new(),
@@ -72,8 +72,8 @@ mod tests {
         };
         let noted = [note(3.9, false), note(-4.1, false), note(25.0, true)];
         assert_eq!(noted, [(0, 0), (1, 0), (2, 1)]);
-        // The recorded error is that of its own tick, regardless of the correction of the latest
-        // tick is.
+        // The error of a tick is recorded as it was measured, however far the correction moves the
+        // position after the latest command.
         assert_eq!((observations.errors.count(), observations.undisturbed_errors.count()), (3, 0));
         assert_eq!(observations.errors.max(), Duration::from_secs_f64(1.5));
     }

@@ -32,8 +32,8 @@ pub struct Report {
     pub dropped: u32,
     /// How often a bot lost its connection and rejoined.
     pub reconnects: u64,
-    /// The number of worlds that the bot with the fewest was in: the first, and each later round or
-    /// map that the bot followed into.
+    /// The fewest worlds that any bot was in: the first, and each later round or map into which the
+    /// bot followed the match.
     pub worlds_min: u64,
     /// Average time of a bot in the match, in seconds.
     pub seconds: f64,
@@ -60,8 +60,8 @@ pub struct Report {
     pub kbit_per_second_p99: Bandwidth,
     /// Distance in units between authoritative and predicted positions.
     pub prediction_error: Errors,
-    /// The same distance, without motions that something unpredictable may have disturbed: see
-    /// [`PredictionError::disturbed`](obsp_client::PredictionError::disturbed).
+    /// The distance of `prediction_error`, without motions that something unpredictable may have
+    /// disturbed: see [`PredictionError::disturbed`](obsp_client::PredictionError::disturbed).
     pub prediction_error_undisturbed: Errors,
     /// Corrections of more than a tenth of a unit, per minute and bot.
     pub corrections_per_minute: f64,
@@ -79,7 +79,7 @@ pub struct Report {
     pub digests: u64,
     /// Digests that did not match.
     pub digest_mismatches: u64,
-    /// Number of entities that the server sent to the bot that was sent the fewest.
+    /// The fewest entities that the server sent to any bot.
     pub entities_seen_min: usize,
     /// Number of entities that the server sent to all bots together.
     pub entities_seen: usize,
@@ -101,7 +101,8 @@ pub struct Joining {
     pub visible_age_ms: Times,
     /// Distance in units between authoritative and predicted positions.
     pub prediction_error: Errors,
-    /// The same distance, without motions that something unpredictable may have disturbed.
+    /// The distance of `prediction_error`, without motions that something unpredictable may have
+    /// disturbed.
     pub prediction_error_undisturbed: Errors,
     /// Corrections, of all bots, that moved a bot's own player by more than four units.
     pub jumps: u64,
@@ -122,9 +123,9 @@ pub struct Rates {
 pub enum Bottleneck {
     /// The swarm's own threads: the machine cannot run this many bots.
     Swarm,
-    /// The server's tick, which is slower than its rate.
+    /// The server, whose ticks come slower than its tick rate says.
     Server,
-    /// The network path between the two, or the thread that sends.
+    /// The network path between server and swarm, or the server's thread that sends.
     Path,
 }
 
@@ -354,7 +355,7 @@ fn failure(record: &BotRecord) -> Option<String> {
         Outcome::Failed(error) => Some(format!("{} could not join: {error}", record.name)),
         Outcome::Dropped(lost) => Some(format!("{} was dropped: {lost}", record.name)),
         Outcome::Played if record.digest_mismatches > 0 => {
-            Some(format!("{} saw {} mismatches", record.name, record.digest_mismatches))
+            Some(format!("{} saw {} digest mismatches", record.name, record.digest_mismatches))
         }
         Outcome::Played => None,
     }

@@ -8,8 +8,9 @@ use obsp_proto::Tick;
 /// this rate, so that the estimate follows the drift.
 const DRIFT: f64 = 1e-4;
 
-/// If for this long all snapshots arrive this much later than the earliest, and the round-trip time
-/// has not grown as much, the server has skipped time.
+/// The server has skipped time if all snapshots arrive later than the earliest one by more than
+/// [`SKIP_THRESHOLD`] for as long as [`SKIP_CONFIRMATION`], and the round-trip time has not grown
+/// as much.
 const SKIP_THRESHOLD: Duration = Duration::from_millis(100);
 const SKIP_CONFIRMATION: Duration = Duration::from_secs(1);
 
@@ -103,7 +104,7 @@ mod tests {
         let arrival = start + millis(40 + 990);
         assert_eq!(age(&clock, arrival, 99), 0);
         assert_eq!(age(&clock, arrival + millis(3000), 99), 3000);
-        // The first snapshot after the outage brings the age back.
+        // With the first snapshot after the outage, the newest state is fresh again.
         clock.arrived(arrival + millis(3000), Tick(399), RTT);
         assert!(age(&clock, arrival + millis(3000), 399) < 2);
     }

@@ -68,14 +68,13 @@ impl Tally {
         self.lost.fetch_add(1, Relaxed);
     }
 
-    /// Whether the caller is the first whose server did not answer: this is logged once, and not by
-    /// every bot.
+    /// Whether the caller is the first whose server did not answer. Only this caller logs it.
     pub(super) fn first_to_wait(&self) -> bool {
         !self.waiting.swap(true, Relaxed)
     }
 
-    /// Whether the caller is the first to give up on a server that did not answer: this is logged
-    /// once, as a warning.
+    /// Whether the caller is the first to give up on a server that did not answer. Only this caller
+    /// logs it as a warning.
     pub(super) fn first_without_answer(&self) -> bool {
         !self.without_answer.swap(true, Relaxed)
     }
@@ -97,7 +96,6 @@ impl Tally {
         }
     }
 
-    /// The status now.
     pub(super) fn status(&self) -> Status {
         let (now, snapshots) = (Instant::now(), self.snapshots.load(Relaxed));
         let mut last_look = self.last_look.lock().unwrap_or_else(PoisonError::into_inner);

@@ -149,7 +149,7 @@ fn within_turn(predicted: DQuat, rounded: DQuat) -> DQuat {
     // A quaternion and its negative stand for one rotation. With the sign of the prediction,
     // `slerp` takes the short way.
     let rounded = if rounded.dot(predicted) < 0.0 { -rounded } else { rounded };
-    // This does not use `angle_between`, whose arc cosine is imprecise near zero.
+    // The angle is not computed by `angle_between`, because its arc cosine is imprecise near zero.
     let apart = 2.0 * (rounded.inverse() * predicted).xyz().length().min(1.0).asin();
     if apart <= TURN_ROUNDING {
         return predicted;

@@ -42,7 +42,7 @@ pub(super) struct ServerUpdate<'a> {
     pub(super) tick: Tick,
     /// The latest known states of other entities.
     pub(super) observed: &'a [Observed],
-    /// The bodies that the player has touched, exactly as they are after that tick.
+    /// The bodies that the player has touched, exactly as they are after `tick`.
     pub(super) exact: &'a [Option<TouchedBody>],
 }
 
@@ -77,7 +77,7 @@ pub(super) struct ShovedProps {
 #[derive(Clone, Copy, Debug)]
 struct Shove {
     id: EntityId,
-    /// The last tick in which the player touched it.
+    /// The last tick in which the player touched the prop.
     last: Tick,
 }
 
@@ -92,7 +92,6 @@ impl ShovedProps {
         self.bodies.is_some()
     }
 
-    /// Forgets everything.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }

@@ -121,8 +121,8 @@ fn commands_sent_again_replace_the_earlier_ones() {
     assert_eq!(prediction.motion(), Some((Tick(8), world.player_motion(player).unwrap())));
 }
 
-/// The server fills the ticks that a busy client skipped with the command before them. It fills the
-/// ticks before the first command with idle commands.
+/// In ticks that a busy client skipped, the server repeats the previous command. In ticks before
+/// the first command, it plays idle commands.
 #[test]
 fn skipped_ticks_are_predicted_as_the_server_fills_them() {
     let map = arena();

@@ -230,8 +230,7 @@ impl JoinError {
     }
 }
 
-/// For each address of a name the reason why it failed, in the order in which the addresses were
-/// tried.
+/// The reason why each address of a name failed, in the order in which the addresses were tried.
 #[derive(Clone, Debug)]
 pub struct Tried(pub Vec<(SocketAddr, JoinError)>);
 

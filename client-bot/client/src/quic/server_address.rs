@@ -98,8 +98,8 @@ impl Resolver {
         Self(Arc::new(lookup))
     }
 
-    /// The addresses of a server, in the order in which they are to be tried. This may take as long
-    /// as the system's resolver does.
+    /// The addresses of a server, in the order in which they are to be tried. The lookup may take
+    /// as long as the system's resolver does.
     ///
     /// # Errors
     /// The name cannot be looked up, or has no address.

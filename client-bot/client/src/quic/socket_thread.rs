@@ -162,8 +162,8 @@ impl Drop for SocketThread {
     }
 }
 
-/// Connects, and carries bytes until the connection ends, or for [`LEAVE_TIMEOUT`] after
-/// `dropped`. Fails with the reason unless the caller ended it.
+/// Connects, and carries bytes until the connection ends, or for [`LEAVE_TIMEOUT`] after `dropped`.
+/// The error is the reason of the end. There is none if the caller ended the connection.
 async fn run(
     connector: &Connector,
     maps: Arc<MapStore>,
@@ -206,8 +206,8 @@ async fn receive_all(
                 let Some(length) = read.map_err(|error| error.to_string())? else {
                     return Err(connection.closed().await.to_string());
                 };
-                // This fails after the caller has dropped its end. The loop goes on, because a
-                // goodbye may still have to be sent.
+                // The report fails after the caller has dropped its end. The loop goes on, because
+                // a goodbye may still have to be sent.
                 let _ = report.send(Arrival::Stream(chunk[..length].to_owned())).await;
             }
             datagram = connection.read_datagram() => {

@@ -30,7 +30,7 @@ struct Match {
     events: Vec<Event>,
     /// Match events.
     told: Vec<MatchEvent>,
-    /// Prediction errors in units, of players whom nothing may have disturbed.
+    /// Prediction errors, in units, of motions that nothing unpredictable can have disturbed.
     errors: Vec<f64>,
     digests: u64,
     /// Whether the player jumps all the time.

@@ -99,7 +99,7 @@ impl Report {
             let Errors { compared, p50, p99, max } = errors;
             writeln!(
                 out,
-                "{what:<20}p50 {p50:.3}, p99 {p99:.3}, max {max:.2} units of {compared} compared"
+                "{what:<20}p50 {p50:.3}, p99 {p99:.3}, max {max:.2} units, {compared} compared"
             )?;
         }
         let (corrections, jumps) = (self.corrections_per_minute, self.jumps_per_minute);
