@@ -93,7 +93,7 @@ class Page {
         if (status.state !== "live") this.verdict.hide();
       },
     });
-    this.recordings = new Recordings((bytes) => this.openReplay(bytes));
+    this.recordings = new Recordings({ isPlaying: () => this.play !== null, open: (opened) => this.openReplay(opened) });
     /** @type {?Replay} the recording that is shown instead of the match */
     this.replay = null;
     /** @type {?Play} the page's own player; null for a spectator */
@@ -160,9 +160,10 @@ class Page {
   /** Shows the last half minute of the match again, from its end. */
   async rewind() {
     try {
-      const bytes = await this.recordings.lastSeconds();
+      const opened = await this.recordings.lastSeconds();
       // A visitor who has begun to play meanwhile does not want the replay.
-      if (!this.play) this.openReplay(bytes, true);
+      if (this.play) opened.worker.terminate();
+      else this.openReplay(opened, true);
     } catch (error) {
       this.roster.news.push({ what: "announced", text: `Cannot rewind: ${error.message}`, at: performance.now() / 1000 });
     }
@@ -180,8 +181,8 @@ class Page {
     this.watcher.start();
   }
 
-  /** Plays a recording from now on: from its end if `atEnd`, else from its beginning. */
-  openReplay(bytes, atEnd = false) {
+  /** Plays a recording that was opened: from its end if `atEnd`, else from its beginning. */
+  openReplay(opened, atEnd = false) {
     this.stopPlaying();
     this.replay?.close();
     this.timeline?.close();
@@ -189,10 +190,9 @@ class Page {
     document.body.classList.remove("live");
     document.body.classList.add("replay");
     this.status.show({ state: "replay" });
-    this.replay = new Replay(bytes, {
-      opened: ({ map, hash }) => this.prepare({ map, map_hash: hash }).catch((error) => this.fail(error.message)),
-      failed: (message) => this.fail(message),
-    }, atEnd);
+    this.replay = new Replay(opened, (message) => this.fail(message), atEnd);
+    const { map, hash } = opened.recording;
+    this.prepare({ map, map_hash: hash }).catch((error) => this.fail(error.message));
     // If the address of the page asks for a recording, the way to the match is a link to another
     // address.
     const live = !new URLSearchParams(location.search).has("replay");

@@ -527,10 +527,10 @@ test("another match is looked on at the same page, whatever was played or replay
 async function replayAt(at, recording = {}) {
   const { Replay } = await import("./replay/replay.js");
   const anything = new Proxy(() => {}, { get: () => anything, apply: () => anything, set: () => true });
-  Object.assign(globalThis, { document: anything, location: { search: "" }, Worker: class { postMessage() {} } });
-  const replay = new Replay(new Uint8Array(), { opened() {} });
-  for (const name of ["document", "location", "Worker"]) delete globalThis[name];
-  replay.hear({ recording: { first: 0, ticks: 600, tickRate: 60, deaths: [], names: [], chat: [], ...recording } });
+  globalThis.document = anything;
+  const told = { first: 0, ticks: 600, tickRate: 60, deaths: [], names: [], chat: [], ...recording };
+  const replay = new Replay({ worker: { postMessage() {} }, recording: told }, () => {});
+  delete globalThis.document;
   const numbers = new Float32Array(16).fill(1, 2, 3).fill(3, 0, 1);
   return Object.assign(replay, { at, told: at, frames: new Map(Array.from({ length: 601 }, (_, tick) => [tick, { tick, numbers, events: [{ tick }] }])) });
 }
@@ -565,14 +565,15 @@ test("a newcomer of a replay has not died as often as who had the slot before", 
 });
 
 test("the badge of a replay says what is wrong, and the strip is red for all of it", () => {
-  for (const [progress, state, text, title] of [
+  for (const [progress, state, text, title, incomplete = null] of [
     [{}, "good", "1,201 digests equal, 20 ticks audited", /^Each tick was played again/],
+    [{}, "warn", "1,201 digests equal, 20 ticks audited; the file is cut short", /^it breaks off/, "it breaks off"],
     [{ finding: "tick 9" }, "bad", "audit: tick 9", /^1,201 digests are equal so far/],
     [{ difference: "tick 9" }, "bad", "tick 9", /^1,201 digests are equal before it/],
     [{ broken: "too large", verified: undefined }, "bad", "too large", /^0 digests are equal up to there/],
   ]) {
     const [badge, pen, marks] = [{ dataset: {} }, { fillRect() {} }, { getContext: () => pen }];
-    for (const part of ["judge", "mark"]) Timeline.prototype[part].call({ badge, marks, replay: { deaths: [] } }, { first: 0, ticks: 600 }, { tick: 600, verified: 1201, audited: 20, ...progress });
+    for (const part of ["judge", "mark"]) Timeline.prototype[part].call({ badge, marks, replay: { deaths: [] } }, { first: 0, ticks: 600, incomplete }, { tick: 600, verified: 1201, audited: 20, ...progress });
     assert.deepEqual([badge.dataset.state, pen.fillStyle === "#ff8f7a", badge.textContent], [state, state === "bad", text]);
     assert.match(badge.title, title);
   }

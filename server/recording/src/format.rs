@@ -194,6 +194,11 @@ pub(crate) fn decode<T: Decode<()>>(body: &[u8]) -> Result<T, String> {
     Ok(value)
 }
 
+/// Decodes a value from the start of a body, of which the rest is left out.
+pub(crate) fn decode_start<T: Decode<()>>(body: &[u8]) -> Option<T> {
+    bincode::decode_from_slice(body, wire()).ok().map(|(value, _)| value)
+}
+
 pub(crate) fn decode_header(body: &[u8]) -> Result<Header, String> {
     let header: Header = decode(body)?;
     let Header { objects, max_players, tick_rate, .. } = header;

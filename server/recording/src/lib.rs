@@ -9,6 +9,7 @@ mod playback;
 mod recorder;
 mod recording;
 mod schedule;
+mod summary;
 mod writer;
 
 pub use error::RecordingError;
@@ -17,6 +18,7 @@ pub use playback::{Difference, Playback};
 pub use recorder::Recorder;
 pub use recording::{Recording, Ticks};
 pub use schedule::Schedule;
+pub use summary::Summary;
 pub use writer::Writer;
 
 /// For the fuzz target: reads hostile bytes as the body of each kind of frame, without any check of

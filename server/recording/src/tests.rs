@@ -418,3 +418,39 @@ fn a_recorder_notes_only_what_changed() {
     recorder.tick(&[], kind, 5);
     assert_eq!(recorder.tick(&both[1..], kind, 6).commands, []);
 }
+
+/// The summary of a recording whose bytes these are.
+fn summary(bytes: &[u8]) -> Option<Summary> {
+    Summary::read(&mut std::io::Cursor::new(bytes)).expect("memory can be read")
+}
+
+#[test]
+fn a_summary_is_read_from_both_ends_of_a_recording() {
+    let whole = &recorded().bytes;
+    let told = summary(whole).expect("a recording");
+    assert_eq!((&told.map_name[..], told.tick_rate, told.first_tick), ("arena", 60, 0));
+    assert_eq!((told.last_tick, told.seconds()), (Some(TICKS), Some(TICKS / 60)));
+    // A recording that was cut off has a beginning, but no length.
+    for cut in [1, 2, 24, 1000] {
+        let told = summary(&whole[..whole.len() - cut]).expect("the beginning of a recording");
+        assert_eq!((told.last_tick, told.seconds()), (None, None), "{cut} bytes less");
+    }
+    // Bytes after the end mark hide it.
+    let longer = [&whole[..], &[0]].concat();
+    assert_eq!(summary(&longer).expect("a recording").last_tick, None);
+}
+
+#[test]
+fn a_summary_is_refused_where_the_beginning_is_not_whole() {
+    let whole = &recorded().bytes;
+    let header = 11 + usize::from(whole[7]);
+    for length in (0..header + 16).chain([header + 16 + 4]) {
+        assert_eq!(summary(&whole[..length]), None, "{length} bytes");
+    }
+    // Another version, a header with changed bytes, and one that is longer than any header.
+    for (at, byte) in [(4, 6), (20, whole[20] ^ 1), (9, 255)] {
+        let mut changed = whole.clone();
+        changed[at] = byte;
+        assert_eq!(summary(&changed), None, "byte {at}");
+    }
+}

@@ -3,7 +3,6 @@
  * module keeps the moment that is shown and the states around it.
  */
 
-import { withMatch } from "../link/match.js";
 import { WORDS_SHOWN } from "../match/roster.js";
 import { Branch, BranchView } from "./branch.js";
 import { players, shownBetween } from "./frames.js";
@@ -18,27 +17,22 @@ const BEHIND = 8;
 /** One recorded match. */
 export class Replay {
   /**
-   * @param {Uint8Array} bytes of the recording
-   * @param {object} listener is called when something happens
-   * @param {(recording: import("./engine.js").Recording) => void} listener.opened called when the
-   *   recording could be read
-   * @param {(message: string) => void} listener.failed called when the recording cannot be played
+   * @param {import("./opening.js").Opened} opened
+   * @param {(message: string) => void} failed called when the recording cannot be played on
    * @param {boolean} [atEnd] whether the replay is shown from its end at first
    */
-  constructor(bytes, listener, atEnd = false) {
-    this.listener = listener;
-    /** @type {?import("./engine.js").Recording} */
-    this.recording = null;
+  constructor({ worker, recording }, failed, atEnd = false) {
+    this.failed = failed;
+    this.recording = recording;
     /** @type {?import("./engine.js").Progress} */
     this.progress = null;
     /** All deaths: tick, slot, slot of the killer. */
-    this.deaths = [];
+    this.deaths = recording.deaths;
     /** The moment that is shown, in ticks. */
-    this.at = 0;
+    this.at = atEnd ? recording.ticks : recording.first;
     /** The tick up to which events were reported, and whether the replay has jumped since. */
-    [this.told, this.elsewhere] = [0, true];
+    [this.told, this.elsewhere] = [this.at, true];
     this.playing = !atEnd;
-    this.atEnd = atEnd;
     /** Speed of the replay as a multiple of the match's. */
     this.speed = 1;
     /** The question "Why?" about one body. */
@@ -60,29 +54,22 @@ export class Replay {
     this.hot = false;
     /** The height of the last requested cut through the onion, and the cut. */
     [this.height, this.cut] = [null, null];
-    this.worker = new Worker(withMatch(new URL("worker.js", import.meta.url).href), { type: "module" });
-    this.worker.onmessage = ({ data }) => this.hear(data);
-    this.worker.onerror = (event) => listener.failed(event.message || "The simulation cannot be loaded.");
-    this.worker.postMessage({ open: bytes });
+    this.worker = worker;
+    worker.onmessage = ({ data }) => this.hear(data);
+    worker.onerror = (event) => failed(event.message || "The simulation has ended.");
   }
 
   /** The tick after which the recording begins. */
   get first() {
-    return this.recording?.first ?? 0;
+    return this.recording.first;
   }
 
   /** The last tick of the recording. */
   get end() {
-    return this.recording?.ticks ?? 0;
+    return this.recording.ticks;
   }
 
-  hear({ recording, frame, progress, failed, why, lastMoved, branched, cut }) {
-    if (recording) {
-      this.recording = recording;
-      this.deaths = recording.deaths;
-      this.at = this.told = this.atEnd ? this.end : this.first;
-      this.listener.opened(recording);
-    }
+  hear({ frame, progress, failed, why, lastMoved, branched, cut }) {
     if (frame) {
       this.asked.delete(frame.tick);
       this.stale.delete(frame.tick);
@@ -93,7 +80,7 @@ export class Replay {
     if (lastMoved) this.why.found(lastMoved);
     if (cut) this.cut = cut;
     if (branched) this.branched(branched);
-    if (failed) this.listener.failed(failed);
+    if (failed) this.failed(failed);
   }
 
   /**
@@ -130,7 +117,7 @@ export class Replay {
   seek(tick) {
     this.at = Math.min(Math.max(tick, this.first), this.end);
     // A seek backward or far ahead is a jump: events on the way are not reported.
-    this.elsewhere ||= this.at < this.told || this.at > this.told + this.recording?.tickRate;
+    this.elsewhere ||= this.at < this.told || this.at > this.told + this.recording.tickRate;
     if (this.elsewhere) this.told = Math.floor(this.at);
     this.want();
   }
@@ -145,10 +132,9 @@ export class Replay {
    * Advances the replay.
    *
    * @param {number} passed seconds
-   * @returns {?number} the tick that is shown, with a fraction; null before the first
+   * @returns {?number} the tick that is shown, with a fraction; null before its state has come
    */
   advance(passed) {
-    if (!this.recording) return null;
     if (this.playing) {
       const next = this.at + passed * this.speed * this.recording.tickRate;
       // The replay waits for states that have not been computed yet.
@@ -169,7 +155,6 @@ export class Replay {
 
   /** Asks for the states around the moment that is shown, and drops other states. */
   want() {
-    if (!this.recording) return;
     const now = Math.floor(this.at);
     const last = Math.min(now + Math.ceil(AHEAD * Math.max(1, this.speed)), this.end);
     // A picture may be many ticks later than the one before it. The events of these ticks are

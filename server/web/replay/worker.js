@@ -27,6 +27,8 @@ let hot = false;
 /** The height of the requested cut through the onion. */
 let height = null;
 let left = 0;
+/** Whether the page shows the recording. It is not verified before that. */
+let isShown = false;
 let scheduled = false;
 
 /** The worker goes on by messages to itself, so that messages of the page come in between. */
@@ -67,7 +69,7 @@ function work() {
       postMessage({ lastMoved: { ...search, found } });
       search = null;
     }
-  } else if (left > 0) {
+  } else if (isVerifying()) {
     const begin = performance.now();
     let progress;
     do {
@@ -77,7 +79,11 @@ function work() {
     if (progress.broken) left = 0;
     postMessage({ progress });
   }
-  if (parting || question || height !== null || wanted.length > 0 || search || left > 0) schedule();
+  if (parting || question || height !== null || wanted.length > 0 || search || isVerifying()) schedule();
+}
+
+function isVerifying() {
+  return isShown && left > 0;
 }
 
 /** Begins a branch, or ends it. Frames from now on show the result. */
@@ -99,13 +105,17 @@ async function open({ recording, map }) {
   postMessage({ recording: told });
   fresh.openMap(await map(told));
   [engine, left] = [fresh, told.ticks - told.first];
+  postMessage({ isReady: true });
   // Handles the requests that came while the simulation was loaded: the page does not repeat them.
   schedule();
 }
 
 async function fetchMap({ hash, map }) {
   // The address of this worker names the match of the page, as the page's own address does.
-  const answer = await fetch(ofMatch(`/maps/${hash}`, { search: globalThis.location?.search ?? "" }));
+  const address = ofMatch(`/maps/${hash}`, { search: globalThis.location?.search ?? "" });
+  const answer = await fetch(address).catch(() => {
+    throw new Error(`The server does not answer, so the map ${map} of the recording cannot be fetched. Open the file again when the server is back.`);
+  });
   if (!answer.ok) throw new Error(`The recording was made on the map ${map} (${hash.slice(0, 8)}), which this server does not have.`);
   return new Uint8Array(await answer.arrayBuffer());
 }
@@ -121,7 +131,7 @@ onmessage = ({ data }) => {
     hot = data.layers.hot;
     height = data.layers.height ?? height;
   } else {
-    wanted = data.wanted;
+    [wanted, isShown] = [data.wanted, true];
   }
   schedule();
 };
