@@ -13,7 +13,6 @@ import { Frame, put, stroke } from "./draw/frame.js";
 import { outline, triangles, VERTEX } from "./draw/mesh.js";
 import { addressOf } from "./hud/matches.js";
 import { Interval, parseMetrics } from "./hud/metrics.js";
-import { StatusView } from "./hud/status.js";
 import { Timeline } from "./hud/timeline.js";
 import { showTitle } from "./hud/title.js";
 import { verdict } from "./hud/verdict.js";
@@ -22,7 +21,6 @@ import { chosenMatch, ofMatch, onServer } from "./link/match.js";
 import { unreachable } from "./link/unreachable.js";
 import { MatchClock } from "./match/clock.js";
 import { Motion } from "./match/motion.js";
-import { Roster } from "./match/roster.js";
 import { playersOf } from "./match/scene.js";
 
 const TERMS = { origin: [-100, 0, 0], tickRate: 60 };
@@ -161,26 +159,6 @@ test("the clock goes on steadily, behind the newest snapshot, whatever the line 
   }
 });
 
-test("events wait for their moment", () => {
-  const roster = new Roster();
-  const player = { slot: 3, generation: 1 };
-  roster.take({ tick: 10, event: "joined", player, name: "Ann" });
-  roster.take({ tick: 12, event: "vitals", player, health: 40, score: 2 });
-  roster.take({ tick: 15, event: "died", player, by: player });
-  roster.take({ tick: 15, event: "left", player });
-  roster.take({ tick: 16, event: "announced", line: "The server shuts down in 3 s" });
-  roster.advance(11.5, 0);
-  assert.equal(roster.find(player).health, 100);
-  roster.advance(14, 0);
-  assert.deepEqual([roster.find(player).health, roster.find(player).score], [40, 2]);
-  assert.equal(roster.find({ slot: 3, generation: 2 }), null);
-  roster.advance(15, 0);
-  assert.equal(roster.find(player), null);
-  assert.deepEqual(roster.news.map(({ text }) => text), ["Ann died", "Ann left"]);
-  roster.advance(16, 0);
-  assert.equal(roster.news.at(-1).text, "The server shuts down in 3 s");
-});
-
 test("figures are what happened between two looks", () => {
   const page = (count, sum) =>
     parseMetrics(`# HELP x\nx_sum ${sum}\nx_count ${count}\nsent{direction="sent"} ${sum * 1000}`);
@@ -211,27 +189,6 @@ test("a verdict says whether the match keeps its time", () => {
     assert.match(halted.detail, /no tick for 12 s.*0\.5 cores.*90 MB/);
     assert.doesNotMatch(halted.detail, /NaN/);
   }
-});
-
-test("the page says that a match stands still while the server answers, and until it goes on", () => {
-  const element = () => ({ dataset: {}, hidden: true, textContent: "", addEventListener() {}, querySelector: element });
-  globalThis.document = { querySelector: element };
-  const view = new StatusView(() => {});
-  delete globalThis.document;
-  view.show({ state: "live" });
-  view.halt(null);
-  assert.deepEqual([view.chip.textContent, view.trouble.hidden], ["Live", true]);
-  view.halt(12.3);
-  assert.deepEqual([view.chip.textContent, view.chip.dataset.state, view.trouble.hidden], ["Standing still", "bad", false]);
-  assert.match(view.message.textContent, /no tick for 12 s/);
-  view.halt(null);
-  assert.deepEqual([view.chip.textContent, view.chip.dataset.state, view.trouble.hidden], ["Live", "live", true]);
-  // A lost connection takes precedence over a match that stands still.
-  view.halt(12.3);
-  view.show({ state: "lost", message: "The connection was lost.", retryAt: 0 });
-  view.halt(14.3);
-  assert.deepEqual([view.chip.textContent, view.message.textContent], ["Reconnecting", "The connection was lost."]);
-  assert.equal(view.button.hidden, false);
 });
 
 test("a verdict says that the recording failed, unless the ticks are what is wrong", () => {

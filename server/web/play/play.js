@@ -4,6 +4,7 @@
  */
 
 import { add, scale } from "../draw/algebra.js";
+import { put } from "../hud/put.js";
 import { isTyping } from "../hud/typing.js";
 import { Feedback } from "./feedback.js";
 import { Gamepad } from "./gamepad.js";
@@ -58,14 +59,14 @@ export class Play {
    * @param {string} name
    * @param {import("../hud/settings.js").Settings} settings
    * @param {HTMLCanvasElement} picture
-   * @param {import("../match/roster.js").Roster} roster
+   * @param {import("../store/store.js").Store} store takes the events of the match
    * @param {object} listener as for `Player`
    */
-  constructor(name, settings, picture, roster, listener) {
-    Object.assign(this, { settings, picture });
-    this.roster = roster;
+  constructor(name, settings, picture, store, listener) {
+    Object.assign(this, { settings, picture, store });
     this.keys = new Keys();
     this.player = new Player(name, this.keys, listener, new URLSearchParams(location.search).get("token") ?? "");
+    this.lastSlot = null;
     this.thirdPerson = false;
     /** Units from the eyes to the camera, which a wall may bring nearer. */
     this.away = 0;
@@ -76,8 +77,6 @@ export class Play {
     this.health = this.panel.querySelector("[name=health]");
     this.weapon = this.panel.querySelector("[name=weapon]");
     this.points = this.panel.querySelector("[name=score]");
-    this.word = this.panel.querySelector(".word");
-    this.lineWord = this.panel.querySelector(".line");
     this.chat = this.panel.querySelector("input");
     this.sound = new Sound(() => settings.values.volume);
     this.noises = new Noises(this.sound);
@@ -205,7 +204,7 @@ export class Play {
     player.play();
     if (!player.isJoined) return null;
     for (const event of player.engine.matchEvents()) {
-      this.roster.happen(event, now);
+      this.store.happen(event, now);
       this.happened(event);
     }
     const view = player.view();
@@ -223,9 +222,12 @@ export class Play {
     if (left <= 0) this.player.giveUp("You left the match: you did nothing for three minutes.");
   }
 
-  /** The slot of the page's own player; null before there is one. */
+  /**
+   * The slot of the page's own player; null before there is one. While the page joins again, it is
+   * the last one.
+   */
   get slot() {
-    return this.player.engine?.slot ?? null;
+    return (this.lastSlot = this.player.engine?.slot ?? this.lastSlot);
   }
 
   /** Whether the page's own player drives a tank. */
@@ -289,8 +291,9 @@ export class Play {
     return { eye, ahead, behind, field: this.settings.field };
   }
 
-  /** Puts the ears at the place of the camera. */
-  listenFrom({ eye, ahead }, sight) {
+  /** Notes how far the camera is from the eyes, and puts the ears at the place of the camera. */
+  seeFrom({ eye, ahead }, away, sight) {
+    this.away = away;
     this.sound.listen(eye, ahead, sight);
   }
 
@@ -336,31 +339,34 @@ export class Play {
     return Math.atan2(y, x) - this.keys.yaw;
   }
 
-  /** Shows health, weapon, and a hint where one is needed. */
+  /** What is true of the page's own player, for the store. */
+  facts() {
+    const { player } = this;
+    return {
+      slot: this.slot,
+      isJoined: player.isJoined,
+      isThere: player.isThere,
+      isSteered: this.isLocked || this.touch.isUsed || this.gamepad.isUsed,
+      weapon: WEAPONS[this.keys.weapon].name,
+      idleFor: this.idleFor ?? null,
+      warning: player.isJoined ? player.line.word(performance.now()) : "",
+    };
+  }
+
+  /** Shows health, weapon and score, and the network graph. */
   show() {
-    const { player, roster, keys } = this;
+    const { player, store, keys } = this;
     const now = performance.now();
-    const own = roster.players.get(this.slot);
+    const own = store.roster.players.get(this.slot);
     const { line } = player;
     if (player.isJoined && line.isDue(now)) line.sample(now, player.engine.stats());
     this.graph.draw(line);
-    put(this.lineWord, player.isJoined ? line.word(now) : "");
-    this.health.textContent = own ? String(own.health) : "–";
+    this.panel.classList.toggle("lost", !player.isJoined);
+    put(this.health, own ? String(own.health) : "–");
     this.health.dataset.level = own?.health > 60 ? "high" : own?.health > 30 ? "middle" : "low";
-    this.points.textContent = String(own?.score ?? 0);
-    this.weapon.textContent = WEAPONS[keys.weapon].name;
+    put(this.points, String(own?.score ?? 0));
+    put(this.weapon, WEAPONS[keys.weapon].name);
     this.panel.dataset.crosshair = this.settings.values.crosshair;
-    put(this.word, this.hint());
-  }
-
-  /** The hint that is needed most. */
-  hint() {
-    const { player } = this;
-    if (!player.isJoined) return player.own ? "Rejoining…" : "Joining…";
-    if (this.idleFor !== null) return `Still there? Move, or you leave the match in ${this.idleFor} s.`;
-    if (!player.isThere) return "You died. You come back in a moment.";
-    if (this.isLocked || this.touch.isUsed || this.gamepad.isUsed) return "";
-    return "Click to steer with the mouse. W A S D moves, Space jumps, C crouches, 1 2 3 choose a weapon, Enter chats, V shows the third person, Esc releases the mouse, ? shows all keys.";
   }
 
   /** Stops playing. */
@@ -372,8 +378,4 @@ export class Play {
     this.panel.hidden = true;
     document.body.classList.remove("play");
   }
-}
-
-function put(element, text) {
-  if (element.textContent !== text) element.textContent = text;
 }

@@ -58,7 +58,9 @@ export class Player {
    *   map of the match, to fetch its scene
    * @param {(info: object) => void} listener.told called with the server's `/info`
    * @param {() => void} listener.joined called when the player is in the match
-   * @param {() => void} listener.lost called when the connection was lost and another one is tried
+   * @param {(lost: {message: string, until: number}) => void} listener.lost called when the
+   *   connection was lost and another one is tried, with the reason of the loss and the time at
+   *   which the attempts end
    * @param {(ended: Ended) => void} listener.ended called when the player could not join, or is out
    *   of the match
    * @param {string} [token] a connect token, in hexadecimal
@@ -91,16 +93,16 @@ export class Player {
   /** Joins, and plays until the player is out of the match. */
   async run() {
     const timer = setInterval(() => this.playOn(), LOOK);
-    let lostAt = null;
+    let [lostAt, lostBy] = [null, null];
     let failures = 0;
     for (let wasIn = false; !this.isOver; ) {
       const ended = await this.runOnce(wasIn);
       if (this.isOver) break;
-      if (this.isJoined) [wasIn, lostAt] = [true, performance.now()];
+      if (this.isJoined) [wasIn, lostAt, lostBy] = [true, performance.now(), ended.short ?? ended.message];
       this.isJoined = false;
       const isHopeless = wasIn ? performance.now() - lostAt > REJOIN : ++failures >= ATTEMPTS;
       if (ended.isFinal || isHopeless) this.end(ended);
-      else this.listener.lost();
+      else if (wasIn) this.listener.lost({ message: lostBy.replace(/\.$/, ""), until: lostAt + REJOIN });
       if (!this.isOver) await new Promise((resolve) => setTimeout(resolve, AGAIN));
     }
     clearInterval(timer);
@@ -167,7 +169,8 @@ export class Player {
       else {
         // After a wrong password, the next attempt asks for the password again.
         if (!this.isJoined) forgetPassword();
-        this.cause = Object.assign(new Ended(`You are not in the match: ${event.why}.`), { isFinal: event.isFinal });
+        const short = event.why.endsWith("the server is shutting down") ? "The server shut down" : undefined;
+        this.cause = Object.assign(new Ended(`You are not in the match: ${event.why}.`), { isFinal: event.isFinal, short });
       }
     }
   }

@@ -3,7 +3,7 @@
  * module keeps the moment that is shown and the states around it.
  */
 
-import { WORDS_SHOWN } from "../match/roster.js";
+import { LONGEST } from "../tell/feeds.js";
 import { Branch, BranchView } from "./branch.js";
 import { players, shownBetween } from "./frames.js";
 import { Why } from "./why.js";
@@ -202,7 +202,7 @@ export class Replay {
   happened() {
     const { elsewhere, told: from } = this;
     [this.told, this.elsewhere] = [Math.floor(this.at), false];
-    return { elsewhere, events: this.eventsSince(from), news: this.newsSince(elsewhere ? from - WORDS_SHOWN * this.recording.tickRate : from) };
+    return { elsewhere, events: this.eventsSince(from), news: this.newsSince(elsewhere ? from - LONGEST * this.recording.tickRate : from) };
   }
 
   /** The events of the ticks after `from`, up to the one that is shown. */

@@ -44,13 +44,13 @@ pub(crate) const AT_REST: &str = "(async () => {
     return height();
 })()";
 
-/// Notes the page's words to its player, the health that it shows, and the arcs that point towards
+/// Notes the titles of the card in the middle, the health that it shows, and the arcs that point towards
 /// the origins of hits.
 const NOTE: &str = "(() => {
     globalThis.noted = { words: [], healths: [], arcs: 0 };
     const watch = (selector, note) => new MutationObserver(note).observe(
         document.querySelector(selector), { childList: true, characterData: true, subtree: true });
-    const [word, health] = ['.word', '[name=health]'].map((name) => '#play ' + name);
+    const [word, health] = ['#centre strong', '#play [name=health]'];
     const text = (selector) => document.querySelector(selector).textContent;
     watch(word, () => noted.words.push(text(word)));
     watch(health, () => noted.healths.push(Number(text(health))));
@@ -293,11 +293,12 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
     browser.evaluate(NOTE);
     let own = browser.evaluate("arena.play.slot").as_u64().unwrap();
     marksman.fire();
-    browser.wait_for("noted.words.some((word) => word.startsWith('You died'))");
+    browser.wait_for("noted.words.some((word) => word.startsWith('Bob killed you'))");
     browser.wait_for("arena.play.feedback.counts.suffered > 0 && noted.arcs > 0");
     browser.wait_for("noted.healths.some((health) => health < 100)");
-    browser
-        .wait_for(&format!("document.querySelector('#news').textContent.includes('Bob ▸ {name}')"));
+    browser.wait_for(&format!(
+        "document.querySelector('#kills').textContent.includes('Bob ▸ {name}')"
+    ));
     let by = u64::from(marksman.state(|state| state.own));
     let hurts = hurts(&running);
     assert!(hurts.iter().all(|&(player, source, _)| (player, source) == (own, by)), "{hurts:?}");

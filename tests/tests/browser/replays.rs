@@ -75,10 +75,11 @@ fn the_page_plays_a_recording_to_the_digests_of_the_server() {
             arena.replay.playing = true;
         })()",
     );
-    let told = "arena.roster.news.map(({ what, text }) => what + ' ' + text.split(': ').at(-1))";
-    browser.wait_for("arena.roster.news.length === 3");
-    let told = browser.evaluate(told);
-    assert!(told[0].as_str().is_some_and(|line| line.starts_with("kill ") && line.contains('▸')));
+    let lines = "[...document.querySelectorAll('#kills li, #news li')]
+        .map((line) => line.className + ' ' + line.textContent.split(': ').at(-1))";
+    browser.wait_for(&format!("{lines}.length === 3"));
+    let told = browser.evaluate(lines);
+    assert!(told[0].as_str().is_some_and(|line| line.starts_with("died ") && line.contains('▸')));
     assert_eq!([&told[1], &told[2]], ["said <b>well</b>", "announced a vote"]);
     browser.evaluate("arena.replay.playing = false; arena.replay.seek(890); 0");
     browser.wait_for("arena.replay.frames.has(890)");

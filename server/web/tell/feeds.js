@@ -1,0 +1,52 @@
+/** Three feeds: who killed whom, what was said, and events of the game. */
+
+/** Seconds for which a line of each feed is shown. */
+const SHOWN = { kills: 7, chat: 14, toasts: 4 };
+
+/** Lines that each feed shows at a time. */
+const LINES = { kills: 5, chat: 6, toasts: 3 };
+
+/** Seconds for which anything is shown. */
+export const LONGEST = SHOWN.chat;
+
+/**
+ * A line of a feed.
+ *
+ * @typedef {object} Said
+ * @property {string} what kind of entry of the log it is
+ * @property {string} text
+ */
+
+/** The text of an entry of the log. */
+function text({ what, name, by, means, line }) {
+  switch (what) {
+    case "died":
+      if (!by) return `${name} died`;
+      return means ? `${by} ▸ ${name} (${means})` : `${by} ▸ ${name}`;
+    case "left":
+      return `${name} left`;
+    case "said":
+      return `${name}: ${line}`;
+    case "game":
+      return line.replaceAll("_", " ");
+    default:
+      return line;
+  }
+}
+
+/** The latest lines of a feed, oldest first. */
+function latest(feed, belongs) {
+  return ({ log }, now) => {
+    const lines = log.entries.filter(({ what, at }) => belongs.includes(what) && at > now - SHOWN[feed]);
+    return lines.slice(-LINES[feed]).map((entry) => ({ what: entry.what, text: text(entry) }));
+  };
+}
+
+/** Who killed whom, and who left. */
+export const kills = latest("kills", ["died", "left"]);
+
+/** What players, the server and the page itself say. */
+export const chat = latest("chat", ["said", "announced", "page"]);
+
+/** Events of the game. */
+export const toasts = latest("toasts", ["game"]);
