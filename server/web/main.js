@@ -13,17 +13,19 @@ import { Renderer } from "./draw/renderer.js";
 import { CentreView } from "./hud/centre.js";
 import { Feeds } from "./hud/feeds.js";
 import { showFrames } from "./hud/frames.js";
-import { gameFacts, GameView } from "./hud/game.js";
+import { GameView } from "./hud/game.js";
 import { Legend } from "./hud/legend.js";
 import { Matches } from "./hud/matches.js";
 import { Operators } from "./hud/operators.js";
 import { Panels } from "./hud/panels.js";
 import { Recordings } from "./hud/recordings.js";
 import { ScoreView } from "./hud/score.js";
+import { RenamingView } from "./hud/renaming.js";
 import { Settings } from "./hud/settings.js";
 import { StatusView } from "./hud/status.js";
 import { Switches } from "./hud/switches.js";
 import { showTitle } from "./hud/title.js";
+import { WelcomeView } from "./hud/welcome.js";
 import { Layers } from "./layers/layers.js";
 import { unsupported } from "./link/keep_watching.js";
 import { Pace } from "./page/pace.js";
@@ -91,6 +93,8 @@ class Page {
     this.recordings = new Recordings({ isPlaying: () => this.play !== null, open: (opened) => this.openReplay(opened) });
     this.panels = new Panels();
     this.matches = new Matches();
+    this.welcome = new WelcomeView(store, this.settings, { play: () => this.join(this.settings.name), changed: () => this.tell() });
+    this.renaming = new RenamingView(() => this.join(this.settings.name));
     this.joining = document.querySelector("#join");
     this.joining.addEventListener("click", () => (this.play ? this.lookOn() : this.join(this.settings.name)));
     document.querySelector("#rewind").addEventListener("click", () => this.rewind());
@@ -168,6 +172,7 @@ class Page {
     this.store.mode = mode;
     document.body.classList.toggle("replay", mode === "replay");
     this.joining.textContent = mode === "play" ? "Leave" : "Play";
+    this.panels.play(false);
     this.view.shown = [];
     this.operators.forget();
     this.begin();
@@ -184,14 +189,26 @@ class Page {
     this.change("play");
     this.view.followed = null;
     this.joining.blur();
-    this.current = new Playing(name, this, (why) => {
-      this.watching.farewell = why;
-      this.lookOn();
+    this.panels.play(true);
+    this.current = new Playing(name, this, {
+      ended: (why, wasIn) => this.ended(why, wasIn),
+      scores: (isHeld) => this.panels.hold(isHeld),
+      again: () => this.join(this.settings.name),
+      leave: () => this.lookOn(),
     });
+  }
+
+  /** Watches, because the player is out of the match or could not join. */
+  ended(why, wasIn) {
+    this.watching.farewell = why;
+    this.store.refused = wasIn ? "" : why;
+    this.store.wantsToWatch = wasIn;
+    this.watch();
   }
 
   /** Leaves the match and watches it as a spectator. */
   lookOn() {
+    this.store.wantsToWatch = true;
     this.watch();
   }
 
@@ -240,11 +257,11 @@ class Page {
 
   /** Applies the server's description of itself. */
   learn(info) {
-    this.info = { ...this.info, ...info };
+    this.info = this.store.server = { ...this.info, ...info };
     this.matches.show(info);
-    this.store.forOperators = this.info.for_operators ?? null;
     // A page that is not for operators requests and shows no metrics.
-    document.body.classList.toggle("public", this.store.forOperators === false);
+    document.body.classList.toggle("public", this.info.for_operators === false);
+    this.panels.begin(this.info.for_operators === true);
   }
 
   /** Fetches the scene of a map, unless it is already shown. */
@@ -288,10 +305,14 @@ class Page {
 
   /** Tells what is true now. */
   tell() {
+    this.store.chosenName = this.settings.name;
     const told = tell(this.store, performance.now());
     this.status.show(told);
     this.centre.show(told);
     this.feeds.show(told);
+    this.game.show(told);
+    this.welcome.show(told);
+    this.renaming.show(told);
   }
 
   updateTables() {
@@ -300,9 +321,8 @@ class Page {
     // A hidden page draws nothing, but its clock goes on.
     if (document.hidden) this.advance(performance.now() / 1000, TABLES_EVERY / 1000);
     else this.score.show(this.roster, this.play ? this.play.slot : this.view.followed);
-    this.game.show(gameFacts(this.current.history ?? null, this.view.followed));
     this.operators.show(this.shown.length, this.newestTick() ?? this.store.tick);
-    this.current.show?.();
+    this.current.show();
     this.tell();
   }
 }

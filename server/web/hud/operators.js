@@ -31,7 +31,7 @@ export class Operators {
    */
   run() {
     setTimeout(() => {
-      if (!document.hidden && this.store.forOperators && this.store.line.state === "live") this.metrics.ask();
+      if (!document.hidden && this.store.server?.for_operators && this.store.line.state === "live") this.metrics.ask();
       this.run();
     }, METRICS_EVERY - (Date.now() % METRICS_EVERY));
   }

@@ -1,5 +1,7 @@
 /** The settings of a player: name, mouse, view and sound. The browser remembers them. */
 
+import { remember, remembered } from "./remembered.js";
+
 const MEMORY = "arena settings";
 
 /**
@@ -9,14 +11,6 @@ const MEMORY = "arena settings";
  */
 const FIRST = { mouse: 0.22, field: 74, volume: 0.6, crosshair: "dot", bob: false };
 
-function remembered() {
-  try {
-    return JSON.parse(localStorage.getItem(MEMORY)) ?? {};
-  } catch {
-    return {};
-  }
-}
-
 /** The value of a control. */
 function said(control, otherwise) {
   if (control.type === "range") return Number(control.value);
@@ -24,28 +18,34 @@ function said(control, otherwise) {
   return control.value.trim() || otherwise;
 }
 
-/** The settings, in the panel of the keys. */
+function write(control, value) {
+  if (control.type === "checkbox") control.checked = value;
+  else control.value = value;
+}
+
+/** The settings, in the panel of the keys and in further controls. */
 export class Settings {
   constructor() {
-    const name = `guest ${Math.floor(Math.random() * 900 + 100)}`;
-    this.values = { name, ...FIRST, ...remembered() };
-    this.form = document.querySelector("#settings");
-    for (const control of this.form.elements) {
-      if (control.type === "checkbox") control.checked = this.values[control.name];
-      else control.value = this.values[control.name];
-      control.addEventListener("input", () => this.set(control.name, said(control, name)));
-    }
-    this.form.addEventListener("submit", (event) => event.preventDefault());
+    this.guest = `guest ${Math.floor(Math.random() * 900 + 100)}`;
+    this.values = { name: this.guest, ...FIRST, ...remembered(MEMORY) };
+    this.controls = [];
+    const form = document.querySelector("#settings");
+    for (const control of form.elements) if (control.name) this.bind(control);
+    form.addEventListener("submit", (event) => event.preventDefault());
   }
 
-  /** Sets one setting. */
-  set(name, value) {
+  /** Lets a control show and set the setting of its name. */
+  bind(control) {
+    this.controls.push(control);
+    write(control, this.values[control.name]);
+    control.addEventListener("input", () => this.set(control.name, said(control, this.guest), control));
+  }
+
+  /** Sets one setting, by a control or by a command. */
+  set(name, value, by = null) {
     this.values[name] = value;
-    try {
-      localStorage.setItem(MEMORY, JSON.stringify(this.values));
-    } catch {
-      // The browser refuses to store data, so the settings are not remembered.
-    }
+    for (const control of this.controls) if (control.name === name && control !== by) write(control, value);
+    remember(MEMORY, this.values);
   }
 
   /** The name to play under. */

@@ -1,7 +1,9 @@
 /** A page that plays: the page's own player, and what is true of it. */
 
+import { NO_VALUES } from "../match/values.js";
 import { playersOf } from "../match/scene.js";
 import { Play } from "../play/play.js";
+import { commands } from "../tell/typed.js";
 
 /** One player, from joining to leaving. */
 export class Playing {
@@ -15,11 +17,18 @@ export class Playing {
    * @param {(info: object) => void} page.learn applies the server's `/info`
    * @param {() => void} page.begin forgets what was drawn, for another world
    * @param {(line: import("../store/store.js").Line) => void} page.tellLine notes the line's state
-   * @param {(why: string) => void} ended called when the player is out of the match, or cannot join
+   * @param {object} acts
+   * @param {(why: string, wasIn: boolean) => void} acts.ended called when the player is out of the
+   *   match, or could not join
+   * @param {(isHeld: boolean) => void} acts.scores shows the scores while a key is held
+   * @param {() => void} acts.again joins again under the chosen name
+   * @param {() => void} acts.leave leaves the match
    */
-  constructor(name, page, ended) {
-    this.page = page;
+  constructor(name, page, acts) {
+    Object.assign(this, { page, acts });
     const { store } = page;
+    /** Whether the player has been in the match. */
+    this.wasIn = false;
     store.own = { name, slot: null, isJoined: false, isThere: false, isSteered: false, weapon: "", idleFor: null, warning: "", death: null };
     page.tellLine({ state: "connecting" });
     this.play = new Play(name, page.settings, page.picture, store, {
@@ -28,14 +37,17 @@ export class Playing {
         page.begin();
         return page.prepare(info);
       },
-      told: ({ for_operators, name, motd, tick_rate }) => {
+      told: ({ for_operators, name, motd, votes, tick_rate }) => {
         store.tickRate = tick_rate;
-        page.learn({ for_operators, name, motd });
+        page.learn({ for_operators, name, motd, votes });
       },
-      joined: () => page.tellLine({ state: "live" }),
+      joined: () => {
+        this.wasIn = true;
+        page.tellLine({ state: "live" });
+      },
       lost: ({ message, until }) => page.tellLine({ state: "rejoining", message, until }),
-      ended: ({ message, advice }) => ended([message, advice].filter(Boolean).join(" ")),
-    });
+      ended: ({ message, advice }) => acts.ended([message, advice].filter(Boolean).join(" "), this.wasIn),
+    }, { command: (act, rest) => this.command(act, rest), scores: acts.scores });
     /** The tick that is shown; null before there is one. */
     this.tick = null;
   }
@@ -62,9 +74,32 @@ export class Playing {
     return view;
   }
 
+  /** Carries a typed command out. Returns why it cannot, or null. */
+  command(act, rest) {
+    const { page, acts } = this;
+    const note = (text) => page.store.log.note(text, performance.now() / 1000);
+    if (act === "help") note(commands(page.store.server?.votes ?? []).join("\n"));
+    else if (act === "again") acts.again();
+    else if (act === "leave") acts.leave();
+    else return this.rename(rest, note);
+    return null;
+  }
+
+  /** Chooses the name under which the player joins next. */
+  rename(name, note) {
+    if (!name) return "Type the name after /name.";
+    const fault = this.play.player.engine?.faultOfName(name);
+    if (fault) return fault;
+    const { settings, store } = this.page;
+    settings.set("name", name);
+    if (name !== store.own.name) note(`You are ${name} when you join next. /again joins again at once; your score begins at 0.`);
+    return null;
+  }
+
   /** Draws what belongs to the player alone. */
   show() {
     this.play.show();
+    this.page.store.values = (this.play.player.isJoined && this.play.player.engine.values()) || NO_VALUES;
   }
 
   /** Leaves the match. */

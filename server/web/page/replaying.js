@@ -18,6 +18,8 @@ export class Replaying {
    */
   constructor(opened, atEnd, page, goLive) {
     this.page = page;
+    /** The phase of the round that was entered last. */
+    this.round = null;
     this.replay = new Replay(opened, (message) => page.fail(message), atEnd);
     const { map, hash, tickRate } = opened.recording;
     page.store.tickRate = tickRate;
@@ -52,8 +54,19 @@ export class Replaying {
     }
     layers.effects.waiting.push(...events);
     for (const { ago, ...event } of news) store.happen(event, now - ago);
+    this.enterRound();
     this.answerLayers();
     return { tick, shown: replay.shown() };
+  }
+
+  /** Enters the phase of the round that is shown, also after a jump. */
+  enterRound() {
+    const round = this.replay.round();
+    if (round === this.round) return;
+    this.round = round;
+    const { store } = this.page;
+    if (round) store.round.enter({ phase: round[1], ends: round[2], next: round[3] }, store.roster);
+    else store.round.reset();
   }
 
   /** Gives the layers what the simulation in the page has computed for them. */

@@ -26,8 +26,6 @@ export class View {
     this.wanted = null;
     /** @type {import("../match/motion.js").Shown[]} */
     this.shown = [];
-    /** The slot of the player who is followed, if any. */
-    this.followed = null;
     /** The matrix of the last picture; null before the first. */
     this.matrix = null;
     this.switches.showView(this.camera.mode);
@@ -53,6 +51,15 @@ export class View {
     this.camera.frame(scene.bounds, scene.polygons);
     this.layers.forgetMap();
     return true;
+  }
+
+  /** The slot of the player who is followed, if any. */
+  get followed() {
+    return this.store.followed;
+  }
+
+  set followed(slot) {
+    this.store.followed = slot;
   }
 
   /** Changes the view. The view that follows a player takes the best player by default. */

@@ -3,6 +3,7 @@
 import { Watcher } from "../link/keep_watching.js";
 import { MatchClock } from "../match/clock.js";
 import { Motion } from "../match/motion.js";
+import { valuesOf } from "../match/values.js";
 
 /** The match as spectators see it. */
 export class Watching {
@@ -82,5 +83,10 @@ export class Watching {
     if (tick === null) return null;
     this.store.advance(tick, now);
     return { tick, shown: this.motion.at(tick) };
+  }
+
+  /** Reads the values of the game that are known. */
+  show() {
+    this.store.values = valuesOf(this.history, this.store.followed);
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import { add, scale } from "../draw/algebra.js";
+import { Chat } from "../hud/chat.js";
 import { put } from "../hud/put.js";
 import { isTyping } from "../hud/typing.js";
 import { Feedback } from "./feedback.js";
@@ -61,9 +62,13 @@ export class Play {
    * @param {HTMLCanvasElement} picture
    * @param {import("../store/store.js").Store} store takes the events of the match
    * @param {object} listener as for `Player`
+   * @param {object} acts what a player can also do
+   * @param {(act: string, rest: string) => ?string} acts.command carries a typed command out;
+   *   returns why it cannot
+   * @param {(isHeld: boolean) => void} acts.scores shows the scores while a key is held
    */
-  constructor(name, settings, picture, store, listener) {
-    Object.assign(this, { settings, picture, store });
+  constructor(name, settings, picture, store, listener, acts) {
+    Object.assign(this, { settings, picture, store, acts });
     this.keys = new Keys();
     this.player = new Player(name, this.keys, listener, new URLSearchParams(location.search).get("token") ?? "");
     this.lastSlot = null;
@@ -77,7 +82,12 @@ export class Play {
     this.health = this.panel.querySelector("[name=health]");
     this.weapon = this.panel.querySelector("[name=weapon]");
     this.points = this.panel.querySelector("[name=score]");
-    this.chat = this.panel.querySelector("input");
+    this.chat = new Chat({
+      say: (line) => this.say(line),
+      act: acts.command,
+      votes: () => store.server?.votes ?? [],
+      done: () => picture.focus(),
+    });
     this.sound = new Sound(() => settings.values.volume);
     this.noises = new Noises(this.sound);
     this.feedback = new Feedback(this.panel);
@@ -101,7 +111,11 @@ export class Play {
     hear(window, "keydown", (event) => this.key(event, true), true);
     hear(window, "keyup", (event) => this.key(event, false), true);
     hear(window, "pointerup", () => this.sound.wake(), true);
-    hear(window, "blur", () => this.keys.release());
+    hear(window, "blur", () => {
+      this.keys.release();
+      this.acts.scores(false);
+    });
+    hear(this.chat.field, "input", () => this.chat.typed());
     hear(picture, "pointerdown", (event) => this.pointer(event, true), true);
     hear(picture, "pointerup", (event) => this.pointer(event, false), true);
     // With several buttons, pointer events come only for the first press and the last release.
@@ -134,12 +148,14 @@ export class Play {
 
   key(event, isDown) {
     this.sound.wake();
-    if (event.target === this.chat) return this.type(event, isDown);
+    if (event.target === this.chat.field) return this.type(event, isDown);
+    if (event.code === "Tab" && !isDown) this.acts.scores(false);
     // A release always counts, even while Alt or Meta is held.
     if (isDown && (event.metaKey || event.altKey || isTyping(event.target))) return;
     event.stopImmediatePropagation();
     // A control that has the focus keeps its keys.
     const isFree = event.target === document.body || event.target === this.picture;
+    if (!isFree && isDown && event.code === "Escape") this.picture.focus();
     if (!isFree && isDown) return;
     if (isDown && !event.repeat && this.act(event)) event.preventDefault();
     else if (this.keys.key(event.code, isDown)) event.preventDefault();
@@ -150,7 +166,9 @@ export class Play {
     if (code === "Enter") this.speak();
     else if (code === "KeyV") this.lookFromOutside();
     else if (code === "KeyN") this.graph.toggle();
-    else if (code === "Tab") document.querySelector("#score").toggleAttribute("open");
+    else if (code === "Tab") this.acts.scores(true);
+    // The browser keeps the key that releases the mouse, so this is a press after that one.
+    else if (code === "Escape") document.querySelector("#join").focus();
     else if (code === "Slash" || key === "?") this.help();
     else return false;
     return true;
@@ -165,8 +183,7 @@ export class Play {
   /** Opens the line of chat. */
   speak() {
     this.keys.release();
-    this.chat.hidden = false;
-    this.chat.focus();
+    this.chat.open();
   }
 
   /** Changes between the first and the third person. */
@@ -175,16 +192,15 @@ export class Play {
   }
 
   type(event, isDown) {
-    event.stopPropagation();
     this.keys.used();
-    // An input method uses this key to end a word.
-    if (event.isComposing) return;
-    if (!isDown || (event.key !== "Enter" && event.key !== "Escape")) return;
-    const line = this.chat.value.trim();
-    if (event.key === "Enter" && line) this.player.engine?.say(line);
-    this.chat.value = "";
-    this.chat.hidden = true;
-    this.picture.focus();
+    if (isDown) this.chat.key(event);
+    else event.stopPropagation();
+  }
+
+  /** Says a line to all. Returns why it cannot, or null. */
+  say(line) {
+    if (!this.player.isJoined) return "You are not in the match at the moment. Press Enter again once you are.";
+    return this.player.engine.say(line);
   }
 
   /**
@@ -375,6 +391,8 @@ export class Play {
     this.listening.abort();
     this.sound.close();
     if (this.isLocked) document.exitPointerLock();
+    this.chat.close();
+    this.acts.scores(false);
     this.panel.hidden = true;
     document.body.classList.remove("play");
   }

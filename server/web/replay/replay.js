@@ -221,7 +221,7 @@ export class Replay {
     const isNew = ([tick]) => tick > from && tick <= this.at;
     const ago = (tick) => (this.at - tick) / this.recording.tickRate;
     const who = (slot) => this.playersBefore.find((player) => player.slot === slot) ?? { slot: -1 };
-    const died = this.deaths.filter(isNew).map(([tick, slot, by]) => ({ event: "died", player: who(slot), by: who(by), ago: ago(tick) }));
+    const died = this.deaths.filter(isNew).map(([tick, slot, by, means]) => ({ event: "died", player: who(slot), by: who(by), means, ago: ago(tick) }));
     const said = chat.filter(isNew).map(([tick, slot, line]) => ({ ...(slot === null ? { event: "announced", line } : { event: "said", player: who(slot), line }), ago: ago(tick) }));
     // Oldest first, which is the order on the screen.
     return [...died, ...said].sort((one, other) => other.ago - one.ago);
@@ -244,6 +244,15 @@ export class Replay {
     const known = ({ slot }) => ({ deaths: isWhole ? (deaths.get(slot) ?? 0) : null, name: named.get(slot)?.name });
     this.playersBefore = players(frame.numbers).map((player) => ({ ...player, ...known(player) }));
     return this.playersBefore;
+  }
+
+  /**
+   * The phase that the round is in now, when it ends and the next map; null if it is not known.
+   *
+   * @returns {?[number, string, number, string]} with the tick in which the phase began at its front
+   */
+  round() {
+    return this.recording.rounds?.findLast(([tick]) => tick <= this.at) ?? null;
   }
 
   /** The contact points of props in the tick that is shown. */

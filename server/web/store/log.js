@@ -47,7 +47,7 @@ export class Log {
     if (what === "said") this.push({ ...of, line });
     if (what !== "died") return;
     const killer = by && by !== player ? by : null;
-    this.push({ ...of, by: killer?.name ?? null, bySlot: killer?.slot, means: event.means ?? null });
+    this.push({ ...of, by: killer?.name ?? null, bySlot: killer?.slot, means: event.means || null });
   }
 
   /** Adds a line of the page itself. */

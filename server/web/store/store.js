@@ -4,6 +4,7 @@
  * decides from it what is told, and where.
  */
 
+import { NO_VALUES } from "../match/values.js";
 import { Log } from "./log.js";
 import { Roster } from "./roster.js";
 import { Round } from "./round.js";
@@ -62,10 +63,16 @@ export class Store {
     this.own = null;
     /** @type {"watch" | "play" | "replay"} what the page does */
     this.mode = "watch";
-    /** Whether the page was given to operators; null until the server has said so. */
-    this.forOperators = null;
-    /** The values that the game replicates: those of the match, and of one player. */
-    this.values = [];
+    /** The slot of the player whom a spectator follows, if any. */
+    this.followed = null;
+    /** What the server says about itself at `/info`; null until it has. */
+    this.server = null;
+    /** The name that the visitor has chosen to play under. */
+    this.chosenName = "";
+    /** Whether the visitor wants to watch, and why the server refused them as a player. */
+    [this.wantsToWatch, this.refused] = [false, ""];
+    /** @type {import("../match/values.js").Values} the values that the game replicates */
+    this.values = NO_VALUES;
     this.waiting = [];
     this.forget();
   }
@@ -75,7 +82,7 @@ export class Store {
     this.roster.reset();
     this.round.reset();
     this.log.reset();
-    [this.waiting, this.values, this.tick] = [[], [], null];
+    [this.waiting, this.values, this.tick] = [[], NO_VALUES, null];
     /** Deaths that wait for a return: their ticks by slot. Seconds until a dead player is back. */
     [this.deaths, this.wait] = [new Map(), USUAL_WAIT];
     if (this.own) this.own.death = null;
@@ -116,7 +123,7 @@ export class Store {
     if (tick === undefined) return;
     this.deaths.set(slot, tick);
     if (!this.own || slot !== this.own.slot) return;
-    this.own.death = { by: by && by !== player ? by.name : null, means: means ?? null, tick };
+    this.own.death = { by: by && by !== player ? by.name : null, means: means || null, tick };
   }
 
   /** Learns from a return how long the dead wait in this match. */

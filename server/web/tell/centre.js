@@ -2,9 +2,6 @@
 
 import { result } from "./round.js";
 
-/** The names of what kills, as the protocol writes them. */
-const MEANS = { ray: "ray", rocket: "rocket", grenade: "grenade" };
-
 /**
  * @typedef {object} Card
  * @property {"result" | "death"} kind
@@ -21,8 +18,9 @@ function death(store) {
   const { own } = store;
   if (!plays(store) || own.isThere || !own.death) return null;
   const { by, means, tick } = own.death;
-  const weapon = MEANS[means] ? `, with a ${MEANS[means]}` : "";
-  const title = by ? `${by} killed you${weapon}` : `You killed yourself${weapon}`;
+  const weapon = means && means.replaceAll(/[_.-]/g, " ");
+  const withIt = weapon ? ` with ${/^[aeiou]/i.test(weapon) ? "an" : "a"} ${weapon}` : "";
+  const title = by ? `${by} killed you${withIt}` : withIt ? `You killed yourself${withIt}` : "You died";
   const seconds = Math.ceil(store.untilReturn(tick));
   return { kind: "death", title, lines: [seconds > 0 ? `You are back in ${seconds} s` : "You are back in a moment"] };
 }

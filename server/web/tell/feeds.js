@@ -22,7 +22,7 @@ function text({ what, name, by, means, line }) {
   switch (what) {
     case "died":
       if (!by) return `${name} died`;
-      return means ? `${by} ▸ ${name} (${means})` : `${by} ▸ ${name}`;
+      return means ? `${by} ▸ ${name} (${means.replaceAll(/[_.-]/g, " ")})` : `${by} ▸ ${name}`;
     case "left":
       return `${name} left`;
     case "said":

@@ -23,12 +23,12 @@ function left({ round, tick, tickRate }) {
 export function clock(store) {
   const { round, roster } = store;
   const seconds = left(store);
-  const isEmpty = roster.players.size === 0;
+  if (round.phase === null) return null;
   if (round.phase === "intermission") return "Round over";
-  if (round.phase === "warm-up") return seconds === null || isEmpty ? "Waiting for players" : `Warm-up ${minutes(seconds)}`;
-  if (round.phase !== "playing" || seconds === null) return null;
-  // Without players the round begins again with the next player.
-  return isEmpty ? "Waiting for players" : minutes(seconds);
+  // Without players no phase ends: it begins again with the next player.
+  if (roster.players.size === 0) return "Waiting for players";
+  const time = seconds === null ? null : minutes(seconds);
+  return round.phase === "warm-up" ? `Warm-up ${time ?? ""}`.trim() : time;
 }
 
 /** "1st", "2nd", "3rd", "4th" and so on. */

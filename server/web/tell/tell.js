@@ -7,7 +7,10 @@
 import { centre, hint, warning } from "./centre.js";
 import { chat, kills, toasts } from "./feeds.js";
 import { chip, trouble } from "./line.js";
+import { renaming } from "./renaming.js";
 import { clock } from "./round.js";
+import { values } from "./values.js";
+import { welcome } from "./welcome.js";
 
 /**
  * @typedef {object} Told
@@ -21,6 +24,9 @@ import { clock } from "./round.js";
  * @property {import("./feeds.js").Said[]} kills
  * @property {import("./feeds.js").Said[]} chat
  * @property {import("./feeds.js").Said[]} toasts
+ * @property {?import("./welcome.js").Welcome} welcome the card on which the page opens
+ * @property {string} renaming beside the name of a player who has chosen another
+ * @property {ReturnType<typeof values>} values of the game
  */
 
 /**
@@ -39,5 +45,8 @@ export function tell(store, now) {
     kills: kills(store, now / 1000),
     chat: chat(store, now / 1000),
     toasts: toasts(store, now / 1000),
+    welcome: welcome(store),
+    renaming: renaming(store),
+    values: values(store),
   };
 }

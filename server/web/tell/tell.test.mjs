@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { Store } from "../store/store.js";
 import { tell } from "./tell.js";
+import { commands, decide, Pace } from "./typed.js";
 
 const ANN = { slot: 3, generation: 1 };
 const BOB = { slot: 5, generation: 1 };
@@ -82,7 +83,8 @@ test("the clock shows the warm-up, the time that is left, and who is waited for"
   assert.equal(tell(store, 0).clock, "0:00");
   store.happen({ event: "left", tick: 61, player: ANN }, 0);
   assert.equal(tell(store, 0).clock, "Waiting for players");
-  store.happen({ event: "round", tick: 60, phase: "playing", ends: null }, 0);
+  store.happen({ event: "joined", tick: 62, player: BOB, name: "Bob" }, 0);
+  store.happen({ event: "round", tick: 62, phase: "playing", ends: null }, 0);
   assert.equal(tell(store, 0).clock, null, "a round without end has no clock");
 });
 
@@ -119,7 +121,7 @@ test("a death tells who, by what, and how long until the return", () => {
   const store = play(storeOf({ Ann: [ANN, 0], Bob: [BOB, 0] }));
   store.happen({ event: "died", tick: 60, player: ANN, by: BOB, means: "rocket" }, 0);
   store.own.isThere = false;
-  assert.deepEqual(tell(store, 0).centre, { kind: "death", title: "Bob killed you, with a rocket", lines: ["You are back in 2 s"] });
+  assert.deepEqual(tell(store, 0).centre, { kind: "death", title: "Bob killed you with a rocket", lines: ["You are back in 2 s"] });
   store.tick = 300;
   assert.deepEqual(tell(store, 0).centre.lines, ["You are back in a moment"]);
   // The match shows how long the dead wait.
@@ -127,7 +129,7 @@ test("a death tells who, by what, and how long until the return", () => {
   assert.equal(store.own.death, null);
   store.tick = 400;
   store.happen({ event: "died", tick: 400, player: ANN, by: ANN }, 0);
-  assert.deepEqual(tell(store, 0).centre, { kind: "death", title: "You killed yourself", lines: ["You are back in 5 s"] });
+  assert.deepEqual(tell(store, 0).centre, { kind: "death", title: "You died", lines: ["You are back in 5 s"] });
   // The result of the round comes before it.
   store.happen({ event: "round", tick: 401, phase: "intermission", ends: 0 }, 0);
   assert.equal(tell(store, 0).centre.kind, "result");
@@ -164,4 +166,68 @@ test("a player gets the hint that is needed most", () => {
   assert.match(tell(store, 0).hint, /^Still there\?.*12 s/);
   store.own.isJoined = false;
   assert.equal(tell(store, 0).hint, "Joining…");
+});
+
+test("a command is carried out, an unknown one is refused, and all else is said", () => {
+  assert.deepEqual(decide("hello /help", []), { say: "hello /help" });
+  assert.deepEqual(decide("/name  Bob B ", []), { act: "name", rest: "Bob B" });
+  assert.deepEqual(decide("/help", []), { act: "help", rest: "" });
+  assert.match(decide("/foo bar", []).refused, /\/foo is unknown.*\/help/);
+  // Without votes the server would say these lines to all.
+  assert.ok("refused" in decide("/yes", []) && "refused" in decide("/votemap arena", ["kick"]));
+  assert.deepEqual(decide("/votemap arena", ["map"]), { say: "/votemap arena" });
+  assert.deepEqual(decide("/no", ["kick"]), { say: "/no" });
+});
+
+test("the commands are listed, those of votes only where the server allows the vote", () => {
+  const verbs = (votes, begun) => commands(votes, begun).map((line) => line.split(/[ ,]/)[0]);
+  assert.deepEqual(verbs([]), ["/help", "/name", "/again", "/leave"]);
+  assert.deepEqual(verbs(["map"], "/vote"), ["/votemap"]);
+  assert.deepEqual(verbs(["map", "kick"], "/y"), ["/yes"]);
+  assert.deepEqual(verbs([], "/name Bo"), ["/name"]);
+});
+
+test("lines that the server would drop as too fast are held back", () => {
+  const pace = new Pace();
+  for (let i = 0; i < 5; i++) assert.equal(pace.take(10_000), null);
+  assert.match(pace.take(10_500), /^Too fast/);
+  assert.equal(pace.take(11_100), null);
+  assert.match(pace.take(11_200), /^Too fast/);
+});
+
+test("the page opens on a card with a name and Play, unless the visitor wants to watch", () => {
+  const store = new Store();
+  store.server = { name: "Castle", map: "warren", players: 3, max_players: 16 };
+  assert.deepEqual(tell(store, 0).welcome, { title: "Castle", detail: "warren · 3 of 16 players", fault: "" });
+  store.refused = "You cannot join: a name must have at most 24 characters.";
+  assert.match(tell(store, 0).welcome.fault, /24 characters/);
+  const shows = (change) => tell(Object.assign(new Store(), change), 0).welcome !== null;
+  assert.equal(shows({ wantsToWatch: true }), false);
+  assert.equal(shows({ mode: "replay" }), false);
+  // Trouble is told in the same place.
+  assert.equal(shows({ line: { state: "lost", message: "The server does not answer.", retryAt: 0 } }), false);
+});
+
+test("a player who has chosen another name is told when it counts", () => {
+  const store = play(storeOf({ Ann: [ANN, 0] }));
+  store.chosenName = "Ann";
+  assert.equal(tell(store, 0).renaming, "");
+  store.chosenName = "Bea";
+  assert.match(tell(store, 0).renaming, /^You are Ann until you join again/);
+});
+
+test("values of a game are shown as their names and ranges declare them", () => {
+  const store = storeOf({ Ann: [ANN, 0] });
+  const range = { least: 0, most: 200 };
+  store.values = {
+    match: [{ name: "hill_seconds", value: 65, ...range }, { name: "hill.holder", value: -1, least: -1, most: 31 }],
+    own: [{ name: "has_flag", value: 1, least: 0, most: 1 }, { name: "seconds", value: 5, ...range }],
+  };
+  store.followed = 3;
+  assert.deepEqual(tell(store, 0).values, {
+    match: [{ name: "hill", text: "1:05" }, { name: "hill holder", text: "-1" }],
+    own: [{ name: "has flag", text: "yes" }, { name: "time", text: "0:05" }],
+    of: "Ann",
+  });
+  assert.equal(tell(play(store), 0).values.of, "");
 });

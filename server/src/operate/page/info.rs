@@ -7,6 +7,7 @@ use crate::door::public_endpoint::Family;
 use crate::matches::match_handle::MatchHandle;
 use crate::matches::match_handle::who_may_see::Viewer;
 use crate::matches::recording;
+use crate::matches::rounds::options::Vote;
 use crate::operate::page::{All, Pages};
 
 /// `/info`: the facts about the server that a program needs before it joins or lists it.
@@ -33,6 +34,8 @@ pub(super) struct Info {
     max_players: u16,
     /// Places for spectators. If there are none, no page can show the match.
     max_spectators: u16,
+    /// The votes that players may call. Without any, lines that begin with `/` are chat.
+    votes: Vec<Vote>,
     /// Whether players and spectators need a password.
     password: bool,
     /// The host that players join. `None` if it is the host of this page.
@@ -146,6 +149,7 @@ fn of(pages: &PageState, all: &AllPages, viewer: Viewer) -> Info {
         players: players(game, viewer),
         max_players: match_info.player_limit,
         max_spectators: game.access.max_spectators,
+        votes: game.rounds.allowed.clone(),
         password: game.access.admittance.asks(),
         host: address.host,
         port: address.port,

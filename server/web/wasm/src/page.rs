@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use obsp_proto::control::PlayerName;
 use obsp_recording::{Recording, Said};
 
 use crate::branch::Change;
@@ -255,10 +256,28 @@ impl Page {
         self.output = self.player.as_ref().map(Player::stats).unwrap_or_default().into_bytes();
     }
 
-    /// Sends the input as a line of chat to all players.
+    /// Outputs the values that the game replicates to the page's own player.
+    pub fn values(&mut self, now: f64) {
+        let values = self.player.as_ref().map(|player| player.values(now));
+        self.output = values.unwrap_or_else(|| "null".to_owned()).into_bytes();
+    }
+
+    /// Checks the input as the name of a player; false if no server would take it.
+    pub fn check_name(&mut self) -> bool {
+        match PlayerName::new(&String::from_utf8_lossy(&self.input)) {
+            Ok(_) => true,
+            Err(error) => self.failed(&error.to_string()),
+        }
+    }
+
+    /// Sends the input as a line of chat to all players; false if no server would take it.
     pub fn say(&mut self) -> bool {
         let line = String::from_utf8_lossy(&self.input).into_owned();
-        self.player.as_mut().is_some_and(|player| player.say(&line))
+        match self.player.as_mut().map(|player| player.say(&line)) {
+            Some(Ok(())) => true,
+            Some(Err(why)) => self.failed(&why),
+            None => self.failed("nobody plays"),
+        }
     }
 
     /// Leaves the match.

@@ -10,6 +10,7 @@ use obsp_proto::schema::Schema;
 use obsp_sim::{Buttons, Command, EntityId};
 
 use crate::json;
+use crate::values;
 use crate::view;
 
 /// A player in a match.
@@ -180,9 +181,22 @@ impl Player {
         )
     }
 
-    /// Sends a line of chat to all players; false if no server would take it.
-    pub fn say(&mut self, line: &str) -> bool {
-        ChatLine::new(line).map(|line| self.client.say(line)).is_ok()
+    /// The values that the game replicates to this player, as JSON; `null` before the match is
+    /// known.
+    pub fn values(&self, now: f64) -> String {
+        let hello = self.client.session().hello();
+        let values = hello.map(|hello| values::to_json(&hello.schema, self.client.view(time(now))));
+        values.unwrap_or_else(|| "null".to_owned())
+    }
+
+    /// Sends a line of chat to all players.
+    ///
+    /// # Errors
+    /// The reason why no server would take the line.
+    pub fn say(&mut self, line: &str) -> Result<(), String> {
+        let line = ChatLine::new(line).map_err(|error| error.to_string())?;
+        self.client.say(line);
+        Ok(())
     }
 
     /// Leaves the match.

@@ -93,7 +93,21 @@ pub extern "C" fn stats() {
     with(Page::stats);
 }
 
-/// Sends the input as a line of chat to all players. Returns false if no server would take it.
+/// Outputs the values that the game replicates to the page's own player, as JSON.
+#[unsafe(no_mangle)]
+pub extern "C" fn values(now: f64) {
+    with(|page| page.values(now));
+}
+
+/// Checks the input as the name of a player. Returns false, and outputs why, if no server would
+/// take it.
+#[unsafe(no_mangle)]
+pub extern "C" fn check_name() -> bool {
+    with(Page::check_name)
+}
+
+/// Sends the input as a line of chat to all players. Returns false, and outputs why, if no server
+/// would take it.
 #[unsafe(no_mangle)]
 pub extern "C" fn say() -> bool {
     with(Page::say)

@@ -1,0 +1,53 @@
+/** Draws the card on which the page opens. */
+
+import { put } from "./put.js";
+import { remember, remembered } from "./remembered.js";
+
+const MEMORY = "arena welcome";
+
+/** The card with a name and Play. */
+export class WelcomeView {
+  /**
+   * @param {import("../store/store.js").Store} store
+   * @param {import("./settings.js").Settings} settings
+   * @param {object} acts
+   * @param {() => void} acts.play joins the match
+   * @param {() => void} acts.changed called when the visitor wants to watch
+   */
+  constructor(store, settings, acts) {
+    this.card = document.querySelector("#welcome");
+    this.title = this.card.querySelector("strong");
+    this.detail = this.card.querySelector("small");
+    this.fault = this.card.querySelector("p");
+    const name = this.card.elements.namedItem("name");
+    settings.bind(name);
+    store.wantsToWatch = remembered(MEMORY).watch === true;
+    this.card.addEventListener("submit", (event) => {
+      event.preventDefault();
+      remember(MEMORY, { watch: false });
+      acts.play();
+    });
+    const watch = () => {
+      store.wantsToWatch = true;
+      remember(MEMORY, { watch: true });
+      acts.changed();
+    };
+    this.card.querySelector("[name=watch]").addEventListener("click", watch);
+    this.card.addEventListener("keydown", (event) => event.key === "Escape" && watch());
+    // A fault of the name is over when the name is changed.
+    name.addEventListener("input", () => {
+      store.refused = "";
+      acts.changed();
+    });
+  }
+
+  /** @param {import("../tell/tell.js").Told} told */
+  show({ welcome }) {
+    document.body.classList.toggle("welcome", welcome !== null);
+    this.card.hidden = welcome === null;
+    if (!welcome) return;
+    put(this.title, welcome.title);
+    put(this.detail, welcome.detail);
+    put(this.fault, welcome.fault);
+  }
+}
