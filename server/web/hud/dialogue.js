@@ -8,7 +8,7 @@ export class Dialogue {
     this.text = /** @type {HTMLElement} */ (this.box.querySelector("p"));
     const [no, yes] = this.box.querySelectorAll("button");
     this.buttons = { yes, no };
-    /** @type {?(isYes: boolean) => void} */
+    /** @type {((isYes: boolean) => void) | null} */
     this.answer = null;
     this.box.addEventListener("close", () => {
       this.answer?.(this.box.returnValue === "yes");

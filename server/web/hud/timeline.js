@@ -42,7 +42,7 @@ export function fault({ verified = 0, difference, broken, finding }) {
 export class Timeline {
   /**
    * @param {import("../replay/replay.js").Replay} replay
-   * @param {?() => void} goLive returns to the match; null if the address of the link does that
+   * @param {(() => void) | null} goLive returns to the match; null if the address of the link does that
    *   already
    */
   constructor(replay, goLive) {

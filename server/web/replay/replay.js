@@ -14,6 +14,29 @@ const AHEAD = 12;
 /** Ticks kept behind the one that is shown, for a step back. */
 const BEHIND = 8;
 
+/**
+ * A player now.
+ *
+ * @typedef {object} Player
+ * @property {number} slot
+ * @property {number} [generation]
+ * @property {number} [health]
+ * @property {number} [score]
+ * @property {string} [name]
+ * @property {?number} [deaths] so far; null unless the recording has the whole match
+ *
+ * @typedef {{branch: ?import("./engine.js").Asked, refused?: string}} Branched
+ *
+ * @typedef {object} Said a message of the worker, which has one of these
+ * @property {import("./engine.js").Frame} [frame]
+ * @property {import("./engine.js").Progress} [progress]
+ * @property {import("./why.js").Answer} [why]
+ * @property {{slot: number, tick: number, found: import("./engine.js").LastMoved}} [lastMoved]
+ * @property {Branched} [branched]
+ * @property {object} [cut]
+ * @property {string} [failed]
+ */
+
 /** One recorded match. */
 export class Replay {
   /**
@@ -30,8 +53,10 @@ export class Replay {
     this.deaths = recording.deaths;
     /** The moment that is shown, in ticks. */
     this.at = atEnd ? recording.ticks : recording.first;
-    /** The tick up to which events were reported, and whether the replay has jumped since. */
-    [this.told, this.elsewhere] = [this.at, true];
+    /** The tick up to which events were reported. */
+    this.told = this.at;
+    /** Whether the replay has jumped since then. */
+    this.elsewhere = true;
     this.playing = !atEnd;
     /** Speed of the replay as a multiple of the match's. */
     this.speed = 1;
@@ -39,21 +64,28 @@ export class Replay {
     this.why = new Why(this);
     /** @type {?Branch} the branch that is shown, if any */
     this.branch = null;
-    /** The reason why the requested branch cannot begin. */
+    /** @type {?string} the reason why the requested branch cannot begin */
     this.refusal = null;
     this.branchView = new BranchView(this);
+    /** @type {Player[]} the last known players */
     this.playersBefore = [];
+    /** @type {Map<number, import("./engine.js").Frame>} by tick */
     this.frames = new Map();
+    /** @type {Set<number>} the ticks whose frames have been requested */
     this.asked = new Set();
     /**
      * Ticks whose frames lack data that was requested after them. These frames are shown until
      * complete ones come.
+     *
+     * @type {Set<number>}
      */
     this.stale = new Set();
     /** Whether frames hold the work of the cascade. */
     this.hot = false;
-    /** The height of the last requested cut through the onion, and the cut. */
-    [this.height, this.cut] = [null, null];
+    /** @type {?number} the height of the last requested cut through the onion */
+    this.height = null;
+    /** @type {?object} the cut that came last */
+    this.cut = null;
     this.worker = worker;
     worker.onmessage = ({ data }) => this.hear(data);
     worker.onerror = (event) => failed(event.message || "The simulation has ended.");
@@ -69,6 +101,7 @@ export class Replay {
     return this.recording.ticks;
   }
 
+  /** @param {Said} message of the worker */
   hear({ frame, progress, failed, why, lastMoved, branched, cut }) {
     if (frame) {
       this.asked.delete(frame.tick);
@@ -101,7 +134,11 @@ export class Replay {
     else this.branchView.show();
   }
 
-  /** Handles the beginning or the end of a branch. Frames that came before do not show the change. */
+  /**
+   * Handles the beginning or the end of a branch. Frames that came before do not show the change.
+   *
+   * @param {Branched} branched
+   */
   branched({ branch, refused }) {
     this.branch = branch && new Branch(this, branch);
     this.refusal = refused ?? null;
@@ -113,7 +150,11 @@ export class Replay {
     this.branchView.show();
   }
 
-  /** Shows this tick from now on. */
+  /**
+   * Shows this tick from now on.
+   *
+   * @param {number} tick
+   */
   seek(tick) {
     this.at = Math.min(Math.max(tick, this.first), this.end);
     // A seek backward or far ahead is a jump: events on the way are not reported.
@@ -122,7 +163,11 @@ export class Replay {
     this.want();
   }
 
-  /** Pauses, and goes this number of ticks forward, or back if it is negative. */
+  /**
+   * Pauses, and goes this number of ticks forward, or back if it is negative.
+   *
+   * @param {number} ticks
+   */
   step(ticks) {
     this.playing = false;
     this.seek(Math.floor(this.at) + ticks);
@@ -147,7 +192,11 @@ export class Replay {
     return this.frame() ? this.at : null;
   }
 
-  /** The last tick up to which all frames from `tick` on are here. */
+  /**
+   * The last tick up to which all frames from `tick` on are here.
+   *
+   * @param {number} tick
+   */
   latestFrom(tick) {
     while (this.frames.has(tick + 1)) tick++;
     return tick;
@@ -180,8 +229,13 @@ export class Replay {
     return shownBetween(frame.numbers, this.frames.get(tick + 1)?.numbers, this.at - tick, this.recording.tickRate);
   }
 
-  /** The name of a body. A player without a name is called by the slot, as in the table. */
-  nameOf(slot, isPlayer = undefined) {
+  /**
+   * The name of a body. A player without a name is called by the slot, as in the table.
+   *
+   * @param {number} slot
+   * @param {boolean} [isPlayer] whether it is a player, where the players of now do not tell
+   */
+  nameOf(slot, isPlayer) {
     const player = this.players().find((one) => one.slot === slot);
     if (player?.name) return player.name;
     return isPlayer ?? player ? `player ${slot + 1}` : `body ${slot}`;
@@ -205,7 +259,11 @@ export class Replay {
     return { elsewhere, events: this.eventsSince(from), news: this.newsSince(elsewhere ? from - LONGEST * this.recording.tickRate : from) };
   }
 
-  /** The events of the ticks after `from`, up to the one that is shown. */
+  /**
+   * The events of the ticks after `from`, up to the one that is shown.
+   *
+   * @param {number} from
+   */
   eventsSince(from) {
     const events = [];
     for (let tick = from + 1; tick <= Math.floor(this.at); tick++) events.push(...(this.frames.get(tick)?.events ?? []));
@@ -215,12 +273,14 @@ export class Replay {
   /**
    * Deaths and chat after tick `from`, up to the tick that is shown. `ago` is how many seconds ago
    * each was.
+   *
+   * @param {number} from
    */
   newsSince(from) {
     const { chat } = this.recording;
-    const isNew = ([tick]) => tick > from && tick <= this.at;
-    const ago = (tick) => (this.at - tick) / this.recording.tickRate;
-    const who = (slot) => this.playersBefore.find((player) => player.slot === slot) ?? { slot: -1 };
+    const isNew = (/** @type {[number, ...any[]] | number[]} */ [tick]) => tick > from && tick <= this.at;
+    const ago = (/** @type {number} */ tick) => (this.at - tick) / this.recording.tickRate;
+    const who = (/** @type {number} */ slot) => this.playersBefore.find((player) => player.slot === slot) ?? { slot: -1 };
     const died = this.deaths.filter(isNew).map(([tick, slot, by, means]) => ({ event: "died", player: who(slot), by: who(by), means, ago: ago(tick) }));
     const said = chat.filter(isNew).map(([tick, slot, line]) => ({ ...(slot === null ? { event: "announced", line } : { event: "said", player: who(slot), line }), ago: ago(tick) }));
     // Oldest first, which is the order on the screen.
@@ -238,10 +298,10 @@ export class Replay {
     for (const [since, slot, name] of this.recording.names) if (since <= this.at) named.set(slot, { since, name });
     const deaths = new Map();
     // A slot may be reused: deaths before its last name are another player's.
-    const counts = (tick, slot) => tick <= this.at && tick >= (named.get(slot)?.since ?? 0);
+    const counts = (/** @type {number} */ tick, /** @type {number} */ slot) => tick <= this.at && tick >= (named.get(slot)?.since ?? 0);
     for (const [tick, slot] of this.deaths) if (counts(tick, slot)) deaths.set(slot, (deaths.get(slot) ?? 0) + 1);
     const isWhole = this.recording.first === 0;
-    const known = ({ slot }) => ({ deaths: isWhole ? (deaths.get(slot) ?? 0) : null, name: named.get(slot)?.name });
+    const known = (/** @type {{slot: number}} */ { slot }) => ({ deaths: isWhole ? (deaths.get(slot) ?? 0) : null, name: named.get(slot)?.name });
     this.playersBefore = players(frame.numbers).map((player) => ({ ...player, ...known(player) }));
     return this.playersBefore;
   }

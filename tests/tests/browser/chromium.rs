@@ -214,6 +214,14 @@ impl Chromium {
         self.call("Input.dispatchTouchEvent", &touch);
     }
 
+    /// Moves the mouse to this place, in pixels, and clicks.
+    pub(crate) fn click(&mut self, x: f64, y: f64) {
+        for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
+            let event = json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1 });
+            self.call("Input.dispatchMouseEvent", &event);
+        }
+    }
+
     /// Gives the page a screen of this size in pixels, as on a phone.
     pub(crate) fn resize(&mut self, width: u32, height: u32) {
         let size =

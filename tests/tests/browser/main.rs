@@ -11,6 +11,7 @@ mod corrections;
 #[cfg(target_os = "linux")]
 mod crowd;
 mod drawing;
+mod dropped;
 mod friends;
 mod hall;
 mod latency;

@@ -111,6 +111,7 @@ const FILES: &[File] = &files![
     "play/sound.js",
     "play/touch.js",
     "popovers.css",
+    "reach.css",
     "replay.css",
     "replay/branch.js",
     "replay/engine.js",

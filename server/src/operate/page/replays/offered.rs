@@ -188,8 +188,8 @@ mod tests {
         let offered = folder.offered(true, Vec::new());
         let listed = |name| offered.list().into_iter().find(|one| one.name == name).unwrap();
         let [whole, cut, other] = ["whole.obsr", "cut.obsr", "match.rec"].map(listed);
-        assert_eq!((whole.map.as_deref(), whole.seconds), (Some("arena.obsp"), Some(15)));
-        assert_eq!((cut.map.as_deref(), cut.seconds), (Some("arena.obsp"), None));
+        assert_eq!((whole.map.as_deref(), whole.seconds), (Some("arena"), Some(15)));
+        assert_eq!((cut.map.as_deref(), cut.seconds), (Some("arena"), None));
         assert_eq!((other.map, other.seconds), (None, None));
         let age = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
         assert!([whole.changed, other.changed].iter().all(|at| at.is_some_and(|at| age - at < 600)));
