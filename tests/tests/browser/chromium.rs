@@ -229,6 +229,13 @@ impl Chromium {
         self.call("Emulation.setDeviceMetricsOverride", &size);
     }
 
+    /// Gives the screen a notch and bars: the top, right, bottom and left insets in pixels.
+    pub(crate) fn notch(&mut self, [top, right, bottom, left]: [u32; 4]) {
+        let insets = json!({ "top": top, "right": right, "bottom": bottom, "left": left,
+            "topMax": top, "rightMax": right, "bottomMax": bottom, "leftMax": left });
+        self.call("Emulation.setSafeAreaInsetsOverride", &json!({ "insets": insets }));
+    }
+
     /// Saves a picture of the page in the folder that `ARENA_PICTURES` names, if it is set.
     pub(crate) fn keep_picture(&mut self, name: &str) {
         let Some(folder) = std::env::var_os("ARENA_PICTURES") else { return };

@@ -22,6 +22,7 @@ mod plays;
 mod replays;
 mod rewinds;
 mod rotation;
+mod screens;
 mod visitors;
 mod walkers;
 
