@@ -28,13 +28,25 @@
             for (const text of [place, `A player with a long name ${place}`, 30 - place]) {
                 row.insertCell().textContent = String(text);
             }
-            row.cells[1].className = "name";
+            for (const [cell, name] of ["number", "name", "number"].entries()) row.cells[cell].className = name;
         }
     };
     const died = () => card("death", "Somebody with a long name killed you, with a grenade");
     const warned = () => say("#play .line", "Bad line: 71 % of the snapshots do not come, and they come late");
     const idle = () => say("#play .word", "Still there? Move, or you leave the match in 17 s.");
-    const chat = () => show("#play > input");
+    const chat = () => show("#chat");
+    const note = () => {
+        chat();
+        show("#chat p");
+        say("#chat p", "/name NAME renames you\n/kick NAME asks for a vote\n/map NAME asks for a vote\n/help");
+    };
+    const values = () => {
+        for (const list of ["#match-values", "#own-values"]) {
+            show(list);
+            const pair = "<div><dt>Flags of the blue team</dt><dd>12</dd></div>";
+            find(list).innerHTML = pair.repeat(4);
+        }
+    };
     const graph = () => show(".graph");
 
     const STATES = {
@@ -43,18 +55,23 @@
         "a warning": [warned],
         "the graph": [graph],
         "all at once": [chat, warned, graph],
+        "the values of a game": [values, warned, graph],
+        "a note of the chat": [note, warned],
+        "a note and values": [note, values, warned],
         "an idle player": [idle, warned, graph],
         "dead": [died, warned, graph],
         "dead and talking": [died, chat],
         "dead and idle": [died, idle],
         "intermission": [() => card("result", "Somebody with a long name wins", 5), graph],
         "intermission and talking": [() => card("result", "It is a draw", 5), chat, warned],
+        "dead, with values": [died, values, warned],
+        "intermission with values": [() => card("result", "It is a draw", 5), values, chat, warned],
         "the players": [() => (find("#score").open = true), warned, graph],
     };
 
     const reset = (byFinger) => {
         show(".touch", byFinger);
-        for (const hidden of [".graph", "#play > input", "#centre"]) show(hidden, false);
+        for (const hidden of [".graph", "#chat", "#chat p", "#centre", "#match-values", "#own-values"]) show(hidden, false);
         for (const silent of ["#play .line", "#play .word"]) say(silent, "");
         find("#score").open = false;
         show("#clock");
@@ -65,7 +82,7 @@
     };
 
     const SELECTED = `#status, #verdict, #choose, #views, #figures, .panel, #clock, #centre, .graph,
-        #kills li, #toasts li, #news li, #play p, #play dl, #play > input, .touch button, .stick,
+        #kills li, #toasts li, #news li, .values div, #play p, #play dl, #chat input, .touch button, .stick,
         #ask, #open, #join, #rewind, #trouble, #welcome`;
 
     // The part of an element's box that its scrolling or clipping parents leave visible.
