@@ -170,6 +170,7 @@ class Page {
     else this.current.close();
     this.current = this.watching;
     this.store.mode = mode;
+    this.store.line = { state: "connecting" };
     document.body.classList.toggle("replay", mode === "replay");
     this.joining.textContent = mode === "play" ? "Leave" : "Play";
     this.panels.play(false);

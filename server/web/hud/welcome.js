@@ -19,8 +19,8 @@ export class WelcomeView {
     this.title = this.card.querySelector("strong");
     this.detail = this.card.querySelector("small");
     this.fault = this.card.querySelector("p");
-    const name = this.card.elements.namedItem("name");
-    settings.bind(name);
+    this.name = this.card.elements.namedItem("name");
+    settings.bind(this.name);
     store.wantsToWatch = remembered(MEMORY).watch === true;
     this.card.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -35,7 +35,7 @@ export class WelcomeView {
     this.card.querySelector("[name=watch]").addEventListener("click", watch);
     this.card.addEventListener("keydown", (event) => event.key === "Escape" && watch());
     // A fault of the name is over when the name is changed.
-    name.addEventListener("input", () => {
+    this.name.addEventListener("input", () => {
       store.refused = "";
       acts.changed();
     });
@@ -48,6 +48,7 @@ export class WelcomeView {
     if (!welcome) return;
     put(this.title, welcome.title);
     put(this.detail, welcome.detail);
+    if (welcome.fault && welcome.fault !== this.fault.textContent) this.name.focus();
     put(this.fault, welcome.fault);
   }
 }

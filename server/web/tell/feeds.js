@@ -45,8 +45,16 @@ function latest(feed, belongs) {
 /** Who killed whom, and who left. */
 export const kills = latest("kills", ["died", "left"]);
 
-/** What players, the server and the page itself say. */
-export const chat = latest("chat", ["said", "announced", "page"]);
+const said = latest("chat", ["said", "announced", "page"]);
+
+/**
+ * What players, the server and the page itself say. While the page joins again, the reason of that
+ * is told in the middle, and not a second time by the server's last words.
+ */
+export function chat(store, now) {
+  const lines = said(store, now);
+  return store.line.state === "rejoining" ? lines.filter(({ what }) => what !== "announced") : lines;
+}
 
 /** Events of the game. */
 export const toasts = latest("toasts", ["game"]);

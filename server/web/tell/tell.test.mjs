@@ -137,8 +137,11 @@ test("a death tells who, by what, and how long until the return", () => {
 
 test("a shutdown is told once, with the time for which the page joins again", () => {
   const store = play(storeOf({ Ann: [ANN, 0] }), { isJoined: false, isThere: false, warning: "No word from the server" });
+  store.happen({ event: "announced", tick: 60, line: "The server shuts down in 3 s" }, 0);
+  assert.equal(tell(store, 0).chat.length, 1);
   store.line = { state: "rejoining", message: "The server shut down", until: 52_000 };
   const told = tell(store, 0);
+  assert.deepEqual(told.chat, []);
   assert.equal(told.trouble.message, "The server shut down; joining again for 52 s");
   assert.deepEqual([told.hint, told.warning, told.centre, told.chip.word], ["", "", null, "Rejoining"]);
   assert.match(tell(store, 51_500).trouble.message, /for 1 s$/);
@@ -180,7 +183,7 @@ test("a command is carried out, an unknown one is refused, and all else is said"
 });
 
 test("the commands are listed, those of votes only where the server allows the vote", () => {
-  const verbs = (votes, begun) => commands(votes, begun).map((line) => line.split(/[ ,]/)[0]);
+  const verbs = (votes, begun) => commands(votes, begun).map((line) => line.split(/[ ,:]/)[0]);
   assert.deepEqual(verbs([]), ["/help", "/name", "/again", "/leave"]);
   assert.deepEqual(verbs(["map"], "/vote"), ["/votemap"]);
   assert.deepEqual(verbs(["map", "kick"], "/y"), ["/yes"]);

@@ -40,7 +40,7 @@ const known = (votes) => VOTES.filter(({ needs }) => votes.length > 0 && (needs 
 export function commands(votes, begun = "/") {
   const all = [...COMMANDS, ...known(votes)].filter(({ usage }) => usage);
   const [verb] = begun.slice(1).split(" ");
-  return all.filter((command) => command.verb.startsWith(verb)).map(({ usage, does }) => `${usage} ${does}`);
+  return all.filter((command) => command.verb.startsWith(verb)).map(({ usage, does }) => `${usage}: ${does}`);
 }
 
 /**

@@ -22,9 +22,12 @@ mod plays;
 mod replays;
 mod rewinds;
 mod rotation;
+mod rounds;
 mod screens;
+mod told;
 mod visitors;
 mod walkers;
+mod welcome;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};

@@ -317,8 +317,8 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
 
     // Everybody gets the chat line, the page included, and markup in it is shown as text.
     browser.key("Enter", 13, "\r");
-    browser.wait_for("document.activeElement === arena.play.chat");
-    browser.evaluate("arena.play.chat.value = '<b>hello</b>'; 0");
+    browser.wait_for("document.activeElement === arena.play.chat.field");
+    browser.evaluate("arena.play.chat.field.value = '<b>hello</b>'; 0");
     browser.key("Enter", 13, "\r");
     browser.wait_for(&format!(
         "document.querySelector('#news').textContent.includes('{name}: <b>hello</b>')"
