@@ -1,19 +1,22 @@
 /** Draws the clock, the card in the middle, the hint below the crosshair and the warning above. */
 
 import { css, slotColour } from "../draw/colours.js";
+import { find } from "./find.js";
 import { onChange, put } from "./put.js";
+
+/** @typedef {{place: number, name: string, score: number, slot: number}} Row */
 
 /** The middle of the page. */
 export class CentreView {
   constructor() {
-    this.clock = document.querySelector("#clock");
-    this.hint = document.querySelector("#play .word");
-    this.warning = document.querySelector("#play .line");
-    this.card = document.querySelector("#centre");
-    this.title = this.card.querySelector("strong");
-    this.table = this.card.querySelector("tbody");
-    this.lines = this.card.querySelector("p");
-    this.drawRows = onChange((rows) => this.fill(rows));
+    this.clock = find("#clock", HTMLElement);
+    this.hint = find("#play .word", HTMLElement);
+    this.warning = find("#play .line", HTMLElement);
+    this.card = find("#centre", HTMLElement);
+    this.title = find("strong", HTMLElement, this.card);
+    this.table = find("table", HTMLTableElement, this.card);
+    this.lines = find("p", HTMLElement, this.card);
+    this.drawRows = onChange((/** @type {Row[]} */ rows) => this.fill(rows));
   }
 
   /** @param {import("../tell/tell.js").Told} told */
@@ -30,9 +33,10 @@ export class CentreView {
     this.drawRows(centre.rows ?? []);
   }
 
+  /** @param {Row[]} rows */
   fill(rows) {
-    this.table.parentElement.hidden = rows.length === 0;
-    this.table.replaceChildren(
+    this.table.hidden = rows.length === 0;
+    this.table.tBodies[0].replaceChildren(
       ...rows.map(({ place, name, score, slot }) => {
         const row = document.createElement("tr");
         const [number, named, points] = [place, name, score].map((text) => Object.assign(row.insertCell(), { textContent: String(text) }));

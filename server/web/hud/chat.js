@@ -3,22 +3,24 @@
  */
 
 import { commands, decide, Pace } from "../tell/typed.js";
+import { find } from "./find.js";
 import { put } from "./put.js";
 
 /** The field in which a player types. */
 export class Chat {
   /**
    * @param {object} player
-   * @param {(line: string) => ?string} player.say sends a line to all; returns why it cannot
-   * @param {(act: string, rest: string) => ?string} player.act carries a command out; returns why it cannot
+   * @param {(line: string) => (string | null)} player.say sends a line to all; returns why it cannot
+   * @param {(act: string, rest: string) => (string | null)} player.act carries a command out;
+   *   returns why it cannot
    * @param {() => string[]} player.votes that the server allows
    * @param {() => void} player.done called when the field is closed
    */
   constructor(player) {
     this.player = player;
-    this.box = document.querySelector("#chat");
-    this.field = this.box.querySelector("input");
-    this.note = this.box.querySelector("p");
+    this.box = find("#chat", HTMLElement);
+    this.field = find("input", HTMLInputElement, this.box);
+    this.note = find("p", HTMLElement, this.box);
     this.pace = new Pace();
   }
 
@@ -36,7 +38,11 @@ export class Chat {
     this.player.done();
   }
 
-  /** Handles a key in the field. */
+  /**
+   * Handles a key in the field.
+   *
+   * @param {KeyboardEvent} event
+   */
   key(event) {
     event.stopPropagation();
     // An input method uses this key to end a word.
@@ -51,7 +57,11 @@ export class Chat {
     this.tell(value.startsWith("/") ? commands(this.player.votes(), value).join("\n") : "");
   }
 
-  /** Sends a line or carries a command out, and closes the field if that worked. */
+  /**
+   * Sends a line or carries a command out, and closes the field if that worked.
+   *
+   * @param {string} line
+   */
   send(line) {
     if (!line) return this.close();
     const decision = decide(line, this.player.votes());
@@ -60,11 +70,16 @@ export class Chat {
     else this.close();
   }
 
-  /** Sends a line to all, unless it comes too fast. */
+  /**
+   * Sends a line to all, unless it comes too fast. Returns why it cannot.
+   *
+   * @param {string} line
+   */
   say(line) {
     return this.pace.take(performance.now()) ?? this.player.say(line);
   }
 
+  /** @param {string} text */
   tell(text, isFault = false) {
     this.note.hidden = text === "";
     this.note.classList.toggle("fault", isFault);

@@ -1,13 +1,16 @@
 /** Draws the values of a game: those of the match at the top, those of a player at the bottom. */
 
+import { find } from "./find.js";
 import { onChange } from "./put.js";
+
+/** @typedef {{name: string, text: string}[]} Texts */
 
 /** The two lists. */
 export class GameView {
   constructor() {
-    const [match, own] = ["#match-values", "#own-values"].map((place) => document.querySelector(place));
-    this.drawMatch = onChange((values) => fill(match, values));
-    this.drawOwn = onChange((values) => fill(own, values));
+    const [match, own] = ["#match-values", "#own-values"].map((place) => find(place, HTMLElement));
+    this.drawMatch = onChange((/** @type {Texts} */ values) => fill(match, values));
+    this.drawOwn = onChange((/** @type {Texts} */ values) => fill(own, values));
   }
 
   /** @param {import("../tell/tell.js").Told} told */
@@ -17,6 +20,10 @@ export class GameView {
   }
 }
 
+/**
+ * @param {HTMLElement} list
+ * @param {Texts} values
+ */
 function fill(list, values) {
   list.hidden = values.length === 0;
   list.replaceChildren(

@@ -1,6 +1,7 @@
 /** What only operators see: the server's charts, the verdict on its ticks, and counts of the match. */
 
 import { Charts } from "./charts.js";
+import { find } from "./find.js";
 import { MetricsFeed } from "./metrics.js";
 import { put } from "./put.js";
 import { VerdictView, verdict } from "./verdict.js";
@@ -15,8 +16,8 @@ export class Operators {
     this.store = store;
     this.charts = new Charts();
     this.verdict = new VerdictView();
-    this.entities = document.querySelector("#entities");
-    this.tick = document.querySelector("#tick");
+    this.entities = find("#entities", HTMLElement);
+    this.tick = find("#tick", HTMLElement);
     this.metrics = new MetricsFeed((interval) => {
       this.charts.show(interval);
       const judged = verdict(interval);
@@ -41,7 +42,12 @@ export class Operators {
     this.verdict.hide();
   }
 
-  /** Shows how many entities there are, and the tick that is shown. */
+  /**
+   * Shows how many entities there are, and the tick that is shown.
+   *
+   * @param {number} entities
+   * @param {?number} tick
+   */
   show(entities, tick) {
     put(this.entities, String(entities));
     put(this.tick, tick === null ? "–" : String(Math.floor(tick)));

@@ -5,6 +5,7 @@
  * the panels that were open before are opened. A player sees the players only while a key is held.
  */
 
+import { find } from "./find.js";
 import { remember, remembered } from "./remembered.js";
 
 const SMALL = matchMedia("(max-width: 760px), (max-height: 520px)");
@@ -17,19 +18,27 @@ const FOR_ALL = "score";
 /** Keeps panels from covering each other. */
 export class Panels {
   constructor() {
-    this.all = [...document.querySelectorAll("details.panel")];
-    this.score = document.querySelector("#score");
-    /** Whether each panel is open when there is room; null before the server has said who visits. */
+    this.all = ["#layers", "#score", "#charts"].map((panel) => find(panel, HTMLDetailsElement));
+    this.score = find("#score", HTMLDetailsElement);
+    /**
+     * Whether each panel is open when there is room; null before the server has said who visits.
+     *
+     * @type {?Record<string, boolean>}
+     */
     this.wanted = null;
     this.isPlaying = false;
     SMALL.addEventListener("change", () => this.fit());
     for (const panel of this.all) {
       panel.addEventListener("toggle", () => this.opened(panel));
-      panel.querySelector("summary").addEventListener("click", () => this.chosen(panel));
+      find("summary", HTMLElement, panel).addEventListener("click", () => this.chosen(panel));
     }
   }
 
-  /** Opens the panels that belong to this kind of visitor, unless they have chosen others. */
+  /**
+   * Opens the panels that belong to this kind of visitor, unless they have chosen others.
+   *
+   * @param {boolean} forOperators
+   */
   begin(forOperators) {
     if (this.wanted) return;
     const choices = remembered(MEMORY);
@@ -42,25 +51,38 @@ export class Panels {
     for (const panel of this.all) panel.open = !SMALL.matches && !(this.isPlaying && panel === this.score) && Boolean(this.wanted?.[panel.id]);
   }
 
-  /** Notes that the page plays, or that it does not any more. */
+  /**
+   * Notes that the page plays, or that it does not any more.
+   *
+   * @param {boolean} isPlaying
+   */
   play(isPlaying) {
     if (isPlaying === this.isPlaying) return;
     this.isPlaying = isPlaying;
     this.fit();
   }
 
-  /** Shows the players to a player while a key is held. */
+  /**
+   * Shows the players to a player while a key is held.
+   *
+   * @param {boolean} isHeld
+   */
   hold(isHeld) {
     if (this.isPlaying) this.score.open = isHeld;
   }
 
-  /** Remembers what the visitor does to a panel, which is about to open or to fold. */
+  /**
+   * Remembers what the visitor does to a panel, which is about to open or to fold.
+   *
+   * @param {HTMLDetailsElement} panel
+   */
   chosen(panel) {
     if (SMALL.matches || this.isPlaying || !this.wanted) return;
     this.wanted[panel.id] = !panel.open;
     remember(MEMORY, { ...remembered(MEMORY), [panel.id]: !panel.open });
   }
 
+  /** @param {HTMLDetailsElement} panel */
   opened(panel) {
     if (!SMALL.matches || !panel.open) return;
     for (const other of this.all) if (other !== panel) other.open = false;

@@ -1,6 +1,11 @@
 /** Writes to the page only what has changed. */
 
-/** Writes a text. */
+/**
+ * Writes a text.
+ *
+ * @param {Element} element
+ * @param {string} text
+ */
 export function put(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -13,7 +18,7 @@ export function put(element, text) {
  * @returns {(value: Value) => void}
  */
 export function onChange(draw) {
-  let last;
+  let last = "";
   return (value) => {
     const text = JSON.stringify(value);
     if (text === last) return;

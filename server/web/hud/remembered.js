@@ -2,11 +2,11 @@
 
 /**
  * @param {string} name
- * @returns {object} empty if nothing is remembered
+ * @returns {Record<string, any>} empty if nothing is remembered
  */
 export function remembered(name) {
   try {
-    return JSON.parse(localStorage.getItem(name)) ?? {};
+    return JSON.parse(localStorage.getItem(name) ?? "{}") ?? {};
   } catch {
     return {};
   }

@@ -1,15 +1,16 @@
 /** Draws the note beside the name of a player who has chosen another, and joins again on demand. */
 
+import { find } from "./find.js";
 import { put } from "./put.js";
 
 /** The note below the field of the name. */
 export class RenamingView {
   /** @param {() => void} again joins again under the chosen name */
   constructor(again) {
-    this.note = document.querySelector("#renaming");
-    this.text = this.note.querySelector("span");
-    this.note.querySelector("button").addEventListener("click", () => {
-      document.querySelector("#help").hidePopover();
+    this.note = find("#renaming", HTMLElement);
+    this.text = find("span", HTMLElement, this.note);
+    find("button", HTMLElement, this.note).addEventListener("click", () => {
+      find("#help", HTMLElement).hidePopover();
       again();
     });
   }

@@ -1,5 +1,6 @@
 /** The settings of a player: name, mouse, view and sound. The browser remembers them. */
 
+import { find } from "./find.js";
 import { remember, remembered } from "./remembered.js";
 
 const MEMORY = "arena settings";
@@ -11,15 +12,26 @@ const MEMORY = "arena settings";
  */
 const FIRST = { mouse: 0.22, field: 74, volume: 0.6, crosshair: "dot", bob: false };
 
-/** The value of a control. */
+/** @typedef {HTMLInputElement | HTMLSelectElement} Control */
+
+/**
+ * The value of a control.
+ *
+ * @param {Control} control
+ * @param {string} otherwise a name in place of an empty one
+ */
 function said(control, otherwise) {
   if (control.type === "range") return Number(control.value);
-  if (control.type === "checkbox") return control.checked;
+  if (control instanceof HTMLInputElement && control.type === "checkbox") return control.checked;
   return control.value.trim() || otherwise;
 }
 
+/**
+ * @param {Control} control
+ * @param {any} value
+ */
 function write(control, value) {
-  if (control.type === "checkbox") control.checked = value;
+  if (control instanceof HTMLInputElement && control.type === "checkbox") control.checked = value;
   else control.value = value;
 }
 
@@ -27,21 +39,33 @@ function write(control, value) {
 export class Settings {
   constructor() {
     this.guest = `guest ${Math.floor(Math.random() * 900 + 100)}`;
+    /** @type {Record<string, any>} */
     this.values = { name: this.guest, ...FIRST, ...remembered(MEMORY) };
+    /** @type {Control[]} */
     this.controls = [];
-    const form = document.querySelector("#settings");
-    for (const control of form.elements) if (control.name) this.bind(control);
+    const form = find("#settings", HTMLFormElement);
+    for (const control of form.querySelectorAll("input, select")) this.bind(/** @type {Control} */ (control));
     form.addEventListener("submit", (event) => event.preventDefault());
   }
 
-  /** Lets a control show and set the setting of its name. */
+  /**
+   * Lets a control show and set the setting of its name.
+   *
+   * @param {Control} control
+   */
   bind(control) {
     this.controls.push(control);
     write(control, this.values[control.name]);
     control.addEventListener("input", () => this.set(control.name, said(control, this.guest), control));
   }
 
-  /** Sets one setting, by a control or by a command. */
+  /**
+   * Sets one setting.
+   *
+   * @param {string} name
+   * @param {any} value
+   * @param {?Control} by the control that sets it, if one does
+   */
   set(name, value, by = null) {
     this.values[name] = value;
     for (const control of this.controls) if (control.name === name && control !== by) write(control, value);

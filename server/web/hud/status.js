@@ -1,5 +1,6 @@
 /** Draws the line to the server: a word at the top, and a panel for trouble. */
 
+import { find } from "./find.js";
 import { put } from "./put.js";
 
 /** The word and the panel. */
@@ -10,12 +11,12 @@ export class StatusView {
    */
   constructor(store, retry) {
     this.store = store;
-    this.chip = document.querySelector("#status");
-    this.trouble = document.querySelector("#trouble");
-    this.message = this.trouble.querySelector("strong");
-    this.advice = this.trouble.querySelector("p");
-    this.wait = this.trouble.querySelector("output");
-    this.button = this.trouble.querySelector("button");
+    this.chip = find("#status", HTMLElement);
+    this.trouble = find("#trouble", HTMLElement);
+    this.message = find("strong", HTMLElement, this.trouble);
+    this.advice = find("p", HTMLElement, this.trouble);
+    this.wait = find("output", HTMLElement, this.trouble);
+    this.button = find("button", HTMLElement, this.trouble);
     this.button.addEventListener("click", retry);
   }
 

@@ -1,5 +1,6 @@
 /** Draws the card on which the page opens. */
 
+import { find } from "./find.js";
 import { put } from "./put.js";
 import { remember, remembered } from "./remembered.js";
 
@@ -15,11 +16,11 @@ export class WelcomeView {
    * @param {() => void} acts.changed called when the visitor wants to watch
    */
   constructor(store, settings, acts) {
-    this.card = document.querySelector("#welcome");
-    this.title = this.card.querySelector("strong");
-    this.detail = this.card.querySelector("small");
-    this.fault = this.card.querySelector("p");
-    this.name = this.card.elements.namedItem("name");
+    this.card = find("#welcome", HTMLFormElement);
+    this.title = find("strong", HTMLElement, this.card);
+    this.detail = find("small", HTMLElement, this.card);
+    this.fault = find("p", HTMLElement, this.card);
+    this.name = find("[name=name]", HTMLInputElement, this.card);
     settings.bind(this.name);
     store.wantsToWatch = remembered(MEMORY).watch === true;
     this.card.addEventListener("submit", (event) => {
@@ -32,7 +33,7 @@ export class WelcomeView {
       remember(MEMORY, { watch: true });
       acts.changed();
     };
-    this.card.querySelector("[name=watch]").addEventListener("click", watch);
+    find("[name=watch]", HTMLElement, this.card).addEventListener("click", watch);
     this.card.addEventListener("keydown", (event) => event.key === "Escape" && watch());
     // A fault of the name is over when the name is changed.
     this.name.addEventListener("input", () => {

@@ -12,10 +12,20 @@
 
 import { fieldsOf, named, NO_SCHEMA } from "../wire/fields.js";
 
-/** The values of a game that has none. */
+/**
+ * The values of a game that has none.
+ *
+ * @type {Values}
+ */
 export const NO_VALUES = { match: [], own: [] };
 
-/** The values of these fields with their ranges. */
+/**
+ * The values of these fields with their ranges.
+ *
+ * @param {import("../wire/fields.js").Field[]} fields
+ * @param {number[]} offsets
+ * @returns {Value[]}
+ */
 function ranged(fields, offsets) {
   return named(fields, offsets).map((one, i) => ({ ...one, least: fields[i].least, most: fields[i].most }));
 }
@@ -23,7 +33,7 @@ function ranged(fields, offsets) {
 /**
  * The values that a spectator is sent.
  *
- * @param {?import("../wire/history.js").History} history
+ * @param {any} history what the server has sent, a `History`; null before it has accepted the page
  * @param {?number} slot of the player whose values are wanted
  * @returns {Values}
  */

@@ -36,7 +36,11 @@ export class Pace {
     return true;
   }
 
-  /** Notes how many milliseconds of script a frame took. */
+  /**
+   * Notes how long a frame took.
+   *
+   * @param {number} script milliseconds
+   */
   took(script) {
     this.frames.script += script;
     this.frames.worst = Math.max(this.frames.worst, script);

@@ -14,11 +14,15 @@ export class Replaying {
    * @param {import("../hud/switches.js").Switches} page.switches
    * @param {(info: object) => Promise<void>} page.prepare fetches the scene of a map
    * @param {(message: string) => void} page.fail shows that the recording cannot be played
-   * @param {?() => void} goLive returns to the match; null if the address of a link does that
+   * @param {?(() => void)} goLive returns to the match; null if the address of a link does that
    */
   constructor(opened, atEnd, page, goLive) {
     this.page = page;
-    /** The phase of the round that was entered last. */
+    /**
+     * The phase of the round that was entered last.
+     *
+     * @type {?import("../replay/engine.js").Round}
+     */
     this.round = null;
     this.replay = new Replay(opened, (message) => page.fail(message), atEnd);
     const { map, hash, tickRate } = opened.recording;

@@ -206,9 +206,14 @@ export class Engine {
  * @property {number} tickRate
  * @property {string} build the build that recorded the match
  * @property {?string} incomplete the reason why the recording breaks off, if it does
- * @property {number[][]} deaths tick, slot, slot of the killer
+ * @property {[number, number, number, string?][]} deaths tick, slot, slot of the killer, and what
+ *   killed
  * @property {[number, number, string][]} names tick, slot, name
  * @property {[number, ?number, string][]} chat tick, slot of the speaker, line
+ * @property {Round[]} [rounds]
+ *
+ * @typedef {[number, string, number, string]} Round the tick in which a phase of the match begins, its
+ *   name, the tick in which it ends by time or 0, and the map of the next round if it is known
  *
  * @typedef {object} Progress
  * @property {number} tick up to which the recording was verified

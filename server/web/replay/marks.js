@@ -11,7 +11,7 @@ const NEAR = 7;
 
 /**
  * @typedef {import("./engine.js").Recording} Recording
- * @typedef {number[]} Death tick, slot, slot of the killer
+ * @typedef {[number, number, number, string?]} Death tick, slot, slot of the killer, what killed
  */
 
 /**

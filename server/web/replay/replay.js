@@ -309,7 +309,7 @@ export class Replay {
   /**
    * The phase that the round is in now, when it ends and the next map; null if it is not known.
    *
-   * @returns {?[number, string, number, string]} with the tick in which the phase began at its front
+   * @returns {?import("./engine.js").Round}
    */
   round() {
     return this.recording.rounds?.findLast(([tick]) => tick <= this.at) ?? null;

@@ -32,7 +32,7 @@ export class Log {
   /**
    * Adds an event of the match, if it is one that is told.
    *
-   * @param {object} event in the form of `wire/control.js`
+   * @param {import("./store.js").MatchEvent} event
    * @param {?import("./roster.js").Player} player of the event
    * @param {?import("./roster.js").Player} by the killer
    * @param {number} now seconds
@@ -42,19 +42,25 @@ export class Log {
     if (what === "announced") this.push({ what, line, at: now });
     if (what === "game") this.push({ what, line: event.name ?? "game event", at: now });
     if (!player) return;
-    const of = { what, name: player.name, slot: player.slot, at: now };
-    if (what === "left") this.push(of);
-    if (what === "said") this.push({ ...of, line });
+    const of = { name: player.name, slot: player.slot, at: now };
+    if (what === "left") this.push({ ...of, what });
+    if (what === "said") this.push({ ...of, what, line });
     if (what !== "died") return;
     const killer = by && by !== player ? by : null;
-    this.push({ ...of, by: killer?.name ?? null, bySlot: killer?.slot, means: event.means || null });
+    this.push({ ...of, what, by: killer?.name ?? null, bySlot: killer?.slot, means: event.means || null });
   }
 
-  /** Adds a line of the page itself. */
+  /**
+   * Adds a line of the page itself.
+   *
+   * @param {string} line
+   * @param {number} now seconds
+   */
   note(line, now) {
     this.push({ what: "page", line, at: now });
   }
 
+  /** @param {Entry} entry */
   push(entry) {
     this.entries.push(entry);
     if (this.entries.length > KEPT) this.entries.shift();

@@ -31,6 +31,8 @@ export class Roster {
 
   /**
    * Replaces the players by those of a replay. Players without a name are called by their slots.
+   *
+   * @param {(Omit<Player, "name" | "hue"> & {name?: string})[]} players
    */
   assign(players) {
     const there = new Set(players.map(({ slot }) => slot));
@@ -41,7 +43,10 @@ export class Roster {
     }
   }
 
-  /** @returns {?Player} */
+  /**
+   * @param {import("./store.js").Id} id
+   * @returns {?Player}
+   */
   find({ slot, generation }) {
     const player = this.players.get(slot);
     return player && player.generation === generation ? player : null;
@@ -54,16 +59,20 @@ export class Roster {
     );
   }
 
-  /** Applies an event of the match. */
-  happen(event) {
-    const player = event.player ? this.find(event.player) : null;
-    if (event.event === "joined" && !player) {
-      const { slot, generation } = event.player;
-      this.players.set(slot, { slot, generation, name: event.name, health: FULL_HEALTH, score: 0, deaths: null, hue: hueOf(slot) });
+  /**
+   * Applies an event of the match.
+   *
+   * @param {import("./store.js").MatchEvent} event
+   */
+  happen({ event, player: id, name = "", health = 0, score = 0 }) {
+    const player = id ? this.find(id) : null;
+    if (event === "joined" && id && !player) {
+      const { slot, generation = 0 } = id;
+      this.players.set(slot, { slot, generation, name, health: FULL_HEALTH, score: 0, deaths: null, hue: hueOf(slot) });
     }
     if (!player) return;
-    if (event.event === "left") this.players.delete(player.slot);
-    if (event.event === "vitals") [player.health, player.score] = [event.health, event.score];
-    if (event.event === "died") player.health = 0;
+    if (event === "left") this.players.delete(player.slot);
+    if (event === "vitals") [player.health, player.score] = [health, score];
+    if (event === "died") player.health = 0;
   }
 }

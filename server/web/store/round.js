@@ -1,5 +1,8 @@
 /** The round: its phase, when that ends, the map that comes next, and the result. */
 
+/** The phases of a match. */
+const PHASES = /** @type {const} */ (["warm-up", "playing", "intermission"]);
+
 /** The round that is shown. */
 export class Round {
   constructor() {
@@ -8,11 +11,19 @@ export class Round {
 
   /** Forgets the round, for another match. */
   reset() {
-    /** @type {?("warm-up" | "playing" | "intermission")} null if the match has not said it */
+    /** @type {?(typeof PHASES[number])} null if the match has not said it */
     this.phase = null;
-    /** The tick in which the phase ends by time; 0 if it does not. */
+    /**
+     * The tick in which the phase ends by time; 0 if it does not.
+     *
+     * @type {number}
+     */
     this.ends = 0;
-    /** The name of the next map; null if it is not known. */
+    /**
+     * The name of the next map; null if it is not known.
+     *
+     * @type {?string}
+     */
     this.next = null;
     /** @type {?import("./roster.js").Player[]} the players when the round ended, the best first */
     this.result = null;
@@ -21,11 +32,13 @@ export class Round {
   /**
    * Enters a phase.
    *
-   * @param {{phase: string, ends: ?number, next?: ?string}} event in the form of `wire/control.js`
+   * @param {{phase?: string, ends?: ?number, next?: ?string}} event
    * @param {import("./roster.js").Roster} roster
    */
   enter({ phase, ends, next }, roster) {
-    [this.phase, this.ends, this.next] = [phase?.replace("_", "-") ?? null, ends ?? 0, next || null];
+    this.phase = PHASES.find((one) => one === phase) ?? null;
+    this.ends = ends ?? 0;
+    this.next = next || null;
     this.result = this.phase === "intermission" ? roster.ranking().map((player) => ({ ...player })) : null;
   }
 }

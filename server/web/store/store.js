@@ -46,6 +46,27 @@ import { Round } from "./round.js";
  * @property {number} tick
  */
 
+/**
+ * An event of the match, in the form of `wire/control.js`. Events of the client library also have
+ * this form.
+ *
+ * @typedef {object} MatchEvent
+ * @property {string} event the kind
+ * @property {number} [tick] not in a replay
+ * @property {Id} [player]
+ * @property {Id} [by] the killer
+ * @property {string} [means] what killed
+ * @property {string} [name] of a player, or of an event of the game
+ * @property {string} [line]
+ * @property {number} [health]
+ * @property {number} [score]
+ * @property {string} [phase]
+ * @property {?number} [ends] the tick in which the phase ends by time; 0 if it does not
+ * @property {?string} [next] the map of the next round
+ *
+ * @typedef {{slot: number, generation?: number}} Id
+ */
+
 /** Seconds until a dead player is back by the usual rules, until a return has been seen. */
 const USUAL_WAIT = 2;
 
@@ -57,24 +78,44 @@ export class Store {
     this.roster = new Roster();
     this.round = new Round();
     this.log = new Log();
-    /** The tick of the match that is shown, and ticks a second. */
-    [this.tick, this.tickRate] = [null, 60];
+    /**
+     * The tick of the match that is shown; null before the first.
+     *
+     * @type {?number}
+     */
+    this.tick = null;
+    /** Ticks a second. */
+    this.tickRate = 60;
     /** @type {?Own} null for a spectator */
     this.own = null;
     /** @type {"watch" | "play" | "replay"} what the page does */
     this.mode = "watch";
-    /** The slot of the player whom a spectator follows, if any. */
+    /**
+     * The slot of the player whom a spectator follows, if any.
+     *
+     * @type {?number}
+     */
     this.followed = null;
-    /** What the server says about itself at `/info`; null until it has. */
+    /**
+     * What the server says about itself at `/info`; null until it has.
+     *
+     * @type {?Record<string, any>}
+     */
     this.server = null;
     /** The name that the visitor has chosen to play under. */
     this.chosenName = "";
-    /** Whether the visitor wants to watch, and why the server refused them as a player. */
-    [this.wantsToWatch, this.refused] = [false, ""];
+    /** Whether the visitor wants to watch. */
+    this.wantsToWatch = false;
+    /** Why the visitor could not join as a player. */
+    this.refused = "";
     /** @type {import("../match/values.js").Values} the values that the game replicates */
     this.values = NO_VALUES;
+    /** @type {MatchEvent[]} the events whose ticks are not shown yet */
     this.waiting = [];
-    this.forget();
+    /** @type {Map<number, number>} deaths that wait for a return: their ticks by slot */
+    this.deaths = new Map();
+    /** Seconds until a dead player is back. */
+    this.wait = USUAL_WAIT;
   }
 
   /** Forgets the match, for another one. */
@@ -83,12 +124,16 @@ export class Store {
     this.round.reset();
     this.log.reset();
     [this.waiting, this.values, this.tick] = [[], NO_VALUES, null];
-    /** Deaths that wait for a return: their ticks by slot. Seconds until a dead player is back. */
-    [this.deaths, this.wait] = [new Map(), USUAL_WAIT];
+    this.deaths.clear();
+    this.wait = USUAL_WAIT;
     if (this.own) this.own.death = null;
   }
 
-  /** Stores an event until its tick is shown. */
+  /**
+   * Stores an event until its tick is shown.
+   *
+   * @param {MatchEvent} event
+   */
   take(event) {
     this.waiting.push(event);
   }
@@ -101,13 +146,15 @@ export class Store {
    */
   advance(tick, now) {
     this.tick = tick;
-    while (this.waiting.length > 0 && this.waiting[0].tick <= tick) this.happen(this.waiting.shift(), now);
+    const due = this.waiting.findIndex((event) => (event.tick ?? 0) > tick);
+    const events = this.waiting.splice(0, due < 0 ? this.waiting.length : due);
+    for (const event of events) this.happen(event, now);
   }
 
   /**
    * Applies an event of the match.
    *
-   * @param {object} event in the form of `wire/control.js`
+   * @param {MatchEvent} event
    * @param {number} now seconds
    */
   happen(event, now) {
@@ -115,28 +162,41 @@ export class Store {
     this.log.add(event, player, by, now);
     if (event.event === "round") this.round.enter(event, this.roster);
     if (event.event === "died") this.died(event, player, by);
-    if (event.event === "vitals" && event.health > 0) this.returned(event);
+    if (event.event === "vitals" && (event.health ?? 0) > 0) this.returned(event);
     this.roster.happen(event);
   }
 
-  died({ player: { slot }, tick, means }, player, by) {
-    if (tick === undefined) return;
-    this.deaths.set(slot, tick);
-    if (!this.own || slot !== this.own.slot) return;
+  /**
+   * @param {MatchEvent} event
+   * @param {?import("./roster.js").Player} player
+   * @param {?import("./roster.js").Player} by
+   */
+  died({ player: id, tick, means }, player, by) {
+    if (!id || tick === undefined) return;
+    this.deaths.set(id.slot, tick);
+    if (!this.own || id.slot !== this.own.slot) return;
     this.own.death = { by: by && by !== player ? by.name : null, means: means || null, tick };
   }
 
-  /** Learns from a return how long the dead wait in this match. */
-  returned({ player: { slot }, tick }) {
-    const died = this.deaths.get(slot);
-    if (died === undefined) return;
+  /**
+   * Learns from a return how long the dead wait in this match.
+   *
+   * @param {MatchEvent} event
+   */
+  returned({ player: id, tick }) {
+    const died = id && this.deaths.get(id.slot);
+    if (!id || died === undefined || tick === undefined) return;
     this.wait = (tick - died) / this.tickRate;
-    this.deaths.delete(slot);
-    if (slot === this.own?.slot) this.own.death = null;
+    this.deaths.delete(id.slot);
+    if (this.own && id.slot === this.own.slot) this.own.death = null;
   }
 
-  /** Seconds until a dead player who died at `tick` is back; zero or less once that is overdue. */
+  /**
+   * Seconds until a player who died at a tick is back; zero or less once that is overdue.
+   *
+   * @param {number} tick
+   */
   untilReturn(tick) {
-    return this.wait - (this.tick - tick) / this.tickRate;
+    return this.wait - ((this.tick ?? tick) - tick) / this.tickRate;
   }
 }

@@ -10,13 +10,22 @@ import { result } from "./round.js";
  * @property {{place: number, name: string, score: number, slot: number}[]} [rows] of a table
  */
 
-/** Whether the page's own player is in a match that goes on. */
-const plays = ({ own, line }) => own !== null && own.isJoined && line.state === "live";
+/**
+ * The page's own player, if there is one in a match that goes on.
+ *
+ * @param {import("../store/store.js").Store} store
+ */
+const inMatch = ({ own, line }) => (own?.isJoined && line.state === "live" ? own : null);
 
-/** The death of the page's own player: by whom, by what, and how long until the return. */
+/**
+ * The death of the page's own player: by whom, by what, and how long until the return.
+ *
+ * @param {import("../store/store.js").Store} store
+ * @returns {?Card}
+ */
 function death(store) {
-  const { own } = store;
-  if (!plays(store) || own.isThere || !own.death) return null;
+  const own = inMatch(store);
+  if (!own || own.isThere || !own.death) return null;
   const { by, means, tick } = own.death;
   const weapon = means && means.replaceAll(/[_.-]/g, " ");
   const withIt = weapon ? ` with ${/^[aeiou]/i.test(weapon) ? "an" : "a"} ${weapon}` : "";
@@ -58,5 +67,5 @@ export function hint(store) {
  * @returns {string}
  */
 export function warning(store) {
-  return plays(store) ? store.own.warning : "";
+  return inMatch(store)?.warning ?? "";
 }

@@ -17,8 +17,12 @@ export const LONGEST = SHOWN.chat;
  * @property {string} text
  */
 
-/** The text of an entry of the log. */
-function text({ what, name, by, means, line }) {
+/**
+ * The text of an entry of the log.
+ *
+ * @param {import("../store/log.js").Entry} entry
+ */
+function text({ what, name, by, means, line = "" }) {
   switch (what) {
     case "died":
       if (!by) return `${name} died`;
@@ -34,8 +38,18 @@ function text({ what, name, by, means, line }) {
   }
 }
 
-/** The latest lines of a feed, oldest first. */
+/**
+ * The latest lines of a feed, oldest first.
+ *
+ * @param {keyof typeof SHOWN} feed
+ * @param {string[]} belongs the kinds of entries that belong to the feed
+ */
 function latest(feed, belongs) {
+  /**
+   * @param {import("../store/store.js").Store} store
+   * @param {number} now seconds
+   * @returns {Said[]}
+   */
   return ({ log }, now) => {
     const lines = log.entries.filter(({ what, at }) => belongs.includes(what) && at > now - SHOWN[feed]);
     return lines.slice(-LINES[feed]).map((entry) => ({ what: entry.what, text: text(entry) }));
@@ -50,6 +64,10 @@ const said = latest("chat", ["said", "announced", "page"]);
 /**
  * What players, the server and the page itself say. While the page joins again, the reason of that
  * is told in the middle, and not a second time by the server's last words.
+ *
+ * @param {import("../store/store.js").Store} store
+ * @param {number} now seconds
+ * @returns {Said[]}
  */
 export function chat(store, now) {
   const lines = said(store, now);

@@ -18,9 +18,16 @@ const WORDS = {
  * @property {boolean} canRetry whether the visitor can ask for another attempt now
  */
 
-const secondsUntil = (at, now) => Math.max(0, Math.ceil((at - now) / 1000));
+/**
+ * @param {number | undefined} at milliseconds
+ * @param {number} now milliseconds
+ */
+const secondsUntil = (at, now) => Math.max(0, Math.ceil(((at ?? now) - now) / 1000));
 
-/** @returns {{state: string, word: string}} */
+/**
+ * @param {import("../store/store.js").Store} store
+ * @returns {{state: string, word: string}}
+ */
 export function chip({ line }) {
   if (line.halted != null) return { state: "bad", word: "Standing still" };
   return { state: line.state, word: WORDS[line.state] };

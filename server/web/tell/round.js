@@ -3,13 +3,21 @@
 /** Players in the table of the result. */
 const BEST = 3;
 
-/** Seconds as minutes and seconds. */
+/**
+ * Seconds as minutes and seconds.
+ *
+ * @param {number} seconds
+ */
 function minutes(seconds) {
   const whole = Math.max(0, Math.ceil(seconds));
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
-/** Seconds until the phase ends by time; null if it does not. */
+/**
+ * Seconds until the phase ends by time; null if it does not.
+ *
+ * @param {import("../store/store.js").Store} store
+ */
 function left({ round, tick, tickRate }) {
   return round.ends > 0 && tick !== null ? (round.ends - tick) / tickRate : null;
 }
@@ -31,18 +39,31 @@ export function clock(store) {
   return round.phase === "warm-up" ? `Warm-up ${time ?? ""}`.trim() : time;
 }
 
-/** "1st", "2nd", "3rd", "4th" and so on. */
+/**
+ * "1st", "2nd", "3rd", "4th" and so on.
+ *
+ * @param {number} place
+ */
 function ordinal(place) {
   const last = place % 100 > 10 && place % 100 < 14 ? 0 : place % 10;
   return `${place}${["th", "st", "nd", "rd"][last] ?? "th"}`;
 }
 
-/** The place of a player, which they share with all who have the same score. */
+/**
+ * The place of a player, which they share with all who have the same score.
+ *
+ * @param {import("../store/roster.js").Player} player
+ * @param {import("../store/roster.js").Player[]} ranking
+ */
 function placeOf(player, ranking) {
   return 1 + ranking.filter(({ score }) => score > player.score).length;
 }
 
-/** The sentence about the winner. */
+/**
+ * The sentence about the winner.
+ *
+ * @param {import("../store/roster.js").Player[]} ranking the best first
+ */
 function won(ranking) {
   const [best] = ranking;
   if (!best) return "The round is over";
@@ -62,14 +83,14 @@ export function result(store) {
   const { round, roster, own } = store;
   if (round.phase !== "intermission") return null;
   // A page that joins between two rounds has heard of the phase before it has heard of anybody.
-  const ranking = round.result?.length > 0 ? round.result : roster.ranking();
+  const ranking = round.result?.length ? round.result : roster.ranking();
   const rows = ranking.slice(0, BEST).map((player) => ({ place: placeOf(player, ranking), name: player.name, score: player.score, slot: player.slot }));
   const lines = [];
   const self = own && ranking.find(({ slot }) => slot === own.slot);
   if (self) lines.push(`You are ${ordinal(placeOf(self, ranking))} of ${ranking.length} with ${self.score}.`);
   const seconds = left(store);
   const soon = seconds === null ? "soon" : `in ${Math.max(0, Math.ceil(seconds))} s`;
-  lines.push(round.next ? `Next: ${round.next} ${soon}` : `Next round ${soon}`);
-  if (own) lines.push("Nobody can move until then.");
+  const next = round.next ? `Next: ${round.next} ${soon}` : `Next round ${soon}`;
+  lines.push(own ? `${next}. Nobody can move until then.` : next);
   return { kind: "result", title: won(ranking), rows, lines };
 }

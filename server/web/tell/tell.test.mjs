@@ -73,7 +73,7 @@ test("the clock shows the warm-up, the time that is left, and who is waited for"
   store.happen({ event: "round", tick: 60, phase: "warm-up", ends: 0 }, 0);
   assert.equal(tell(store, 0).clock, "Waiting for players");
   store.happen({ event: "joined", tick: 60, player: ANN, name: "Ann" }, 0);
-  store.happen({ event: "round", tick: 60, phase: "warm_up", ends: 60 + 18 * 60 }, 0);
+  store.happen({ event: "round", tick: 60, phase: "warm-up", ends: 60 + 18 * 60 }, 0);
   assert.equal(tell(store, 0).clock, "Warm-up 0:18");
   store.happen({ event: "round", tick: 60, phase: "playing", ends: 60 + 299 * 60 }, 0);
   assert.equal(tell(store, 0).clock, "4:59");
@@ -96,7 +96,7 @@ test("the result has the winner, the best three, the own place and the next map"
   const { centre, clock } = tell(store, 0);
   assert.deepEqual([clock, centre.kind, centre.title], ["Round over", "result", "Bob wins with 12"]);
   assert.deepEqual(centre.rows.map(({ place, name, score }) => [place, name, score]), [[1, "Bob", 12], [2, "Cem", 5], [3, "Dot", 4]]);
-  assert.deepEqual(centre.lines, ["You are 4th of 4 with 2.", "Next: warren in 6 s", "Nobody can move until then."]);
+  assert.deepEqual(centre.lines, ["You are 4th of 4 with 2.", "Next: warren in 6 s. Nobody can move until then."]);
   store.own = null;
   store.round.next = null;
   assert.deepEqual(tell(store, 0).centre.lines, ["Next round in 6 s"]);

@@ -27,7 +27,11 @@ const [IN_A_ROW, EACH] = [5, 1000];
  *   a line to send to the server, a command of the page, or the reason why it is neither
  */
 
-/** The commands of votes that a server with these votes knows. */
+/**
+ * The commands of votes that a server with these votes knows.
+ *
+ * @param {string[]} votes
+ */
 const known = (votes) => VOTES.filter(({ needs }) => votes.length > 0 && (needs === null || votes.includes(needs)));
 
 /**
@@ -60,7 +64,9 @@ export function decide(line, votes) {
 /** Counts lines as the server does, which drops those that come too fast. */
 export class Pace {
   constructor() {
-    [this.left, this.at] = [IN_A_ROW, 0];
+    /** Lines that may be sent now, and when they were counted. */
+    this.left = IN_A_ROW;
+    this.at = 0;
   }
 
   /**

@@ -3,7 +3,11 @@
 /** The end of a name that tells of a time in seconds. */
 const SECONDS = /^(.*?)_?seconds$/;
 
-/** A value as its name and range declare it: a time, yes or no, or a number. */
+/**
+ * A value as its name and range declare it: a time, yes or no, or a number.
+ *
+ * @param {import("../match/values.js").Value} value
+ */
 function written({ name, value, least, most }) {
   const time = SECONDS.exec(name);
   if (time && value >= 0) {
@@ -13,6 +17,7 @@ function written({ name, value, least, most }) {
   return { name, text: String(value) };
 }
 
+/** @param {import("../match/values.js").Value} value */
 const forPeople = (value) => {
   const { name, text } = written(value);
   return { name: name.replaceAll(/[_.-]/g, " "), text };
@@ -24,6 +29,6 @@ const forPeople = (value) => {
  *   `of` is the name of the player whose values they are, for a spectator
  */
 export function values({ values, own, roster, followed }) {
-  const of = own ? "" : (roster.players.get(followed)?.name ?? "");
+  const of = own ? "" : (roster.players.get(followed ?? -1)?.name ?? "");
   return { match: values.match.map(forPeople), own: values.own.map(forPeople), of };
 }

@@ -49,6 +49,7 @@ const FILES: &[File] = &files![
     "hud/charts.js",
     "hud/dialogue.js",
     "hud/feeds.js",
+    "hud/find.js",
     "hud/frames.js",
     "hud/free.js",
     "hud/legend.js",
