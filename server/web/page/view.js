@@ -17,16 +17,30 @@ export class View {
    * @param {import("../hud/switches.js").Switches} parts.switches
    * @param {import("../store/store.js").Store} parts.store
    */
-  constructor(parts) {
-    Object.assign(this, parts);
+  constructor({ picture, renderer, camera, labels, layers, switches, store }) {
+    this.picture = picture;
+    this.renderer = renderer;
+    this.camera = camera;
+    this.labels = labels;
+    this.layers = layers;
+    this.switches = switches;
+    this.store = store;
     this.nothing = new Frame();
     /** @type {?import("../match/scene.js").Scene} */
     this.scene = null;
-    /** The hash of the map whose scene is wanted. */
+    /**
+     * The hash of the map whose scene is wanted.
+     *
+     * @type {?string}
+     */
     this.wanted = null;
     /** @type {import("../match/motion.js").Shown[]} */
     this.shown = [];
-    /** The matrix of the last picture; null before the first. */
+    /**
+     * The matrix of the last picture; null before the first.
+     *
+     * @type {?Float32Array}
+     */
     this.matrix = null;
     this.switches.showView(this.camera.mode);
     this.measure();
@@ -62,7 +76,11 @@ export class View {
     this.store.followed = slot;
   }
 
-  /** Changes the view. The view that follows a player takes the best player by default. */
+  /**
+   * Changes the view. The view that follows a player takes the best player by default.
+   *
+   * @param {"orbit" | "follow" | "top"} mode
+   */
   look(mode) {
     if (mode === "follow" && !this.isThere(this.followed)) {
       this.followed = this.store.roster.ranking().find(({ slot }) => this.isThere(slot))?.slot ?? null;
@@ -72,26 +90,40 @@ export class View {
     this.switches.showView(mode);
   }
 
-  /** Follows a player. */
+  /**
+   * Follows a player.
+   *
+   * @param {number} slot
+   */
   follow(slot) {
     if (this.store.mode === "play") return;
     this.followed = slot;
     if (this.camera.mode !== "top") this.look("follow");
   }
 
-  /** Follows the next player of the table, or the one before. */
+  /**
+   * Follows the next player of the table, or the one before.
+   *
+   * @param {number} step 1 or -1
+   */
   followNext(step) {
     const slots = this.store.roster.ranking().map(({ slot }) => slot);
     if (slots.length === 0) return;
-    const at = slots.indexOf(this.followed);
+    const at = slots.indexOf(this.followed ?? -1);
     this.follow(slots[(Math.max(at, step < 0 ? 0 : -1) + step + slots.length) % slots.length]);
   }
 
+  /** @param {?number} slot */
   isThere(slot) {
     return this.shown.some((entity) => entity.slot === slot && entity.isPlayer);
   }
 
-  /** The entity at a place of the picture; in a replay any body, else only players. */
+  /**
+   * The entity at a place of the picture; in a replay any body, else only players.
+   *
+   * @param {number} x pixels
+   * @param {number} y pixels
+   */
   at(x, y) {
     if (!this.matrix) return null;
     const clickable = this.store.mode === "replay" ? this.shown : this.shown.filter(({ isPlayer }) => isPlayer);
@@ -121,8 +153,8 @@ export class View {
     const view = eye ? camera.through(eye, aspect) : camera.view(aspect, passed, followed, this.free);
     this.matrix = view.matrix;
     renderer.casts = switches.isOn("shadows");
-    if (eye) play.seeFrom(eye, view.away, camera.sight);
-    const hidden = eye ? play.hidden : null;
+    if (eye) play?.seeFrom(eye, view.away, camera.sight);
+    const hidden = (eye && play?.hidden) ?? null;
     const seen = hidden === null ? this.shown : this.shown.filter(({ slot }) => slot !== hidden);
     const picture = this.scene ? layers.compose(this.scene, seen, this.followed, now, marked) : this.nothing;
     renderer.draw(picture, view);

@@ -19,15 +19,23 @@ export class Watching {
     this.page = page;
     this.clock = new MatchClock();
     this.motion = new Motion();
-    /** The server's `/info`. */
+    /**
+     * The server's `/info`.
+     *
+     * @type {any}
+     */
     this.info = null;
-    /** Why the page does not play any more; told as soon as it watches. */
+    /**
+     * Why the page does not play any more; told as soon as it watches.
+     *
+     * @type {?string}
+     */
     this.farewell = null;
     this.watcher = new Watcher({
       prepare: (info) => page.prepare((this.info = info)),
       joined: (hello) => this.joined(hello),
-      newWorld: (world) => this.newWorld(world),
-      event: (event) => store.take(event),
+      newWorld: (world) => this.newWorld(/** @type {any} */ (world)),
+      event: (event) => store.take(/** @type {import("../store/store.js").MatchEvent} */ (event)),
       snapshot: (snapshot) => this.take(snapshot),
       status: (line) => page.tellLine(this.explained(line)),
     });
@@ -43,12 +51,17 @@ export class Watching {
     return this.history?.latest ?? null;
   }
 
-  /** The line, with the reason why a player left even if the server takes no spectators. */
+  /**
+   * The line, with the reason why a player left even if the server takes no spectators.
+   *
+   * @param {import("../store/store.js").Line} line
+   */
   explained(line) {
     const why = line.state === "lost" && this.farewell;
     return why ? { ...line, message: why, advice: line.message } : line;
   }
 
+  /** @param {any} hello of the server */
   joined(hello) {
     this.clock.reset();
     this.clock.tickRate = this.store.tickRate = hello.tickRate;
@@ -59,12 +72,17 @@ export class Watching {
     this.farewell = null;
   }
 
-  /** The match goes on in another world, perhaps on another map. */
+  /**
+   * The match goes on in another world, perhaps on another map.
+   *
+   * @param {{map: number[], mapName: string}} world
+   */
   newWorld({ map, mapName }) {
     const hash = map.map((byte) => byte.toString(16).padStart(2, "0")).join("");
     this.page.prepare({ ...this.info, map: mapName, map_hash: hash }).catch((error) => console.error(error));
   }
 
+  /** @param {any} snapshot */
   take(snapshot) {
     this.clock.arrived(snapshot.tick, performance.now() / 1000);
     this.motion.take(snapshot);
