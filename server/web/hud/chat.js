@@ -76,7 +76,7 @@ export class Chat {
    * @param {string} line
    */
   say(line) {
-    return this.pace.take(performance.now()) ?? this.player.say(line);
+    return this.pace.take(line, performance.now()) ?? this.player.say(line);
   }
 
   /** @param {string} text */

@@ -192,10 +192,15 @@ test("the commands are listed, those of votes only where the server allows the v
 
 test("lines that the server would drop as too fast are held back", () => {
   const pace = new Pace();
-  for (let i = 0; i < 5; i++) assert.equal(pace.take(10_000), null);
-  assert.match(pace.take(10_500), /^Too fast/);
-  assert.equal(pace.take(11_100), null);
-  assert.match(pace.take(11_200), /^Too fast/);
+  for (let i = 0; i < 5; i++) assert.equal(pace.take("hello", 10_000), null);
+  assert.match(pace.take("hello", 10_500), /^Too fast.* in 1 s/);
+  assert.equal(pace.take("hello", 11_100), null);
+  assert.match(pace.take("hello", 11_200), /^Too fast/);
+  // Letters of four bytes use the budget of bytes up first.
+  const long = "\u{1f600}".repeat(160);
+  assert.equal(pace.take(long, 60_000), null);
+  assert.match(pace.take(long, 60_000), /^Too fast.* in 3 s/);
+  assert.equal(pace.take(long, 63_000), null);
 });
 
 test("the page opens on a card with a name and Play, unless the visitor wants to watch", () => {

@@ -19,8 +19,12 @@ const VOTES = [
   { verb: "no", needs: null },
 ];
 
-/** Lines that a player may say in a row, and milliseconds after which one more is allowed. */
-const [IN_A_ROW, EACH] = [5, 1000];
+/**
+ * What a player may say at once, and what more in a second (PROTOCOL.md, "Say"). A server drops the
+ * rest without a word.
+ */
+const LINES = { atOnce: 5, each: 1 };
+const BYTES = { atOnce: 1000, each: 100 };
 
 /**
  * @typedef {{say: string} | {act: "help" | "name" | "again" | "leave", rest: string} | {refused: string}} Decision
@@ -61,25 +65,30 @@ export function decide(line, votes) {
   return { refused: `The command /${verb} is unknown. /help lists the commands.` };
 }
 
-/** Counts lines as the server does, which drops those that come too fast. */
+/** Counts lines and their bytes as the server does. */
 export class Pace {
   constructor() {
-    /** Lines that may be sent now, and when they were counted. */
-    this.left = IN_A_ROW;
+    [this.lines, this.bytes] = [LINES.atOnce, BYTES.atOnce];
+    /** When they were counted, in milliseconds. */
     this.at = 0;
   }
 
   /**
    * Takes a line's turn.
    *
+   * @param {string} line
    * @param {number} now milliseconds
    * @returns {?string} why the line has to wait; null if it may be sent now
    */
-  take(now) {
-    this.left = Math.min(IN_A_ROW, this.left + (now - this.at) / EACH);
+  take(line, now) {
+    const [passed, length] = [(now - this.at) / 1000, new TextEncoder().encode(line).length];
+    this.lines = Math.min(LINES.atOnce, this.lines + passed * LINES.each);
+    this.bytes = Math.min(BYTES.atOnce, this.bytes + passed * BYTES.each);
     this.at = now;
-    if (this.left < 1) return `Too fast: ${IN_A_ROW} lines in a row, then one a second. Press Enter again in a moment.`;
-    this.left -= 1;
+    const wait = Math.ceil(Math.max((1 - this.lines) / LINES.each, (length - this.bytes) / BYTES.each));
+    if (wait > 0) return `Too fast: the server drops so many words at once. Press Enter again in ${wait} s.`;
+    this.lines -= 1;
+    this.bytes -= length;
     return null;
   }
 }
