@@ -16,7 +16,7 @@ import { showFrames } from "./hud/frames.js";
 import { GameView } from "./hud/game.js";
 import { Legend } from "./hud/legend.js";
 import { Matches } from "./hud/matches.js";
-import { Operators } from "./hud/operators.js";
+import { Operators } from "./operators/operators.js";
 import { Panels } from "./hud/panels.js";
 import { Recordings } from "./hud/recordings.js";
 import { ScoreView } from "./hud/score.js";

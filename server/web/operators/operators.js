@@ -1,9 +1,9 @@
 /** What only operators see: the server's charts, the verdict on its ticks, and counts of the match. */
 
 import { Charts } from "./charts.js";
-import { find } from "./find.js";
+import { find } from "../hud/find.js";
 import { MetricsFeed } from "./metrics.js";
-import { put } from "./put.js";
+import { put } from "../hud/put.js";
 import { VerdictView, verdict } from "./verdict.js";
 
 /** Milliseconds between two requests for metrics. */
