@@ -150,8 +150,10 @@ class Page {
     const asked = new URLSearchParams(location.search);
     const recording = asked.get("replay");
     if (asked.get("play") && !unsupported()) this.join(asked.get("play"));
-    else if (recording) this.recordings.fetch(recording).catch((error) => this.fail(error.message));
-    else this.watcher.run();
+    else if (recording) {
+      this.change("replay");
+      this.recordings.fetch(recording).catch((error) => this.fail(error.message));
+    } else this.watcher.run();
     this.layers.run();
     this.operators.run();
     setInterval(() => this.updateTables(), TABLES_EVERY);

@@ -35,7 +35,7 @@ export class Watching {
       prepare: (info) => page.prepare((this.info = info)),
       joined: (hello) => this.joined(hello),
       newWorld: (world) => this.newWorld(/** @type {any} */ (world)),
-      event: (event) => store.take(/** @type {import("../store/store.js").MatchEvent} */ (event)),
+      event: (event) => this.hear(/** @type {import("../store/store.js").MatchEvent} */ (event)),
       snapshot: (snapshot) => this.take(snapshot),
       status: (line) => page.tellLine(this.explained(line)),
     });
@@ -80,6 +80,12 @@ export class Watching {
   newWorld({ map, mapName }) {
     const hash = map.map((byte) => byte.toString(16).padStart(2, "0")).join("");
     this.page.prepare({ ...this.info, map: mapName, map_hash: hash }).catch((error) => console.error(error));
+  }
+
+  /** @param {import("../store/store.js").MatchEvent} event */
+  hear(event) {
+    // A connection that is being closed may still have events, when the page plays already.
+    if (!this.watcher.stopped) this.store.take(event);
   }
 
   /** @param {any} snapshot */
