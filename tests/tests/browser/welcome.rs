@@ -33,7 +33,8 @@ fn the_page_opens_on_a_name_and_play_for_operators() {
     let stops = ["name", ""].map(|name| {
         browser.key("Tab", 9, "");
         browser.evaluate("document.activeElement.name") == name
-            && browser.evaluate("document.querySelector('#welcome').contains(document.activeElement)")
+            && browser
+                .evaluate("document.querySelector('#welcome').contains(document.activeElement)")
                 == true
     });
     assert_eq!(stops, [true, true]);
