@@ -21,6 +21,7 @@ mod plays;
 mod replays;
 mod rewinds;
 mod rotation;
+mod shots;
 mod visitors;
 mod walkers;
 
