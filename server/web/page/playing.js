@@ -52,9 +52,9 @@ export class Playing {
     this.tick = null;
   }
 
-  /** The newest tick that is shown, or null. */
+  /** The newest tick that is shown; null before there is one, and while the server is away. */
   get newestTick() {
-    return this.tick;
+    return this.play.player.isJoined ? this.tick : null;
   }
 
   /**
@@ -69,9 +69,18 @@ export class Playing {
     const view = this.play.advance(now, passed, scene?.players ?? playersOf([]), camera.sight);
     Object.assign(store.own, this.play.facts());
     if (!view) return null;
+    if (scene) this.shoot(view, now);
     this.tick = Math.floor(view.tick);
     store.tick = view.tick;
     return view;
+  }
+
+  /** Shows the player's own shot at once. */
+  shoot({ shown }, now) {
+    const { scene, camera, layers } = this.page;
+    layers.effects.own = this.play.slot;
+    const shot = this.play.shoot(shown, scene, camera.sight);
+    if (shot) layers.effects.predict(shot, now);
   }
 
   /** Carries a typed command out. Returns why it cannot, or null. */

@@ -56,7 +56,7 @@ export class Replaying {
       layers.reset();
       store.log.reset();
     }
-    layers.effects.waiting.push(...events);
+    layers.effects.take(events);
     for (const { ago, ...event } of news) store.happen(event, now - ago);
     this.enterRound();
     this.answerLayers();

@@ -68,6 +68,11 @@ export class PlayEngine extends Engine {
     return played;
   }
 
+  /** The tick of the last command that was sent; -1 before the first. */
+  get sentTick() {
+    return this.exports.sent_tick();
+  }
+
   /** Milliseconds until the next tick is due; null while none is. */
   get untilTick() {
     const due = this.exports.next_tick?.() ?? -1;

@@ -13,6 +13,7 @@ import { Graph } from "./graph.js";
 import { Keys, WEAPONS } from "./keys.js";
 import { Noises } from "./noises.js";
 import { Player } from "./player.js";
+import { endOf, muzzleOf, Trigger } from "./shots.js";
 import { Sound } from "./sound.js";
 import { Touch } from "./touch.js";
 
@@ -90,6 +91,7 @@ export class Play {
     });
     this.sound = new Sound(() => settings.values.volume);
     this.noises = new Noises(this.sound);
+    this.trigger = new Trigger();
     this.feedback = new Feedback(this.panel);
     this.graph = new Graph(this.panel);
     /** Units from the middle of the player to the eyes; null before the first picture. */
@@ -231,6 +233,31 @@ export class Play {
     return view;
   }
 
+  /**
+   * The shot that the player fires now, before the server says so.
+   *
+   * @param {object[]} shown
+   * @param {import("../match/scene.js").Scene} scene
+   * @param {import("../camera/sight.js").Sight} sight
+   * @returns {?import("../layers/effects.js").Fired}
+   */
+  shoot(shown, scene, sight) {
+    const { player, slot } = this;
+    const { buttons, from: first, to: last } = player.pressed();
+    const isFree = player.isThere && player.weapons !== null && this.store.round.phase !== "intermission";
+    if (!player.isThere) this.trigger.reset();
+    if (!isFree) return null;
+    const shot = this.trigger.pull(buttons, first, last, player.weapons, player.line.tickRate, this.drives);
+    if (!shot) return null;
+    const { weapon, tick } = shot;
+    const from = muzzleOf(player.own, scene.players);
+    const { ahead } = this.eye();
+    const others = shown.filter((one) => one.slot !== slot);
+    const isRay = weapon.kind === "ray";
+    const to = isRay ? endOf(from, ahead, weapon.reach, others, scene, sight) : null;
+    return { what: isRay ? "ray" : "fired", player: slot, weapon: weapon.kind, from, to, tick };
+  }
+
   /** Leaves the match if the player is idle, so that others can have the place. */
   restIfIdle() {
     const left = IDLE - (performance.now() - this.keys.usedAt);
@@ -329,11 +356,15 @@ export class Play {
   /**
    * Handles an effect that is shown and that snapshots do not contain: a ray, an explosion, a hit.
    *
-   * @param {object} effect of `/effects`
+   * @param {object} effect of `/effects`, or a shot
    * @param {object[]} shown
    */
   saw({ what, player, by, from, begin, damage }, shown) {
     if (what === "ray") this.sound.play("ray", player === this.slot ? null : from);
+    if (what === "fired") {
+      this.sound.play("launch");
+      this.noises.launched();
+    }
     if (what === "blast") this.sound.play("blast", begin);
     if (what !== "hurt") return;
     if (player === this.slot) {

@@ -24,6 +24,7 @@ mod rewinds;
 mod rotation;
 mod rounds;
 mod screens;
+mod shots;
 mod told;
 mod visitors;
 mod walkers;

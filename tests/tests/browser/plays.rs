@@ -21,7 +21,7 @@ fn players(running: &Server) -> Value {
 }
 
 /// The body of a page of the server.
-fn page(running: &Server, path: &str) -> String {
+pub(crate) fn page(running: &Server, path: &str) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(get(running.http_addr(), path)).body
 }
@@ -304,7 +304,7 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
     assert!(hurts.iter().all(|&(player, source, _)| (player, source) == (own, by)), "{hurts:?}");
     assert!(hurts.iter().map(|&(_, _, damage)| damage).sum::<u64>() >= 100, "{hurts:?}");
     let is_death = |event: &MatchEvent| {
-        matches!(event, MatchEvent::Died { player, by: source }
+        matches!(event, MatchEvent::Died { player, by: source, .. }
             if (u64::from(player.slot), u64::from(source.slot)) == (own, by))
     };
     wait_until("Bob is told of the death", || {

@@ -110,6 +110,7 @@ const FILES: &[File] = &files![
     "play/path.js",
     "play/play.js",
     "play/player.js",
+    "play/shots.js",
     "play/sound.js",
     "play/touch.js",
     "popovers.css",

@@ -1,4 +1,5 @@
 use axum::{Extension, Json};
+use obsp_game::{self as game, WeaponKey, WeaponKind, Weapons};
 use obsp_proto::PROTOCOL_VERSION;
 use serde::Serialize;
 
@@ -29,6 +30,9 @@ pub(super) struct Info {
     tick: u64,
     tick_rate: u16,
     snapshot_rate: u16,
+    /// The weapons of the arena game in the order of their keys, so that a page shows its player's
+    /// own shots at once. `None` in any other game.
+    weapons: Option<[Weapon; 3]>,
     /// Players in the match. `None` for those who may not see it.
     players: Option<usize>,
     max_players: u16,
@@ -60,6 +64,28 @@ pub(super) struct Info {
     for_operators: bool,
     /// The recording of the match, if there is one. Only operators get it.
     recording: Option<Recording>,
+}
+
+/// A weapon of the arena game.
+#[derive(Serialize)]
+struct Weapon {
+    /// The kind, as `game.toml` has it.
+    kind: &'static str,
+    /// Seconds until the next shot.
+    refire_seconds: f64,
+    /// Length of a ray in units.
+    reach: Option<f64>,
+}
+
+impl Weapon {
+    fn of_key(weapons: &Weapons, key: WeaponKey) -> Self {
+        let game::Weapon { refire_seconds, kind } = weapons.of_key(key);
+        let reach = match kind {
+            WeaponKind::Ray(ray) => Some(ray.reach),
+            WeaponKind::Rocket(_) | WeaponKind::Grenade(_) => None,
+        };
+        Self { kind: kind.name(), refire_seconds: *refire_seconds, reach }
+    }
 }
 
 /// A match in the list of all matches.
@@ -146,6 +172,10 @@ fn of(pages: &PageState, all: &AllPages, viewer: Viewer) -> Info {
         tick: game.latest.borrow().state.tick,
         tick_rate: match_info.tick_rate.get(),
         snapshot_rate: match_info.snapshot_rate.get(),
+        weapons: game.level().weapons.as_deref().map(|weapons| {
+            [WeaponKey::Fire, WeaponKey::Rocket, WeaponKey::Grenade]
+                .map(|key| Weapon::of_key(weapons, key))
+        }),
         players: players(game, viewer),
         max_players: match_info.player_limit,
         max_spectators: game.access.max_spectators,

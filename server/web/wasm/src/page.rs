@@ -212,6 +212,11 @@ impl Page {
         self.player.as_ref().map_or(-1.0, Player::next_tick)
     }
 
+    /// The tick of the last command that was sent; a negative number before the first.
+    pub fn sent_tick(&self) -> f64 {
+        self.player.as_ref().map_or(-1.0, Player::sent_tick)
+    }
+
     /// The kind of the next message to send; zero if there is none.
     pub fn transmit(&mut self) -> u32 {
         let Some(player) = &mut self.player else { return 0 };
@@ -298,13 +303,21 @@ fn describe(recording: &Recording) -> String {
     let header = recording.header();
     let hash: String = header.map_hash.iter().map(|byte| format!("{byte:02x}")).collect();
     let incomplete = recording.incomplete();
-    let (mut deaths, mut names, mut chat) = (Vec::new(), Vec::new(), Vec::new());
+    let [mut deaths, mut names, mut chat, mut rounds] = [const { Vec::new() }; 4];
     for note in recording.notes() {
         let tick = note.tick;
         match &note.what {
-            Said::Died(player, by) => deaths.push(format!("[{tick},{player},{by}]")),
+            Said::Died(player, by) => deaths.push(format!("[{tick},{player},{by},\"\"]")),
+            Said::DiedOf(player, by, means) => {
+                deaths.push(format!("[{tick},{player},{by},{}]", json::text(means)));
+            }
             Said::Name(player, name) => {
                 names.push(format!("[{tick},{player},{}]", json::text(name)));
+            }
+            Said::Round { phase, left, next } => {
+                let ends = if *left == 0 { 0 } else { tick + u64::from(*left) };
+                let (phase, next) = (json::phase(*phase), json::text(next));
+                rounds.push(format!(r#"[{tick},"{phase}",{ends},{next}]"#));
             }
             Said::Chat(player, line) => {
                 let player = player.map_or("null".to_owned(), |player| player.to_string());
@@ -313,7 +326,7 @@ fn describe(recording: &Recording) -> String {
         }
     }
     format!(
-        r#"{{"map":{},"hash":"{hash}","first":{},"ticks":{},"tickRate":{},"build":{},"incomplete":{},"deaths":{},"names":{},"chat":{}}}"#,
+        r#"{{"map":{},"hash":"{hash}","first":{},"ticks":{},"tickRate":{},"build":{},"incomplete":{},"deaths":{},"names":{},"chat":{},"rounds":{}}}"#,
         json::text(&header.map_name),
         recording.first_tick(),
         recording.ticks(),
@@ -323,5 +336,6 @@ fn describe(recording: &Recording) -> String {
         json::list(deaths),
         json::list(names),
         json::list(chat),
+        json::list(rounds),
     )
 }

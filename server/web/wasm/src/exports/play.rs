@@ -49,6 +49,12 @@ pub extern "C" fn next_tick() -> f64 {
     with(|page| page.next_tick())
 }
 
+/// The tick of the last command that was sent; negative before the first.
+#[unsafe(no_mangle)]
+pub extern "C" fn sent_tick() -> f64 {
+    with(|page| page.sent_tick())
+}
+
 /// Outputs the next message to send and returns its kind: 1 is sent on the control stream, 2 as a
 /// datagram, 3 ends the stream, 4 closes the connection with the output as reason, 0 is not a
 /// message.
