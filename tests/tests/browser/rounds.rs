@@ -52,6 +52,8 @@ fn a_round_has_a_warm_up_a_clock_a_result_and_a_next_map_on_a_desktop_and_a_phon
     });
     let mut desktop = Chromium::start(&program, "round-desktop", (1280, 800));
     desktop.resize(1280, 800);
+    desktop.open(&page_of(&running), "");
+    desktop.wait_for("document.querySelector('#clock')?.textContent === 'Waiting for players'");
     let mut phone = Chromium::start(&program, "round-phone", (500, 844));
     phone.resize(390, 844);
     let mut pages = [("desktop", "Ann", desktop), ("phone", "Bob", phone)];

@@ -40,6 +40,11 @@ pub(crate) async fn direct(
     let (mut ready, mut entered) = (None::<Prepared>, 0);
     // The map that the players were told of as the next.
     let mut told = None;
+    // No phase begins without players. Clients that watch until then are told which one waits.
+    let rules = schedule.flow.rules();
+    if rules.ends() || !rules.warm_up.is_zero() {
+        tell(&game.level(), schedule.flow.phase().0, None, None, &game);
+    }
     let mut updates = tokio::time::interval(UPDATE_INTERVAL);
     loop {
         tokio::select! {
