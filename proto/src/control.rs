@@ -7,9 +7,11 @@ mod event;
 mod frame;
 mod map_name;
 mod match_name;
+mod means;
 mod message;
 mod player_name;
 mod reason;
+mod text;
 mod ticket;
 mod vitals;
 
@@ -18,6 +20,7 @@ pub use event::{MatchEvent, RoundPhase};
 pub use frame::{FrameError, Framer, MAX_CLIENT_FRAME, MAX_SERVER_FRAME, frame};
 pub use map_name::{MAX_MAP_NAME, MapName};
 pub use match_name::{MAX_MATCH_NAME, MAX_MATCHES, MatchName, MatchNameError, MatchNames};
+pub use means::{MAX_MEANS, Means};
 pub use message::{
     ClientHello, ClientMessage, ClosingReason, GameHash, MAX_TOKEN, MapHash, MessageError,
     RefusalReason, ServerHello, ServerMessage, decode_client_message, decode_server_message,
@@ -25,5 +28,6 @@ pub use message::{
 };
 pub use player_name::{MAX_NAME_CHARS, NameError, PlayerName};
 pub use reason::Reason;
+pub use text::TextFault;
 pub use ticket::Ticket;
 pub use vitals::Vitals;

@@ -12,17 +12,15 @@ import { COARSEST, Detail } from "./draw/detail.js";
 import { Frame, put, stroke } from "./draw/frame.js";
 import { outline, triangles, VERTEX } from "./draw/mesh.js";
 import { addressOf } from "./hud/matches.js";
-import { Interval, parseMetrics } from "./hud/metrics.js";
-import { StatusView } from "./hud/status.js";
+import { Interval, parseMetrics } from "./operators/metrics.js";
 import { Timeline } from "./hud/timeline.js";
 import { showTitle } from "./hud/title.js";
-import { verdict } from "./hud/verdict.js";
+import { verdict } from "./operators/verdict.js";
 import { connect, gameAddress } from "./link/connection.js";
 import { chosenMatch, ofMatch, onServer } from "./link/match.js";
 import { unreachable } from "./link/unreachable.js";
 import { MatchClock } from "./match/clock.js";
 import { Motion } from "./match/motion.js";
-import { Roster } from "./match/roster.js";
 import { playersOf } from "./match/scene.js";
 
 const TERMS = { origin: [-100, 0, 0], tickRate: 60 };
@@ -161,26 +159,6 @@ test("the clock goes on steadily, behind the newest snapshot, whatever the line 
   }
 });
 
-test("events wait for their moment", () => {
-  const roster = new Roster();
-  const player = { slot: 3, generation: 1 };
-  roster.take({ tick: 10, event: "joined", player, name: "Ann" });
-  roster.take({ tick: 12, event: "vitals", player, health: 40, score: 2 });
-  roster.take({ tick: 15, event: "died", player, by: player });
-  roster.take({ tick: 15, event: "left", player });
-  roster.take({ tick: 16, event: "announced", line: "The server shuts down in 3 s" });
-  roster.advance(11.5, 0);
-  assert.equal(roster.find(player).health, 100);
-  roster.advance(14, 0);
-  assert.deepEqual([roster.find(player).health, roster.find(player).score], [40, 2]);
-  assert.equal(roster.find({ slot: 3, generation: 2 }), null);
-  roster.advance(15, 0);
-  assert.equal(roster.find(player), null);
-  assert.deepEqual(roster.news.map(({ text }) => text), ["Ann died", "Ann left"]);
-  roster.advance(16, 0);
-  assert.equal(roster.news.at(-1).text, "The server shuts down in 3 s");
-});
-
 test("figures are what happened between two looks", () => {
   const page = (count, sum) =>
     parseMetrics(`# HELP x\nx_sum ${sum}\nx_count ${count}\nsent{direction="sent"} ${sum * 1000}`);
@@ -211,27 +189,6 @@ test("a verdict says whether the match keeps its time", () => {
     assert.match(halted.detail, /no tick for 12 s.*0\.5 cores.*90 MB/);
     assert.doesNotMatch(halted.detail, /NaN/);
   }
-});
-
-test("the page says that a match stands still while the server answers, and until it goes on", () => {
-  const element = () => ({ dataset: {}, hidden: true, textContent: "", addEventListener() {}, querySelector: element });
-  globalThis.document = { querySelector: element };
-  const view = new StatusView(() => {});
-  delete globalThis.document;
-  view.show({ state: "live" });
-  view.halt(null);
-  assert.deepEqual([view.chip.textContent, view.trouble.hidden], ["Live", true]);
-  view.halt(12.3);
-  assert.deepEqual([view.chip.textContent, view.chip.dataset.state, view.trouble.hidden], ["Standing still", "bad", false]);
-  assert.match(view.message.textContent, /no tick for 12 s/);
-  view.halt(null);
-  assert.deepEqual([view.chip.textContent, view.chip.dataset.state, view.trouble.hidden], ["Live", "live", true]);
-  // A lost connection takes precedence over a match that stands still.
-  view.halt(12.3);
-  view.show({ state: "lost", message: "The connection was lost.", retryAt: 0 });
-  view.halt(14.3);
-  assert.deepEqual([view.chip.textContent, view.message.textContent], ["Reconnecting", "The connection was lost."]);
-  assert.equal(view.button.hidden, false);
 });
 
 test("a verdict says that the recording failed, unless the ticks are what is wrong", () => {
@@ -527,10 +484,10 @@ test("another match is looked on at the same page, whatever was played or replay
 async function replayAt(at, recording = {}) {
   const { Replay } = await import("./replay/replay.js");
   const anything = new Proxy(() => {}, { get: () => anything, apply: () => anything, set: () => true });
-  Object.assign(globalThis, { document: anything, location: { search: "" }, Worker: class { postMessage() {} } });
-  const replay = new Replay(new Uint8Array(), { opened() {} });
-  for (const name of ["document", "location", "Worker"]) delete globalThis[name];
-  replay.hear({ recording: { first: 0, ticks: 600, tickRate: 60, deaths: [], names: [], chat: [], ...recording } });
+  globalThis.document = anything;
+  const told = { first: 0, ticks: 600, tickRate: 60, deaths: [], names: [], chat: [], ...recording };
+  const replay = new Replay({ worker: { postMessage() {} }, recording: told }, () => {});
+  delete globalThis.document;
   const numbers = new Float32Array(16).fill(1, 2, 3).fill(3, 0, 1);
   return Object.assign(replay, { at, told: at, frames: new Map(Array.from({ length: 601 }, (_, tick) => [tick, { tick, numbers, events: [{ tick }] }])) });
 }
@@ -565,14 +522,15 @@ test("a newcomer of a replay has not died as often as who had the slot before", 
 });
 
 test("the badge of a replay says what is wrong, and the strip is red for all of it", () => {
-  for (const [progress, state, text, title] of [
+  for (const [progress, state, text, title, incomplete = null] of [
     [{}, "good", "1,201 digests equal, 20 ticks audited", /^Each tick was played again/],
+    [{}, "warn", "1,201 digests equal, 20 ticks audited; the file is cut short", /^it breaks off/, "it breaks off"],
     [{ finding: "tick 9" }, "bad", "audit: tick 9", /^1,201 digests are equal so far/],
     [{ difference: "tick 9" }, "bad", "tick 9", /^1,201 digests are equal before it/],
     [{ broken: "too large", verified: undefined }, "bad", "too large", /^0 digests are equal up to there/],
   ]) {
     const [badge, pen, marks] = [{ dataset: {} }, { fillRect() {} }, { getContext: () => pen }];
-    for (const part of ["judge", "mark"]) Timeline.prototype[part].call({ badge, marks, replay: { deaths: [] } }, { first: 0, ticks: 600 }, { tick: 600, verified: 1201, audited: 20, ...progress });
+    for (const part of ["judge", "mark"]) Timeline.prototype[part].call({ badge, marks, replay: { deaths: [] } }, { first: 0, ticks: 600, incomplete }, { tick: 600, verified: 1201, audited: 20, ...progress });
     assert.deepEqual([badge.dataset.state, pen.fillStyle === "#ff8f7a", badge.textContent], [state, state === "bad", text]);
     assert.match(badge.title, title);
   }

@@ -134,12 +134,13 @@ async fn a_round_begins_after_the_warm_up_and_ends_with_an_intermission() {
     let name = PlayerName::new("one").unwrap();
     let mut client = connector.join(&name, MapHash::ANY).await.unwrap();
     let first = client.session().hello().unwrap().clone();
-    let mut seen = Vec::new();
+    let (mut seen, mut maps) = (Vec::new(), Vec::new());
     play_until(&mut client, |_, event| {
-        if let Some(MatchEvent::Round { phase, ends }) = event
+        if let Some(MatchEvent::Round { phase, ends, next }) = event
             && seen.last().is_none_or(|(last, _)| last != phase)
         {
             seen.push((*phase, ends.is_some()));
+            maps.push(next.as_ref().map(|map| map.as_str().to_owned()));
         }
         seen.len() == 4
     })
@@ -147,7 +148,8 @@ async fn a_round_begins_after_the_warm_up_and_ends_with_an_intermission() {
     let phases: Vec<_> = seen.iter().map(|(phase, _)| *phase).collect();
     use RoundPhase::{Intermission, Playing, WarmUp};
     assert_eq!(phases, [WarmUp, Playing, Intermission, Playing], "{seen:?}");
-    // The connection is the same, the world is a new one of the same map, and ticks went on.
+    assert_eq!(maps, [None, None, Some("arena".to_owned()), None]);
+    // The connection is the same, the world is another one of the same map, and ticks went on.
     let last = client.session().hello().unwrap();
     assert_eq!((last.map, last.ticket), (first.map, first.ticket));
     assert!(last.tick > first.tick, "{} {}", first.tick, last.tick);
@@ -270,7 +272,7 @@ async fn a_server_that_drains_ends_after_the_round() {
             }
             while let Some((_, event)) = client.next_event() {
                 match event {
-                    MatchEvent::Round { phase, .. } => seen.push(phase),
+                    MatchEvent::Round { phase, next, .. } => seen.push((phase, next)),
                     MatchEvent::Announced { line } => told.push(line.to_string()),
                     _ => {}
                 }
@@ -279,7 +281,8 @@ async fn a_server_that_drains_ends_after_the_round() {
     };
     let lost = timeout(HANG, playing).await.expect("the server ends after the round");
     assert!(matches!(lost, Disconnected::Closed(ClosingReason::ShuttingDown)), "{lost}");
-    assert_eq!(seen.last(), Some(&RoundPhase::Intermission), "{seen:?}");
+    // There is no next map.
+    assert_eq!(seen.last(), Some(&(RoundPhase::Intermission, None)), "{seen:?}");
     assert!(told[0].contains("600 s, or after this round"), "{told:?}");
     timeout(HANG, running.ending()).await.expect("the server ends");
     end(running).await;

@@ -83,7 +83,8 @@ typedef enum {
   OBSP_MATCH_EVENT_KIND_JOINED,
   // `player` left.
   OBSP_MATCH_EVENT_KIND_LEFT,
-  // `player` was killed by `other`, which may be the same player.
+  // `player` was killed by `other`, which may be the same player; `text` is the means, by the
+  // name that the game gives it, as `rocket`.
   OBSP_MATCH_EVENT_KIND_DIED,
   // The health or score of `player` changed.
   OBSP_MATCH_EVENT_KIND_VITALS,
@@ -91,7 +92,7 @@ typedef enum {
   OBSP_MATCH_EVENT_KIND_SAID,
   // The server says `text` to everybody.
   OBSP_MATCH_EVENT_KIND_ANNOUNCED,
-  // The match changed its phase.
+  // The match changed its phase; `text` is the map of the next round during an intermission.
   OBSP_MATCH_EVENT_KIND_ROUND,
   // An event that the game defines: `text` is the name of its kind, `data` its content.
   OBSP_MATCH_EVENT_KIND_GAME,
@@ -216,7 +217,8 @@ typedef struct {
   ObspPhase phase;
   // The tick in which the phase ends; 0 if the phase has no time limit.
   uint32_t ends;
-  // The player's name, the line that was said, or the name of the kind of a game's event.
+  // The player's name, the line that was said, the means of a death, the map of the next round,
+  // or the name of the kind of a game's event.
   char text[OBSP_TEXT_BYTES];
   // Bytes of the content of a game's event.
   uint16_t data_length;

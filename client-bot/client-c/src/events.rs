@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 
 use obsp_client::Event;
-use obsp_proto::control::{MatchEvent, RoundPhase};
+use obsp_proto::control::{MapName, MatchEvent, RoundPhase};
 use obsp_proto::download::{Download, Receiver};
 use obsp_proto::schema::{MAX_EVENT_DATA, Schema};
 use obsp_sim::EntityId;
@@ -145,7 +145,8 @@ pub enum ObspMatchEventKind {
     Joined,
     /// `player` left.
     Left,
-    /// `player` was killed by `other`, which may be the same player.
+    /// `player` was killed by `other`, which may be the same player; `text` is the means, by the
+    /// name that the game gives it, as `rocket`.
     Died,
     /// The health or score of `player` changed.
     Vitals,
@@ -153,7 +154,7 @@ pub enum ObspMatchEventKind {
     Said,
     /// The server says `text` to everybody.
     Announced,
-    /// The match changed its phase.
+    /// The match changed its phase; `text` is the map of the next round during an intermission.
     Round,
     /// An event that the game defines: `text` is the name of its kind, `data` its content.
     Game,
@@ -191,7 +192,8 @@ pub struct ObspMatchEvent {
     pub phase: ObspPhase,
     /// The tick in which the phase ends; 0 if the phase has no time limit.
     pub ends: u32,
-    /// The player's name, the line that was said, or the name of the kind of a game's event.
+    /// The player's name, the line that was said, the means of a death, the map of the next round,
+    /// or the name of the kind of a game's event.
     pub text: [c_char; OBSP_TEXT_BYTES],
     /// Bytes of the content of a game's event.
     pub data_length: u16,
@@ -246,9 +248,11 @@ fn match_event(tick: u32, event: &MatchEvent, schema: Option<&Schema>) -> ObspMa
             ObspMatchEvent::new(Kind::Joined, tick, (*player).into(), name.as_str())
         }
         MatchEvent::Left { player } => of(Kind::Left, player),
-        MatchEvent::Died { player, by } => {
-            ObspMatchEvent { other: (*by).into(), ..of(Kind::Died, player) }
-        }
+        MatchEvent::Died { player, by, means } => ObspMatchEvent {
+            other: (*by).into(),
+            text: raw::fixed(means.as_str()),
+            ..of(Kind::Died, player)
+        },
         MatchEvent::Vitals { player, vitals } => ObspMatchEvent {
             health: vitals.health,
             score: vitals.score,
@@ -260,14 +264,15 @@ fn match_event(tick: u32, event: &MatchEvent, schema: Option<&Schema>) -> ObspMa
         MatchEvent::Announced { line } => {
             ObspMatchEvent::new(Kind::Announced, tick, ObspId::NOBODY, line.as_str())
         }
-        MatchEvent::Round { phase, ends } => {
+        MatchEvent::Round { phase, ends, next } => {
             let phase = match phase {
                 RoundPhase::WarmUp => ObspPhase::WarmUp,
                 RoundPhase::Playing => ObspPhase::Playing,
                 RoundPhase::Intermission => ObspPhase::Intermission,
             };
             let ends = ends.map_or(0, |tick| tick.0);
-            let round = ObspMatchEvent::new(Kind::Round, tick, ObspId::NOBODY, "");
+            let next = next.as_ref().map_or("", MapName::as_str);
+            let round = ObspMatchEvent::new(Kind::Round, tick, ObspId::NOBODY, next);
             ObspMatchEvent { phase, ends, ..round }
         }
         MatchEvent::Game(event) => {

@@ -245,7 +245,9 @@ impl Bot {
                         debug!("{}: tick {tick}: {event:?}", self.name);
                         let own = client.session().player();
                         match event {
-                            MatchEvent::Died { player, by } if Some(by) == own && player != by => {
+                            MatchEvent::Died { player, by, .. }
+                                if Some(by) == own && player != by =>
+                            {
                                 record.kills += 1;
                             }
                             MatchEvent::Announced { line } => {

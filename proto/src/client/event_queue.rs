@@ -67,7 +67,7 @@ impl EventQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{PlayerName, Vitals};
+    use crate::control::{Means, PlayerName, Vitals};
     use obsp_sim::EntityId;
 
     #[test]
@@ -98,7 +98,14 @@ mod tests {
             let event = MatchEvent::Vitals { player: player(slot), vitals };
             queue.push(Tick(tick), event).unwrap();
             queue
-                .push(Tick(tick), MatchEvent::Died { player: player(slot), by: player(0) })
+                .push(
+                    Tick(tick),
+                    MatchEvent::Died {
+                        player: player(slot),
+                        by: player(0),
+                        means: Means::default(),
+                    },
+                )
                 .unwrap();
         }
         let mut waiting = Vec::new();

@@ -50,6 +50,9 @@ pub struct CommandSent {
 pub struct SessionStats {
     /// Snapshots applied.
     pub snapshots: u64,
+    /// Snapshots that the server sent: those applied, and those that did not come, or came too late
+    /// to be of use.
+    pub snapshots_sent: u64,
     /// Bytes of the snapshots applied.
     pub snapshot_bytes: u64,
     /// Snapshots that arrived twice.
@@ -147,7 +150,11 @@ impl Joined {
         let digest_agrees =
             sample.map(|sample| self.view.agrees(&snapshot, &sample, &self.hello.schema));
         self.view.apply(&snapshot);
-
+        if in_order {
+            // A snapshot that comes out of order was counted before, as one that had not come.
+            let passed = self.received.map(|received| tick.distance(received.latest));
+            stats.snapshots_sent += sent_within(passed.unwrap_or(0), snapshot.since.into());
+        }
         let gap = self.received.is_some().then(|| now.since(self.last_arrival));
         self.last_arrival = now;
         stats.count(bytes.len(), snapshot.records.len(), digest_agrees);
@@ -209,6 +216,16 @@ impl Joined {
             self.newest = before;
         }
     }
+}
+
+/// How many snapshots the server sent in the `passed` ticks up to one that has come, if the one
+/// before it was sent `since` ticks before; at least that one.
+fn sent_within(passed: i64, since: i64) -> u64 {
+    if since == 0 {
+        return 1;
+    }
+    let sent = (passed + since / 2) / since;
+    u64::try_from(sent).unwrap_or(1).max(1)
 }
 
 /// The time from the render tick to the end of `tick`, in the steps of [`Command::view_age`].
@@ -301,6 +318,19 @@ mod tests {
             received.digest_agrees
         }
 
+        /// Passes a tick in which the server may send a snapshot, and the line may lose it.
+        fn pass(&mut self, sends: bool, arrives: bool) {
+            self.state.tick += 1;
+            let state = Arc::new(self.quantiser.quantise(&self.state).unwrap());
+            if sends {
+                let own = OwnPlayer::default();
+                let datagram = self.server.encode_snapshot(&state, &own, 1200).unwrap();
+                if arrives {
+                    self.client.receive_datagram(Time::ZERO, &datagram).unwrap();
+                }
+            }
+        }
+
         /// Whether any digest disagrees within a whole cycle of samples.
         fn disagrees(&mut self, tamper: impl Fn(&mut client::Session)) -> bool {
             (0..48).any(|_| self.tick(&tamper) == Some(false))
@@ -309,6 +339,24 @@ mod tests {
 
     fn corrupt(client: &mut client::Session, slot: u16) {
         client.joined_mut().view.corrupt(slot);
+    }
+
+    #[test]
+    fn lost_snapshots_are_counted_and_others_that_were_not_sent_are_not() {
+        let mut game = TestMatch::new();
+        let before = *game.client.stats();
+        // Every third tick has a snapshot, and every fourth of these is lost.
+        for tick in 0..240 {
+            game.pass(tick % 3 == 0, tick % 12 != 3);
+        }
+        // Then the server stands still for a second, and after that the line.
+        (0..60).for_each(|_| game.pass(false, false));
+        game.pass(true, true);
+        (0..60).for_each(|_| game.pass(true, false));
+        game.pass(true, true);
+        let after = game.client.stats();
+        assert_eq!(after.snapshots - before.snapshots, 62);
+        assert_eq!(after.snapshots_sent - before.snapshots_sent, 80 + 1 + 61);
     }
 
     #[test]

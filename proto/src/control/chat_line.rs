@@ -6,7 +6,7 @@ use bincode::de::Decoder;
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
-use super::player_name::unprintable;
+use super::text::{self, TextFault};
 
 /// Maximum number of characters of a chat line: two rows of a screen.
 pub const MAX_CHAT_CHARS: usize = 160;
@@ -14,10 +14,10 @@ pub const MAX_CHAT_CHARS: usize = 160;
 /// A chat line, checked to be printable.
 ///
 /// ```
-/// use obsp_proto::control::{ChatError, ChatLine};
+/// use obsp_proto::control::{ChatError, ChatLine, TextFault};
 ///
 /// assert_eq!(ChatLine::new("well played")?.as_str(), "well played");
-/// assert_eq!(ChatLine::new("two\nlines"), Err(ChatError::Unprintable));
+/// assert_eq!(ChatLine::new("two\nlines"), Err(ChatError::Unprintable(TextFault::Unprintable)));
 /// assert_eq!(ChatLine::shortened("two\nlines").unwrap().as_str(), "twolines");
 /// # Ok::<(), ChatError>(())
 /// ```
@@ -33,9 +33,9 @@ pub enum ChatError {
     /// The line has more than [`MAX_CHAT_CHARS`] characters.
     #[error("a line must have at most {MAX_CHAT_CHARS} characters")]
     TooLong,
-    /// The line has a character that could forge another line.
-    #[error("a line must not have control or direction characters")]
-    Unprintable,
+    /// The line has characters that could forge another line.
+    #[error("a line must not have {0}")]
+    Unprintable(TextFault),
 }
 
 impl ChatLine {
@@ -47,17 +47,14 @@ impl ChatLine {
         if line.chars().count() > MAX_CHAT_CHARS {
             return Err(ChatError::TooLong);
         }
-        if line.chars().any(unprintable) {
-            return Err(ChatError::Unprintable);
-        }
+        text::check(line).map_err(ChatError::Unprintable)?;
         Ok(Self(line.to_owned()))
     }
 
     /// A line of `text` without the characters that cannot be shown, cut to
     /// [`MAX_CHAT_CHARS`]; `None` if nothing is left.
     pub fn shortened(text: &str) -> Option<Self> {
-        let shown = text.chars().filter(|&char| !unprintable(char)).take(MAX_CHAT_CHARS);
-        Self::new(&shown.collect::<String>()).ok()
+        Self::new(&text::shortened(text, MAX_CHAT_CHARS)).ok()
     }
 
     /// The text of the line.
@@ -93,6 +90,6 @@ mod tests {
         }
         assert_eq!(ChatLine::new("  "), Err(ChatError::Empty));
         assert_eq!(ChatLine::new(&"x".repeat(MAX_CHAT_CHARS + 1)), Err(ChatError::TooLong));
-        assert_eq!(ChatLine::new("a\nb"), Err(ChatError::Unprintable));
+        assert_eq!(ChatLine::new("a\nb"), Err(ChatError::Unprintable(TextFault::Unprintable)));
     }
 }

@@ -6,7 +6,7 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 use obsp_sim::EntityId;
 
-use super::{ChatLine, PlayerName, Vitals};
+use super::{ChatLine, MapName, Means, PlayerName, Vitals};
 use crate::schema::GameEvent;
 use crate::{MAX_ENTITIES, Tick};
 
@@ -31,6 +31,8 @@ pub enum MatchEvent {
         player: EntityId,
         /// The player who killed `player`. After a suicide it is the player's own id.
         by: EntityId,
+        /// The means by which the player died.
+        means: Means,
     },
     /// A player's health or score changed.
     Vitals {
@@ -57,6 +59,8 @@ pub enum MatchEvent {
         phase: RoundPhase,
         /// The tick in which the phase ends; `None` if the phase has no time limit.
         ends: Option<Tick>,
+        /// The map of the next round; `None` unless the phase is an intermission.
+        next: Option<MapName>,
     },
     /// An event that the game defines.
     Game(GameEvent),
@@ -81,11 +85,11 @@ type IdFields = (u16, u16);
 enum EventFields {
     Joined(IdFields, PlayerName),
     Left(IdFields),
-    Died(IdFields, IdFields),
+    Died(IdFields, IdFields, Means),
     Said(IdFields, ChatLine),
     Vitals(IdFields, u16, i16),
     Announced(ChatLine),
-    Round(RoundPhase, u32),
+    Round(RoundPhase, u32, MapName),
     Game(GameEvent),
 }
 
@@ -95,16 +99,19 @@ impl Encode for MatchEvent {
         match self {
             Self::Joined { player, name } => EventFields::Joined(fields(player), name.clone()),
             Self::Left { player } => EventFields::Left(fields(player)),
-            Self::Died { player, by } => EventFields::Died(fields(player), fields(by)),
+            Self::Died { player, by, means } => {
+                EventFields::Died(fields(player), fields(by), means.clone())
+            }
             Self::Said { player, line } => EventFields::Said(fields(player), line.clone()),
             Self::Vitals { player, vitals } => {
                 EventFields::Vitals(fields(player), vitals.health, vitals.score)
             }
             Self::Announced { line } => EventFields::Announced(line.clone()),
             // 0 stands for `None`, because the match begins after tick 0 and no phase ends in tick
-            // 0.
-            Self::Round { phase, ends } => {
-                EventFields::Round(*phase, ends.map_or(0, |tick| tick.0))
+            // 0. No map has an empty name.
+            Self::Round { phase, ends, next } => {
+                let next = next.clone().unwrap_or_else(|| MapName::new(""));
+                EventFields::Round(*phase, ends.map_or(0, |tick| tick.0), next)
             }
             Self::Game(event) => EventFields::Game(event.clone()),
         }
@@ -127,12 +134,13 @@ impl<Context> Decode<Context> for MatchEvent {
                 Self::Vitals { player: entity(player)?, vitals: Vitals { health, score } }
             }
             EventFields::Announced(line) => Self::Announced { line },
-            EventFields::Round(phase, ends) => {
-                Self::Round { phase, ends: (ends > 0).then_some(Tick(ends)) }
+            EventFields::Round(phase, ends, next) => {
+                let ends = (ends > 0).then_some(Tick(ends));
+                Self::Round { phase, ends, next: Some(next).filter(|map| !map.as_str().is_empty()) }
             }
             EventFields::Game(event) => Self::Game(event),
-            EventFields::Died(player, by) => {
-                Self::Died { player: entity(player)?, by: entity(by)? }
+            EventFields::Died(player, by, means) => {
+                Self::Died { player: entity(player)?, by: entity(by)?, means }
             }
         })
     }

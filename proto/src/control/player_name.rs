@@ -6,6 +6,8 @@ use bincode::de::Decoder;
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
+use super::text::{self, TextFault};
+
 /// Maximum number of characters of a player's name. A score board can show this many.
 pub const MAX_NAME_CHARS: usize = 24;
 
@@ -33,9 +35,9 @@ pub enum NameError {
     /// The name has blanks at an end, where they cannot be seen.
     #[error("a name must not begin or end with a blank")]
     Padded,
-    /// The name has a character that could forge a log line or a score board.
-    #[error("a name must not have control or direction characters")]
-    Unprintable,
+    /// The name has characters that could forge a log line or a score board.
+    #[error("a name must not have {0}")]
+    Unprintable(TextFault),
 }
 
 impl PlayerName {
@@ -51,41 +53,19 @@ impl PlayerName {
         if trimmed.len() != name.len() {
             return Err(NameError::Padded);
         }
-        if name.chars().any(unprintable) {
-            return Err(NameError::Unprintable);
-        }
+        text::check(name).map_err(NameError::Unprintable)?;
         Ok(Self(name.to_owned()))
+    }
+
+    /// The beginning of the name, of at most `most` characters. No emoji is cut.
+    pub fn beginning(&self, most: usize) -> String {
+        text::shortened(&self.0, most)
     }
 
     /// The text of the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
-}
-
-/// Control characters, marks that change the writing direction, and invisible characters:
-/// format characters, fillers, variation selectors and tags.
-pub(super) fn unprintable(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-                | '\u{180b}'..='\u{180f}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{2800}'
-                | '\u{3164}'
-                | '\u{fe00}'..='\u{fe0f}'
-                | '\u{feff}'
-                | '\u{ffa0}'
-                | '\u{fff0}'..='\u{fffb}'
-                | '\u{13430}'..='\u{1345f}'
-                | '\u{1bca0}'..='\u{1bca3}'
-                | '\u{1d159}'
-                | '\u{1d173}'..='\u{1d17a}'
-                | '\u{e0000}'..='\u{e0fff}'
-        )
 }
 
 impl fmt::Display for PlayerName {
@@ -113,14 +93,14 @@ mod tests {
 
     #[test]
     fn printable_names_are_accepted_and_others_rejected_with_a_reason() {
-        for fit in ["a", "Bot 31", "Jürgen", "名前"] {
+        for fit in ["a", "Bot 31", "Jürgen", "名前", "Ann ❤\u{fe0f}"] {
             assert_eq!(PlayerName::new(fit).unwrap().as_str(), fit);
         }
         assert_eq!(PlayerName::new(" \t"), Err(NameError::Empty));
         assert_eq!(PlayerName::new(&"x".repeat(25)), Err(NameError::TooLong));
         assert!(PlayerName::new(&"é".repeat(24)).is_ok());
         assert_eq!(PlayerName::new("a "), Err(NameError::Padded));
-        assert_eq!(PlayerName::new("a\nb"), Err(NameError::Unprintable));
+        assert_eq!(PlayerName::new("a\nb"), Err(NameError::Unprintable(TextFault::Unprintable)));
         for unseen in [
             '\u{202e}',
             '\u{ad}',
@@ -131,7 +111,8 @@ mod tests {
             '\u{1d159}',
             '\u{e0041}',
         ] {
-            assert_eq!(PlayerName::new(&format!("a{unseen}b")), Err(NameError::Unprintable));
+            let refused = PlayerName::new(&format!("a{unseen}b"));
+            assert!(matches!(refused, Err(NameError::Unprintable(_))), "{unseen:?}: {refused:?}");
         }
     }
 }

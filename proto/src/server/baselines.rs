@@ -392,6 +392,7 @@ impl Baselines {
             .rev()
             .find(|sent| sent.acknowledged)
             .and_then(|sent| u8::try_from(state.tick().distance(sent.state.tick())).ok());
+        let before = self.history.back().map(|sent| state.tick().distance(sent.state.tick()));
         Header {
             tick: state.tick(),
             has_digest: self.snapshots.is_multiple_of(DIGEST_INTERVAL),
@@ -401,6 +402,7 @@ impl Baselines {
             has_own_values: extras.own_values.is_some(),
             acknowledged: acknowledged.unwrap_or(0),
             records: 0,
+            since: before.and_then(|ticks| u8::try_from(ticks).ok()).unwrap_or(0),
         }
     }
 

@@ -33,6 +33,8 @@ pub struct Snapshot {
     pub tick: Tick,
     /// How early this client's commands arrive.
     pub lead: Option<Lead>,
+    /// Number of ticks since the snapshot that was sent before; 0 if there was none within 255.
+    pub since: u8,
     /// The authoritative motion of the client's own player, if it is carried.
     pub own_motion: Option<AuthoritativeMotion>,
     /// The values of the match, if they are carried.
@@ -270,8 +272,8 @@ impl SnapshotCodec {
             slots: decoder.raw(0, 32),
             digest: decoder.raw(0, 32),
         });
-        let Header { tick, lead, .. } = header;
-        Ok(Snapshot { tick, lead, own_motion, match_values, own_values, records, digest })
+        let Header { tick, lead, since, .. } = header;
+        Ok(Snapshot { tick, lead, since, own_motion, match_values, own_values, records, digest })
     }
 
     fn read_record<'b>(

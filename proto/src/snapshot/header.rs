@@ -1,7 +1,7 @@
 //! The header of a snapshot.
 
 use super::Lead;
-use super::probabilities::{ACKNOWLEDGED, HAS_LEAD, LEAD, RECORDS};
+use super::probabilities::{ACKNOWLEDGED, HAS_LEAD, LEAD, RECORDS, SINCE};
 use crate::range::Coder;
 use crate::{DatagramError, Tick};
 
@@ -54,6 +54,9 @@ pub struct Header {
     pub acknowledged: u8,
     /// Number of records.
     pub records: u8,
+    /// Number of ticks from the snapshot that was sent before to this one; 0 if there was none
+    /// within 255 ticks. By it a client tells a snapshot that was lost from one that was not sent.
+    pub since: u8,
 }
 
 impl Header {
@@ -92,6 +95,7 @@ impl Header {
             lead: None,
             acknowledged: 0,
             records: 0,
+            since: 0,
         })
     }
 
@@ -109,6 +113,7 @@ impl Header {
         }
         let acknowledged = coder.number(ACKNOWLEDGED, self.acknowledged.into()) as u8;
         let records = coder.number(RECORDS, self.records.into()) as u8;
-        Ok(Self { lead, acknowledged, records, ..*self })
+        let since = coder.number(SINCE, self.since.into()) as u8;
+        Ok(Self { lead, acknowledged, records, since, ..*self })
     }
 }

@@ -60,11 +60,12 @@ pub const PRIORS: [u8; PROBABILITY_COUNT] = [
     132, 109, 118, 69, 217, 224, 194, 139, 140, 160, 145, 147, 97, 65, 124, 232,
     240, 230, 207, 167, 130, 137, 122, 96, 72, 69, 245, 251, 249, 246, 234, 216,
     188, 160, 131, 108, 70, 48, 40, 40, 40, 40, 40, 40, 40, 40, 40, 40,
-    40, 40, 40, 40, 40, 40, 64, 255, 96, 96, 96, 96,
+    40, 40, 40, 40, 40, 40, 64, 255, 96, 96, 96, 96, 254, 40,
+    100, 60, 40, 40, 40, 40,
 ];
 
 /// Number of probabilities.
-pub const PROBABILITY_COUNT: usize = STEP.at + STEP.width;
+pub const PROBABILITY_COUNT: usize = SINCE.at + SINCE.width;
 
 /// Whether the lead of the commands is carried.
 pub(super) const HAS_LEAD: usize = 0;
@@ -119,6 +120,9 @@ pub(super) const VALUE_CHANGES: usize = VALUES_CHANGE + 1;
 /// did not leap.
 pub(super) const LEAPS: usize = VALUE_CHANGES + MAX_FIELDS;
 pub(super) const STEP: Number = Number { at: LEAPS + 1, width: 5 };
+
+/// Number of ticks since the snapshot before.
+pub(super) const SINCE: Number = after(STEP, 8);
 
 /// Several numbers of one width, in consecutive entries of the table.
 #[derive(Clone, Copy)]

@@ -1,4 +1,5 @@
 use glam::DVec3;
+use obsp_proto::control::Means;
 use obsp_proto::schema::GameEvent;
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
@@ -75,6 +76,10 @@ pub enum Event {
         player: EntityId,
         /// The attacker; may be the player.
         by: EntityId,
+        /// The means by which the player died. A saved match does not keep it: a death of the
+        /// tick in which the match was saved has none once it is loaded.
+        #[serde(skip)]
+        means: Means,
     },
     /// A cargo box touched the ground and was replaced by a repair pad.
     Deployed {

@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 use obsp::Spaces;
 use obsp::entity_check::EntityFault;
 use obsp_game::arena::Arena;
-use obsp_game::{AnyGame, Event, GameFile, Match, RunningMatch, Vitals};
+use obsp_game::{AnyGame, Event, GameFile, Match, Means, RunningMatch, Vitals};
 use obsp_sim::audit::Audit;
 use obsp_sim::{Buttons, Command, Config, EntityId, Kind, PlayerKind};
 
@@ -169,6 +169,10 @@ fn models_and_classes_fit_the_game() {
     }
 }
 
+fn died_of(means: &'static str, player: EntityId, by: EntityId) -> Event {
+    Event::Died { player, by, means: Means::new(means) }
+}
+
 /// The file sets health, damage, the respawn time and the weapon of a key.
 #[test]
 fn a_match_is_fought_by_the_numbers_of_its_game_file() {
@@ -181,7 +185,7 @@ fn a_match_is_fought_by_the_numbers_of_its_game_file() {
     let victim = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 0.0, 30.0));
     assert_eq!(play.vitals(victim), Vitals { health: 300, score: 0 });
     let events = play.run(1, &[(shooter, holding(Buttons::PRIMARY))]);
-    assert!(events.contains(&Event::Died { player: victim, by: shooter }), "{events:?}");
+    assert!(events.contains(&died_of("ray", victim, shooter)), "{events:?}");
     let spawned = Event::Spawned { player: victim };
     assert!(!play.run(28, &[]).contains(&spawned));
     assert!(play.run(4, &[]).contains(&spawned));
@@ -211,7 +215,7 @@ fn four_rays_kill_and_the_player_respawns_with_full_health() {
     let shooter = play.join_at(PlayerKind::Box, DVec3::new(-400.0, 0.0, 30.0));
     let victim = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 0.0, 30.0));
     let events = play.run(120, &[(shooter, holding(Buttons::PRIMARY))]);
-    let died = |event: &&Event| **event == Event::Died { player: victim, by: shooter };
+    let died = |event: &&Event| **event == died_of("ray", victim, shooter);
     assert_eq!(events.iter().filter(died).count(), 1, "{events:?}");
     assert_eq!(play.vitals(shooter), Vitals { health: 100, score: 1 });
     let events = play.run(120, &[]);
@@ -227,7 +231,7 @@ fn a_tank_that_is_shot_dies_and_comes_back_as_a_tank() {
     let at = play.game.world().entity(tank).expect("it floats").position;
     let shooter = play.join_at(PlayerKind::Box, at - DVec3::X * 150.0);
     let events = play.run(120, &[(shooter, holding(Buttons::PRIMARY))]);
-    let died = |event: &&Event| **event == Event::Died { player: tank, by: shooter };
+    let died = |event: &&Event| **event == died_of("ray", tank, shooter);
     assert_eq!(events.iter().filter(died).count(), 1, "{events:?}");
     let events = play.run(150, &[]);
     assert!(events.contains(&Event::Spawned { player: tank }), "{events:?}");
@@ -290,7 +294,7 @@ fn a_player_who_blows_themself_up_loses_a_point() {
     let player = play.join_at(PlayerKind::Box, DVec3::new(-200.0, 0.0, 30.0));
     let down = Command { pitch: -8_192, ..holding(Buttons::SECONDARY) };
     let events = play.run(600, &[(player, down)]);
-    assert!(events.contains(&Event::Died { player, by: player }), "{events:?}");
+    assert!(events.contains(&died_of("rocket", player, player)), "{events:?}");
     assert!(play.vitals(player).score < 0, "{:?}", play.vitals(player));
 }
 

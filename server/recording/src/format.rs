@@ -5,13 +5,17 @@ use std::ops::RangeInclusive;
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use bincode::{Decode, Encode};
 use obsp_game::{GameFile, RunningMatch};
+use obsp_proto::control::{Means, RoundPhase};
 use obsp_sim::{Buttons, Command, Config, EntityId, MAX_ENTITIES, PlayerKind};
 
 /// The first bytes of every recording.
 pub(crate) const MAGIC: [u8; 4] = *b"OBSR";
 
 /// The version of the format. Every change that an older reader would misread raises it.
-pub(crate) const VERSION: u16 = 7;
+pub(crate) const VERSION: u16 = 8;
+
+/// The versions that this reader reads.
+pub(crate) const READABLE: RangeInclusive<u16> = 7..=VERSION;
 
 /// Maximum length of a frame's body, in bytes.
 pub(crate) const MAX_BODY: usize = 1 << 24;
@@ -138,6 +142,27 @@ pub enum Said {
     Chat(Option<u16>, String),
     /// The second player killed the first. The two are equal after a suicide.
     Died(u16, u16),
+    /// The same, and by which means. Files of version 7 have no such notes.
+    DiedOf(u16, u16, String),
+    /// The match is in another phase from now on. Files of version 7 have no such notes.
+    Round {
+        /// The phase.
+        phase: RoundPhase,
+        /// Ticks until the phase ends by time; 0 if it has no time limit.
+        left: u32,
+        /// The map of the next round; empty unless the phase is an intermission.
+        next: String,
+    },
+}
+
+impl Said {
+    /// The note that `by` killed `player`.
+    pub fn died(player: EntityId, by: EntityId, means: &Means) -> Self {
+        match means.as_str() {
+            "" => Self::Died(player.slot, by.slot),
+            means => Self::DiedOf(player.slot, by.slot, means.to_owned()),
+        }
+    }
 }
 
 type StoredId = (u16, u16);
@@ -192,6 +217,11 @@ pub(crate) fn decode<T: Decode<()>>(body: &[u8]) -> Result<T, String> {
         return Err(format!("{} bytes of a frame are left over", body.len() - used));
     }
     Ok(value)
+}
+
+/// Decodes a value from the start of a body, of which the rest is left out.
+pub(crate) fn decode_start<T: Decode<()>>(body: &[u8]) -> Option<T> {
+    bincode::decode_from_slice(body, wire()).ok().map(|(value, _)| value)
 }
 
 pub(crate) fn decode_header(body: &[u8]) -> Result<Header, String> {

@@ -1,12 +1,18 @@
 //! Frames, of which a recording consists. Each ends with a hash of itself and of all frames before
 //! it, so that no bit of a recording can change unnoticed, and no frame can be left out.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 
-use crate::format::{MAGIC, MAX_BODY, VERSION};
+use crate::format::{MAGIC, MAX_BODY};
 
 /// Number of bytes of the hash that ends a frame: the first half of BLAKE3's hash.
 const HASH: usize = 16;
+
+/// Number of bytes that begin a frame: its kind, and the length of its body.
+pub(crate) const START: usize = 5;
+
+/// Number of bytes of the longest end mark. Its body is one number.
+pub(crate) const END_AT_MOST: usize = START + 9 + HASH;
 
 /// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,10 +62,10 @@ impl Kind {
 pub(crate) struct Chain(blake3::Hasher);
 
 impl Chain {
-    /// The hash of a recording that contains only the magic and the version so far.
-    pub(crate) fn new() -> Self {
+    /// The hash of a recording that contains only the magic and this version so far.
+    pub(crate) fn new(version: u16) -> Self {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&MAGIC).update(&VERSION.to_le_bytes());
+        hasher.update(&MAGIC).update(&version.to_le_bytes());
         Self(hasher)
     }
 
@@ -74,7 +80,7 @@ impl Chain {
     }
 }
 
-fn start_of(kind: Kind, length: u32) -> [u8; 5] {
+fn start_of(kind: Kind, length: u32) -> [u8; START] {
     let mut start = [kind.byte(), 0, 0, 0, 0];
     start[1..].copy_from_slice(&length.to_le_bytes());
     start
@@ -105,13 +111,11 @@ pub(crate) enum Found {
 
 /// Reads the next frame. Memory is allocated only for bytes that have arrived.
 pub(crate) fn read(file: &mut impl Read, chain: &mut Chain) -> io::Result<Found> {
-    let mut start = [0; 5];
+    let mut start = [0; START];
     if !read_exact(file, &mut start)? {
         return Ok(Found::End);
     }
-    let [byte, length @ ..] = start;
-    let length = u32::from_le_bytes(length) as usize;
-    let Some(kind) = Kind::of(byte) else {
+    let Some((kind, length)) = kind_and_length(start) else {
         return Ok(Found::Damaged("a frame has an unknown kind"));
     };
     if length > MAX_BODY {
@@ -129,6 +133,23 @@ pub(crate) fn read(file: &mut impl Read, chain: &mut Chain) -> io::Result<Found>
         return Ok(Found::Damaged("the hash of a frame does not match: its bytes have changed"));
     }
     Ok(Found::Frame(kind, body))
+}
+
+/// The kind of a frame and the length of its body; `None` for a kind that does not exist.
+pub(crate) fn kind_and_length([byte, length @ ..]: [u8; START]) -> Option<(Kind, usize)> {
+    Some((Kind::of(byte)?, u32::from_le_bytes(length) as usize))
+}
+
+/// Goes from the body of a frame to the frame after it.
+pub(crate) fn skip_body(file: &mut impl Seek, length: usize) -> io::Result<()> {
+    file.seek_relative((length + HASH) as i64)
+}
+
+/// The body of the end mark, if `bytes` are exactly one. Its hash is not checked.
+pub(crate) fn as_end(bytes: &[u8]) -> Option<&[u8]> {
+    let (start, rest) = bytes.split_first_chunk()?;
+    let (body, _) = rest.split_last_chunk::<HASH>()?;
+    (kind_and_length(*start) == Some((Kind::End, body.len()))).then_some(body)
 }
 
 /// Fills `bytes` from the file. Returns false if the file ends too early.

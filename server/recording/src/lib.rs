@@ -9,6 +9,7 @@ mod playback;
 mod recorder;
 mod recording;
 mod schedule;
+mod summary;
 mod writer;
 
 pub use error::RecordingError;
@@ -17,6 +18,7 @@ pub use playback::{Difference, Playback};
 pub use recorder::Recorder;
 pub use recording::{Recording, Ticks};
 pub use schedule::Schedule;
+pub use summary::Summary;
 pub use writer::Writer;
 
 /// For the fuzz target: reads hostile bytes as the body of each kind of frame, without any check of
@@ -44,8 +46,9 @@ pub fn with_bodies(
     mut change: impl FnMut(usize, Vec<u8>) -> Vec<Vec<u8>>,
 ) -> Vec<u8> {
     let start = bytes.split_off(..format::MAGIC.len() + 2).unwrap_or_default();
-    let (mut out, mut before, mut after) =
-        (start.to_vec(), frame::Chain::new(), frame::Chain::new());
+    let version = start.last_chunk().map_or(format::VERSION, |bytes| u16::from_le_bytes(*bytes));
+    let (mut out, mut before) = (start.to_vec(), frame::Chain::new(version));
+    let mut after = before.clone();
     let mut number = 0;
     while let Ok(frame::Found::Frame(kind, body)) = frame::read(&mut bytes, &mut before) {
         for body in change(number, body) {

@@ -7,6 +7,7 @@ use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, Event, GameFile};
 use obsp_sim::{Buttons, Command, Config, EntityId, PlayerKind, Random};
 
+use crate::format::VERSION;
 use crate::*;
 
 /// Number of ticks of the recorded match.
@@ -96,8 +97,8 @@ fn recorded() -> &'static Recorded {
             }
             game.step(&commands);
             for event in game.events() {
-                if let Event::Died { player, by } = event {
-                    let note = Note { tick: number, what: Said::Died(player.slot, by.slot) };
+                if let Event::Died { player, by, means } = event {
+                    let note = Note { tick: number, what: Said::died(*player, *by, means) };
                     writer.note(note.clone());
                     notes.push(note);
                 }
@@ -267,7 +268,8 @@ fn another_game_file_than_the_header_names_is_refused() {
         (of(&saying(b"9e9"), &file), "line 2, column 11: gravity is 9000000000"),
         (of(&[], &GameFile::default()), "not the one"),
     ] {
-        let (mut chain, mut again, mut file) = (Chain::new(), Chain::new(), &bytes[6..]);
+        let (mut chain, mut again, mut file) =
+            (Chain::new(VERSION), Chain::new(VERSION), &bytes[6..]);
         let mut out = bytes[..6].to_vec();
         while let Ok(Found::Frame(kind, body)) = frame::read(&mut file, &mut chain) {
             let body = if kind == Kind::GameFile { frame.clone() } else { body };
@@ -340,9 +342,9 @@ fn hostile_frames_are_refused_and_cost_nothing() {
     let mut random = Random::new(11);
     let mut played = 0;
     for _ in 0..300 {
-        let mut chain = Chain::new();
+        let mut chain = Chain::new(VERSION);
         let mut file = &bytes[6..];
-        let (mut out, mut again) = (bytes[..6].to_vec(), Chain::new());
+        let (mut out, mut again) = (bytes[..6].to_vec(), Chain::new(VERSION));
         while let Ok(Found::Frame(kind, mut body)) = frame::read(&mut file, &mut chain) {
             if kind != Kind::Header && random.below(4) == 0 {
                 let at = random.below(body.len() as u64) as usize;
@@ -369,7 +371,7 @@ fn hostile_frames_are_refused_and_cost_nothing() {
 fn keyframes_that_are_packed_by_too_many_others_are_refused() {
     use crate::frame::{Chain, Found, Kind};
     let Recorded { bytes, .. } = recorded();
-    let (mut chain, mut again, mut file) = (Chain::new(), Chain::new(), &bytes[6..]);
+    let (mut chain, mut again, mut file) = (Chain::new(VERSION), Chain::new(VERSION), &bytes[6..]);
     let (mut out, mut kinds) = (bytes[..6].to_vec(), Vec::new());
     while let Ok(Found::Frame(kind, body)) = frame::read(&mut file, &mut chain) {
         kinds.extend(kind.is_keyframe().then_some(kind));
@@ -417,4 +419,40 @@ fn a_recorder_notes_only_what_changed() {
     // A player who takes a slot again stands idle at first, even if keys were held in it before.
     recorder.tick(&[], kind, 5);
     assert_eq!(recorder.tick(&both[1..], kind, 6).commands, []);
+}
+
+/// The summary of a recording whose bytes these are.
+fn summary(bytes: &[u8]) -> Option<Summary> {
+    Summary::read(&mut std::io::Cursor::new(bytes)).expect("memory can be read")
+}
+
+#[test]
+fn a_summary_is_read_from_both_ends_of_a_recording() {
+    let whole = &recorded().bytes;
+    let told = summary(whole).expect("a recording");
+    assert_eq!((&told.map_name[..], told.tick_rate, told.first_tick), ("arena", 60, 0));
+    assert_eq!((told.last_tick, told.seconds()), (Some(TICKS), Some(TICKS / 60)));
+    // A recording that was cut off has a beginning, but no length.
+    for cut in [1, 2, 24, 1000] {
+        let told = summary(&whole[..whole.len() - cut]).expect("the beginning of a recording");
+        assert_eq!((told.last_tick, told.seconds()), (None, None), "{cut} bytes less");
+    }
+    // Bytes after the end mark hide it.
+    let longer = [&whole[..], &[0]].concat();
+    assert_eq!(summary(&longer).expect("a recording").last_tick, None);
+}
+
+#[test]
+fn a_summary_is_refused_where_the_beginning_is_not_whole() {
+    let whole = &recorded().bytes;
+    let header = 11 + usize::from(whole[7]);
+    for length in (0..header + 16).chain([header + 16 + 4]) {
+        assert_eq!(summary(&whole[..length]), None, "{length} bytes");
+    }
+    // Another version, a header with changed bytes, and one that is longer than any header.
+    for (at, byte) in [(4, 6), (20, whole[20] ^ 1), (9, 255)] {
+        let mut changed = whole.clone();
+        changed[at] = byte;
+        assert_eq!(summary(&changed), None, "byte {at}");
+    }
 }

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use obsp::entity_check::EntityFault;
 use obsp::model::Model;
-use obsp_game::{AnyGame, GameFile, RunningMatch};
+use obsp_game::arena::Arena;
+use obsp_game::{AnyGame, GameFile, RunningMatch, Weapons};
 use obsp_proto::control::{MapHash, MapName, MatchEvent};
 use obsp_proto::download::Download;
 use obsp_proto::quantise::WorldBounds;
@@ -60,6 +61,8 @@ pub(crate) struct Level {
     pub(crate) world_map: Arc<obsp::World>,
     /// The models that bodies can have.
     pub(crate) models: Arc<[Model]>,
+    /// The weapons of the arena game; `None` in any other game.
+    pub(crate) weapons: Option<Arc<Weapons>>,
     pub(crate) roster: Roster,
     /// The match events, for all connections.
     pub(crate) events: broadcast::Sender<News>,
@@ -220,6 +223,7 @@ impl LevelMaker {
             game_data: game_data.bytes().to_owned().into(),
             world_map: map,
             models: game.models().into(),
+            weapons: (game.game_name() == Arena.game_name()).then(|| Arc::clone(file.weapons())),
             roster: Roster::default(),
             events: broadcast::Sender::new(EVENTS_WAITING),
             replay_buffer: ReplayBuffer::new(&*simulation, config),

@@ -57,7 +57,7 @@ pub(crate) struct Rounds {
     /// Maps of the rotation.
     pub(crate) maps: Vec<String>,
     /// The votes that players may call.
-    allowed: Vec<Vote>,
+    pub(crate) allowed: Vec<Vote>,
     /// The vote that is open, and when players may call another.
     votes: Mutex<Votes>,
 }

@@ -222,7 +222,9 @@ impl Match {
     /// The events of the tick that was just simulated.
     fn news(&mut self, tick: Tick) -> Vec<News> {
         let public = |event: &Event| match event {
-            Event::Died { player, by } => Some(MatchEvent::Died { player: *player, by: *by }),
+            Event::Died { player, by, means } => {
+                Some(MatchEvent::Died { player: *player, by: *by, means: means.clone() })
+            }
             Event::Announced { line } => {
                 ChatLine::shortened(line).map(|line| MatchEvent::Announced { line })
             }

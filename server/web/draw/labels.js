@@ -105,7 +105,7 @@ export class Labels {
 
   /**
    * @param {import("../match/motion.js").Shown[]} shown
-   * @param {import("../match/roster.js").Roster} roster
+   * @param {import("../store/roster.js").Roster} roster
    * @param {Float32Array} matrix of the view
    * @param {{names: boolean, followed: ?number, width: number, height: number}} options
    */

@@ -1,63 +1,116 @@
 /** Opens recordings: a file that is dropped or chosen, or one of the server's. */
 
 import { chosenMatch, ofMatch, onServer } from "../link/match.js";
+import { openRecording, sizeOf } from "../replay/opening.js";
+import { Dialogue } from "./dialogue.js";
 
-/** Limit in bytes of a recording that is opened. The simulation needs memory of its own. */
-const LARGEST = 64 << 20;
+/**
+ * A recording in the server's list.
+ *
+ * @typedef {object} Listed
+ * @property {string} name
+ * @property {number} bytes
+ * @property {?number} changed when the recording ended, in seconds since 1970
+ * @property {?string} map null if this server's build cannot read the recording
+ * @property {?number} seconds that it lasts; null if it is cut short, or still being written
+ */
 
-function megabytes(bytes) {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
+/** @param {number} seconds */
+function length(seconds) {
+  return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds) % 60).padStart(2, "0")}`;
+}
+
+/**
+ * What is told of a recording beside its name.
+ *
+ * @param {Listed} listed
+ * @param {string} [locale] for tests
+ */
+export function facts({ bytes, changed, map, seconds }, locale) {
+  const day = { dateStyle: "medium", timeStyle: "short" };
+  const date = changed && new Date(changed * 1000).toLocaleString(locale, /** @type {Intl.DateTimeFormatOptions} */ (day));
+  const lasts = seconds === null ? "no end yet" : length(seconds);
+  return [map ?? "of another version", date, map && lasts, sizeOf(bytes)].filter(Boolean).join(" · ");
 }
 
 /** The list of recordings. */
 export class Recordings {
-  /** @param {(bytes: Uint8Array, name: string) => void} open called when a recording was chosen */
-  constructor(open) {
-    this.open = open;
-    this.popover = document.querySelector("#recordings");
-    this.list = this.popover.querySelector("ul");
-    const file = this.popover.querySelector("input");
-    file.addEventListener("change", () => this.read(file.files[0]));
-    this.popover.addEventListener("toggle", (event) => event.newState === "open" && this.ask());
+  /**
+   * @param {object} page
+   * @param {() => boolean} page.isPlaying whether a recording would end the player's match
+   * @param {(opened: import("../replay/opening.js").Opened) => void} page.open called with a
+   *   recording that can be played, when nobody minds
+   */
+  constructor(page) {
+    this.page = page;
+    this.dialogue = new Dialogue();
+    this.popover = /** @type {HTMLElement} */ (document.querySelector("#recordings"));
+    this.list = /** @type {HTMLElement} */ (this.popover.querySelector("ul"));
+    /** How many files were chosen: of several, the last one is opened. */
+    this.chosen = 0;
+    const input = /** @type {HTMLInputElement} */ (this.popover.querySelector("input"));
+    input.addEventListener("change", () => {
+      const [file] = input.files ?? [];
+      if (file) this.take(file, file.name);
+      // The same file may be chosen again.
+      input.value = "";
+    });
+    this.popover.addEventListener("toggle", (event) => /** @type {ToggleEvent} */ (event).newState === "open" && this.ask());
     addEventListener("dragover", (event) => event.preventDefault());
     addEventListener("drop", (event) => {
       event.preventDefault();
-      this.read(event.dataTransfer.files[0]);
+      const [file] = event.dataTransfer?.files ?? [];
+      if (file) this.take(file, file.name);
     });
   }
 
-  /** Opens a recording of the server by its name. */
+  /**
+   * Opens a recording of the server by its name.
+   *
+   * @param {string} name
+   */
   async fetch(name) {
     const answer = await fetch(onServer(`/replays/${encodeURIComponent(name)}`));
     if (!answer.ok) throw new Error(`The server has no recording ${name} in the folder of its --replay-dir.`);
-    this.take(new Uint8Array(await answer.arrayBuffer()), name);
+    this.page.open(await openRecording(await answer.blob(), name));
   }
 
   /** Fetches the last half minute of the match, which the server keeps in memory. */
   async lastSeconds() {
     const answer = await fetch(ofMatch("/rewind"), { cache: "no-store" });
     if (!answer.ok) throw new Error((await answer.text()).trim());
-    return new Uint8Array(await answer.arrayBuffer());
+    return openRecording(await answer.blob(), "the last half minute");
   }
 
-  async read(file) {
-    if (file?.size > LARGEST) this.refuse(`${file.name} has ${megabytes(file.size)}; the page plays recordings of up to ${megabytes(LARGEST)}. For a larger one use \`server replay\`.`);
-    else if (file) this.take(new Uint8Array(await file.arrayBuffer()), file.name);
+  /**
+   * Opens a file, if it can be played and the player agrees.
+   *
+   * @param {Blob} file
+   * @param {string} name
+   */
+  async take(file, name) {
+    const turn = ++this.chosen;
+    if (this.popover.matches(":popover-open")) this.popover.hidePopover();
+    let opened;
+    try {
+      opened = await openRecording(file, name);
+    } catch (error) {
+      if (turn === this.chosen) this.dialogue.tell(`${name} cannot be opened`, /** @type {Error} */ (error).message);
+      return;
+    }
+    if (turn === this.chosen && (await this.mayLeave(name)) && turn === this.chosen) this.page.open(opened);
+    else opened.worker.terminate();
   }
 
-  refuse(why) {
-    this.popover.showPopover();
-    const line = document.createElement("li");
-    line.textContent = why;
-    this.list.replaceChildren(line);
+  /** @param {string} name of the file for which the player would leave the match */
+  async mayLeave(name) {
+    if (!this.page.isPlaying()) return true;
+    return this.dialogue.ask(`Leave the match and open ${name}?`, "Your player leaves the match. You can join again.", { yes: "Leave and open", no: "Stay" });
   }
 
-  take(bytes, name) {
-    this.popover.hidePopover();
-    this.open(bytes, name);
-  }
-
+  /** Asks the server for its recordings, and lists them. */
   async ask() {
+    /** @type {Listed[]} */
     let found = [];
     try {
       const answer = await fetch(onServer("/replays"), { cache: "no-store" });
@@ -65,16 +118,17 @@ export class Recordings {
     } catch {
       // The failure is ignored: if the server is gone, a file can still be opened.
     }
-    this.list.replaceChildren(
-      ...found.map(({ name, bytes }) => {
-        const line = document.createElement("li");
-        const link = document.createElement("a");
-        const match = chosenMatch();
-        link.href = `?replay=${encodeURIComponent(name)}${match && `&match=${encodeURIComponent(match)}`}`;
-        link.textContent = name;
-        line.append(link, ` ${megabytes(bytes)}`);
-        return line;
-      }),
-    );
+    this.list.replaceChildren(...found.map(row));
   }
+}
+
+/** @param {Listed} listed */
+function row(listed) {
+  const [line, link, told] = [document.createElement("li"), document.createElement("a"), document.createElement("small")];
+  const match = chosenMatch();
+  link.href = `?replay=${encodeURIComponent(listed.name)}${match && `&match=${encodeURIComponent(match)}`}`;
+  link.textContent = listed.name;
+  told.textContent = facts(listed);
+  line.append(link, told);
+  return line;
 }

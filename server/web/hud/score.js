@@ -1,19 +1,6 @@
-/** The score table, and the lines of news. */
+/** The score table. */
 
 import { css, slotColour } from "../draw/colours.js";
-import { NEWS_SHOWN, WORDS_SHOWN } from "../match/roster.js";
-
-/** Maximum number of lines of news that are shown at a time. */
-const NEWS_LINES = 5;
-
-const isWritten = ({ what }) => what === "said" || what === "announced";
-
-/** The lines of news to show. If there are too many, kills are left out before chat. */
-function seenNow(news, now) {
-  const lines = news.filter((line) => line.at > now - (isWritten(line) ? WORDS_SHOWN : NEWS_SHOWN));
-  while (lines.length > NEWS_LINES) lines.splice(Math.max(0, lines.findIndex((line) => !isWritten(line))), 1);
-  return lines;
-}
 
 function cell(row, className, text) {
   const made = row.insertCell();
@@ -29,7 +16,6 @@ export class ScoreView {
     this.table = document.querySelector("#score table");
     this.body = this.table.tBodies[0];
     this.count = document.querySelector("#score summary span");
-    this.news = document.querySelector("#news");
     this.rows = new Map();
     this.body.addEventListener("click", (event) => {
       const row = event.target.closest("tr");
@@ -46,11 +32,10 @@ export class ScoreView {
   /**
    * Shows everybody, the best first.
    *
-   * @param {import("../match/roster.js").Roster} roster
+   * @param {import("../store/roster.js").Roster} roster
    * @param {?number} followed slot of the followed player, or of the page's own player
-   * @param {number} now seconds
    */
-  show(roster, followed, now) {
+  show(roster, followed) {
     const ranking = roster.ranking();
     this.table.classList.toggle("counted", ranking.some(({ deaths }) => deaths !== null));
     this.count.textContent = String(ranking.length);
@@ -65,17 +50,6 @@ export class ScoreView {
       if (this.body.rows[rank] !== row) this.body.insertBefore(row, this.body.rows[rank] ?? null);
       this.fill(row, player, player.slot === followed);
     });
-    const lines = seenNow(roster.news, now);
-    const text = lines.map((line) => line.text).join("\n");
-    if (this.newsText !== text) {
-      this.newsText = text;
-      this.news.replaceChildren(...lines.map(({ what, text }) => {
-        const line = document.createElement("li");
-        line.className = what;
-        line.textContent = text;
-        return line;
-      }));
-    }
   }
 
   row({ slot }) {

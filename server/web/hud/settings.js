@@ -1,5 +1,8 @@
 /** The settings of a player: name, mouse, view and sound. The browser remembers them. */
 
+import { find } from "./find.js";
+import { remember, remembered } from "./remembered.js";
+
 const MEMORY = "arena settings";
 
 /**
@@ -9,43 +12,64 @@ const MEMORY = "arena settings";
  */
 const FIRST = { mouse: 0.22, field: 74, volume: 0.6, crosshair: "dot", bob: false };
 
-function remembered() {
-  try {
-    return JSON.parse(localStorage.getItem(MEMORY)) ?? {};
-  } catch {
-    return {};
-  }
-}
+/** @typedef {HTMLInputElement | HTMLSelectElement} Control */
 
-/** The value of a control. */
+/**
+ * The value of a control.
+ *
+ * @param {Control} control
+ * @param {string} otherwise a name in place of an empty one
+ */
 function said(control, otherwise) {
   if (control.type === "range") return Number(control.value);
-  if (control.type === "checkbox") return control.checked;
+  if (control instanceof HTMLInputElement && control.type === "checkbox") return control.checked;
   return control.value.trim() || otherwise;
 }
 
-/** The settings, in the panel of the keys. */
+/**
+ * @param {Control} control
+ * @param {any} value
+ */
+function write(control, value) {
+  if (control instanceof HTMLInputElement && control.type === "checkbox") control.checked = value;
+  else control.value = value;
+}
+
+/** The settings, in the panel of the keys and in further controls. */
 export class Settings {
   constructor() {
-    const name = `guest ${Math.floor(Math.random() * 900 + 100)}`;
-    this.values = { name, ...FIRST, ...remembered() };
-    this.form = document.querySelector("#settings");
-    for (const control of this.form.elements) {
-      if (control.type === "checkbox") control.checked = this.values[control.name];
-      else control.value = this.values[control.name];
-      control.addEventListener("input", () => this.set(control.name, said(control, name)));
-    }
-    this.form.addEventListener("submit", (event) => event.preventDefault());
+    this.guest = `guest ${Math.floor(Math.random() * 900 + 100)}`;
+    /** @type {Record<string, any>} */
+    this.values = { name: this.guest, ...FIRST, ...remembered(MEMORY) };
+    /** @type {Control[]} */
+    this.controls = [];
+    const form = find("#settings", HTMLFormElement);
+    for (const control of form.querySelectorAll("input, select")) this.bind(/** @type {Control} */ (control));
+    form.addEventListener("submit", (event) => event.preventDefault());
   }
 
-  /** Sets one setting. */
-  set(name, value) {
+  /**
+   * Lets a control show and set the setting of its name.
+   *
+   * @param {Control} control
+   */
+  bind(control) {
+    this.controls.push(control);
+    write(control, this.values[control.name]);
+    control.addEventListener("input", () => this.set(control.name, said(control, this.guest), control));
+  }
+
+  /**
+   * Sets one setting.
+   *
+   * @param {string} name
+   * @param {any} value
+   * @param {?Control} by the control that sets it, if one does
+   */
+  set(name, value, by = null) {
     this.values[name] = value;
-    try {
-      localStorage.setItem(MEMORY, JSON.stringify(this.values));
-    } catch {
-      // The browser refuses to store data, so the settings are not remembered.
-    }
+    for (const control of this.controls) if (control.name === name && control !== by) write(control, value);
+    remember(MEMORY, this.values);
   }
 
   /** The name to play under. */

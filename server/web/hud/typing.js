@@ -3,7 +3,7 @@
 const TYPED_IN = new Set(["text", "number", "search", "password"]);
 
 /**
- * @param {EventTarget} target of an event of the keyboard
+ * @param {?EventTarget} target of an event of the keyboard
  * @returns {boolean}
  */
 export function isTyping(target) {

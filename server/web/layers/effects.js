@@ -1,4 +1,7 @@
-/** Shots, explosions and hits from `/effects`, each shown for a moment. */
+/**
+ * Shots, explosions and hits, each shown for a moment: those of `/effects`, and the shots of the page's
+ * own player, which the page predicts.
+ */
 
 import { hueColour, hueOf } from "../draw/colours.js";
 import { put, stroke } from "../draw/frame.js";
@@ -11,7 +14,7 @@ import { ofMatch } from "../link/match.js";
 const ASK_EVERY = 100;
 
 /** Seconds for which each kind of effect is shown. */
-const SHOWN = { ray: 0.28, blast: 0.55, hurt: 0.25, replaced: 1.5 };
+const SHOWN = { ray: 0.28, fired: 0.1, blast: 0.55, hurt: 0.25, replaced: 1.5 };
 
 /** Largest radius of an explosion in the picture, in units: its real radius would hide too much. */
 const WIDEST = 72;
@@ -20,6 +23,19 @@ const FIRE = [1, 0.72, 0.38];
 const CORE = [1, 0.93, 0.75];
 const SPARK = [1, 1, 0.85];
 const UPRIGHT = [0, 0, 0, 1];
+
+/** Ticks between a predicted shot and the server's own effect, within which the two are the same. */
+const SAME = 15;
+
+/**
+ * @typedef {object} Fired a shot of the page's own player; only rays are also told of by the server
+ * @property {"ray" | "fired"} what a ray, or a weapon that throws something
+ * @property {number} player the shooter's slot
+ * @property {"ray" | "rocket" | "grenade"} weapon
+ * @property {number[]} from the shooter's eye
+ * @property {?number[]} to the end of a ray; null for other weapons
+ * @property {number} tick
+ */
 
 /** The effects of one page. */
 export class Effects {
@@ -37,6 +53,51 @@ export class Effects {
     this.latest = null;
     this.waiting = [];
     this.running = [];
+    /** @type {?number} slot of the page's own player */
+    this.own = null;
+    /** Ticks of own rays that are shown, and that the server has not confirmed yet. */
+    this.predicted = [];
+    this.begun = [];
+  }
+
+  /**
+   * Shows a shot of the page's own player before the server says so.
+   *
+   * @param {Fired} shot
+   * @param {number} now seconds
+   */
+  predict(shot, now) {
+    if (shot.what === "ray") this.predicted.push(shot.tick);
+    this.begin(shot, now);
+  }
+
+  /**
+   * Takes effects of the match in. They wait until their ticks are shown, but for those of the page's own
+   * player: these are shown with the next frame.
+   *
+   * @param {object[]} told in order of ticks
+   */
+  take(told) {
+    for (const effect of told) {
+      const { what, player, by, tick } = effect;
+      const isOwn = this.own !== null && (what === "ray" ? player : what === "hurt" ? by : null) === this.own;
+      if (what === "ray" && isOwn && this.confirm(tick)) continue;
+      (isOwn ? this.begun : this.waiting).push(effect);
+    }
+  }
+
+  /** Whether a ray of the page's own player is shown already. */
+  confirm(tick) {
+    this.predicted = this.predicted.filter((one) => one >= tick - SAME);
+    const at = this.predicted.findIndex((one) => Math.abs(one - tick) <= SAME);
+    if (at >= 0) this.predicted.splice(at, 1);
+    return at >= 0;
+  }
+
+  begin(effect, now) {
+    const begun = { ...effect, begin: effect.at, at: now };
+    this.running.push(begun);
+    this.seen(begun);
   }
 
   /** Fetches new effects while `wanted()` is true. */
@@ -51,7 +112,7 @@ export class Effects {
         const answer = await fetch(ofMatch(`/effects/${this.latest}`), { cache: "no-store", signal: AbortSignal.timeout(2000) });
         const told = answer.ok ? await answer.json() : [];
         if (asked !== this.asked) continue;
-        this.waiting.push(...told);
+        this.take(told);
         this.latest = told[told.length - 1]?.tick ?? this.latest;
       } catch {
         // The failure is ignored: another part of the page shows trouble with the connection.
@@ -62,13 +123,9 @@ export class Effects {
   /** Starts the effects that are due, up to the tick that is shown. */
   advance(tick, now) {
     if (this.running.length > 0) this.running = this.running.filter(({ what, at }) => now - at < SHOWN[what]);
+    for (const effect of this.begun.splice(0)) this.begin(effect, now);
     // Effects come in order of ticks.
-    while (this.waiting[0]?.tick <= tick) {
-      const effect = this.waiting.shift();
-      const begun = { ...effect, begin: effect.at, at: now };
-      this.running.push(begun);
-      this.seen(begun);
-    }
+    while (this.waiting[0]?.tick <= tick) this.begin(this.waiting.shift(), now);
   }
 
   /** Slots of entities that have just been hurt, with a value that fades from 1 to 0. */

@@ -14,6 +14,9 @@ import { unreachable } from "./unreachable.js";
 /** Milliseconds to wait for an answer. */
 const PATIENCE = 5000;
 
+/** Datagrams that the browser keeps for a page that stands still: those of a second. */
+const KEPT = 128;
+
 /** The reason why a connection ended, in words for people. */
 export class Ended extends Error {
   /**
@@ -131,6 +134,8 @@ export async function connect(info, path = "") {
     web.close();
     throw failed(error === late ? null : error);
   }
+  // Browsers keep only a few datagrams for a page that stands still for a moment, and drop the others.
+  web.datagrams.incomingHighWaterMark = KEPT;
   return web;
 }
 

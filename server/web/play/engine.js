@@ -11,6 +11,11 @@ export const [STREAM, DATAGRAM, FINISH, CLOSE] = [1, 2, 3, 4];
 /** Maximum number of ticks that one call plays, after a pause of the page. */
 const CATCH_UP = 8;
 
+/** A reason of the library as a sentence. */
+function sentence(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
+}
+
 /** One player. */
 export class PlayEngine extends Engine {
   /** @returns {Promise<PlayEngine>} */
@@ -63,6 +68,11 @@ export class PlayEngine extends Engine {
     return played;
   }
 
+  /** The tick of the last command that was sent; -1 before the first. */
+  get sentTick() {
+    return this.exports.sent_tick();
+  }
+
   /** Milliseconds until the next tick is due; null while none is. */
   get untilTick() {
     const due = this.exports.next_tick?.() ?? -1;
@@ -104,10 +114,36 @@ export class PlayEngine extends Engine {
     return JSON.parse(this.text());
   }
 
-  /** Sends a line of chat to all players; false if no server would take it. */
+  /**
+   * Sends a line of chat to all players.
+   *
+   * @param {string} line
+   * @returns {?string} why no server would take it, as a sentence; null if it is sent
+   */
   say(line) {
     this.give(new TextEncoder().encode(line));
-    return Boolean(this.exports.say());
+    return this.exports.say() ? null : sentence(this.text());
+  }
+
+  /**
+   * Checks the name of a player.
+   *
+   * @param {string} name
+   * @returns {?string} why no server would take it, as a sentence; null if one would
+   */
+  faultOfName(name) {
+    this.give(new TextEncoder().encode(name));
+    return this.exports.check_name() ? null : sentence(this.text());
+  }
+
+  /**
+   * The values that the game replicates to the page's own player.
+   *
+   * @returns {?import("../match/values.js").Values} null before the match is known
+   */
+  values() {
+    this.exports.values(performance.now());
+    return JSON.parse(this.text());
   }
 
   /** Leaves the match. */

@@ -1,6 +1,7 @@
 /**
  * The quality of a player's connection: round trip, loss, jitter, the age of the picture and the
- * corrections of the prediction, and a warning if it is bad.
+ * corrections of the prediction, and a warning if it is bad. The warning names the cause: the line, the
+ * server, or this computer.
  */
 
 /** Milliseconds between two samples, and how many samples are kept: half a minute. */
@@ -25,8 +26,18 @@ const BURST = 8;
 /** Milliseconds without a snapshot after which the connection counts as silent. */
 const SILENT = 1000;
 
-/** Limits above which a connection is bad, in milliseconds, shares, and corrections a second. */
-const BAD = { rtt: 180, jitter: 25, loss: 0.05, corrections: 6 };
+/**
+ * Limits above which a connection is bad, in milliseconds, shares, and corrections a second. `fewer` is
+ * the share of the announced snapshots that the server does not send.
+ */
+const BAD = { rtt: 180, jitter: 25, loss: 0.05, corrections: 6, fewer: 0.5 };
+
+/**
+ * Shares of the time in which the page stands still: above the first, that explains snapshots that are
+ * lost or late, because browsers drop what a page does not take in; above the second, it is bad by
+ * itself.
+ */
+const BUSY = { explains: 0.2, bad: 0.5 };
 
 /** Weight of a new gap between snapshots in the mean that is the jitter (RFC 3550, 6.4.1). */
 const SMOOTHED = 1 / 16;
@@ -34,7 +45,9 @@ const SMOOTHED = 1 / 16;
 /**
  * @typedef {object} Sample
  * @property {number} rtt milliseconds
- * @property {number} loss share of the due snapshots that did not come, 0 to 1
+ * @property {number} loss share of the snapshots sent that did not come, 0 to 1
+ * @property {number} fewer share of the announced snapshots that the server did not send, 0 to 1
+ * @property {number} busy share of the time in which the page stood still, 0 to 1
  * @property {number} jitter milliseconds
  * @property {number} age milliseconds by which the picture of others is behind the newest tick
  * @property {number} corrections visible corrections a second
@@ -44,7 +57,7 @@ const SMOOTHED = 1 / 16;
 export class Line {
   /**
    * @param {number} [tickRate] ticks a second
-   * @param {number} [rate] snapshots a second that are due
+   * @param {number} [rate] snapshots a second that the server announces
    */
   constructor(tickRate = 60, rate = tickRate) {
     Object.assign(this, { tickRate, rate });
@@ -55,6 +68,8 @@ export class Line {
     this.arrived = null;
     /** The last time that the page was busy: its end, and its length in milliseconds. */
     this.busy = { until: -Infinity, length: 0 };
+    /** Milliseconds since the last sample in which the page stood still. */
+    this.stood = 0;
     this.last = null;
     this.sampledAt = -Infinity;
   }
@@ -62,6 +77,7 @@ export class Line {
   /** Notes that the page was busy for `length` milliseconds until now, and received nothing. */
   wasBusy(now, length) {
     const { until, length: before } = this.busy;
+    this.stood += Math.max(0, length);
     // A short wait does not end the burst after a long one.
     if (length > 0 && (length > before || now - until >= this.burst)) this.busy = { until: now, length };
   }
@@ -98,17 +114,19 @@ export class Line {
    * @param {object} stats of the client library
    */
   sample(now, stats) {
-    const { last } = this;
+    const { last, stood } = this;
     const passed = (now - this.sampledAt) / 1000;
     this.sampledAt = now;
     this.last = stats;
+    this.stood = 0;
     // All counters start again in another world, so no sample is taken.
     if (!last || stats.tick < last.tick || stats.visible < last.visible || !(passed < 5)) return;
-    const came = stats.snapshots - last.snapshots;
-    const due = ((stats.tick - last.tick) * this.rate) / this.tickRate;
+    const [came, sent] = [stats.snapshots - last.snapshots, stats.sent - last.sent];
     this.samples.push({
       rtt: stats.rtt,
-      loss: due > 0 ? Math.max(0, 1 - came / due) : 0,
+      loss: sent > 0 ? Math.max(0, 1 - came / sent) : 0,
+      fewer: Math.max(0, 1 - sent / (this.rate * passed)),
+      busy: Math.min(1, stood / (passed * 1000)),
       jitter: this.jitter,
       age: (stats.delay * 1000) / this.tickRate + Math.max(0, now - (this.arrived ?? now)),
       corrections: (stats.visible - last.visible) / passed,
@@ -134,8 +152,15 @@ export class Line {
   word(now) {
     if (this.arrived !== null && now - this.arrived > SILENT) return "No word from the server: the connection is down, or the server is.";
     if (this.samples.length < JUDGED) return "";
-    const [loss, jitter, corrections] = ["loss", "jitter", "corrections"].map((name) => this.lasting(name));
+    const [loss, jitter, corrections, busy, fewer] = ["loss", "jitter", "corrections", "busy", "fewer"].map((name) => this.lasting(name));
+    const suffers = loss > BAD.loss || jitter > BAD.jitter || fewer > BAD.fewer;
+    if (busy > BUSY.bad || (busy > BUSY.explains && suffers)) {
+      return `This computer is too busy: the page stands still for ${Math.round(busy * 100)} % of the time. Close other programs, or make the window smaller.`;
+    }
     if (loss > BAD.loss) return `Bad line: ${Math.round(loss * 100)} % of the snapshots are lost.`;
+    if (fewer > BAD.fewer) {
+      return `The server sends ${Math.round((1 - fewer) * this.rate)} of ${this.rate} snapshots a second: it is too busy, or has too little bandwidth for you.`;
+    }
     if (jitter > BAD.jitter) return `Bad line: snapshots come ${Math.round(jitter)} ms too early or too late.`;
     if (this.lasting("rtt") > BAD.rtt) return `Far away: ${Math.round(this.lasting("rtt"))} ms round trip.`;
     if (corrections > BAD.corrections) return "The server corrects your position again and again.";

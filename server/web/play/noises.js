@@ -21,6 +21,9 @@ const LANDS = -180;
 /** Units between two pictures above which a player was teleported. */
 const ELSEWHERE = 100;
 
+/** Milliseconds after the player's own launch in which the missile appears. */
+const APPEARS = 1000;
+
 /** Makes the noises of everything that moves. */
 export class Noises {
   /** @param {import("./sound.js").Sound} sound */
@@ -28,6 +31,19 @@ export class Noises {
     this.sound = sound;
     /** The last state of each entity, by slot. */
     this.before = new Map();
+    /** Times of the player's own launches, which were heard before their missiles appeared. */
+    this.own = [];
+  }
+
+  /** Notes that a launch of the player's own is heard. */
+  launched() {
+    this.own.push(performance.now());
+  }
+
+  /** Whether a missile that appears belongs to a launch that was heard already. */
+  wasHeard() {
+    this.own = this.own.filter((at) => performance.now() - at < APPEARS);
+    return this.own.shift() !== undefined;
   }
 
   /** Plays the noises since the last picture. */
@@ -38,7 +54,7 @@ export class Noises {
       const before = this.before.get(slot);
       const known = before?.generation === generation ? before : null;
       const heard = Math.hypot(position[0] - ear[0], position[1] - ear[1], position[2] - ear[2]) < HEARD;
-      if (!isPlayer && PROJECTILES.has(model) && !known && this.before.size > 0) this.sound.play("launch", position);
+      if (!isPlayer && PROJECTILES.has(model) && !known && this.before.size > 0 && !(heard && this.wasHeard())) this.sound.play("launch", position);
       const walked = isPlayer && model === null && heard ? this.walk(entity, known) : 0;
       now.set(slot, { generation, position, up: entity.velocity[2], walked });
     }

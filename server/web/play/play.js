@@ -4,6 +4,8 @@
  */
 
 import { add, scale } from "../draw/algebra.js";
+import { Chat } from "../hud/chat.js";
+import { put } from "../hud/put.js";
 import { isTyping } from "../hud/typing.js";
 import { Feedback } from "./feedback.js";
 import { Gamepad } from "./gamepad.js";
@@ -11,6 +13,7 @@ import { Graph } from "./graph.js";
 import { Keys, WEAPONS } from "./keys.js";
 import { Noises } from "./noises.js";
 import { Player } from "./player.js";
+import { endOf, muzzleOf, Trigger } from "./shots.js";
 import { Sound } from "./sound.js";
 import { Touch } from "./touch.js";
 
@@ -58,14 +61,18 @@ export class Play {
    * @param {string} name
    * @param {import("../hud/settings.js").Settings} settings
    * @param {HTMLCanvasElement} picture
-   * @param {import("../match/roster.js").Roster} roster
+   * @param {import("../store/store.js").Store} store takes the events of the match
    * @param {object} listener as for `Player`
+   * @param {object} acts what a player can also do
+   * @param {(act: string, rest: string) => ?string} acts.command carries a typed command out;
+   *   returns why it cannot
+   * @param {(isHeld: boolean) => void} acts.scores shows the scores while a key is held
    */
-  constructor(name, settings, picture, roster, listener) {
-    Object.assign(this, { settings, picture });
-    this.roster = roster;
+  constructor(name, settings, picture, store, listener, acts) {
+    Object.assign(this, { settings, picture, store, acts });
     this.keys = new Keys();
     this.player = new Player(name, this.keys, listener, new URLSearchParams(location.search).get("token") ?? "");
+    this.lastSlot = null;
     this.thirdPerson = false;
     /** Units from the eyes to the camera, which a wall may bring nearer. */
     this.away = 0;
@@ -76,11 +83,15 @@ export class Play {
     this.health = this.panel.querySelector("[name=health]");
     this.weapon = this.panel.querySelector("[name=weapon]");
     this.points = this.panel.querySelector("[name=score]");
-    this.word = this.panel.querySelector(".word");
-    this.lineWord = this.panel.querySelector(".line");
-    this.chat = this.panel.querySelector("input");
+    this.chat = new Chat({
+      say: (line) => this.say(line),
+      act: acts.command,
+      votes: () => store.server?.votes ?? [],
+      done: () => picture.focus(),
+    });
     this.sound = new Sound(() => settings.values.volume);
     this.noises = new Noises(this.sound);
+    this.trigger = new Trigger();
     this.feedback = new Feedback(this.panel);
     this.graph = new Graph(this.panel);
     /** Units from the middle of the player to the eyes; null before the first picture. */
@@ -102,7 +113,11 @@ export class Play {
     hear(window, "keydown", (event) => this.key(event, true), true);
     hear(window, "keyup", (event) => this.key(event, false), true);
     hear(window, "pointerup", () => this.sound.wake(), true);
-    hear(window, "blur", () => this.keys.release());
+    hear(window, "blur", () => {
+      this.keys.release();
+      this.acts.scores(false);
+    });
+    hear(this.chat.field, "input", () => this.chat.typed());
     hear(picture, "pointerdown", (event) => this.pointer(event, true), true);
     hear(picture, "pointerup", (event) => this.pointer(event, false), true);
     // With several buttons, pointer events come only for the first press and the last release.
@@ -135,12 +150,14 @@ export class Play {
 
   key(event, isDown) {
     this.sound.wake();
-    if (event.target === this.chat) return this.type(event, isDown);
+    if (event.target === this.chat.field) return this.type(event, isDown);
+    if (event.code === "Tab" && !isDown) this.acts.scores(false);
     // A release always counts, even while Alt or Meta is held.
     if (isDown && (event.metaKey || event.altKey || isTyping(event.target))) return;
     event.stopImmediatePropagation();
     // A control that has the focus keeps its keys.
     const isFree = event.target === document.body || event.target === this.picture;
+    if (!isFree && isDown && event.code === "Escape") this.picture.focus();
     if (!isFree && isDown) return;
     if (isDown && !event.repeat && this.act(event)) event.preventDefault();
     else if (this.keys.key(event.code, isDown)) event.preventDefault();
@@ -151,7 +168,9 @@ export class Play {
     if (code === "Enter") this.speak();
     else if (code === "KeyV") this.lookFromOutside();
     else if (code === "KeyN") this.graph.toggle();
-    else if (code === "Tab") document.querySelector("#score").toggleAttribute("open");
+    else if (code === "Tab") this.acts.scores(true);
+    // The browser keeps the key that releases the mouse, so this is a press after that one.
+    else if (code === "Escape") document.querySelector("#join").focus();
     else if (code === "Slash" || key === "?") this.help();
     else return false;
     return true;
@@ -166,8 +185,7 @@ export class Play {
   /** Opens the line of chat. */
   speak() {
     this.keys.release();
-    this.chat.hidden = false;
-    this.chat.focus();
+    this.chat.open();
   }
 
   /** Changes between the first and the third person. */
@@ -176,16 +194,15 @@ export class Play {
   }
 
   type(event, isDown) {
-    event.stopPropagation();
     this.keys.used();
-    // An input method uses this key to end a word.
-    if (event.isComposing) return;
-    if (!isDown || (event.key !== "Enter" && event.key !== "Escape")) return;
-    const line = this.chat.value.trim();
-    if (event.key === "Enter" && line) this.player.engine?.say(line);
-    this.chat.value = "";
-    this.chat.hidden = true;
-    this.picture.focus();
+    if (isDown) this.chat.key(event);
+    else event.stopPropagation();
+  }
+
+  /** Says a line to all. Returns why it cannot, or null. */
+  say(line) {
+    if (!this.player.isJoined) return "You are not in the match at the moment. Press Enter again once you are.";
+    return this.player.engine.say(line);
   }
 
   /**
@@ -205,7 +222,7 @@ export class Play {
     player.play();
     if (!player.isJoined) return null;
     for (const event of player.engine.matchEvents()) {
-      this.roster.happen(event, now);
+      this.store.happen(event, now);
       this.happened(event);
     }
     const view = player.view();
@@ -216,6 +233,31 @@ export class Play {
     return view;
   }
 
+  /**
+   * The shot that the player fires now, before the server says so.
+   *
+   * @param {object[]} shown
+   * @param {import("../match/scene.js").Scene} scene
+   * @param {import("../camera/sight.js").Sight} sight
+   * @returns {?import("../layers/effects.js").Fired}
+   */
+  shoot(shown, scene, sight) {
+    const { player, slot } = this;
+    const { buttons, from: first, to: last } = player.pressed();
+    const isFree = player.isThere && player.weapons !== null && this.store.round.phase !== "intermission";
+    if (!player.isThere) this.trigger.reset();
+    if (!isFree) return null;
+    const shot = this.trigger.pull(buttons, first, last, player.weapons, player.line.tickRate, this.drives);
+    if (!shot) return null;
+    const { weapon, tick } = shot;
+    const from = muzzleOf(player.own, scene.players);
+    const { ahead } = this.eye();
+    const others = shown.filter((one) => one.slot !== slot);
+    const isRay = weapon.kind === "ray";
+    const to = isRay ? endOf(from, ahead, weapon.reach, others, scene, sight) : null;
+    return { what: isRay ? "ray" : "fired", player: slot, weapon: weapon.kind, from, to, tick };
+  }
+
   /** Leaves the match if the player is idle, so that others can have the place. */
   restIfIdle() {
     const left = IDLE - (performance.now() - this.keys.usedAt);
@@ -223,9 +265,12 @@ export class Play {
     if (left <= 0) this.player.giveUp("You left the match: you did nothing for three minutes.");
   }
 
-  /** The slot of the page's own player; null before there is one. */
+  /**
+   * The slot of the page's own player; null before there is one. While the page joins again, it is
+   * the last one.
+   */
   get slot() {
-    return this.player.engine?.slot ?? null;
+    return (this.lastSlot = this.player.engine?.slot ?? this.lastSlot);
   }
 
   /** Whether the page's own player drives a tank. */
@@ -289,8 +334,9 @@ export class Play {
     return { eye, ahead, behind, field: this.settings.field };
   }
 
-  /** Puts the ears at the place of the camera. */
-  listenFrom({ eye, ahead }, sight) {
+  /** Notes how far the camera is from the eyes, and puts the ears at the place of the camera. */
+  seeFrom({ eye, ahead }, away, sight) {
+    this.away = away;
     this.sound.listen(eye, ahead, sight);
   }
 
@@ -310,11 +356,15 @@ export class Play {
   /**
    * Handles an effect that is shown and that snapshots do not contain: a ray, an explosion, a hit.
    *
-   * @param {object} effect of `/effects`
+   * @param {object} effect of `/effects`, or a shot
    * @param {object[]} shown
    */
   saw({ what, player, by, from, begin, damage }, shown) {
     if (what === "ray") this.sound.play("ray", player === this.slot ? null : from);
+    if (what === "fired") {
+      this.sound.play("launch");
+      this.noises.launched();
+    }
     if (what === "blast") this.sound.play("blast", begin);
     if (what !== "hurt") return;
     if (player === this.slot) {
@@ -336,31 +386,34 @@ export class Play {
     return Math.atan2(y, x) - this.keys.yaw;
   }
 
-  /** Shows health, weapon, and a hint where one is needed. */
+  /** What is true of the page's own player, for the store. */
+  facts() {
+    const { player } = this;
+    return {
+      slot: this.slot,
+      isJoined: player.isJoined,
+      isThere: player.isThere,
+      isSteered: this.isLocked || this.touch.isUsed || this.gamepad.isUsed,
+      weapon: WEAPONS[this.keys.weapon].name,
+      idleFor: this.idleFor ?? null,
+      warning: player.isJoined ? player.line.word(performance.now()) : "",
+    };
+  }
+
+  /** Shows health, weapon and score, and the network graph. */
   show() {
-    const { player, roster, keys } = this;
+    const { player, store, keys } = this;
     const now = performance.now();
-    const own = roster.players.get(this.slot);
+    const own = store.roster.players.get(this.slot);
     const { line } = player;
     if (player.isJoined && line.isDue(now)) line.sample(now, player.engine.stats());
     this.graph.draw(line);
-    put(this.lineWord, player.isJoined ? line.word(now) : "");
-    this.health.textContent = own ? String(own.health) : "–";
+    this.panel.classList.toggle("lost", !player.isJoined);
+    put(this.health, own ? String(own.health) : "–");
     this.health.dataset.level = own?.health > 60 ? "high" : own?.health > 30 ? "middle" : "low";
-    this.points.textContent = String(own?.score ?? 0);
-    this.weapon.textContent = WEAPONS[keys.weapon].name;
+    put(this.points, String(own?.score ?? 0));
+    put(this.weapon, WEAPONS[keys.weapon].name);
     this.panel.dataset.crosshair = this.settings.values.crosshair;
-    put(this.word, this.hint());
-  }
-
-  /** The hint that is needed most. */
-  hint() {
-    const { player } = this;
-    if (!player.isJoined) return player.own ? "Rejoining…" : "Joining…";
-    if (this.idleFor !== null) return `Still there? Move, or you leave the match in ${this.idleFor} s.`;
-    if (!player.isThere) return "You died. You come back in a moment.";
-    if (this.isLocked || this.touch.isUsed || this.gamepad.isUsed) return "";
-    return "Click to steer with the mouse. W A S D moves, Space jumps, C crouches, 1 2 3 choose a weapon, Enter chats, V shows the third person, Esc releases the mouse, ? shows all keys.";
   }
 
   /** Stops playing. */
@@ -369,11 +422,9 @@ export class Play {
     this.listening.abort();
     this.sound.close();
     if (this.isLocked) document.exitPointerLock();
+    this.chat.close();
+    this.acts.scores(false);
     this.panel.hidden = true;
     document.body.classList.remove("play");
   }
-}
-
-function put(element, text) {
-  if (element.textContent !== text) element.textContent = text;
 }

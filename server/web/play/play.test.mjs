@@ -44,7 +44,7 @@ function line({ gap = 1000 / 60, lost = 0, off = 0, visible = 0, rtt = 20, secon
       snapshots++;
       line.arrive(now);
     }
-    if (line.isDue(now)) line.sample(now, { tick, snapshots, visible: visible * (now / 1000), rtt, delay: 2 });
+    if (line.isDue(now)) line.sample(now, { tick, snapshots, sent: tick + 1, visible: visible * (now / 1000), rtt, delay: 2 });
   }
   return [line, seconds * 60 * gap];
 }

@@ -58,7 +58,9 @@ export class Player {
    *   map of the match, to fetch its scene
    * @param {(info: object) => void} listener.told called with the server's `/info`
    * @param {() => void} listener.joined called when the player is in the match
-   * @param {() => void} listener.lost called when the connection was lost and another one is tried
+   * @param {(lost: {message: string, until: number}) => void} listener.lost called when the
+   *   connection was lost and another one is tried, with the reason of the loss and the time at
+   *   which the attempts end
    * @param {(ended: Ended) => void} listener.ended called when the player could not join, or is out
    *   of the match
    * @param {string} [token] a connect token, in hexadecimal
@@ -79,6 +81,10 @@ export class Player {
      */
     this.isNew = true;
     this.isOver = false;
+    /** The buttons that ticks have taken since the last picture, and the first of these ticks. */
+    this.taken = { buttons: 0, from: 0 };
+    /** @type {?import("./shots.js").Weapon[]} the weapons of the arena game; null in any other */
+    this.weapons = null;
     /** The time of the last check whether a tick is due. */
     this.lookedAt = performance.now();
     /** The last state of the page's own player. */
@@ -91,16 +97,16 @@ export class Player {
   /** Joins, and plays until the player is out of the match. */
   async run() {
     const timer = setInterval(() => this.playOn(), LOOK);
-    let lostAt = null;
+    let [lostAt, lostBy] = [null, null];
     let failures = 0;
     for (let wasIn = false; !this.isOver; ) {
       const ended = await this.runOnce(wasIn);
       if (this.isOver) break;
-      if (this.isJoined) [wasIn, lostAt] = [true, performance.now()];
+      if (this.isJoined) [wasIn, lostAt, lostBy] = [true, performance.now(), ended.short ?? ended.message];
       this.isJoined = false;
       const isHopeless = wasIn ? performance.now() - lostAt > REJOIN : ++failures >= ATTEMPTS;
       if (ended.isFinal || isHopeless) this.end(ended);
-      else this.listener.lost();
+      else if (wasIn) this.listener.lost({ message: lostBy.replace(/\.$/, ""), until: lostAt + REJOIN });
       if (!this.isOver) await new Promise((resolve) => setTimeout(resolve, AGAIN));
     }
     clearInterval(timer);
@@ -121,7 +127,7 @@ export class Player {
     try {
       const [info, engine] = await Promise.all([fetchInfo(), this.engine ?? PlayEngine.load()]);
       this.engine = engine;
-      this.listener.told(info);
+      this.listen(info);
       this.line = new Line(info.tick_rate, info.snapshot_rate);
       this.web = await connect(info, "play");
       const control = await this.web.createBidirectionalStream();
@@ -163,11 +169,15 @@ export class Player {
   hear() {
     for (const event of this.engine.events()) {
       if (event.what === "joined") this.joined(event);
-      else if (event.what === "new-world") [this.isThere, this.isNew, this.wanted] = [false, true, null];
-      else {
+      else if (event.what === "new-world") {
+        [this.isThere, this.isNew, this.wanted] = [false, true, null];
+        // The game file beside the map may have other weapons.
+        fetchInfo().then((info) => this.listen(info), () => {});
+      } else {
         // After a wrong password, the next attempt asks for the password again.
         if (!this.isJoined) forgetPassword();
-        this.cause = Object.assign(new Ended(`You are not in the match: ${event.why}.`), { isFinal: event.isFinal });
+        const short = event.why.endsWith("the server is shutting down") ? "The server shut down" : undefined;
+        this.cause = Object.assign(new Ended(`You are not in the match: ${event.why}.`), { isFinal: event.isFinal, short });
       }
     }
   }
@@ -192,6 +202,12 @@ export class Player {
     this.engine.useMap(mapFile.bytes, gameFile.bytes);
     this.isJoined = true;
     this.listener.joined();
+  }
+
+  /** Notes what the server says about itself and its match. */
+  listen(info) {
+    this.weapons = info.weapons ?? null;
+    this.listener.told(info);
   }
 
   /** Sends all waiting messages. */
@@ -225,8 +241,13 @@ export class Player {
   /** Plays the ticks that are due. */
   play() {
     if (!this.engine || !this.control || this.isOver) return;
-    const played = this.engine.tick(this.keys.input());
-    if (played > 0) this.keys.sent();
+    const input = this.keys.input();
+    const played = this.engine.tick(input);
+    if (played > 0) {
+      const isFirst = this.taken.buttons === 0;
+      this.taken = { buttons: this.taken.buttons | input.buttons, from: isFirst ? this.engine.sentTick - played + 1 : this.taken.from };
+      this.keys.sent();
+    }
     this.path.note(played);
     this.hear();
     this.flush();
@@ -251,6 +272,18 @@ export class Player {
       this.smooth(this.own);
     }
     return { tick, shown: shown.sort((a, b) => a.slot - b.slot) };
+  }
+
+  /**
+   * The buttons that were pressed since the last call, or are to be sent with the next tick, and the
+   * first and the last tick that has them.
+   */
+  pressed() {
+    const { taken, engine } = this;
+    this.taken = { buttons: 0, from: 0 };
+    const last = engine.sentTick;
+    if (taken.buttons !== 0) return { buttons: taken.buttons, from: taken.from, to: last };
+    return { buttons: this.keys.input().buttons, from: last + 1, to: last + 1 };
   }
 
   /**

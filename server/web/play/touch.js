@@ -12,25 +12,41 @@ const STILL = 8;
  */
 const QUICK = 2.2;
 
+/**
+ * @typedef {object} Finger on the picture
+ * @property {boolean} moves whether it moves the player
+ * @property {number[]} from where it came down
+ * @property {number[]} last where it was last
+ *
+ * @typedef {object} Actions the actions that are no keys
+ * @property {() => number} turn returns the radians by which a pixel turns the view
+ * @property {() => void} chat
+ * @property {() => void} outside
+ */
+
 /** The controls of a touch screen, shown once a finger has touched it. */
 export class Touch {
   /**
    * @param {HTMLElement} panel of the player
    * @param {HTMLElement} picture
    * @param {import("./keys.js").Keys} keys
-   * @param {object} act other actions: `turn()` returns radians a pixel, `chat()`, `outside()`
+   * @param {Actions} act
    * @param {AbortSignal} signal removes the handlers
    */
   constructor(panel, picture, keys, act, signal) {
-    Object.assign(this, { keys, act });
-    this.controls = panel.querySelector(".touch");
-    this.base = panel.querySelector(".stick");
-    this.knob = this.base.firstElementChild;
-    /** The fingers on the picture, by number. */
+    this.keys = keys;
+    this.act = act;
+    this.controls = /** @type {HTMLElement} */ (panel.querySelector(".touch"));
+    this.base = /** @type {HTMLElement} */ (panel.querySelector(".stick"));
+    this.knob = /** @type {HTMLElement} */ (this.base.firstElementChild);
+    /** @type {Map<number, Finger>} the fingers on the picture, by number */
     this.fingers = new Map();
     this.controls.hidden = !matchMedia("(pointer: coarse)").matches;
-    const hear = (target, event, heard) =>
-      target.addEventListener(event, (event) => event.pointerType === "touch" && heard(event), { signal, capture: true });
+    /** @type {(target: EventTarget, name: string, heard: (event: PointerEvent) => void) => void} */
+    const hear = (target, name, heard) => {
+      const touched = (/** @type {Event} */ event) => event instanceof PointerEvent && event.pointerType === "touch" && heard(event);
+      target.addEventListener(name, touched, { signal, capture: true });
+    };
     hear(window, "pointerdown", () => (this.controls.hidden = false));
     hear(picture, "pointerdown", (event) => this.down(event));
     hear(picture, "pointermove", (event) => this.move(event));
@@ -48,25 +64,37 @@ export class Touch {
     return !this.controls.hidden;
   }
 
+  /**
+   * @param {string} name
+   * @param {(isDown: boolean) => void} act
+   * @param {AbortSignal} signal
+   */
   button(name, act, signal) {
-    const button = this.controls.querySelector(`[name=${name}]`);
-    const press = (isDown) => (event) => {
+    const button = this.named(name);
+    const press = (/** @type {boolean} */ isDown) => (/** @type {PointerEvent} */ event) => {
       event.preventDefault();
       if (isDown) button.setPointerCapture(event.pointerId);
       button.classList.toggle("down", isDown);
       act(isDown);
     };
     button.addEventListener("pointerdown", press(true), { signal });
-    for (const end of ["pointerup", "pointercancel"]) button.addEventListener(end, press(false), { signal });
+    button.addEventListener("pointerup", press(false), { signal });
+    button.addEventListener("pointercancel", press(false), { signal });
+  }
+
+  /** @param {string} name of a button */
+  named(name) {
+    return /** @type {HTMLButtonElement} */ (this.controls.querySelector(`[name=${name}]`));
   }
 
   /** Crouches until the button is pressed again. */
   crouch() {
     const isDown = !this.keys.held.has("KeyC");
     this.keys.key("KeyC", isDown);
-    this.controls.querySelector("[name=crouch]").classList.toggle("held", isDown);
+    this.named("crouch").classList.toggle("held", isDown);
   }
 
+  /** @param {PointerEvent} event */
   down(event) {
     event.stopImmediatePropagation();
     const { clientX: x, clientY: y, pointerId } = event;
@@ -76,6 +104,7 @@ export class Touch {
     this.keys.used();
   }
 
+  /** @param {PointerEvent} event */
   move(event) {
     const finger = this.fingers.get(event.pointerId);
     if (!finger) return;
@@ -93,6 +122,7 @@ export class Touch {
     finger.last = at;
   }
 
+  /** @param {PointerEvent} event */
   up(event) {
     const finger = this.fingers.get(event.pointerId);
     if (!finger) return;
@@ -104,7 +134,12 @@ export class Touch {
     this.knob.removeAttribute("style");
   }
 
-  /** Shows the stick where the finger came down, and its deflection. */
+  /**
+   * Shows the stick where the finger came down, and its deflection.
+   *
+   * @param {number[]} place
+   * @param {number[]} deflection in pixels
+   */
   show([x, y], [right, down]) {
     this.base.style.inset = `${y - REACH}px auto auto ${x - REACH}px`;
     this.knob.style.translate = `${right}px ${down}px`;

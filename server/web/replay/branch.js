@@ -6,13 +6,19 @@
 import { PROJECTILES } from "../draw/colours.js";
 import { shownBetween } from "./frames.js";
 
-/** The changes, with the numbers by which the simulation knows them. */
+/**
+ * The changes, with the numbers by which the simulation knows them.
+ *
+ * @type {{number: number, label: string, said: (name: string, time: string) => string, player?: boolean}[]}
+ */
 export const CHANGES = [
   { number: 1, label: "Remove this body", said: (name) => `without ${name}` },
   { number: 2, label: "Let them stand still", said: (name, time) => `${name} stands still ${time}`, player: true },
   { number: 3, label: "Let them hold fire", said: (name, time) => `${name} holds fire ${time}`, player: true },
   { number: 4, label: "Let them jump", said: (name, time) => `${name} jumps ${time}`, player: true },
 ];
+
+/** @typedef {import("../match/motion.js").Shown} Shown */
 
 /** Units from which on a body counts as displaced. Less cannot be seen. */
 const ELSEWHERE = 0.5;
@@ -21,30 +27,36 @@ const ELSEWHERE = 0.5;
  * Whether an entity is a missile. A missile of the branch may have a slot that another missile has
  * in the recording, so only positions of missiles are compared.
  */
-const flies = ({ isPlayer, model }) => !isPlayer && PROJECTILES.has(model);
+const flies = (/** @type {Shown} */ { isPlayer, model }) => !isPlayer && model !== null && PROJECTILES.has(model);
 
-const between = (one, other) => Math.hypot(...one.position.map((value, axis) => value - other.position[axis]));
+const between = (/** @type {Shown} */ one, /** @type {Shown} */ other) => Math.hypot(...one.position.map((value, axis) => value - other.position[axis]));
 
 /**
  * How two states differ.
  *
- * @param {import("../match/motion.js").Shown[]} record
- * @param {import("../match/motion.js").Shown[]} other
- * @returns {{pairs: {one: object, other: object, away: number}[], gone: object[], added: object[],
- *   flying: object[]}} bodies that are displaced, those only in the recording, those only in the
+ * @param {Shown[]} record
+ * @param {Shown[]} other
+ * @returns {{pairs: {one: Shown, other: Shown, away: number}[], gone: Shown[], added: Shown[],
+ *   flying: Shown[]}} bodies that are displaced, those only in the recording, those only in the
  *   branch, and missiles of the branch where the recording has none
  */
 export function apart(record, other) {
-  const key = ({ slot, generation }) => slot * 65536 + generation;
+  const key = (/** @type {Shown} */ { slot, generation }) => slot * 65536 + generation;
   const left = new Map(other.filter((entity) => !flies(entity)).map((entity) => [key(entity), entity]));
-  const [pairs, gone] = [[], []];
+  /** @type {{one: Shown, other: Shown, away: number}[]} */
+  const pairs = [];
+  /** @type {Shown[]} */
+  const gone = [];
   for (const one of record) {
     if (flies(one)) continue;
     const twin = left.get(key(one));
     left.delete(key(one));
-    const away = twin && between(one, twin);
-    if (!twin) gone.push(one);
-    else if (away > ELSEWHERE) pairs.push({ one, other: twin, away });
+    if (!twin) {
+      gone.push(one);
+      continue;
+    }
+    const away = between(one, twin);
+    if (away > ELSEWHERE) pairs.push({ one, other: twin, away });
   }
   const missiles = record.filter(flies);
   const flying = other.filter((entity) => flies(entity) && !missiles.some((one) => between(one, entity) <= ELSEWHERE));
@@ -55,7 +67,7 @@ export function apart(record, other) {
 export class Branch {
   /**
    * @param {import("./replay.js").Replay} replay
-   * @param {{slot: number, change: number, ticks: number, tick: number}} asked
+   * @param {import("./engine.js").Asked} asked
    */
   constructor(replay, asked) {
     this.replay = replay;
@@ -98,7 +110,7 @@ export class Branch {
       if (pairs.length === 1) lines.push(`Only ${what} is displaced: by ${away}.`);
       else lines.push(`${pairs.length} bodies are displaced, ${what} the most: by ${away}.`);
     }
-    const listed = (bodies) => bodies.map(({ slot, isPlayer }) => this.replay.nameOf(slot, isPlayer)).join(", ");
+    const listed = (/** @type {Shown[]} */ bodies) => bodies.map(({ slot, isPlayer }) => this.replay.nameOf(slot, isPlayer)).join(", ");
     if (gone.length > 0) lines.push(`Only in the recording: ${listed(gone)}.`);
     if (added.length > 0) lines.push(`Only in the branch: ${listed(added)}.`);
     return lines;
@@ -110,8 +122,12 @@ export class BranchView {
   /** @param {import("./replay.js").Replay} replay */
   constructor(replay) {
     this.replay = replay;
-    this.panel = document.querySelector("#branch");
-    this.panel.querySelector("button").onclick = () => replay.endBranch();
+    this.panel = /** @type {HTMLElement} */ (document.querySelector("#branch"));
+    this.list = /** @type {HTMLElement} */ (this.panel.querySelector("ul"));
+    /** The text that is shown. */
+    this.text = "";
+    const back = /** @type {HTMLElement} */ (this.panel.querySelector("button"));
+    back.onclick = () => replay.endBranch();
   }
 
   /** Shows how far the branch has moved from the recorded match. */
@@ -123,7 +139,7 @@ export class BranchView {
     const text = lines.join("\n");
     if (this.text === text) return;
     this.text = text;
-    panel.querySelector("ul").replaceChildren(
+    this.list.replaceChildren(
       ...lines.map((line) => {
         const item = document.createElement("li");
         item.textContent = line;

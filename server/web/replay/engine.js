@@ -9,7 +9,7 @@ const READ = new TextDecoder();
 export class Engine {
   /** @param {WebAssembly.Exports} exports */
   constructor(exports) {
-    this.exports = exports;
+    this.exports = /** @type {Exports} */ (exports);
   }
 
   /**
@@ -21,7 +21,11 @@ export class Engine {
     return new Engine(instance.exports);
   }
 
-  /** Passes bytes as the input of the next call. */
+  /**
+   * Passes bytes as the input of the next call.
+   *
+   * @param {Uint8Array} bytes
+   */
   give(bytes) {
     const at = this.exports.input(bytes.length);
     new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
@@ -65,6 +69,7 @@ export class Engine {
   /**
    * Verifies the next `ticks` ticks.
    *
+   * @param {number} ticks
    * @returns {Progress}
    */
   verify(ticks) {
@@ -77,7 +82,7 @@ export class Engine {
    *
    * @param {number} wanted tick
    * @param {boolean} [hot] whether the work of the cascade is wanted
-   * @returns {{tick: number, numbers: Float32Array, events: object[], contacts: object, cascade: ?object}}
+   * @returns {Frame}
    */
   show(wanted, hot = false) {
     const tick = this.exports.show(wanted);
@@ -90,7 +95,11 @@ export class Engine {
     return { tick, numbers, events, contacts, cascade: hot ? JSON.parse(this.text()) : null };
   }
 
-  /** A cut through the onion at a height. */
+  /**
+   * A cut through the onion at a height.
+   *
+   * @param {number} height
+   */
   cut(height) {
     this.exports.cut(height);
     return JSON.parse(this.text());
@@ -99,15 +108,18 @@ export class Engine {
   /**
    * Begins a branch after a tick.
    *
-   * @param {{slot: number, change: number, ticks: number, tick: number}} asked the change by its
-   *   number: 0 nothing, 1 removed, 2 stands still, 3 holds fire, 4 jumps
+   * @param {Asked} asked
    * @throws {Error} if there can be no such branch
    */
   branch({ slot, change, ticks, tick }) {
     if (!this.exports.branch(slot, change, ticks, tick)) throw new Error(this.text());
   }
 
-  /** The state of the branch after a tick; null where there is none. */
+  /**
+   * The state of the branch after a tick; null where there is none.
+   *
+   * @param {number} tick
+   */
   showBranch(tick) {
     return this.exports.show_branch(tick) ? new Float32Array(this.taken().buffer) : null;
   }
@@ -117,7 +129,13 @@ export class Engine {
     this.exports.end_branch();
   }
 
-  /** Why the entity in a slot moves or rests after a tick; null if there is no such entity. */
+  /**
+   * Why the entity in a slot moves or rests after a tick; null if there is no such entity.
+   *
+   * @param {number} slot
+   * @param {number} tick
+   * @returns {?Reasons}
+   */
   why(slot, tick) {
     this.exports.why(slot, tick);
     return JSON.parse(this.text());
@@ -127,8 +145,9 @@ export class Engine {
    * Searches back for the tick in which the entity in a slot last moved, by one keyframe at a call.
    * It returns undefined while the search goes on, and null if there is no such entity.
    *
-   * @returns {{moved: ?number, since: number} | null | undefined} the tick, or null if the entity
-   *   has not moved, and the tick since which it has not moved
+   * @param {number} slot
+   * @param {number} tick
+   * @returns {?LastMoved | undefined}
    */
   lastMoved(slot, tick) {
     return this.exports.last_moved(slot, tick) ? JSON.parse(this.text()) : undefined;
@@ -136,6 +155,49 @@ export class Engine {
 }
 
 /**
+ * The functions of the module, and its memory.
+ *
+ * @typedef {{memory: WebAssembly.Memory} & Record<string, (...values: number[]) => any>} Exports
+ *
+ * @typedef {object} Frame the state after a tick
+ * @property {number} tick
+ * @property {Float32Array} numbers which describe the entities, as `frames.js` says
+ * @property {?Float32Array} [other] those of the branch, where there is one
+ * @property {{tick: number}[]} events
+ * @property {{points: number[][]}} contacts
+ * @property {?object} cascade
+ *
+ * @typedef {object} Asked a branch
+ * @property {number} slot of the body that is changed
+ * @property {number} change its number: 0 nothing, 1 removed, 2 stands still, 3 holds fire, 4 jumps
+ * @property {number} ticks how long the change lasts, if it is one of keys
+ * @property {number} tick after which it begins
+ *
+ * @typedef {object} LastMoved
+ * @property {?number} moved the tick in which the entity last moved; null if it has not moved
+ * @property {number} since the tick since which it has not moved
+ *
+ * @typedef {object} Touched something that a body touches; both names are null if it has gone
+ * @property {?number} other slot of the body
+ * @property {?number} solid number of the solid of the world
+ * @property {number[]} normal
+ * @property {number} gap
+ * @property {number} impulse
+ * @property {string} stage
+ *
+ * @typedef {object} Reasons why an entity moves or rests
+ * @property {boolean} asleep
+ * @property {string} because
+ * @property {string} sleeps
+ * @property {number[]} island slots of the bodies that wake with it
+ * @property {number} speed
+ * @property {[number, number, number]} rests
+ * @property {number} needed
+ * @property {boolean} held
+ * @property {boolean} moves
+ * @property {?{other: ?number, solid: ?number, share: number, normal: number[]}} stopped
+ * @property {Touched[]} touching
+ *
  * @typedef {object} Recording
  * @property {string} map name of the map
  * @property {string} hash of the map, hexadecimal
@@ -144,9 +206,14 @@ export class Engine {
  * @property {number} tickRate
  * @property {string} build the build that recorded the match
  * @property {?string} incomplete the reason why the recording breaks off, if it does
- * @property {number[][]} deaths tick, slot, slot of the killer
+ * @property {[number, number, number, string?][]} deaths tick, slot, slot of the killer, and what
+ *   killed
  * @property {[number, number, string][]} names tick, slot, name
  * @property {[number, ?number, string][]} chat tick, slot of the speaker, line
+ * @property {Round[]} [rounds]
+ *
+ * @typedef {[number, string, number, string]} Round the tick in which a phase of the match begins, its
+ *   name, the tick in which it ends by time or 0, and the map of the next round if it is known
  *
  * @typedef {object} Progress
  * @property {number} tick up to which the recording was verified

@@ -12,7 +12,15 @@ const [PLAYER, ASLEEP, CROUCHING, DEAD] = [1, 2, 4, 8];
 /** Units a second above which an entity was teleported: nothing moves that fast by itself. */
 const LEAP = 6000;
 
-/** The index of the first number of each entity, by slot. */
+/** A state without entities. */
+const NOTHING = new Float32Array();
+
+/**
+ * The index of the first number of each entity, by slot.
+ *
+ * @param {Float32Array} numbers
+ * @returns {Map<number, number>}
+ */
 function index(numbers) {
   const found = new Map();
   for (let at = 0; at < numbers.length; at += NUMBERS) found.set(numbers[at + SLOT], at);
@@ -22,6 +30,7 @@ function index(numbers) {
 /**
  * The players of a state.
  *
+ * @param {Float32Array} numbers
  * @returns {{slot: number, generation: number, health: number, score: number}[]}
  */
 export function players(numbers) {
@@ -34,10 +43,30 @@ export function players(numbers) {
   return found;
 }
 
+/**
+ * Some numbers of an entity, between two states.
+ *
+ * @param {Float32Array} a
+ * @param {Float32Array} b
+ * @param {number} i index of the entity in `a`
+ * @param {number} j and in `b`
+ * @param {number} offset of the numbers from there
+ * @param {number} count of the numbers
+ * @param {number} part of the way from `a` to `b`, 0 to 1
+ */
 function between(a, b, i, j, offset, count, part) {
   return Array.from({ length: count }, (_, axis) => a[i + offset + axis] + (b[j + offset + axis] - a[i + offset + axis]) * part);
 }
 
+/**
+ * The rotation of an entity, as `between`.
+ *
+ * @param {Float32Array} a
+ * @param {Float32Array} b
+ * @param {number} i
+ * @param {number} j
+ * @param {number} part
+ */
 function rotation(a, b, i, j, part) {
   let dot = 0;
   for (let axis = 0; axis < 4; axis++) dot += a[i + ROTATION + axis] * b[j + ROTATION + axis];
@@ -48,26 +77,37 @@ function rotation(a, b, i, j, part) {
 }
 
 /**
+ * The state after, and the index there of an entity, if it is the same and moved there.
+ *
+ * @param {Float32Array} a
+ * @param {number} i index of the entity in `a`
+ * @param {?Float32Array | undefined} b
+ * @param {number | undefined} j index in `b` of the entity with this slot
+ * @param {number} tickRate
+ * @returns {?[Float32Array, number]}
+ */
+function moved(a, i, b, j, tickRate) {
+  if (!b || j === undefined || b[j + GENERATION] !== a[i + GENERATION] || b[j + FLAGS] & DEAD) return null;
+  const way = Math.hypot(...[0, 1, 2].map((axis) => b[j + POSITION + axis] - a[i + POSITION + axis]));
+  return way * tickRate < LEAP ? [b, j] : null;
+}
+
+/**
  * All entities at a moment between two states.
  *
  * @param {Float32Array} a the state before
- * @param {?Float32Array} b the state after, if it is known
+ * @param {?Float32Array | undefined} b the state after, if it is known
  * @param {number} part of the way from `a` to `b`, 0 to 1
  * @param {number} tickRate of the match
  * @returns {import("../match/motion.js").Shown[]} in order of slots
  */
 export function shownBetween(a, b, part, tickRate) {
-  const after = b ? index(b) : new Map();
+  const after = index(b ?? NOTHING);
   const shown = [];
   for (let i = 0; i < a.length; i += NUMBERS) {
     // Dead players are not in the world.
     if (a[i + FLAGS] & DEAD) continue;
-    let j = after.get(a[i + SLOT]);
-    const same = j !== undefined && b[j + GENERATION] === a[i + GENERATION] && !(b[j + FLAGS] & DEAD);
-    const way = same ? Math.hypot(...[0, 1, 2].map((axis) => b[j + POSITION + axis] - a[i + POSITION + axis])) : 0;
-    const moves = same && way * tickRate < LEAP;
-    if (!moves) j = i;
-    const to = moves ? b : a;
+    const [to, j] = moved(a, i, b, after.get(a[i + SLOT]), tickRate) ?? [a, i];
     const flags = a[i + FLAGS];
     shown.push({
       slot: a[i + SLOT],

@@ -3,8 +3,7 @@
  * module keeps the moment that is shown and the states around it.
  */
 
-import { withMatch } from "../link/match.js";
-import { WORDS_SHOWN } from "../match/roster.js";
+import { LONGEST } from "../tell/feeds.js";
 import { Branch, BranchView } from "./branch.js";
 import { players, shownBetween } from "./frames.js";
 import { Why } from "./why.js";
@@ -15,74 +14,95 @@ const AHEAD = 12;
 /** Ticks kept behind the one that is shown, for a step back. */
 const BEHIND = 8;
 
+/**
+ * A player now.
+ *
+ * @typedef {object} Player
+ * @property {number} slot
+ * @property {number} [generation]
+ * @property {number} [health]
+ * @property {number} [score]
+ * @property {string} [name]
+ * @property {?number} [deaths] so far; null unless the recording has the whole match
+ *
+ * @typedef {{branch: ?import("./engine.js").Asked, refused?: string}} Branched
+ *
+ * @typedef {object} Said a message of the worker, which has one of these
+ * @property {import("./engine.js").Frame} [frame]
+ * @property {import("./engine.js").Progress} [progress]
+ * @property {import("./why.js").Answer} [why]
+ * @property {{slot: number, tick: number, found: import("./engine.js").LastMoved}} [lastMoved]
+ * @property {Branched} [branched]
+ * @property {object} [cut]
+ * @property {string} [failed]
+ */
+
 /** One recorded match. */
 export class Replay {
   /**
-   * @param {Uint8Array} bytes of the recording
-   * @param {object} listener is called when something happens
-   * @param {(recording: import("./engine.js").Recording) => void} listener.opened called when the
-   *   recording could be read
-   * @param {(message: string) => void} listener.failed called when the recording cannot be played
+   * @param {import("./opening.js").Opened} opened
+   * @param {(message: string) => void} failed called when the recording cannot be played on
    * @param {boolean} [atEnd] whether the replay is shown from its end at first
    */
-  constructor(bytes, listener, atEnd = false) {
-    this.listener = listener;
-    /** @type {?import("./engine.js").Recording} */
-    this.recording = null;
+  constructor({ worker, recording }, failed, atEnd = false) {
+    this.failed = failed;
+    this.recording = recording;
     /** @type {?import("./engine.js").Progress} */
     this.progress = null;
     /** All deaths: tick, slot, slot of the killer. */
-    this.deaths = [];
+    this.deaths = recording.deaths;
     /** The moment that is shown, in ticks. */
-    this.at = 0;
-    /** The tick up to which events were reported, and whether the replay has jumped since. */
-    [this.told, this.elsewhere] = [0, true];
+    this.at = atEnd ? recording.ticks : recording.first;
+    /** The tick up to which events were reported. */
+    this.told = this.at;
+    /** Whether the replay has jumped since then. */
+    this.elsewhere = true;
     this.playing = !atEnd;
-    this.atEnd = atEnd;
     /** Speed of the replay as a multiple of the match's. */
     this.speed = 1;
     /** The question "Why?" about one body. */
     this.why = new Why(this);
     /** @type {?Branch} the branch that is shown, if any */
     this.branch = null;
-    /** The reason why the requested branch cannot begin. */
+    /** @type {?string} the reason why the requested branch cannot begin */
     this.refusal = null;
     this.branchView = new BranchView(this);
+    /** @type {Player[]} the last known players */
     this.playersBefore = [];
+    /** @type {Map<number, import("./engine.js").Frame>} by tick */
     this.frames = new Map();
+    /** @type {Set<number>} the ticks whose frames have been requested */
     this.asked = new Set();
     /**
      * Ticks whose frames lack data that was requested after them. These frames are shown until
      * complete ones come.
+     *
+     * @type {Set<number>}
      */
     this.stale = new Set();
     /** Whether frames hold the work of the cascade. */
     this.hot = false;
-    /** The height of the last requested cut through the onion, and the cut. */
-    [this.height, this.cut] = [null, null];
-    this.worker = new Worker(withMatch(new URL("worker.js", import.meta.url).href), { type: "module" });
-    this.worker.onmessage = ({ data }) => this.hear(data);
-    this.worker.onerror = (event) => listener.failed(event.message || "The simulation cannot be loaded.");
-    this.worker.postMessage({ open: bytes });
+    /** @type {?number} the height of the last requested cut through the onion */
+    this.height = null;
+    /** @type {?object} the cut that came last */
+    this.cut = null;
+    this.worker = worker;
+    worker.onmessage = ({ data }) => this.hear(data);
+    worker.onerror = (event) => failed(event.message || "The simulation has ended.");
   }
 
   /** The tick after which the recording begins. */
   get first() {
-    return this.recording?.first ?? 0;
+    return this.recording.first;
   }
 
   /** The last tick of the recording. */
   get end() {
-    return this.recording?.ticks ?? 0;
+    return this.recording.ticks;
   }
 
-  hear({ recording, frame, progress, failed, why, lastMoved, branched, cut }) {
-    if (recording) {
-      this.recording = recording;
-      this.deaths = recording.deaths;
-      this.at = this.told = this.atEnd ? this.end : this.first;
-      this.listener.opened(recording);
-    }
+  /** @param {Said} message of the worker */
+  hear({ frame, progress, failed, why, lastMoved, branched, cut }) {
     if (frame) {
       this.asked.delete(frame.tick);
       this.stale.delete(frame.tick);
@@ -93,7 +113,7 @@ export class Replay {
     if (lastMoved) this.why.found(lastMoved);
     if (cut) this.cut = cut;
     if (branched) this.branched(branched);
-    if (failed) this.listener.failed(failed);
+    if (failed) this.failed(failed);
   }
 
   /**
@@ -114,7 +134,11 @@ export class Replay {
     else this.branchView.show();
   }
 
-  /** Handles the beginning or the end of a branch. Frames that came before do not show the change. */
+  /**
+   * Handles the beginning or the end of a branch. Frames that came before do not show the change.
+   *
+   * @param {Branched} branched
+   */
   branched({ branch, refused }) {
     this.branch = branch && new Branch(this, branch);
     this.refusal = refused ?? null;
@@ -126,16 +150,24 @@ export class Replay {
     this.branchView.show();
   }
 
-  /** Shows this tick from now on. */
+  /**
+   * Shows this tick from now on.
+   *
+   * @param {number} tick
+   */
   seek(tick) {
     this.at = Math.min(Math.max(tick, this.first), this.end);
     // A seek backward or far ahead is a jump: events on the way are not reported.
-    this.elsewhere ||= this.at < this.told || this.at > this.told + this.recording?.tickRate;
+    this.elsewhere ||= this.at < this.told || this.at > this.told + this.recording.tickRate;
     if (this.elsewhere) this.told = Math.floor(this.at);
     this.want();
   }
 
-  /** Pauses, and goes this number of ticks forward, or back if it is negative. */
+  /**
+   * Pauses, and goes this number of ticks forward, or back if it is negative.
+   *
+   * @param {number} ticks
+   */
   step(ticks) {
     this.playing = false;
     this.seek(Math.floor(this.at) + ticks);
@@ -145,10 +177,9 @@ export class Replay {
    * Advances the replay.
    *
    * @param {number} passed seconds
-   * @returns {?number} the tick that is shown, with a fraction; null before the first
+   * @returns {?number} the tick that is shown, with a fraction; null before its state has come
    */
   advance(passed) {
-    if (!this.recording) return null;
     if (this.playing) {
       const next = this.at + passed * this.speed * this.recording.tickRate;
       // The replay waits for states that have not been computed yet.
@@ -161,7 +192,11 @@ export class Replay {
     return this.frame() ? this.at : null;
   }
 
-  /** The last tick up to which all frames from `tick` on are here. */
+  /**
+   * The last tick up to which all frames from `tick` on are here.
+   *
+   * @param {number} tick
+   */
   latestFrom(tick) {
     while (this.frames.has(tick + 1)) tick++;
     return tick;
@@ -169,7 +204,6 @@ export class Replay {
 
   /** Asks for the states around the moment that is shown, and drops other states. */
   want() {
-    if (!this.recording) return;
     const now = Math.floor(this.at);
     const last = Math.min(now + Math.ceil(AHEAD * Math.max(1, this.speed)), this.end);
     // A picture may be many ticks later than the one before it. The events of these ticks are
@@ -195,8 +229,13 @@ export class Replay {
     return shownBetween(frame.numbers, this.frames.get(tick + 1)?.numbers, this.at - tick, this.recording.tickRate);
   }
 
-  /** The name of a body. A player without a name is called by the slot, as in the table. */
-  nameOf(slot, isPlayer = undefined) {
+  /**
+   * The name of a body. A player without a name is called by the slot, as in the table.
+   *
+   * @param {number} slot
+   * @param {boolean} [isPlayer] whether it is a player, where the players of now do not tell
+   */
+  nameOf(slot, isPlayer) {
     const player = this.players().find((one) => one.slot === slot);
     if (player?.name) return player.name;
     return isPlayer ?? player ? `player ${slot + 1}` : `body ${slot}`;
@@ -217,10 +256,14 @@ export class Replay {
   happened() {
     const { elsewhere, told: from } = this;
     [this.told, this.elsewhere] = [Math.floor(this.at), false];
-    return { elsewhere, events: this.eventsSince(from), news: this.newsSince(elsewhere ? from - WORDS_SHOWN * this.recording.tickRate : from) };
+    return { elsewhere, events: this.eventsSince(from), news: this.newsSince(elsewhere ? from - LONGEST * this.recording.tickRate : from) };
   }
 
-  /** The events of the ticks after `from`, up to the one that is shown. */
+  /**
+   * The events of the ticks after `from`, up to the one that is shown.
+   *
+   * @param {number} from
+   */
   eventsSince(from) {
     const events = [];
     for (let tick = from + 1; tick <= Math.floor(this.at); tick++) events.push(...(this.frames.get(tick)?.events ?? []));
@@ -230,13 +273,15 @@ export class Replay {
   /**
    * Deaths and chat after tick `from`, up to the tick that is shown. `ago` is how many seconds ago
    * each was.
+   *
+   * @param {number} from
    */
   newsSince(from) {
     const { chat } = this.recording;
-    const isNew = ([tick]) => tick > from && tick <= this.at;
-    const ago = (tick) => (this.at - tick) / this.recording.tickRate;
-    const who = (slot) => this.playersBefore.find((player) => player.slot === slot) ?? { slot: -1 };
-    const died = this.deaths.filter(isNew).map(([tick, slot, by]) => ({ event: "died", player: who(slot), by: who(by), ago: ago(tick) }));
+    const isNew = (/** @type {[number, ...any[]] | number[]} */ [tick]) => tick > from && tick <= this.at;
+    const ago = (/** @type {number} */ tick) => (this.at - tick) / this.recording.tickRate;
+    const who = (/** @type {number} */ slot) => this.playersBefore.find((player) => player.slot === slot) ?? { slot: -1 };
+    const died = this.deaths.filter(isNew).map(([tick, slot, by, means]) => ({ event: "died", player: who(slot), by: who(by), means, ago: ago(tick) }));
     const said = chat.filter(isNew).map(([tick, slot, line]) => ({ ...(slot === null ? { event: "announced", line } : { event: "said", player: who(slot), line }), ago: ago(tick) }));
     // Oldest first, which is the order on the screen.
     return [...died, ...said].sort((one, other) => other.ago - one.ago);
@@ -253,12 +298,21 @@ export class Replay {
     for (const [since, slot, name] of this.recording.names) if (since <= this.at) named.set(slot, { since, name });
     const deaths = new Map();
     // A slot may be reused: deaths before its last name are another player's.
-    const counts = (tick, slot) => tick <= this.at && tick >= (named.get(slot)?.since ?? 0);
+    const counts = (/** @type {number} */ tick, /** @type {number} */ slot) => tick <= this.at && tick >= (named.get(slot)?.since ?? 0);
     for (const [tick, slot] of this.deaths) if (counts(tick, slot)) deaths.set(slot, (deaths.get(slot) ?? 0) + 1);
     const isWhole = this.recording.first === 0;
-    const known = ({ slot }) => ({ deaths: isWhole ? (deaths.get(slot) ?? 0) : null, name: named.get(slot)?.name });
+    const known = (/** @type {{slot: number}} */ { slot }) => ({ deaths: isWhole ? (deaths.get(slot) ?? 0) : null, name: named.get(slot)?.name });
     this.playersBefore = players(frame.numbers).map((player) => ({ ...player, ...known(player) }));
     return this.playersBefore;
+  }
+
+  /**
+   * The phase that the round is in now, when it ends and the next map; null if it is not known.
+   *
+   * @returns {?import("./engine.js").Round}
+   */
+  round() {
+    return this.recording.rounds?.findLast(([tick]) => tick <= this.at) ?? null;
   }
 
   /** The contact points of props in the tick that is shown. */

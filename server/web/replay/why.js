@@ -7,19 +7,46 @@
 
 import { CHANGES } from "./branch.js";
 
-/** Text of a vector, without negative zeros. */
-const vector = (numbers) => numbers.map((number) => (Math.round(number * 100) / 100 + 0).toFixed(2)).join(" ");
+/**
+ * @typedef {import("./engine.js").Reasons} Reasons
+ * @typedef {import("./engine.js").LastMoved} LastMoved
+ *
+ * @typedef {object} Answer
+ * @property {number} tick
+ * @property {number} slot
+ * @property {?Reasons} found null if there is no such body at that tick
+ * @property {?LastMoved} [last] when the body last moved, once that is known
+ */
 
-/** Reasons why a body never falls asleep by resting. */
+/** Text of a vector, without negative zeros. */
+const vector = (/** @type {number[]} */ numbers) => numbers.map((number) => (Math.round(number * 100) / 100 + 0).toFixed(2)).join(" ");
+
+/**
+ * Reasons why a body never falls asleep by resting.
+ *
+ * @type {Record<string, string>}
+ */
 const AWAKE = { never_player: "players do not sleep", never_missile: "missiles do not sleep", without_velocity: "its game moves it" };
 
-/** The name of a body or of a solid of the world. A body that is gone has neither. */
+/**
+ * The name of a body or of a solid of the world. A body that is gone has neither.
+ *
+ * @param {{other: ?number, solid: ?number}} touched
+ * @param {(slot: number) => string} name
+ */
 function named({ other, solid }, name) {
   if (other !== null) return name(other);
   return solid === null ? "something that has gone" : `the world's solid ${solid}`;
 }
 
-/** The text about the last motion of a body, as far as the motion is known. */
+/**
+ * The text about the last motion of a body, as far as the motion is known.
+ *
+ * @param {number} tick
+ * @param {boolean} moves
+ * @param {?LastMoved} found
+ * @param {number} rate ticks per second
+ */
 function lastMoved(tick, moves, found, rate) {
   if (moves) return "it moves in this tick";
   if (!found) return "looking back for the tick in which it last moved…";
@@ -28,7 +55,13 @@ function lastMoved(tick, moves, found, rate) {
   return `last moved at tick ${moved}, ${((tick - moved) / rate).toFixed(1)} s before`;
 }
 
-/** The text of an answer, line by line. */
+/**
+ * The text of an answer, line by line.
+ *
+ * @param {Answer} answer
+ * @param {number} rate ticks per second
+ * @param {(slot: number) => string} [name]
+ */
 export function lines({ tick, slot, found, last = null }, rate, name = (other) => `body ${other}`) {
   const own = name(slot).replace(/^body/, "Body");
   if (!found) return [`${own} is not in the world at tick ${tick}.`];
@@ -57,15 +90,21 @@ export class Why {
   /** @param {import("./replay.js").Replay} replay */
   constructor(replay) {
     this.replay = replay;
-    /** The slot of the body that is asked about. */
+    /** @type {?number} the slot of the body that is asked about */
     this.slot = null;
-    /** The latest answer about that body, perhaps of an earlier tick. */
+    /** @type {?number} the tick that was asked about last */
+    this.asked = null;
+    /** @type {?Answer} the latest answer about that body, perhaps of an earlier tick */
     this.told = null;
-    this.panel = document.querySelector("#why");
-    this.panel.querySelector("button").onclick = () => this.ask(null);
-    this.form = this.panel.querySelector("form");
+    this.panel = /** @type {HTMLElement} */ (document.querySelector("#why"));
+    this.list = /** @type {HTMLElement} */ (this.panel.querySelector("ul"));
+    const close = /** @type {HTMLElement} */ (this.panel.querySelector("button"));
+    close.onclick = () => this.ask(null);
+    this.form = /** @type {HTMLFormElement} */ (this.panel.querySelector("form"));
     this.form.onsubmit = (event) => event.preventDefault();
-    this.form.querySelector("div").replaceChildren(
+    this.ticks = /** @type {HTMLInputElement} */ (this.form.querySelector("[name=ticks]"));
+    const changes = /** @type {HTMLElement} */ (this.form.querySelector("div"));
+    changes.replaceChildren(
       ...CHANGES.map(({ number, label, player }) => {
         const button = document.createElement("button");
         Object.assign(button, { type: "button", textContent: label });
@@ -77,25 +116,39 @@ export class Why {
     );
   }
 
-  /** Asks about a body; null ends the question. */
+  /**
+   * Asks about a body; null ends the question.
+   *
+   * @param {?number} slot
+   */
   ask(slot) {
     [this.slot, this.asked, this.told] = [slot, null, null];
     this.panel.hidden = slot === null;
     // Until the answer comes, the panel is empty, so that it shows nothing of another body.
     this.form.hidden = true;
-    this.panel.querySelector("ul").replaceChildren();
+    this.list.replaceChildren();
     if (slot === null) this.replay.worker.postMessage({ why: null });
     else this.at(Math.floor(this.replay.at), true);
   }
 
-  /** Asks for a branch in which this body is changed, and plays it. */
+  /**
+   * Asks for a branch in which this body is changed, and plays it.
+   *
+   * @param {number} change
+   */
   branch(change) {
-    const ticks = Math.max(1, Math.floor(Number(this.form.elements.ticks.value)) || 1);
+    if (this.slot === null) return;
+    const ticks = Math.max(1, Math.floor(Number(this.ticks.value)) || 1);
     this.replay.startBranch(this.slot, change, ticks);
     this.replay.playing = true;
   }
 
-  /** Asks again, because another tick is shown. */
+  /**
+   * Asks again, because another tick is shown.
+   *
+   * @param {number} tick
+   * @param {boolean} [now] even while the replay plays
+   */
   at(tick, now = false) {
     this.panel.classList.toggle("old", this.told !== null && this.told.tick !== tick);
     if (this.slot === null || this.asked === tick || (this.replay.playing && !now)) return;
@@ -103,27 +156,34 @@ export class Why {
     this.replay.worker.postMessage({ why: { slot: this.slot, tick } });
   }
 
-  /** Shows an answer. The tick of the last motion may come later. */
+  /**
+   * Shows an answer. The tick of the last motion may come later.
+   *
+   * @param {Answer} told
+   */
   answer(told) {
     if (told.slot !== this.slot) return;
     this.told = told;
-    this.show();
+    this.show(told);
   }
 
-  /** Shows when the body last moved. */
+  /**
+   * Shows when the body last moved.
+   *
+   * @param {{slot: number, tick: number, found: LastMoved}} searched
+   */
   found({ slot, tick, found }) {
     if (slot !== this.slot || tick !== this.told?.tick) return;
     this.told.last = found;
-    this.show();
+    this.show(this.told);
   }
 
-  show() {
-    const { told } = this;
+  /** @param {Answer} told */
+  show(told) {
     const isPlayer = this.replay.players().some(({ slot }) => slot === told.slot);
     this.form.hidden = !told.found;
     this.form.classList.toggle("player", isPlayer);
-    const list = this.panel.querySelector("ul");
-    list.replaceChildren(
+    this.list.replaceChildren(
       ...lines(told, this.replay.recording.tickRate, (slot) => this.replay.nameOf(slot)).map((line) => {
         const item = document.createElement("li");
         item.textContent = line;

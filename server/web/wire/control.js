@@ -5,7 +5,7 @@
 import { readSchema } from "./fields.js";
 import { Malformed } from "./range_decoder.js";
 
-export const VERSION = 11;
+export const VERSION = 12;
 /** The longest frame of a server. A client may send 1,024 bytes. */
 const LONGEST_FRAME = 8192;
 
@@ -166,11 +166,11 @@ const PHASES = ["warm-up", "playing", "intermission"];
 const EVENTS = [
   (r) => ({ event: "joined", player: r.entity(), name: r.text() }),
   (r) => ({ event: "left", player: r.entity() }),
-  (r) => ({ event: "died", player: r.entity(), by: r.entity() }),
+  (r) => ({ event: "died", player: r.entity(), by: r.entity(), means: r.text() }),
   (r) => ({ event: "said", player: r.entity(), line: r.text() }),
   (r) => ({ event: "vitals", player: r.entity(), health: r.unsigned(), score: r.signed() }),
   (r) => ({ event: "announced", line: r.text() }),
-  (r) => ({ event: "round", phase: variant(r, PHASES, "phase"), ends: r.unsigned() }),
+  (r) => ({ event: "round", phase: variant(r, PHASES, "phase"), ends: r.unsigned(), next: r.text() }),
   (r) => ({ event: "game", kind: r.byte(), data: gameData(r) }),
 ];
 

@@ -60,7 +60,7 @@ function turnSize(greatest) {
  *   undefined} baseline the value of a slot at that tick, or the latest one up to it
  * @param {(what: string, tick: number) => number[] | undefined} [offsets] the values of the match
  *   ("match") or the client's own player ("own") that were received for that tick
- * @returns {{tick: number, lead: ?number, motion: ?object, match: ?number[], own: ?number[],
+ * @returns {{tick: number, lead: ?number, since: number, motion: ?object, match: ?number[], own: ?number[],
  *   records: {slot: number, entity: ?Entity}[], digest: ?{first: number, slots: number, value:
  *   number}}}
  * @throws {Malformed} if the datagram is not a snapshot
@@ -73,6 +73,7 @@ export function decodeSnapshot(bytes, terms, near, baseline, offsets = () => und
   const lead = coder.bit(0) ? coder.signed(1, 8) + 5 : null;
   const acknowledged = coder.number(9, 8);
   const count = coder.number(17, 8);
+  const since = coder.number(828, 8);
   const motion = bytes[0] & 8 ? readMotion(coder) : null;
   const { ofMatch, ofOwnPlayer } = terms.schema ?? NO_SCHEMA;
   const match = bytes[0] & 16 ? readBlock(coder, ofMatch, tick, (of) => offsets("match", of)) : null;
@@ -88,7 +89,7 @@ export function decodeSnapshot(bytes, terms, near, baseline, offsets = () => und
   const digest =
     bytes[0] & 4 ? { first: coder.raw(12), slots: coder.raw(32), value: coder.raw(32) } : null;
   coder.finish();
-  return { tick, lead, motion, match, own, records, digest };
+  return { tick, lead, since, motion, match, own, records, digest };
 }
 
 /** A snapshot references a missing baseline. */

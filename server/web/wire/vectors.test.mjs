@@ -86,12 +86,12 @@ test("what a server says", () => {
   assert.deepEqual([terms.tickRate, terms.tick, terms.playerLimit], [60, 70000, 32]);
   assert.deepEqual([terms.origin, terms.bits], [TERMS.origin, TERMS.bits]);
   assert.equal(terms.mapName, "arena");
-  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 11 });
+  assert.deepEqual(said("wrong-version"), { message: "refused", reason: "wrong-version", server: 12 });
   assert.deepEqual(said("full"), { message: "refused", reason: "full", limit: 32 });
   const joined = { message: "event", tick: 70000, event: "joined", player, name: "Bot 1" };
   assert.deepEqual(said("player-joined"), joined);
   const by = { slot: 2, generation: 0 };
-  assert.deepEqual(said("player-died"), { message: "event", tick: 70002, event: "died", player, by });
+  assert.deepEqual(said("player-died"), { message: "event", tick: 70002, event: "died", player, by, means: "rocket" });
   assert.deepEqual(said("player-left"), { message: "event", tick: 70001, event: "left", player });
   const line = { message: "event", tick: 70003, event: "said", player, line: "gg" };
   assert.deepEqual(said("player-said"), line);
@@ -104,8 +104,10 @@ test("what a server says", () => {
   assert.deepEqual(said("not-allowed"), { message: "refused", reason: "not-allowed" });
   const matches = ["main", "duel"];
   assert.deepEqual(said("no-such-match"), { message: "refused", reason: "no-such-match", matches });
-  const round = { message: "event", tick: 70006, event: "round", phase: "playing", ends: 106000 };
+  const round = { message: "event", tick: 70006, event: "round", phase: "playing", ends: 106000, next: "" };
   assert.deepEqual(said("round"), round);
+  const pause = { message: "event", tick: 106000, event: "round", phase: "intermission", ends: 106600, next: "warren" };
+  assert.deepEqual(said("intermission"), pause);
   const data = [3, ...new TextEncoder().encode("Red"), 12];
   const taken = { message: "event", tick: 70007, event: "game", kind: 1, data };
   assert.deepEqual(said("game-event"), taken);
@@ -127,6 +129,7 @@ test("a snapshot of whole entities", () => {
   const snapshot = decodeSnapshot(vector("whole-snapshot"), TERMS, 70000, () => undefined);
   assert.equal(snapshot.tick, 70001);
   assert.equal(snapshot.lead, 6);
+  assert.equal(snapshot.since, 0);
   assert.deepEqual(snapshot.motion, {
     position: [0, 113, 25.25],
     velocity: [320, -12.5, 0],
@@ -154,6 +157,7 @@ test("a snapshot of changes, with a digest", () => {
   assert.ok(history.receive(vector("whole-snapshot")));
   const snapshot = history.receive(vector("changes"));
   assert.equal(snapshot.lead, null);
+  assert.equal(snapshot.since, 3);
   assert.deepEqual(snapshot.records, [
     {
       slot: 3,
@@ -231,6 +235,7 @@ test("falls and leaps", () => {
   const bytes = vector("falls-and-leaps");
   const snapshot = decodeSnapshot(bytes, TERMS, 70009, (slot) => values.get(slot));
   assert.equal(snapshot.lead, -8);
+  assert.equal(snapshot.since, 1);
   assert.deepEqual(
     snapshot.records.map(({ entity }) => [entity.position, entity.velocity]),
     [

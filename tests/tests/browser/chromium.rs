@@ -214,11 +214,26 @@ impl Chromium {
         self.call("Input.dispatchTouchEvent", &touch);
     }
 
+    /// Moves the mouse to this place, in pixels, and clicks.
+    pub(crate) fn click(&mut self, x: f64, y: f64) {
+        for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
+            let event = json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1 });
+            self.call("Input.dispatchMouseEvent", &event);
+        }
+    }
+
     /// Gives the page a screen of this size in pixels, as on a phone.
     pub(crate) fn resize(&mut self, width: u32, height: u32) {
         let size =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": true });
         self.call("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// Gives the screen a notch and bars: the top, right, bottom and left insets in pixels.
+    pub(crate) fn notch(&mut self, [top, right, bottom, left]: [u32; 4]) {
+        let insets = json!({ "top": top, "right": right, "bottom": bottom, "left": left,
+            "topMax": top, "rightMax": right, "bottomMax": bottom, "leftMax": left });
+        self.call("Emulation.setSafeAreaInsetsOverride", &json!({ "insets": insets }));
     }
 
     /// Saves a picture of the page in the folder that `ARENA_PICTURES` names, if it is set.

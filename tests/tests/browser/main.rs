@@ -11,6 +11,7 @@ mod corrections;
 #[cfg(target_os = "linux")]
 mod crowd;
 mod drawing;
+mod dropped;
 mod friends;
 mod hall;
 mod latency;
@@ -21,8 +22,13 @@ mod plays;
 mod replays;
 mod rewinds;
 mod rotation;
+mod rounds;
+mod screens;
+mod shots;
+mod told;
 mod visitors;
 mod walkers;
+mod welcome;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};

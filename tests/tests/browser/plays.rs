@@ -21,7 +21,7 @@ fn players(running: &Server) -> Value {
 }
 
 /// The body of a page of the server.
-fn page(running: &Server, path: &str) -> String {
+pub(crate) fn page(running: &Server, path: &str) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(get(running.http_addr(), path)).body
 }
@@ -44,13 +44,13 @@ pub(crate) const AT_REST: &str = "(async () => {
     return height();
 })()";
 
-/// Notes the page's words to its player, the health that it shows, and the arcs that point towards
+/// Notes the titles of the card in the middle, the health that it shows, and the arcs that point towards
 /// the origins of hits.
 const NOTE: &str = "(() => {
     globalThis.noted = { words: [], healths: [], arcs: 0 };
     const watch = (selector, note) => new MutationObserver(note).observe(
         document.querySelector(selector), { childList: true, characterData: true, subtree: true });
-    const [word, health] = ['.word', '[name=health]'].map((name) => '#play ' + name);
+    const [word, health] = ['#centre strong', '#play [name=health]'];
     const text = (selector) => document.querySelector(selector).textContent;
     watch(word, () => noted.words.push(text(word)));
     watch(health, () => noted.healths.push(Number(text(health))));
@@ -293,17 +293,18 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
     browser.evaluate(NOTE);
     let own = browser.evaluate("arena.play.slot").as_u64().unwrap();
     marksman.fire();
-    browser.wait_for("noted.words.some((word) => word.startsWith('You died'))");
+    browser.wait_for("noted.words.some((word) => word.startsWith('Bob killed you'))");
     browser.wait_for("arena.play.feedback.counts.suffered > 0 && noted.arcs > 0");
     browser.wait_for("noted.healths.some((health) => health < 100)");
-    browser
-        .wait_for(&format!("document.querySelector('#news').textContent.includes('Bob ▸ {name}')"));
+    browser.wait_for(&format!(
+        "document.querySelector('#kills').textContent.includes('Bob ▸ {name}')"
+    ));
     let by = u64::from(marksman.state(|state| state.own));
     let hurts = hurts(&running);
     assert!(hurts.iter().all(|&(player, source, _)| (player, source) == (own, by)), "{hurts:?}");
     assert!(hurts.iter().map(|&(_, _, damage)| damage).sum::<u64>() >= 100, "{hurts:?}");
     let is_death = |event: &MatchEvent| {
-        matches!(event, MatchEvent::Died { player, by: source }
+        matches!(event, MatchEvent::Died { player, by: source, .. }
             if (u64::from(player.slot), u64::from(source.slot)) == (own, by))
     };
     wait_until("Bob is told of the death", || {
@@ -316,8 +317,8 @@ fn a_page_walks_a_square_stands_on_a_crate_is_shot_dies_comes_back_and_chats() {
 
     // Everybody gets the chat line, the page included, and markup in it is shown as text.
     browser.key("Enter", 13, "\r");
-    browser.wait_for("document.activeElement === arena.play.chat");
-    browser.evaluate("arena.play.chat.value = '<b>hello</b>'; 0");
+    browser.wait_for("document.activeElement === arena.play.chat.field");
+    browser.evaluate("arena.play.chat.field.value = '<b>hello</b>'; 0");
     browser.key("Enter", 13, "\r");
     browser.wait_for(&format!(
         "document.querySelector('#news').textContent.includes('{name}: <b>hello</b>')"

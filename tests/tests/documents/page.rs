@@ -9,14 +9,15 @@ pub(super) fn root() -> PathBuf {
 }
 
 /// The paths of all files with this extension, from the top of the repository, sorted. Build
-/// outputs and hidden folders other than `.github` are left out.
+/// outputs, packages of npm and hidden folders other than `.github` are left out.
 pub(super) fn files(extension: &str) -> Vec<String> {
     let (mut found, mut folders) = (Vec::new(), vec![String::new()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(root().join(&folder)).expect("the folder can be read") {
             let entry = entry.expect("the entry can be read");
             let name = entry.file_name().to_string_lossy().into_owned();
-            let skipped = name == "target" || (name.starts_with('.') && name != ".github");
+            let is_foreign = ["target", "node_modules"].contains(&&name[..]);
+            let skipped = is_foreign || (name.starts_with('.') && name != ".github");
             if !entry.path().is_dir() {
                 let fits = Path::new(&name).extension().is_some_and(|of| of == extension);
                 found.extend(fits.then(|| format!("{folder}{name}")));

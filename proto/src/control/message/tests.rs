@@ -50,11 +50,15 @@ fn messages_survive_encoding_and_trailing_bytes_are_rejected() {
         ServerMessage::NewWorld { map: MapHash([255; 32]), name: MapName::new(&"ä".repeat(100)) },
         ServerMessage::Event {
             tick: Tick(9),
-            event: MatchEvent::Round { phase: RoundPhase::Playing, ends: Some(Tick(u32::MAX)) },
+            event: MatchEvent::Round {
+                phase: RoundPhase::Intermission,
+                ends: Some(Tick(u32::MAX)),
+                next: Some(MapName::new("warren")),
+            },
         },
         ServerMessage::Event {
             tick: Tick(9),
-            event: MatchEvent::Round { phase: RoundPhase::WarmUp, ends: None },
+            event: MatchEvent::Round { phase: RoundPhase::WarmUp, ends: None, next: None },
         },
         ServerMessage::Event {
             tick: Tick(u32::MAX),

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use obsp_proto::commands::{Acknowledgement, CommandBatch, CommandDatagram};
 use obsp_proto::control::{
     ChatLine, ClientHello, ClientMessage, ClosingReason, GameHash, MapHash, MapName, MatchEvent,
-    MatchNames, PlayerName, RefusalReason, RoundPhase, ServerHello, ServerMessage, Ticket, Vitals,
-    decode_client_message, decode_server_message, encode_client_message, encode_server_message,
+    MatchNames, Means, PlayerName, RefusalReason, RoundPhase, ServerHello, ServerMessage, Ticket,
+    Vitals, decode_client_message, decode_server_message, encode_client_message,
+    encode_server_message,
 };
 use obsp_proto::game_data::GameData;
 use obsp_proto::schema::GameEvent;
@@ -66,11 +67,18 @@ fn server_messages() {
     let player = EntityId { slot: 3, generation: 300 };
     let joined = MatchEvent::Joined { player, name: PlayerName::new("Bot 1").unwrap() };
     let left = MatchEvent::Left { player };
-    let died = MatchEvent::Died { player, by: EntityId { slot: 2, generation: 0 } };
+    let by = EntityId { slot: 2, generation: 0 };
+    let died = MatchEvent::Died { player, by, means: Means::new("rocket") };
     let said = MatchEvent::Said { player, line: ChatLine::new("gg").unwrap() };
     let vitals = MatchEvent::Vitals { player, vitals: Vitals { health: 80, score: -2 } };
     let announced = MatchEvent::Announced { line: ChatLine::new("bye").unwrap() };
-    let round = MatchEvent::Round { phase: RoundPhase::Playing, ends: Some(Tick(106_000)) };
+    let round =
+        MatchEvent::Round { phase: RoundPhase::Playing, ends: Some(Tick(106_000)), next: None };
+    let pause = MatchEvent::Round {
+        phase: RoundPhase::Intermission,
+        ends: Some(Tick(106_600)),
+        next: Some(MapName::new("warren")),
+    };
     let taken = MatchEvent::Game(GameEvent::new(1, &("Red", 12_u16)).unwrap());
     let new_world =
         ServerMessage::NewWorld { map: MapHash([0xab; 32]), name: MapName::new("arena") };
@@ -78,6 +86,7 @@ fn server_messages() {
     let removed = ClosingReason::Removed(ChatLine::new("idle").unwrap());
     let messages = [
         ("round", ServerMessage::Event { tick: Tick(70_006), event: round }),
+        ("intermission", ServerMessage::Event { tick: Tick(106_000), event: pause }),
         ("game-event", ServerMessage::Event { tick: Tick(70_007), event: taken }),
         ("new-world", new_world),
         ("no-such-match", ServerMessage::Refused(RefusalReason::NoSuchMatch { matches })),

@@ -110,6 +110,7 @@ fn check_snapshot(
     let snapshot = Snapshot {
         tick: header.tick,
         lead: header.lead,
+        since: header.since,
         own_motion: extras.motion,
         match_values: extras.match_values.map(|block| block.values),
         own_values: extras.own_values.map(|block| block.values),
@@ -130,6 +131,7 @@ fn whole_snapshot() {
         has_own_values: false,
         lead: Some(Lead::from_ticks(1.5)),
         acknowledged: 0,
+        since: 0,
         records: 3,
     };
     let (player, prop) = (player(), prop());
@@ -160,6 +162,7 @@ fn changes_with_a_digest() {
         has_own_values: false,
         lead: None,
         acknowledged: 3,
+        since: 3,
         records: 2,
     };
     // The player has run on, a little beside the predicted position. The prop was hit, and its
@@ -205,6 +208,7 @@ fn falls_and_leaps() {
         has_own_values: false,
         lead: Some(Lead::from_ticks(-2.0)),
         acknowledged: 4,
+        since: 1,
         records: 3,
     };
     let body = |largest, components| QuantisedBody::Prop {
@@ -263,6 +267,7 @@ fn values_of_a_game() {
         has_own_values: true,
         lead: None,
         acknowledged: 4,
+        since: 2,
         records: 3,
     };
     let pin = QuantisedBody::Prop {

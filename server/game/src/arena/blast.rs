@@ -1,20 +1,24 @@
 use glam::DVec3;
+use obsp_proto::control::Means;
 use obsp_sim::{EntityId, EntityState, Kind, PlayerKind};
 
 use super::ArenaState;
-use super::fighter::hurt;
+use super::fighter::{Hit, hurt};
 use crate::event::Event;
-use crate::game_file::Blast;
+use crate::game_file::{Blast, Weapon};
 use crate::world_mut::WorldMut;
 
 /// Removes a missile. Its explosion damages, pushes and wakes all entities in line of sight.
 pub(super) fn explode(state: &mut ArenaState, world: &mut WorldMut<'_>, missile: EntityId) {
     let Some(shot) = state.shots.remove(missile) else { return };
     let entity = world.entity(missile);
-    let explosion = entity.and_then(|entity| Some((entity.position, blast_of(world, &entity)?)));
+    let explosion = entity.and_then(|entity| {
+        let weapon = weapon_of(world, &entity)?;
+        Some((entity.position, weapon.thrown()?.blast, Means::new(weapon.kind.name())))
+    });
     // A missile that fell out of the map is removed without an explosion.
     let _ = world.remove(missile);
-    let Some((centre, blast)) = explosion else { return };
+    let Some((centre, blast, means)) = explosion else { return };
     let Blast { radius, damage, impulse, max_speed, player_speed } = blast;
     world.emit(Event::Blast { at: centre, radius });
     for (id, at) in world.near(centre, radius) {
@@ -32,13 +36,14 @@ pub(super) fn explode(state: &mut ArenaState, world: &mut WorldMut<'_>, missile:
             // The call cannot fail, because the entity was found in the world.
             let _ = world.add_velocity(id, direction * speed);
         }
-        hurt(state, world, id, shot.owner, (damage * share) as i16);
+        let (means, damage) = (means.clone(), (damage * share) as i16);
+        hurt(state, world, Hit { player: id, by: shot.owner, means, damage });
     }
 }
 
-/// The explosion of a missile, from the weapon that throws its model.
-fn blast_of(world: &WorldMut<'_>, missile: &EntityState) -> Option<Blast> {
+/// The weapon that throws the model of a missile.
+fn weapon_of<'a>(world: &'a WorldMut<'_>, missile: &EntityState) -> Option<&'a Weapon> {
     let Kind::Prop { model } = missile.kind else { return None };
     let name = world.model_names().get(usize::from(model.0))?;
-    Some(world.game_file().weapons().thrown_with(name)?.blast)
+    world.game_file().weapons().throwing(name)
 }

@@ -1,3 +1,4 @@
+use obsp_proto::control::Means;
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
@@ -39,15 +40,19 @@ impl Fighter {
     }
 }
 
-/// Takes health from a player. A player without health leaves the world for a while, and the
-/// attacker `by` scores.
-pub(super) fn hurt(
-    state: &mut ArenaState,
-    world: &mut WorldMut<'_>,
-    player: EntityId,
-    by: EntityId,
-    damage: i16,
-) {
+/// A hit on a player.
+pub(super) struct Hit {
+    pub(super) player: EntityId,
+    /// The attacker, who scores if the player dies.
+    pub(super) by: EntityId,
+    /// The kind of the attacker's weapon.
+    pub(super) means: Means,
+    pub(super) damage: i16,
+}
+
+/// Takes health from a player. A player without health leaves the world for a while.
+pub(super) fn hurt(state: &mut ArenaState, world: &mut WorldMut<'_>, hit: Hit) {
+    let Hit { player, by, means, damage } = hit;
     let living = state.fighters.get_mut(player).filter(|fighter| fighter.dead == 0);
     let Some(fighter) = living.filter(|fighter| damage > 0 && !fighter.protected) else { return };
     fighter.health = fighter.health.saturating_sub(damage);
@@ -56,7 +61,7 @@ pub(super) fn hurt(
         return;
     }
     fighter.dead = ticks(world, world.game_file().player().respawn_seconds);
-    world.emit(Event::Died { player, by });
+    world.emit(Event::Died { player, by, means });
     if let Some(killer) = state.fighters.get_mut(by) {
         killer.score = killer.score.saturating_add(if by == player { -1 } else { 1 });
     }

@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
 use glam::DVec3;
+use obsp_proto::control::Means;
 use obsp_sim::{Buttons, Command, EntityId, Kind, MissileMotion, Posture};
 use serde::{Deserialize, Serialize};
 
-use super::fighter::hurt;
+use super::fighter::{Hit, hurt};
 use super::{ArenaState, ticks};
 use crate::event::Event;
 use crate::game_file::{Ray, Thrown, Weapon, WeaponKey, WeaponKind};
@@ -123,7 +124,8 @@ fn ray(state: &mut ArenaState, world: &mut WorldMut<'_>, aim: &Aim, weapon: &Ray
         // The call cannot fail, because the ray has hit the target in the world.
         let _ = world.add_velocity(target, direction * (weapon.impulse * inverse_mass));
     }
-    hurt(state, world, target, player, weapon.damage);
+    let means = Means::new("ray");
+    hurt(state, world, Hit { player: target, by: player, means, damage: weapon.damage });
 }
 
 /// Spawns a missile in front of the player, if there is room for it and nothing is between the two.

@@ -150,6 +150,17 @@ fn kinematic<'a>(models: &[Model], thrown: &'a Thrown) -> Option<&'a str> {
     models.iter().any(is_it).then_some(&*thrown.model)
 }
 
+impl WeaponKind {
+    /// The name of the kind, as `game.toml` has it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Ray(_) => "ray",
+            Self::Rocket(_) => "rocket",
+            Self::Grenade(_) => "grenade",
+        }
+    }
+}
+
 impl Weapon {
     /// The missile that the weapon throws; `None` for a ray.
     pub fn thrown(&self) -> Option<&Thrown> {
@@ -168,7 +179,13 @@ impl Weapons {
 
     /// The missile with this model; `None` if no weapon throws it.
     pub fn thrown_with(&self, model: &str) -> Option<&Thrown> {
-        self.0.iter().filter_map(Weapon::thrown).find(|thrown| &*thrown.model == model)
+        self.throwing(model)?.thrown()
+    }
+
+    /// The weapon that throws this model.
+    pub(crate) fn throwing(&self, model: &str) -> Option<&Weapon> {
+        let throws = |weapon: &&Weapon| weapon.thrown().is_some_and(|it| &*it.model == model);
+        self.0.iter().find(throws)
     }
 
     /// A model that a weapon throws and whose bodies are kinematic.

@@ -37,18 +37,26 @@ enum Item {
     Note(Note),
 }
 
-/// The next name or line of chat that has come in.
+/// The next name, line of chat or phase that has come in.
 pub(super) fn next_said(news: &mut NewsReceiver) -> Option<Said> {
     loop {
-        match news.try_recv().map(|news| news.event) {
-            Ok(MatchEvent::Joined { player, name }) => {
+        match news.try_recv().map(|News { event, tick, .. }| (event, tick)) {
+            Ok((MatchEvent::Joined { player, name }, _)) => {
                 return Some(Said::Name(player.slot, name.as_str().to_owned()));
             }
-            Ok(MatchEvent::Said { player, line }) => {
+            Ok((MatchEvent::Said { player, line }, _)) => {
                 return Some(Said::Chat(Some(player.slot), line.as_str().to_owned()));
             }
-            Ok(MatchEvent::Announced { line }) => {
+            Ok((MatchEvent::Announced { line }, _)) => {
                 return Some(Said::Chat(None, line.as_str().to_owned()));
+            }
+            Ok((MatchEvent::Round { phase, ends, next }, tick)) => {
+                let left = ends.map_or(0, |ends| ends.distance(tick));
+                return Some(Said::Round {
+                    phase,
+                    left: u32::try_from(left).unwrap_or_default(),
+                    next: next.map_or_else(String::new, |map| map.as_str().to_owned()),
+                });
             }
             Ok(_) | Err(TryRecvError::Lagged(_)) => {}
             Err(TryRecvError::Empty | TryRecvError::Closed) => return None,
@@ -124,8 +132,8 @@ impl LiveRecorder {
             self.send(Item::Note(Note { tick, what }));
         }
         for event in simulation.events() {
-            if let Event::Died { player, by } = event {
-                let what = Said::Died(player.slot, by.slot);
+            if let Event::Died { player, by, means } = event {
+                let what = Said::died(*player, *by, means);
                 self.send(Item::Note(Note { tick, what }));
             }
         }

@@ -42,7 +42,7 @@ pub(crate) struct ReplayBuffer {
 struct Newest {
     recorder: Recorder,
     count: u64,
-    /// The events that bring names and chat.
+    /// The events that bring names, chat and phases.
     news: Option<NewsReceiver>,
     /// The latest name in each slot.
     names: BTreeMap<u16, String>,
@@ -55,7 +55,7 @@ struct Piece {
     /// The match before this second, if there is a keyframe.
     keyframe: Option<Saved>,
     ticks: Vec<Tick>,
-    /// Names, chat and deaths. There are no more names than joins in the ticks.
+    /// Names, chat, deaths and phases. There are no more names than joins in the ticks.
     notes: Vec<Note>,
     /// How many of the notes are lines of chat.
     lines: usize,
@@ -80,7 +80,7 @@ impl Newest {
                 }
                 Said::Chat(..) if self.piece.lines == MAX_LINES => continue,
                 Said::Chat(..) => self.piece.lines += 1,
-                Said::Died(..) => {}
+                Said::Died(..) | Said::DiedOf(..) | Said::Round { .. } => {}
             }
             self.piece.notes.push(Note { tick, what });
         }
@@ -120,8 +120,8 @@ impl ReplayBuffer {
         let tick = newest.count;
         newest.hear();
         let died = |event: &Event| match event {
-            Event::Died { player, by } => {
-                Some(Note { tick, what: Said::Died(player.slot, by.slot) })
+            Event::Died { player, by, means } => {
+                Some(Note { tick, what: Said::died(*player, *by, means) })
             }
             _ => None,
         };

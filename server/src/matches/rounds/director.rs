@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
-use obsp_proto::control::{ChatLine, MatchEvent, Reason, RoundPhase};
+use obsp_proto::control::{ChatLine, MapName, MatchEvent, Reason, RoundPhase};
 use tracing::{info, warn};
 
 use super::flow::{FlowAction, RoundInput};
@@ -38,6 +38,13 @@ pub(crate) async fn direct(
     game: Arc<MatchHandle>,
 ) {
     let (mut ready, mut entered) = (None::<Prepared>, 0);
+    // The map that the players were told of as the next.
+    let mut told = None;
+    // No phase begins without players. Clients that watch until then are told which one waits.
+    let rules = schedule.flow.rules();
+    if rules.ends() || !rules.warm_up.is_zero() {
+        tell(&game.level(), schedule.flow.phase().0, None, None, &game);
+    }
     let mut updates = tokio::time::interval(UPDATE_INTERVAL);
     loop {
         tokio::select! {
@@ -73,8 +80,19 @@ pub(crate) async fn direct(
                     level.frozen.store(true, Ordering::Relaxed);
                     conclude(&level, next.as_deref(), &game);
                 }
-                FlowAction::Phase(phase, lasts) => tell(&level, phase, lasts, &game),
+                FlowAction::Phase(phase, lasts) => {
+                    told = schedule.coming_map(&game);
+                    tell(&level, phase, lasts, told.clone(), &game);
+                }
             }
+        }
+        // The next map changes if an operator or a vote asks for another, or if it cannot be
+        // loaded.
+        let (phase, ends) = schedule.flow.phase();
+        if told != schedule.coming_map(&game) {
+            told = schedule.coming_map(&game);
+            let lasts = ends.map(|ends| ends.since(game.now()));
+            tell(&level, phase, lasts, told.clone(), &game);
         }
         game.rounds.publish(&schedule.flow);
     }
@@ -87,6 +105,14 @@ impl Schedule {
             RoundRequest::Restart => self.flow.restart(),
             RoundRequest::Rules(rules) => self.flow.change_rules(rules),
         }
+    }
+
+    /// The map of the next round, during an intermission. A server that drains has no next round.
+    fn coming_map(&self, game: &MatchHandle) -> Option<MapName> {
+        let is_over = self.flow.phase().0 == RoundPhase::Intermission;
+        let is_over = is_over && game.stop.draining().is_none();
+        let map = self.flow.next_map().filter(|_| is_over)?;
+        Some(MapName::new(short(&map)))
     }
 
     /// Closes a vote that is decided, and does what players have voted for.
@@ -156,12 +182,18 @@ fn enter(prepared: Prepared, pipeline: &LevelPipeline, game: &MatchHandle) {
     }
 }
 
-/// Announces to everybody which phase the match is in.
-fn tell(level: &Level, phase: RoundPhase, lasts: Option<Duration>, game: &MatchHandle) {
+/// Announces to everybody which phase the match is in, and which map comes next.
+fn tell(
+    level: &Level,
+    phase: RoundPhase,
+    lasts: Option<Duration>,
+    next: Option<MapName>,
+    game: &MatchHandle,
+) {
     let ticks = |time: Duration| time.as_secs_f64() * f64::from(level.match_info.tick_rate.get());
     // `as` saturates, but no round is that long.
     let ends = lasts.map(|time| game.next_tick().after(ticks(time) as u32));
-    let event = MatchEvent::Round { phase, ends };
+    let event = MatchEvent::Round { phase, ends, next };
     level.enter_phase(event.clone());
     game.announce_in(level, event);
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::common::duration::parse_duration;
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use super::Rules;
 
@@ -49,7 +50,8 @@ pub struct RoundOptions {
 }
 
 /// The votes that players may call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
 pub enum Vote {
     /// To go on to another map of the rotation.
     Map,

@@ -1,4 +1,5 @@
 use axum::{Extension, Json};
+use obsp_game::{self as game, WeaponKey, WeaponKind, Weapons};
 use obsp_proto::PROTOCOL_VERSION;
 use serde::Serialize;
 
@@ -7,6 +8,7 @@ use crate::door::public_endpoint::Family;
 use crate::matches::match_handle::MatchHandle;
 use crate::matches::match_handle::who_may_see::Viewer;
 use crate::matches::recording;
+use crate::matches::rounds::options::Vote;
 use crate::operate::page::{All, Pages};
 
 /// `/info`: the facts about the server that a program needs before it joins or lists it.
@@ -28,11 +30,16 @@ pub(super) struct Info {
     tick: u64,
     tick_rate: u16,
     snapshot_rate: u16,
+    /// The weapons of the arena game in the order of their keys, so that a page shows its player's
+    /// own shots at once. `None` in any other game.
+    weapons: Option<[Weapon; 3]>,
     /// Players in the match. `None` for those who may not see it.
     players: Option<usize>,
     max_players: u16,
     /// Places for spectators. If there are none, no page can show the match.
     max_spectators: u16,
+    /// The votes that players may call. Without any, lines that begin with `/` are chat.
+    votes: Vec<Vote>,
     /// Whether players and spectators need a password.
     password: bool,
     /// The host that players join. `None` if it is the host of this page.
@@ -57,6 +64,28 @@ pub(super) struct Info {
     for_operators: bool,
     /// The recording of the match, if there is one. Only operators get it.
     recording: Option<Recording>,
+}
+
+/// A weapon of the arena game.
+#[derive(Serialize)]
+struct Weapon {
+    /// The kind, as `game.toml` has it.
+    kind: &'static str,
+    /// Seconds until the next shot.
+    refire_seconds: f64,
+    /// Length of a ray in units.
+    reach: Option<f64>,
+}
+
+impl Weapon {
+    fn of_key(weapons: &Weapons, key: WeaponKey) -> Self {
+        let game::Weapon { refire_seconds, kind } = weapons.of_key(key);
+        let reach = match kind {
+            WeaponKind::Ray(ray) => Some(ray.reach),
+            WeaponKind::Rocket(_) | WeaponKind::Grenade(_) => None,
+        };
+        Self { kind: kind.name(), refire_seconds: *refire_seconds, reach }
+    }
 }
 
 /// A match in the list of all matches.
@@ -143,9 +172,14 @@ fn of(pages: &PageState, all: &AllPages, viewer: Viewer) -> Info {
         tick: game.latest.borrow().state.tick,
         tick_rate: match_info.tick_rate.get(),
         snapshot_rate: match_info.snapshot_rate.get(),
+        weapons: game.level().weapons.as_deref().map(|weapons| {
+            [WeaponKey::Fire, WeaponKey::Rocket, WeaponKey::Grenade]
+                .map(|key| Weapon::of_key(weapons, key))
+        }),
         players: players(game, viewer),
         max_players: match_info.player_limit,
         max_spectators: game.access.max_spectators,
+        votes: game.rounds.allowed.clone(),
         password: game.access.admittance.asks(),
         host: address.host,
         port: address.port,

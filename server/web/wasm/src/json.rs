@@ -2,6 +2,8 @@
 
 use std::fmt::{Display, Write};
 
+use obsp_proto::control::RoundPhase;
+
 /// A text with its quotation marks.
 pub(crate) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
@@ -22,6 +24,15 @@ pub(crate) fn text(text: &str) -> String {
 pub(crate) fn list<T: Display>(values: impl IntoIterator<Item = T>) -> String {
     let values: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
     format!("[{}]", values.join(","))
+}
+
+/// The name of a phase of a match, as `wire/control.js` has it.
+pub(crate) fn phase(phase: RoundPhase) -> &'static str {
+    match phase {
+        RoundPhase::WarmUp => "warm-up",
+        RoundPhase::Playing => "playing",
+        RoundPhase::Intermission => "intermission",
+    }
 }
 
 /// The number, or zero if it is not finite, because JSON has only finite numbers.

@@ -16,6 +16,7 @@ mod layers;
 mod page;
 mod player;
 mod replay;
+mod values;
 mod view;
 mod why;
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use obsp_proto::control::PlayerName;
 use obsp_recording::{Recording, Said};
 
 use crate::branch::Change;
@@ -211,6 +212,11 @@ impl Page {
         self.player.as_ref().map_or(-1.0, Player::next_tick)
     }
 
+    /// The tick of the last command that was sent; a negative number before the first.
+    pub fn sent_tick(&self) -> f64 {
+        self.player.as_ref().map_or(-1.0, Player::sent_tick)
+    }
+
     /// The kind of the next message to send; zero if there is none.
     pub fn transmit(&mut self) -> u32 {
         let Some(player) = &mut self.player else { return 0 };
@@ -255,10 +261,28 @@ impl Page {
         self.output = self.player.as_ref().map(Player::stats).unwrap_or_default().into_bytes();
     }
 
-    /// Sends the input as a line of chat to all players.
+    /// Outputs the values that the game replicates to the page's own player.
+    pub fn values(&mut self, now: f64) {
+        let values = self.player.as_ref().map(|player| player.values(now));
+        self.output = values.unwrap_or_else(|| "null".to_owned()).into_bytes();
+    }
+
+    /// Checks the input as the name of a player; false if no server would take it.
+    pub fn check_name(&mut self) -> bool {
+        match PlayerName::new(&String::from_utf8_lossy(&self.input)) {
+            Ok(_) => true,
+            Err(error) => self.failed(&error.to_string()),
+        }
+    }
+
+    /// Sends the input as a line of chat to all players; false if no server would take it.
     pub fn say(&mut self) -> bool {
         let line = String::from_utf8_lossy(&self.input).into_owned();
-        self.player.as_mut().is_some_and(|player| player.say(&line))
+        match self.player.as_mut().map(|player| player.say(&line)) {
+            Some(Ok(())) => true,
+            Some(Err(why)) => self.failed(&why),
+            None => self.failed("nobody plays"),
+        }
     }
 
     /// Leaves the match.
@@ -279,13 +303,21 @@ fn describe(recording: &Recording) -> String {
     let header = recording.header();
     let hash: String = header.map_hash.iter().map(|byte| format!("{byte:02x}")).collect();
     let incomplete = recording.incomplete();
-    let (mut deaths, mut names, mut chat) = (Vec::new(), Vec::new(), Vec::new());
+    let [mut deaths, mut names, mut chat, mut rounds] = [const { Vec::new() }; 4];
     for note in recording.notes() {
         let tick = note.tick;
         match &note.what {
-            Said::Died(player, by) => deaths.push(format!("[{tick},{player},{by}]")),
+            Said::Died(player, by) => deaths.push(format!("[{tick},{player},{by},\"\"]")),
+            Said::DiedOf(player, by, means) => {
+                deaths.push(format!("[{tick},{player},{by},{}]", json::text(means)));
+            }
             Said::Name(player, name) => {
                 names.push(format!("[{tick},{player},{}]", json::text(name)));
+            }
+            Said::Round { phase, left, next } => {
+                let ends = if *left == 0 { 0 } else { tick + u64::from(*left) };
+                let (phase, next) = (json::phase(*phase), json::text(next));
+                rounds.push(format!(r#"[{tick},"{phase}",{ends},{next}]"#));
             }
             Said::Chat(player, line) => {
                 let player = player.map_or("null".to_owned(), |player| player.to_string());
@@ -294,7 +326,7 @@ fn describe(recording: &Recording) -> String {
         }
     }
     format!(
-        r#"{{"map":{},"hash":"{hash}","first":{},"ticks":{},"tickRate":{},"build":{},"incomplete":{},"deaths":{},"names":{},"chat":{}}}"#,
+        r#"{{"map":{},"hash":"{hash}","first":{},"ticks":{},"tickRate":{},"build":{},"incomplete":{},"deaths":{},"names":{},"chat":{},"rounds":{}}}"#,
         json::text(&header.map_name),
         recording.first_tick(),
         recording.ticks(),
@@ -304,5 +336,6 @@ fn describe(recording: &Recording) -> String {
         json::list(deaths),
         json::list(names),
         json::list(chat),
+        json::list(rounds),
     )
 }

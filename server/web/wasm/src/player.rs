@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use obsp_client::{Client, Credentials, Event, LoadedMap, PredictionStats, Transmit};
-use obsp_proto::Time;
-use obsp_proto::control::{ChatLine, MapHash, MatchEvent, MatchName, PlayerName};
+use obsp_proto::control::{ChatLine, MapHash, MapName, MatchEvent, MatchName, PlayerName};
 use obsp_proto::schema::Schema;
+use obsp_proto::{Tick, Time};
 use obsp_sim::{Buttons, Command, EntityId};
 
 use crate::json;
+use crate::values;
 use crate::view;
 
 /// A player in a match.
@@ -18,6 +19,8 @@ pub struct Player {
     name: PlayerName,
     match_name: Option<MatchName>,
     client: Client,
+    /// The tick of the last command that was sent.
+    sent: Option<Tick>,
     corrections: Corrections,
 }
 
@@ -55,7 +58,7 @@ impl Player {
             ..Credentials::default()
         };
         let client = Client::new(&name, MapHash::ANY, &credentials, time(now));
-        Ok(Self { name, match_name, client, corrections: Corrections::default() })
+        Ok(Self { name, match_name, client, sent: None, corrections: Corrections::default() })
     }
 
     /// Asks to join once more on a new connection. The player is the same if the server still keeps
@@ -96,7 +99,14 @@ impl Player {
 
     /// Plays a tick with these keys, if one is due.
     pub fn tick(&mut self, command: Command, now: f64) -> bool {
-        self.client.tick(command, time(now)).is_some()
+        let sent = self.client.tick(command, time(now));
+        self.sent = sent.or(self.sent);
+        sent.is_some()
+    }
+
+    /// The tick of the last command that was sent; a negative number before the first.
+    pub fn sent_tick(&self) -> f64 {
+        self.sent.map_or(-1.0, |tick| f64::from(tick.0))
     }
 
     /// The time at which the next tick is due, in milliseconds; a negative number while none is.
@@ -173,16 +183,30 @@ impl Player {
         let tick = self.client.session().latest_tick().map_or(0, |tick| tick.0);
         let rtt = self.client.session().round_trip().unwrap_or_default().as_secs_f64() * 1000.0;
         let delay = self.client.view(Time::ZERO).interpolation_delay();
+        let sent = self.client.session().stats().snapshots_sent;
         let stats = self.client.prediction().map(|prediction| *prediction.stats());
         let PredictionStats { compared, visible_corrections, .. } = stats.unwrap_or_default();
         format!(
-            r#"{{"snapshots":{snapshots},"corrected":{corrected},"largest":{largest},"mismatches":{mismatches},"tick":{tick},"rtt":{rtt},"delay":{delay},"compared":{compared},"visible":{visible_corrections},"error":{error},"disturbed":{disturbed}}}"#
+            r#"{{"snapshots":{snapshots},"sent":{sent},"corrected":{corrected},"largest":{largest},"mismatches":{mismatches},"tick":{tick},"rtt":{rtt},"delay":{delay},"compared":{compared},"visible":{visible_corrections},"error":{error},"disturbed":{disturbed}}}"#
         )
     }
 
-    /// Sends a line of chat to all players; false if no server would take it.
-    pub fn say(&mut self, line: &str) -> bool {
-        ChatLine::new(line).map(|line| self.client.say(line)).is_ok()
+    /// The values that the game replicates to this player, as JSON; `null` before the match is
+    /// known.
+    pub fn values(&self, now: f64) -> String {
+        let hello = self.client.session().hello();
+        let values = hello.map(|hello| values::to_json(&hello.schema, self.client.view(time(now))));
+        values.unwrap_or_else(|| "null".to_owned())
+    }
+
+    /// Sends a line of chat to all players.
+    ///
+    /// # Errors
+    /// The reason why no server would take the line.
+    pub fn say(&mut self, line: &str) -> Result<(), String> {
+        let line = ChatLine::new(line).map_err(|error| error.to_string())?;
+        self.client.say(line);
+        Ok(())
     }
 
     /// Leaves the match.
@@ -216,8 +240,9 @@ fn event_json(event: &MatchEvent, schema: Option<&Schema>) -> String {
             format!(r#""event":"joined","player":{},"name":{name}"#, id(player))
         }
         MatchEvent::Left { player } => format!(r#""event":"left","player":{}"#, id(player)),
-        MatchEvent::Died { player, by } => {
-            format!(r#""event":"died","player":{},"by":{}"#, id(player), id(by))
+        MatchEvent::Died { player, by, means } => {
+            let (player, by, means) = (id(player), id(by), json::text(means.as_str()));
+            format!(r#""event":"died","player":{player},"by":{by},"means":{means}"#)
         }
         MatchEvent::Vitals { player, vitals } => format!(
             r#""event":"vitals","player":{},"health":{},"score":{}"#,
@@ -237,6 +262,10 @@ fn event_json(event: &MatchEvent, schema: Option<&Schema>) -> String {
             let name = json::text(name.map_or("", String::as_str));
             format!(r#""event":"game","name":{name}"#)
         }
-        MatchEvent::Round { .. } => r#""event":"round""#.to_owned(),
+        MatchEvent::Round { phase, ends, next } => {
+            let (phase, ends) = (json::phase(*phase), ends.map_or(0, |tick| tick.0));
+            let next = json::text(next.as_ref().map_or("", MapName::as_str));
+            format!(r#""event":"round","phase":"{phase}","ends":{ends},"next":{next}"#)
+        }
     }
 }

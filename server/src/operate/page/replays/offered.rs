@@ -5,12 +5,13 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
 use crate::common::regular_file;
 use crate::matches::match_handle::who_may_see::Viewer;
-use crate::matches::recording::{Lock, is_recording};
+use crate::matches::recording::{Lock, Summary, is_recording};
 use crate::operate::page::{All, Pages};
 
 /// Maximum number of recordings in the list. The newest come first.
@@ -28,6 +29,30 @@ pub(crate) const LOOKED_AT: usize = 4096;
 pub(crate) struct Listed {
     name: String,
     bytes: u64,
+    /// The time of the last change of the file, in seconds since 1970: when the recording ended.
+    changed: Option<u64>,
+    /// The name of the map; `None` if this build cannot read the recording's beginning.
+    map: Option<String>,
+    /// The seconds that the recording lasts; `None` if it has no end mark.
+    seconds: Option<u64>,
+}
+
+impl Listed {
+    /// A recording that nothing but its name, its size and the time of its last change is known of.
+    fn plain(name: String, bytes: u64, modified: Option<SystemTime>) -> Self {
+        let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        let changed = since.map(|since| since.as_secs());
+        Self { name, bytes, changed, map: None, seconds: None }
+    }
+
+    /// Adds the facts that the file's beginning and end state.
+    fn with_summary(mut self, file: &mut File) -> Self {
+        if let Ok(Some(summary)) = Summary::read(file) {
+            self.seconds = summary.seconds();
+            self.map = Some(summary.map_name);
+        }
+        self
+    }
 }
 
 /// A folder of recordings, as one viewer sees it.
@@ -62,11 +87,20 @@ impl Offered {
                 let name = entry.file_name().into_string().ok()?;
                 let (file, bytes) = self.find(Path::new(&name))?;
                 let modified = file.metadata().ok()?.modified().ok();
-                Some((modified, Listed { name, bytes }))
+                Some((modified, Listed::plain(name, bytes, modified)))
             })
             .collect();
         found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.name.cmp(&other.name)));
-        found.into_iter().map(|(_, listed)| listed).take(LISTED).collect()
+        let newest = found.into_iter().map(|(_, listed)| listed).take(LISTED);
+        // A folder may have thousands of files. They are not all kept open, so the newest are opened
+        // again.
+        newest.filter_map(|listed| self.summarised(listed)).collect()
+    }
+
+    /// Adds the summary of a recording; `None` if the recording is not offered any more.
+    fn summarised(&self, listed: Listed) -> Option<Listed> {
+        let (mut file, _) = self.find(Path::new(&listed.name))?;
+        Some(listed.with_summary(&mut file))
     }
 
     /// The recording of this name, and its size.
@@ -139,6 +173,26 @@ mod tests {
         {
             assert!(!finds(&offered, name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_recording_is_listed_with_its_map_its_length_and_its_date() {
+        let folder = Folder::new("replays-summary");
+        let whole =
+            fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/recordings/arena.obsr"));
+        let whole = whole.unwrap();
+        fs::write(folder.0.join("whole.obsr"), &whole).unwrap();
+        fs::write(folder.0.join("cut.obsr"), &whole[..whole.len() - 1]).unwrap();
+        let offered = folder.offered(true, Vec::new());
+        let listed = |name| offered.list().into_iter().find(|one| one.name == name).unwrap();
+        let [whole, cut, other] = ["whole.obsr", "cut.obsr", "match.rec"].map(listed);
+        assert_eq!((whole.map.as_deref(), whole.seconds), (Some("arena"), Some(15)));
+        assert_eq!((cut.map.as_deref(), cut.seconds), (Some("arena"), None));
+        assert_eq!((other.map, other.seconds), (None, None));
+        let age = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        assert!(
+            [whole.changed, other.changed].iter().all(|at| at.is_some_and(|at| age - at < 600))
+        );
     }
 
     /// Symptom: 510 requests for a pipe blocked every worker, and links were served.

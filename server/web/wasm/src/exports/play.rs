@@ -49,6 +49,12 @@ pub extern "C" fn next_tick() -> f64 {
     with(|page| page.next_tick())
 }
 
+/// The tick of the last command that was sent; negative before the first.
+#[unsafe(no_mangle)]
+pub extern "C" fn sent_tick() -> f64 {
+    with(|page| page.sent_tick())
+}
+
 /// Outputs the next message to send and returns its kind: 1 is sent on the control stream, 2 as a
 /// datagram, 3 ends the stream, 4 closes the connection with the output as reason, 0 is not a
 /// message.
@@ -93,7 +99,21 @@ pub extern "C" fn stats() {
     with(Page::stats);
 }
 
-/// Sends the input as a line of chat to all players. Returns false if no server would take it.
+/// Outputs the values that the game replicates to the page's own player, as JSON.
+#[unsafe(no_mangle)]
+pub extern "C" fn values(now: f64) {
+    with(|page| page.values(now));
+}
+
+/// Checks the input as the name of a player. Returns false, and outputs why, if no server would
+/// take it.
+#[unsafe(no_mangle)]
+pub extern "C" fn check_name() -> bool {
+    with(Page::check_name)
+}
+
+/// Sends the input as a line of chat to all players. Returns false, and outputs why, if no server
+/// would take it.
 #[unsafe(no_mangle)]
 pub extern "C" fn say() -> bool {
     with(Page::say)

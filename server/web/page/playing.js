@@ -1,0 +1,119 @@
+/** A page that plays: the page's own player, and what is true of it. */
+
+import { NO_VALUES } from "../match/values.js";
+import { playersOf } from "../match/scene.js";
+import { Play } from "../play/play.js";
+import { commands } from "../tell/typed.js";
+
+/** One player, from joining to leaving. */
+export class Playing {
+  /**
+   * @param {string} name
+   * @param {object} page
+   * @param {import("../store/store.js").Store} page.store
+   * @param {import("../hud/settings.js").Settings} page.settings
+   * @param {HTMLCanvasElement} page.picture
+   * @param {(info: object) => Promise<void>} page.prepare fetches the scene of a map
+   * @param {(info: object) => void} page.learn applies the server's `/info`
+   * @param {() => void} page.begin forgets what was drawn, for another world
+   * @param {(line: import("../store/store.js").Line) => void} page.tellLine notes the line's state
+   * @param {object} acts
+   * @param {(why: string, wasIn: boolean) => void} acts.ended called when the player is out of the
+   *   match, or could not join
+   * @param {(isHeld: boolean) => void} acts.scores shows the scores while a key is held
+   * @param {() => void} acts.again joins again under the chosen name
+   * @param {() => void} acts.leave leaves the match
+   */
+  constructor(name, page, acts) {
+    Object.assign(this, { page, acts });
+    const { store } = page;
+    /** Whether the player has been in the match. */
+    this.wasIn = false;
+    store.own = { name, slot: null, isJoined: false, isThere: false, isSteered: false, weapon: "", idleFor: null, warning: "", death: null };
+    page.tellLine({ state: "connecting" });
+    this.play = new Play(name, page.settings, page.picture, store, {
+      map: (info) => {
+        this.tick = null;
+        page.begin();
+        return page.prepare(info);
+      },
+      told: ({ for_operators, name, motd, votes, tick_rate }) => {
+        store.tickRate = tick_rate;
+        page.learn({ for_operators, name, motd, votes });
+      },
+      joined: () => {
+        this.wasIn = true;
+        page.tellLine({ state: "live" });
+      },
+      lost: ({ message, until }) => page.tellLine({ state: "rejoining", message, until }),
+      ended: ({ message, advice }) => acts.ended([message, advice].filter(Boolean).join(" "), this.wasIn),
+    }, { command: (act, rest) => this.command(act, rest), scores: acts.scores });
+    /** The tick that is shown; null before there is one. */
+    this.tick = null;
+  }
+
+  /** The newest tick that is shown; null before there is one, and while the server is away. */
+  get newestTick() {
+    return this.play.player.isJoined ? this.tick : null;
+  }
+
+  /**
+   * Advances the match.
+   *
+   * @param {number} now seconds
+   * @param {number} passed seconds since the last call
+   * @returns {?{tick: number, shown: import("../match/motion.js").Shown[]}}
+   */
+  advance(now, passed) {
+    const { scene, camera, store } = this.page;
+    const view = this.play.advance(now, passed, scene?.players ?? playersOf([]), camera.sight);
+    Object.assign(store.own, this.play.facts());
+    if (!view) return null;
+    if (scene) this.shoot(view, now);
+    this.tick = Math.floor(view.tick);
+    store.tick = view.tick;
+    return view;
+  }
+
+  /** Shows the player's own shot at once. */
+  shoot({ shown }, now) {
+    const { scene, camera, layers } = this.page;
+    layers.effects.own = this.play.slot;
+    const shot = this.play.shoot(shown, scene, camera.sight);
+    if (shot) layers.effects.predict(shot, now);
+  }
+
+  /** Carries a typed command out. Returns why it cannot, or null. */
+  command(act, rest) {
+    const { page, acts } = this;
+    const note = (text) => page.store.log.note(text, performance.now() / 1000);
+    if (act === "help") note(commands(page.store.server?.votes ?? []).join("\n"));
+    else if (act === "again") acts.again();
+    else if (act === "leave") acts.leave();
+    else return this.rename(rest, note);
+    return null;
+  }
+
+  /** Chooses the name under which the player joins next. */
+  rename(name, note) {
+    if (!name) return "Type the name after /name.";
+    const fault = this.play.player.engine?.faultOfName(name);
+    if (fault) return fault;
+    const { settings, store } = this.page;
+    settings.set("name", name);
+    if (name !== store.own.name) note(`You are ${name} when you join next. /again joins again at once; your score begins at 0.`);
+    return null;
+  }
+
+  /** Draws what belongs to the player alone. */
+  show() {
+    this.play.show();
+    this.page.store.values = (this.play.player.isJoined && this.play.player.engine.values()) || NO_VALUES;
+  }
+
+  /** Leaves the match. */
+  close() {
+    this.play.close();
+    this.page.store.own = null;
+  }
+}

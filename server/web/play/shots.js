@@ -1,0 +1,131 @@
+/**
+ * The shots of the page's own player, as the arena game fires them (`server/game/src/arena/weapons.rs`).
+ * They are shown in the frame after the click. The server's own effects come later, and only confirm
+ * them.
+ */
+
+import { add, cross, dot, scale, subtract } from "../draw/algebra.js";
+import { WEAPONS } from "./keys.js";
+
+/** Seconds between two boxes of cargo, which a tank drops instead of throwing grenades. */
+const CARGO_RELOAD = 2;
+
+/** Units from the middle of a tank to its gunner. */
+const TURRET = 12;
+
+/**
+ * @typedef {object} Weapon of `/info`
+ * @property {string} kind "ray", "rocket" or "grenade"
+ * @property {number} refire_seconds until the next shot
+ * @property {?number} reach of a ray, in units
+ */
+
+/** Which shots the server will take. */
+export class Trigger {
+  constructor() {
+    this.reset();
+  }
+
+  /** Forgets the last shot, because the player is in another world, or was dead. */
+  reset() {
+    /** The first tick in which the weapon is loaded. */
+    this.loadedAt = 0;
+  }
+
+  /**
+   * Pulls the trigger.
+   *
+   * @param {number} buttons that are pressed
+   * @param {number} from the first tick with these buttons
+   * @param {number} to the last such tick
+   * @param {Weapon[]} weapons in the order of their keys
+   * @param {number} tickRate
+   * @param {boolean} drives whether the player drives a tank
+   * @returns {?{weapon: Weapon, tick: number}} the shot; null if there is none
+   */
+  pull(buttons, from, to, weapons, tickRate, drives) {
+    const key = WEAPONS.findIndex(({ bit }) => buttons & bit);
+    if (key < 0) return null;
+    const weapon = weapons[key];
+    const isCargo = drives && key === 2;
+    const reload = Math.ceil((isCargo ? CARGO_RELOAD : weapon.refire_seconds) * tickRate);
+    // The clock of the match was set back.
+    if (this.loadedAt - to > 4 * reload + tickRate) this.loadedAt = 0;
+    const tick = Math.max(from, this.loadedAt);
+    if (tick > to) return null;
+    this.loadedAt = tick + reload;
+    return isCargo ? null : { weapon, tick };
+  }
+}
+
+/** The place from which a player shoots. */
+export function muzzleOf(own, players) {
+  const above = own.model === null ? (own.crouching ? players.crouching : players.standing).eyes : TURRET;
+  return add(own.position, [0, 0, above]);
+}
+
+/** Turns a vector by the inverse of a rotation. */
+function unturned([x, y, z, w], v) {
+  const axis = [-x, -y, -z];
+  const t = scale(cross(axis, v), 2);
+  return add(add(v, scale(t, w)), cross(axis, t));
+}
+
+/**
+ * The share of a way after which it enters a box.
+ *
+ * @param {number[]} from
+ * @param {number[]} way
+ * @param {number[]} min
+ * @param {number[]} max
+ * @returns {number} 1 if it does not; also if it begins in the box
+ */
+function entry(from, way, min, max) {
+  let [enters, leaves] = [-Infinity, Infinity];
+  for (const axis of [0, 1, 2]) {
+    if (way[axis] === 0) {
+      if (from[axis] < min[axis] || from[axis] > max[axis]) return 1;
+      continue;
+    }
+    const shares = [(min[axis] - from[axis]) / way[axis], (max[axis] - from[axis]) / way[axis]];
+    enters = Math.max(enters, Math.min(...shares));
+    leaves = Math.min(leaves, Math.max(...shares));
+  }
+  return enters > 0 && enters <= leaves ? enters : 1;
+}
+
+/** The share of a way after which it enters a body. */
+function toBody({ isPlayer, model, crouching, position, rotation }, from, way, { players, models }) {
+  const away = subtract(from, position);
+  if (isPlayer && model === null) {
+    const { half } = crouching ? players.crouching : players.standing;
+    return entry(away, way, scale(half, -1), half);
+  }
+  const shape = models[model];
+  return shape ? entry(unturned(rotation, away), unturned(rotation, way), shape.min, shape.max) : 1;
+}
+
+/**
+ * The end of a ray: where it meets the map or a body, as they are shown.
+ *
+ * @param {number[]} from
+ * @param {number[]} ahead direction, of length 1
+ * @param {number} reach in units
+ * @param {import("../match/motion.js").Shown[]} others
+ * @param {import("../match/scene.js").Scene} scene
+ * @param {import("../camera/sight.js").Sight} sight
+ */
+export function endOf(from, ahead, reach, others, scene, sight) {
+  const way = scale(ahead, reach);
+  let share = sight.reach(from, add(from, way));
+  for (const body of others) {
+    // Bodies behind the player, or beside the ray, are left out early.
+    const along = dot(subtract(body.position, from), ahead);
+    if (along < -FAR || along > share * reach + FAR) continue;
+    share = Math.min(share, toBody(body, from, way, scene));
+  }
+  return add(from, scale(way, share));
+}
+
+/** Units from the middle of a body that no part of it exceeds. */
+const FAR = 512;

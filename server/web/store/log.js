@@ -1,0 +1,68 @@
+/** The log: what happened in the match, with the names that the players had then. */
+
+/** Entries that are kept. */
+const KEPT = 60;
+
+/**
+ * One thing that happened. `page` is a line of the page itself, about what its visitor did.
+ *
+ * @typedef {object} Entry
+ * @property {"died" | "left" | "said" | "announced" | "game" | "page"} what
+ * @property {number} at seconds
+ * @property {string} [name] of the player
+ * @property {number} [slot] of the player
+ * @property {?string} [by] name of the killer; null after a death by the player's own doing
+ * @property {number} [bySlot] slot of the killer
+ * @property {?string} [means] what killed
+ * @property {string} [line] that was said or announced, or the name of a game's event
+ */
+
+/** The latest entries. */
+export class Log {
+  constructor() {
+    this.reset();
+  }
+
+  /** Forgets everything. */
+  reset() {
+    /** @type {Entry[]} oldest first */
+    this.entries = [];
+  }
+
+  /**
+   * Adds an event of the match, if it is one that is told.
+   *
+   * @param {import("./store.js").MatchEvent} event
+   * @param {?import("./roster.js").Player} player of the event
+   * @param {?import("./roster.js").Player} by the killer
+   * @param {number} now seconds
+   */
+  add(event, player, by, now) {
+    const { event: what, line } = event;
+    if (what === "announced") this.push({ what, line, at: now });
+    if (what === "game") this.push({ what, line: event.name ?? "game event", at: now });
+    if (!player) return;
+    const of = { name: player.name, slot: player.slot, at: now };
+    if (what === "left") this.push({ ...of, what });
+    if (what === "said") this.push({ ...of, what, line });
+    if (what !== "died") return;
+    const killer = by && by !== player ? by : null;
+    this.push({ ...of, what, by: killer?.name ?? null, bySlot: killer?.slot, means: event.means || null });
+  }
+
+  /**
+   * Adds a line of the page itself.
+   *
+   * @param {string} line
+   * @param {number} now seconds
+   */
+  note(line, now) {
+    this.push({ what: "page", line, at: now });
+  }
+
+  /** @param {Entry} entry */
+  push(entry) {
+    this.entries.push(entry);
+    if (this.entries.length > KEPT) this.entries.shift();
+  }
+}

@@ -1,0 +1,78 @@
+/** Three feeds: who killed whom, what was said, and events of the game. */
+
+/** Seconds for which a line of each feed is shown. */
+const SHOWN = { kills: 7, chat: 14, toasts: 4 };
+
+/** Lines that each feed shows at a time. */
+const LINES = { kills: 5, chat: 6, toasts: 3 };
+
+/** Seconds for which anything is shown. */
+export const LONGEST = SHOWN.chat;
+
+/**
+ * A line of a feed.
+ *
+ * @typedef {object} Said
+ * @property {string} what kind of entry of the log it is
+ * @property {string} text
+ */
+
+/**
+ * The text of an entry of the log.
+ *
+ * @param {import("../store/log.js").Entry} entry
+ */
+function text({ what, name, by, means, line = "" }) {
+  switch (what) {
+    case "died":
+      if (!by) return `${name} died`;
+      return means ? `${by} ▸ ${name} (${means.replaceAll(/[_.-]/g, " ")})` : `${by} ▸ ${name}`;
+    case "left":
+      return `${name} left`;
+    case "said":
+      return `${name}: ${line}`;
+    case "game":
+      return line.replaceAll("_", " ");
+    default:
+      return line;
+  }
+}
+
+/**
+ * The latest lines of a feed, oldest first.
+ *
+ * @param {keyof typeof SHOWN} feed
+ * @param {string[]} belongs the kinds of entries that belong to the feed
+ */
+function latest(feed, belongs) {
+  /**
+   * @param {import("../store/store.js").Store} store
+   * @param {number} now seconds
+   * @returns {Said[]}
+   */
+  return ({ log }, now) => {
+    const lines = log.entries.filter(({ what, at }) => belongs.includes(what) && at > now - SHOWN[feed]);
+    return lines.slice(-LINES[feed]).map((entry) => ({ what: entry.what, text: text(entry) }));
+  };
+}
+
+/** Who killed whom, and who left. */
+export const kills = latest("kills", ["died", "left"]);
+
+const said = latest("chat", ["said", "announced", "page"]);
+
+/**
+ * What players, the server and the page itself say. While the page joins again, the reason of that
+ * is told in the middle, and not a second time by the server's last words.
+ *
+ * @param {import("../store/store.js").Store} store
+ * @param {number} now seconds
+ * @returns {Said[]}
+ */
+export function chat(store, now) {
+  const lines = said(store, now);
+  return store.line.state === "rejoining" ? lines.filter(({ what }) => what !== "announced") : lines;
+}
+
+/** Events of the game. */
+export const toasts = latest("toasts", ["game"]);

@@ -1,0 +1,150 @@
+//! The page's own shots: drawn and heard in the frame after the click, where the server has them, and
+//! only once.
+
+use serde_json::Value;
+
+use crate::chromium::{Chromium, alone, installed};
+use crate::plays::page;
+use crate::{ends, options, page_of, serve};
+
+/// Number of shots. With so few, the 99th percentile is the slowest of them.
+const SHOTS: usize = 60;
+
+/// Shoots `SHOTS` times, at moments that have nothing to do with frames or ticks. Notes for each shot how
+/// many frames were drawn from the click on until one showed it, and the milliseconds until that frame
+/// was drawn; and each shot that is shown at any time.
+const SHOOT: &str = "
+    (async () => {
+        const { play, layers } = arena;
+        const sleep = (time) => new Promise((next) => setTimeout(next, time));
+        const found = { shots: [], shown: [], sounds: 0 };
+        const [draw, seen, sound] = [arena.frame.bind(arena), layers.effects.seen, play.sound.play.bind(play.sound)];
+        let clicked = null;
+        layers.effects.seen = (effect) => {
+            if (effect.what === 'ray' && effect.player === play.slot) found.shown.push({ tick: effect.tick, to: effect.to });
+            seen(effect);
+        };
+        play.sound.play = (name, at) => {
+            if (name === 'ray') found.sounds++;
+            sound(name, at);
+        };
+        arena.frame = (at, passed) => {
+            const before = found.shown.length;
+            const sounds = found.sounds;
+            draw(at, passed);
+            if (!clicked) return;
+            clicked.frames++;
+            if (found.shown.length === before) return;
+            found.shots.push({ frames: clicked.frames, late: performance.now() - clicked.at,
+                heard: found.sounds > sounds });
+            clicked = null;
+        };
+        for (let shot = 0; shot < COUNT; shot++) {
+            play.keys.yaw += 0.37;
+            while (play.player.engine.sentTick + 1 < play.trigger.loadedAt) await sleep(5);
+            await sleep(Math.random() * 30);
+            clicked = { at: performance.now(), frames: 0 };
+            play.keys.fire(true);
+            await sleep(Math.random() * 4);
+            play.keys.fire(false);
+            while (clicked) await sleep(3);
+        }
+        await sleep(1500);
+        return { ...found, open: layers.effects.predicted.length };
+    })()";
+
+#[test]
+fn a_shot_is_drawn_and_heard_in_the_frame_after_the_click() {
+    let Some(program) = installed() else { return };
+    let _machine = alone();
+    let running = serve(&options());
+    let mut browser = Chromium::start(&program, "shots", (640, 480));
+    browser.open(&format!("{}?play=Ann", page_of(&running)), "");
+    browser.wait_for(
+        "globalThis.arena?.play?.player.isThere && arena.play.player.weapons && arena.matrix",
+    );
+    let found = browser.evaluate(&SHOOT.replace("COUNT", &SHOTS.to_string()));
+    let list = |name: &str| found[name].as_array().unwrap().clone();
+    let number = |one: &Value, name: &str| one[name].as_f64().unwrap();
+    let mut late: Vec<f64> = list("shots").iter().map(|shot| number(shot, "late")).collect();
+    late.sort_by(f64::total_cmp);
+    println!(
+        "{SHOTS} shots: {:.1} ms at the median, {:.1} at most",
+        late[SHOTS / 2],
+        late[SHOTS - 1]
+    );
+    for shot in list("shots") {
+        assert_eq!(shot["frames"], 1, "a later frame showed it: {shot}");
+        assert_eq!(shot["heard"], true, "{shot}");
+    }
+    // Each shot is shown once, and the server confirms all of them.
+    assert_eq!((list("shown").len(), &found["open"]), (SHOTS, &Value::from(0)));
+    let told: Vec<Value> = serde_json::from_str(&page(&running, "/effects/0")).unwrap();
+    let rays: Vec<&Value> = told.iter().filter(|effect| effect["what"] == "ray").collect();
+    assert_eq!(rays.len(), SHOTS);
+    // The beam ends where the server's ray does, in the same tick.
+    let near = |(shown, ray): &(&Value, &&Value)| {
+        let apart = (0..3).map(|axis| {
+            (shown["to"][axis].as_f64().unwrap() - ray["to"][axis].as_f64().unwrap()).powi(2)
+        });
+        shown["tick"] == ray["tick"] && apart.sum::<f64>().sqrt() < 4.0
+    };
+    let shown = list("shown");
+    let equal = shown.iter().zip(&rays).filter(near).count();
+    println!("{equal} end within 4 units of the server's, in its tick");
+    assert!(equal * 10 >= SHOTS * 9, "only {equal} of {SHOTS} beams are the server's");
+    let complaints = browser.complaints();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    ends(running);
+}
+
+/// Counts launches: those that are shown, and those that are heard.
+const LAUNCH: &str = "
+    (async () => {
+        const { play, layers } = arena;
+        const sleep = (time) => new Promise((next) => setTimeout(next, time));
+        const found = { shown: 0, heard: 0, frames: [] };
+        const [draw, seen, sound] = [arena.frame.bind(arena), layers.effects.seen, play.sound.play.bind(play.sound)];
+        let frames = null;
+        layers.effects.seen = (effect) => {
+            if (effect.what === 'fired' && effect.weapon === 'rocket') found.shown++;
+            seen(effect);
+        };
+        play.sound.play = (name, at) => {
+            if (name === 'launch') found.heard++;
+            sound(name, at);
+        };
+        arena.frame = (at, passed) => {
+            const before = found.shown;
+            draw(at, passed);
+            if (frames === null) return;
+            frames++;
+            if (found.shown === before) return;
+            found.frames.push(frames);
+            frames = null;
+        };
+        Object.assign(play.keys, { weapon: 1, pitch: 1.2 });
+        for (let shot = 0; shot < 5; shot++) {
+            while (play.player.engine.sentTick + 1 < play.trigger.loadedAt) await sleep(5);
+            frames = 0;
+            play.keys.fire(true);
+            play.keys.fire(false);
+            while (frames !== null) await sleep(3);
+        }
+        await sleep(1500);
+        return found;
+    })()";
+
+#[test]
+fn a_rocket_is_heard_once_and_at_once() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let mut browser = Chromium::start(&program, "rockets", (480, 320));
+    browser.open(&format!("{}?play=Ann", page_of(&running)), "");
+    browser.wait_for(
+        "globalThis.arena?.play?.player.isThere && arena.play.player.weapons && arena.matrix",
+    );
+    let found = browser.evaluate(LAUNCH);
+    assert_eq!(found, serde_json::json!({ "shown": 5, "heard": 5, "frames": [1, 1, 1, 1, 1] }));
+    ends(running);
+}
