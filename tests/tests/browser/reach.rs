@@ -217,7 +217,8 @@ fn a_browser_without_scripts_and_a_link_elsewhere_say_what_the_page_is() {
     assert!(said.starts_with("This page plays a match, and needs JavaScript"), "{said}");
     assert!(!said.contains("Connecting"), "{said}");
     for name in ["name=description", "property='og:title'", "property='og:description'"] {
-        let content = browser.evaluate(&format!("document.querySelector(\"meta[{name}]\").content"));
+        let content =
+            browser.evaluate(&format!("document.querySelector(\"meta[{name}]\").content"));
         assert!(content.as_str().is_some_and(|text| text.len() > 4), "{name}: {content}");
     }
     ends(running);

@@ -178,10 +178,8 @@ mod tests {
     #[test]
     fn a_recording_is_listed_with_its_map_its_length_and_its_date() {
         let folder = Folder::new("replays-summary");
-        let whole = fs::read(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../tests/recordings/arena.obsr"
-        ));
+        let whole =
+            fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/recordings/arena.obsr"));
         let whole = whole.unwrap();
         fs::write(folder.0.join("whole.obsr"), &whole).unwrap();
         fs::write(folder.0.join("cut.obsr"), &whole[..whole.len() - 1]).unwrap();
@@ -192,7 +190,9 @@ mod tests {
         assert_eq!((cut.map.as_deref(), cut.seconds), (Some("arena"), None));
         assert_eq!((other.map, other.seconds), (None, None));
         let age = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-        assert!([whole.changed, other.changed].iter().all(|at| at.is_some_and(|at| age - at < 600)));
+        assert!(
+            [whole.changed, other.changed].iter().all(|at| at.is_some_and(|at| age - at < 600))
+        );
     }
 
     /// Case: 510 requests for a pipe blocked every worker, and links were served.
