@@ -6,6 +6,9 @@
 /** Maximum number of marks of directions that are shown at once. */
 const MARKS = 6;
 
+/** Whether the visitor wants less motion: then marks only fade. */
+const STILL = globalThis.matchMedia?.("(prefers-reduced-motion: reduce)") ?? { matches: false };
+
 /** The marks around the crosshair. */
 export class Feedback {
   /** @param {HTMLElement} panel of the player */
@@ -21,7 +24,7 @@ export class Feedback {
   landed(isLast) {
     this.counts.landed++;
     this.mark.classList.toggle("last", isLast);
-    this.mark.animate([{ opacity: 1, scale: 1.35 }, { opacity: 0, scale: 1 }], isLast ? 420 : 240);
+    this.mark.animate(STILL.matches ? [{ opacity: 1 }, { opacity: 0 }] : [{ opacity: 1, scale: 1.35 }, { opacity: 0, scale: 1 }], isLast ? 420 : 240);
   }
 
   /**

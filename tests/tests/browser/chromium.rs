@@ -236,6 +236,17 @@ impl Chromium {
         self.call("Emulation.setSafeAreaInsetsOverride", &json!({ "insets": insets }));
     }
 
+    /// Sets a preference of the visitor, as a feature of media queries.
+    pub(crate) fn prefer(&mut self, feature: &str, value: &str) {
+        let features = json!({ "features": [{ "name": feature, "value": value }] });
+        self.call("Emulation.setEmulatedMedia", &features);
+    }
+
+    /// Runs no scripts of pages from now on.
+    pub(crate) fn without_scripts(&mut self) {
+        self.call("Emulation.setScriptExecutionDisabled", &json!({ "value": true }));
+    }
+
     /// Saves a picture of the page in the folder that `ARENA_PICTURES` names, if it is set.
     pub(crate) fn keep_picture(&mut self, name: &str) {
         let Some(folder) = std::env::var_os("ARENA_PICTURES") else { return };

@@ -84,23 +84,19 @@ fn a_dropped_file_ends_nothing_unless_it_can_be_played_and_the_player_agrees() {
     ends(running);
 }
 
-/// The map of a recording comes from the server. If it cannot be fetched, nothing ends, either.
+/// The simulation and the map come from the server. If they cannot be fetched, nothing ends, either.
 #[test]
-fn a_recording_whose_map_does_not_come_ends_nothing() {
+fn a_file_ends_nothing_while_the_server_is_away() {
     let Some(program) = installed() else { return };
     let running = serve(&offers(recordings()));
-    let mut browser = Chromium::start(&program, "mapless", (960, 600));
+    let mut browser = Chromium::start(&program, "away", (960, 600));
     browser.open(&format!("{}?play=Ann", page_of(&running)), "");
     browser.wait_for("globalThis.arena?.play?.player.isThere");
     browser.evaluate(DROP);
-    // The first question loads the simulation, which the browser keeps.
-    browser.evaluate(&format!("drop('{RECORDING}')"));
-    browser.wait_for(&format!("({SAID}).includes('Leave the match')"));
-    browser.key("Escape", 27, "");
     ends(running);
     browser.evaluate(&format!("drop('{RECORDING}')"));
     browser.wait_for(&format!("({SAID}).includes('{RECORDING} cannot be opened')"));
-    browser.wait_for(&format!("({SAID}).includes('The server does not answer')"));
+    browser.wait_for(&format!("({SAID}).includes('cannot be loaded')"));
     assert_eq!(browser.evaluate("arena.play !== null && arena.replay === null"), true);
 }
 

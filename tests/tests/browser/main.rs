@@ -19,6 +19,7 @@ mod lines;
 mod marksman;
 mod opening;
 mod plays;
+mod reach;
 mod replays;
 mod rewinds;
 mod rotation;
