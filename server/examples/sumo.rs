@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use obsp_game::{Event, Game, Means, PerEntity, Respawn, Vitals, VolumeId, WorldMut};
+use obsp_game::{Event, Game, PerEntity, Respawn, Vitals, VolumeId, WorldMut};
 use obsp_sim::{Buttons, Command, EntityId};
 use serde::{Deserialize, Serialize};
 
@@ -99,7 +99,7 @@ impl Game for Sumo {
         wrestler.out = true;
         // The player waits outside of the world until `respawn` lets them in.
         if world.take_out(entity).is_ok() {
-            world.emit(Event::Died { player: entity, by: entity, means: Means::new("pit") });
+            world.emit(Event::Died { player: entity, by: entity, means: "pit" });
         }
     }
 

@@ -1,6 +1,5 @@
 //! The means by which a player died.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use bincode::de::Decoder;
@@ -21,7 +20,7 @@ pub const MAX_MEANS: usize = 32;
 /// assert_eq!(Means::default(), Means::new(""));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Encode)]
-pub struct Means(Cow<'static, str>);
+pub struct Means(String);
 
 /// Whether a name may have this byte, as in names of a schema.
 fn is_allowed(byte: u8) -> bool {
@@ -31,12 +30,9 @@ fn is_allowed(byte: u8) -> bool {
 impl Means {
     /// The means of this name, without the characters that it must not have (it may have letters
     /// and digits of ASCII, `_`, `-` and `.`), cut to [`MAX_MEANS`].
-    pub fn new(name: &'static str) -> Self {
-        if name.len() <= MAX_MEANS && name.bytes().all(is_allowed) {
-            return Self(Cow::Borrowed(name));
-        }
+    pub fn new(name: &str) -> Self {
         let allowed = name.bytes().filter(|&byte| is_allowed(byte)).take(MAX_MEANS);
-        Self(Cow::Owned(allowed.map(char::from).collect()))
+        Self(allowed.map(char::from).collect())
     }
 
     /// The name.
@@ -57,7 +53,7 @@ impl<Context> Decode<Context> for Means {
         if name.len() > MAX_MEANS || !name.bytes().all(is_allowed) {
             return Err(DecodeError::Other("the name of a means of death is not valid"));
         }
-        Ok(Self(name.into()))
+        Ok(Self(name))
     }
 }
 

@@ -1,5 +1,4 @@
 use glam::DVec3;
-use obsp_proto::control::Means;
 use obsp_proto::schema::GameEvent;
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
@@ -76,10 +75,11 @@ pub enum Event {
         player: EntityId,
         /// The attacker; may be the player.
         by: EntityId,
-        /// The means by which the player died. A saved match does not keep it: a death of the
-        /// tick in which the match was saved has none once it is loaded.
+        /// The name of the means by which the player died, as `rocket`; empty if it has none. A
+        /// saved match does not keep it: a death of the tick in which the match was saved has
+        /// none once it is loaded.
         #[serde(skip)]
-        means: Means,
+        means: &'static str,
     },
     /// A cargo box touched the ground and was replaced by a repair pad.
     Deployed {

@@ -35,7 +35,7 @@ pub use game_file::{
     Blast, GAME_FILE, GameFile, GameFileError, MAX_GAME_FILE, PlayerParameters, Ray, Thrown,
     Weapon, WeaponKey, WeaponKind, Weapons,
 };
-pub use obsp_proto::control::{Means, Vitals};
+pub use obsp_proto::control::Vitals;
 pub use obsp_proto::schema::{EventError, Field, GameEvent, MatchValues, Schema, SchemaError};
 pub use per_entity::PerEntity;
 pub use replicated::{Replicated, Subject, Values};

@@ -8,7 +8,7 @@ use glam::{DQuat, DVec3};
 use obsp::Spaces;
 use obsp::entity_check::EntityFault;
 use obsp_game::arena::Arena;
-use obsp_game::{AnyGame, Event, GameFile, Match, Means, RunningMatch, Vitals};
+use obsp_game::{AnyGame, Event, GameFile, Match, RunningMatch, Vitals};
 use obsp_sim::audit::Audit;
 use obsp_sim::{Buttons, Command, Config, EntityId, Kind, PlayerKind};
 
@@ -170,7 +170,7 @@ fn models_and_classes_fit_the_game() {
 }
 
 fn died_of(means: &'static str, player: EntityId, by: EntityId) -> Event {
-    Event::Died { player, by, means: Means::new(means) }
+    Event::Died { player, by, means }
 }
 
 /// The file sets health, damage, the respawn time and the weapon of a key.

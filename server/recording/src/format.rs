@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use bincode::config::{Configuration, Limit, LittleEndian, Varint};
 use bincode::{Decode, Encode};
 use obsp_game::{GameFile, RunningMatch};
-use obsp_proto::control::{Means, RoundPhase};
+use obsp_proto::control::RoundPhase;
 use obsp_sim::{Buttons, Command, Config, EntityId, MAX_ENTITIES, PlayerKind};
 
 /// The first bytes of every recording.
@@ -157,8 +157,8 @@ pub enum Said {
 
 impl Said {
     /// The note that `by` killed `player`.
-    pub fn died(player: EntityId, by: EntityId, means: &Means) -> Self {
-        match means.as_str() {
+    pub fn died(player: EntityId, by: EntityId, means: &str) -> Self {
+        match means {
             "" => Self::Died(player.slot, by.slot),
             means => Self::DiedOf(player.slot, by.slot, means.to_owned()),
         }

@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
 use obsp_game::{Event, RunningMatch};
-use obsp_proto::control::{ChatLine, MatchEvent};
+use obsp_proto::control::{ChatLine, MatchEvent, Means};
 use obsp_proto::{Tick, Time};
 use obsp_sim::{Command, Counters, EntityId};
 use tokio::sync::{broadcast, watch};
@@ -223,7 +223,7 @@ impl Match {
     fn news(&mut self, tick: Tick) -> Vec<News> {
         let public = |event: &Event| match event {
             Event::Died { player, by, means } => {
-                Some(MatchEvent::Died { player: *player, by: *by, means: means.clone() })
+                Some(MatchEvent::Died { player: *player, by: *by, means: Means::new(means) })
             }
             Event::Announced { line } => {
                 ChatLine::shortened(line).map(|line| MatchEvent::Announced { line })

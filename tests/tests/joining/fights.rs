@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use obsp_client::Credentials;
 use obsp_client::quic::{Client, ClientEvent};
-use obsp_game::{Event, Game, Means, Vitals, WorldMut};
+use obsp_game::{Event, Game, Vitals, WorldMut};
 use obsp_proto::control::{ClientHello, ClientMessage, MapHash, MatchEvent, encode_client_message};
 use obsp_sim::{Buttons, Command, EntityId};
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ impl Game for Duel {
             if other.health == 0 {
                 other.health = 100;
                 kills += 1;
-                world.emit(Event::Died { player: other.id, by: player, means: Means::new("duel") });
+                world.emit(Event::Died { player: other.id, by: player, means: "duel" });
             }
         }
         let own = state.iter_mut().find(|duellist| duellist.id == player);

@@ -1,5 +1,4 @@
 use glam::DVec3;
-use obsp_proto::control::Means;
 use obsp_sim::{EntityId, EntityState, Kind, PlayerKind};
 
 use super::ArenaState;
@@ -14,7 +13,7 @@ pub(super) fn explode(state: &mut ArenaState, world: &mut WorldMut<'_>, missile:
     let entity = world.entity(missile);
     let explosion = entity.and_then(|entity| {
         let weapon = weapon_of(world, &entity)?;
-        Some((entity.position, weapon.thrown()?.blast, Means::new(weapon.kind.name())))
+        Some((entity.position, weapon.thrown()?.blast, weapon.kind.name()))
     });
     // A missile that fell out of the map is removed without an explosion.
     let _ = world.remove(missile);
@@ -36,7 +35,7 @@ pub(super) fn explode(state: &mut ArenaState, world: &mut WorldMut<'_>, missile:
             // The call cannot fail, because the entity was found in the world.
             let _ = world.add_velocity(id, direction * speed);
         }
-        let (means, damage) = (means.clone(), (damage * share) as i16);
+        let damage = (damage * share) as i16;
         hurt(state, world, Hit { player: id, by: shot.owner, means, damage });
     }
 }

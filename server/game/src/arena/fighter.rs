@@ -1,4 +1,3 @@
-use obsp_proto::control::Means;
 use obsp_sim::EntityId;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +45,7 @@ pub(super) struct Hit {
     /// The attacker, who scores if the player dies.
     pub(super) by: EntityId,
     /// The kind of the attacker's weapon.
-    pub(super) means: Means,
+    pub(super) means: &'static str,
     pub(super) damage: i16,
 }
 

@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
 use glam::DVec3;
-use obsp_proto::control::Means;
 use obsp_sim::{Buttons, Command, EntityId, Kind, MissileMotion, Posture};
 use serde::{Deserialize, Serialize};
 
@@ -124,8 +123,7 @@ fn ray(state: &mut ArenaState, world: &mut WorldMut<'_>, aim: &Aim, weapon: &Ray
         // The call cannot fail, because the ray has hit the target in the world.
         let _ = world.add_velocity(target, direction * (weapon.impulse * inverse_mass));
     }
-    let means = Means::new("ray");
-    hurt(state, world, Hit { player: target, by: player, means, damage: weapon.damage });
+    hurt(state, world, Hit { player: target, by: player, means: "ray", damage: weapon.damage });
 }
 
 /// Spawns a missile in front of the player, if there is room for it and nothing is between the two.

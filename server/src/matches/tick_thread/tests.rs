@@ -3,7 +3,6 @@
 use std::num::NonZeroU16;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use obsp_game::Means;
 use obsp_proto::commands::{CommandBatch, CommandDatagram};
 use obsp_sim::AddPlayerError;
 use tokio::sync::oneshot;
@@ -208,7 +207,7 @@ fn a_player_who_leaves_in_a_fight_is_in_it_until_it_is_over() {
     assert_eq!(seats.commands(Tick(70), Time::ZERO)[0].1.buttons, obsp_sim::Buttons::PROTECTED);
     // Death ends a fight, and so does the other player's leaving.
     seats.note_fights(&hurt(&victim, &hunter), Tick(80));
-    let died = [Event::Died { player: victim.player, by: hunter.player, means: Means::new("ray") }];
+    let died = [Event::Died { player: victim.player, by: hunter.player, means: "ray" }];
     seats.note_fights(&died, Tick(81));
     assert_eq!(victim.fight_left(Tick(81)), 0);
     seats.note_fights(&hurt(&victim, &hunter), Tick(90));
