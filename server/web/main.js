@@ -401,7 +401,7 @@ class Page {
     if (eye) this.play.away = view.away;
     const hidden = eye && this.play.hidden;
     const seen = hidden === null || hidden === undefined ? this.shown : this.shown.filter(({ slot }) => slot !== hidden);
-    const picture = this.scene ? this.layers.compose(this.scene, seen, this.followed, now, this.replay?.marked()) : this.nothing;
+    const picture = this.scene ? this.layers.compose(this.scene, seen, this.followed, now, this.replay?.marked(), { sight: this.camera.sight, holder: this.holder(eye) }) : this.nothing;
     this.renderer.draw(picture, view);
     const named = this.play ? this.play.named(seen, this.camera.sight, now) : seen;
     this.labels.draw(named, this.roster, view.matrix, {
@@ -413,6 +413,13 @@ class Page {
     const script = performance.now() - begin;
     this.frames.script += script;
     this.frames.worst = Math.max(this.frames.worst, script);
+  }
+
+  /** Who holds a weapon before the camera: the page's own player in the first person. */
+  holder(eye) {
+    const { play } = this;
+    if (!eye || eye.behind > 0 || play.hidden === null || !play.player.isThere) return null;
+    return { slot: play.slot, weapon: play.keys.weapon, walked: play.walked, eye: eye.eye, ahead: eye.ahead };
   }
 
   showLegend() {
