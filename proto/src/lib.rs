@@ -13,6 +13,7 @@
 //! * [`download`]: how a client gets the map and the game's data.
 //! * `token` (a feature, on by default): connect tokens, which a backend seals for clients.
 
+mod address_order;
 pub mod bits;
 pub mod client;
 pub mod commands;
@@ -31,6 +32,7 @@ mod time;
 #[cfg(feature = "token")]
 pub mod token;
 
+pub use address_order::in_turn;
 pub use constants::{ALPN, HANDSHAKE_TIMEOUT, IDLE_TIMEOUT, PROTOCOL_VERSION, SLOT_BITS};
 pub use error::{DatagramError, ProtocolError};
 pub use fingerprint::{Fingerprint, FingerprintSyntax};

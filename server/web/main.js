@@ -191,6 +191,7 @@ class Page {
   join(name) {
     this.change("play");
     this.view.followed = null;
+    this.store.refused = "";
     this.joining.blur();
     this.panels.play(true);
     this.current = new Playing(name, this, {

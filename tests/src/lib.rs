@@ -4,10 +4,11 @@
 //! [`laws`] has the formulas by which bodies must move. [`harness`] is for the integration tests in
 //! `tests/tests/`: seeded randomness, maps, server processes and a crowd of players. [`badline`] is
 //! a faulty UDP proxy, and [`scene`] plays what shows the cost of one part of the simulation.
-//! `badline` and `scene` are also programs.
+//! `badline` and `scene` are also programs. [`raw_quic`] is a QUIC client that sends any frame.
 
 pub mod badline;
 pub mod harness;
 pub mod laws;
 pub mod oracle;
+pub mod raw_quic;
 pub mod scene;

@@ -10,6 +10,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use obsp_proto::in_turn;
 use thiserror::Error;
 
 /// Time between two attempts (RFC 8305, section 5). The next one starts at once if one fails.
@@ -104,25 +105,6 @@ impl Reached {
     }
 }
 
-/// Each address once, with the families in turn (RFC 8305, section 4). If one family leads nowhere,
-/// the second attempt takes the other family. The first address, which the system prefers, stays
-/// the first.
-fn in_turn(found: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
-    let mut left: Vec<SocketAddr> = Vec::new();
-    for address in found {
-        if !left.contains(&address) {
-            left.push(address);
-        }
-    }
-    let mut ordered: Vec<SocketAddr> = Vec::new();
-    while !left.is_empty() {
-        let last = ordered.last().map(SocketAddr::is_ipv4);
-        let other = left.iter().position(|address| last != Some(address.is_ipv4()));
-        ordered.push(left.remove(other.unwrap_or(0)));
-    }
-    ordered
-}
-
 /// The addresses by which this machine reaches a server that listens at `address`.
 fn reachable(address: SocketAddr) -> Vec<SocketAddr> {
     let (v4, v6) = (IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST));
@@ -174,19 +156,6 @@ mod tests {
         assert_eq!(failed.0.iter().map(|(address, _)| *address).collect::<Vec<_>>(), gone);
         let text = failed.to_string();
         assert!(gone.iter().all(|address| text.contains(&address.to_string())), "{text}");
-    }
-
-    #[test]
-    fn the_families_take_turns() {
-        let all = |text: &str| {
-            text.split(' ').map(|text| text.parse().unwrap()).collect::<Vec<SocketAddr>>()
-        };
-        for (found, expected) in [
-            ("[::1]:1 [::2]:1 [::3]:1 1.1.1.1:1", "[::1]:1 1.1.1.1:1 [::2]:1 [::3]:1"),
-            ("1.1.1.1:1 2.2.2.2:1 [::1]:1 [::1]:1", "1.1.1.1:1 [::1]:1 2.2.2.2:1"),
-        ] {
-            assert_eq!(in_turn(all(found).into_iter()), all(expected), "{found}");
-        }
     }
 
     #[test]

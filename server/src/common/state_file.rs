@@ -47,14 +47,16 @@ pub(crate) fn is_cut(content: &[u8]) -> bool {
 /// The system's error. The file then has its old content, unless the error says that the old
 /// content could not be put back.
 pub(crate) fn write(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<()> {
-    write_by(path, bytes, readers, |from, to| fs::rename(from, to))
+    write_by(path, bytes, readers, |from, to| fs::rename(from, to), sync_folder)
 }
 
+/// Like [`write`], with the functions that put the new file in place and sync its folder.
 fn write_by(
     path: &Path,
     bytes: &[u8],
     readers: Readers,
     rename: impl Fn(&Path, &Path) -> io::Result<()>,
+    sync_folder: impl Fn(&Path) -> io::Result<()>,
 ) -> io::Result<()> {
     let target = behind_links(path)?;
     let old = match fs::symlink_metadata(&target) {
@@ -205,9 +207,13 @@ fn sync_folder(target: &Path) -> io::Result<()> {
         return Ok(());
     }
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()) {
-        // The file is in place already, so these errors do not matter: the folder may not be read,
-        // or its file system cannot sync it.
+    without_need(File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all()))
+}
+
+/// The outcome of a sync of a folder, without the errors that mean no harm. The file is already in
+/// place, and is not lost only because the folder may not be read or the file system cannot do this.
+fn without_need(synced: io::Result<()>) -> io::Result<()> {
+    match synced {
         Err(error)
             if matches!(
                 error.kind(),

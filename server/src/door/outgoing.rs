@@ -14,6 +14,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use metrics::Counter;
 use tokio::sync::MutexGuard as Turn;
 use tokio::time::{Instant, sleep};
 
@@ -38,9 +39,36 @@ const REQUESTS: Rate = Rate { per_second: 40.0, burst: 400.0 };
 /// Addresses that are remembered, some 250 bytes each.
 const REMEMBERED: usize = 8192;
 
+/// The purpose for which bytes leave the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Pages and their files, over TCP.
+    Pages,
+    /// Maps and data of games, over QUIC.
+    Downloads,
+    /// Answers to server browsers.
+    Queries,
+}
+
+impl Purpose {
+    /// Every purpose, in the order of its number (`purpose as usize`).
+    pub(crate) const ALL: [Self; 3] = [Self::Pages, Self::Downloads, Self::Queries];
+
+    /// The name by which metrics name the purpose.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Pages => "pages",
+            Self::Downloads => "downloads",
+            Self::Queries => "queries",
+        }
+    }
+}
+
 /// The budgets of a server.
 pub(crate) struct Outgoing {
     shares: Shares,
+    /// Counts all bytes that are charged, by their purpose.
+    sent: [Counter; Purpose::ALL.len()],
     all: Rate,
     each: Rate,
     table: Mutex<Table>,
@@ -71,11 +99,17 @@ pub(crate) struct Payer {
     account: Arc<Account>,
     /// Whether only the shared budget applies to the address.
     is_exempt: bool,
+    purpose: Purpose,
 }
 
 impl Outgoing {
-    /// Unused budgets. `shares` tells which addresses have no budget of their own.
-    pub(crate) fn new(options: &OutgoingOptions, shares: Shares) -> Arc<Self> {
+    /// Unused budgets. `shares` tells which addresses have no budget of their own. `sent` counts
+    /// all bytes, by their purpose.
+    pub(crate) fn new(
+        options: &OutgoingOptions,
+        shares: Shares,
+        sent: [Counter; Purpose::ALL.len()],
+    ) -> Arc<Self> {
         let rate = |bytes: u32, seconds: f64| Rate {
             per_second: bytes.into(),
             burst: f64::from(bytes) * seconds,
@@ -83,7 +117,7 @@ impl Outgoing {
         let all = rate(options.outgoing_budget, BURST_OF_ALL);
         let each = rate(options.address_outgoing_budget, BURST_OF_ADDRESS);
         let table = Table { all: TokenBucket::full(now()), accounts: HashMap::new() };
-        Arc::new(Self { shares, all, each, table: Mutex::new(table) })
+        Arc::new(Self { shares, sent, all, each, table: Mutex::new(table) })
     }
 
     /// Whether this address has no budget of its own, because the operator exempts it.
@@ -91,14 +125,17 @@ impl Outgoing {
         self.shares.is_exempt(address)
     }
 
-    /// The budgets of an address.
-    pub(crate) fn payer(self: &Arc<Self>, address: IpAddr) -> Payer {
+    /// The budgets of an address, for bytes of this purpose.
+    pub(crate) fn payer(self: &Arc<Self>, address: IpAddr, purpose: Purpose) -> Payer {
         let is_exempt = self.is_exempt(address);
         let account = self.lock().account(self.each, address.into());
-        Payer { outgoing: Arc::clone(self), account, is_exempt }
+        Payer { outgoing: Arc::clone(self), account, is_exempt, purpose }
     }
 
-    fn charge(&self, bytes: f64) -> Duration {
+    /// Charges bytes to the shared budget, and counts them. Returns the wait until they may be sent.
+    fn charge(&self, bytes: usize, purpose: Purpose) -> Duration {
+        self.sent[purpose as usize].increment(bytes as u64);
+        let bytes = bytes as f64;
         let mut table = self.lock();
         let wait = table.all.wait(self.all, bytes, now());
         table.all.charge(self.all, bytes, now());
@@ -172,31 +209,29 @@ impl Meter {
 impl Payer {
     /// Waits until `bytes` may be sent, and charges them.
     pub(crate) async fn pay(&self, bytes: usize) {
-        let amount = bytes as f64;
-        let bytes = &self.account.bytes;
+        let meter = &self.account.bytes;
         let _turn = match self.is_exempt {
-            true => bytes.turn.lock().await,
-            false => bytes.spend(self.outgoing.each, amount).await,
+            true => meter.turn.lock().await,
+            false => meter.spend(self.outgoing.each, bytes as f64).await,
         };
-        pause(self.outgoing.charge(amount)).await;
+        pause(self.outgoing.charge(bytes, self.purpose)).await;
     }
 
     /// Charges `bytes` of a datagram, which cannot wait. Returns false, and charges nothing, if the
     /// address has used up its own budget. The shared budget is charged but does not hold the
     /// datagram back. Otherwise downloads would silence all short answers.
     pub(crate) fn pay_at_once(&self, bytes: usize) -> bool {
-        let amount = bytes as f64;
         let each = self.outgoing.each;
-        let may = self.is_exempt || self.account.bytes.lock().take(each, amount, now());
+        let may = self.is_exempt || self.account.bytes.lock().take(each, bytes as f64, now());
         if may {
-            self.outgoing.charge(amount);
+            self.outgoing.charge(bytes, self.purpose);
         }
         may
     }
 
     /// Charges `bytes` of an answer that must not wait, such as the answer to an operator's probe.
     pub(crate) fn note(&self, bytes: usize) {
-        self.outgoing.charge(bytes as f64);
+        self.outgoing.charge(bytes, self.purpose);
     }
 
     /// Whether the address has no budget of its own.
@@ -225,6 +260,8 @@ async fn pause(time: Duration) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use tokio::task::JoinSet;
 
     use super::*;
@@ -234,7 +271,7 @@ mod tests {
 
     fn budgets() -> Arc<Outgoing> {
         let shares = Shares::from(&AddressOptions::default());
-        Outgoing::new(&OutgoingOptions::default(), shares)
+        Outgoing::new(&OutgoingOptions::default(), shares, Purpose::ALL.map(|_| Counter::noop()))
     }
 
     /// Bytes that `connections` connections of an address are sent within `time`.
@@ -242,7 +279,7 @@ mod tests {
         let (begin, limit) = (Instant::now(), Duration::from_secs(time));
         let mut all = JoinSet::new();
         for _ in 0..connections {
-            let payer = budgets.payer(address.parse().unwrap());
+            let payer = budgets.payer(address.parse().unwrap(), Purpose::Pages);
             all.spawn(async move {
                 let mut bytes = 0;
                 loop {
@@ -323,40 +360,56 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn all_bytes_that_are_sent_are_counted_by_their_purpose() {
+        let counts: [Arc<AtomicU64>; Purpose::ALL.len()] = Default::default();
+        let sent = counts.clone().map(Counter::from_arc);
+        let shares = Shares::from(&AddressOptions::default());
+        let options =
+            OutgoingOptions { address_outgoing_budget: 1000, ..OutgoingOptions::default() };
+        let budgets = Outgoing::new(&options, shares, sent);
+        let payer = |purpose| budgets.payer("192.0.2.1".parse().unwrap(), purpose);
+        payer(Purpose::Pages).note(1);
+        payer(Purpose::Downloads).pay(20).await;
+        assert!(payer(Purpose::Queries).pay_at_once(300));
+        assert!(!payer(Purpose::Queries).pay_at_once(1_000_000), "this is beyond the budget");
+        assert_eq!(counts.map(|count| count.load(Ordering::Relaxed)), [1, 20, 300]);
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn requests_of_an_address_wait_and_others_do_not() {
         let budgets = budgets();
         let begin = Instant::now();
         for _ in 0..500 {
-            budgets.payer("192.0.2.1".parse().unwrap()).ask().await;
+            budgets.payer("192.0.2.1".parse().unwrap(), Purpose::Pages).ask().await;
         }
         let waited = begin.elapsed().as_secs_f64();
         assert!((waited - 100.0 / REQUESTS.per_second).abs() < 0.1, "{waited}");
-        budgets.payer("192.0.2.2".parse().unwrap()).ask().await;
+        budgets.payer("192.0.2.2".parse().unwrap(), Purpose::Pages).ask().await;
         assert_eq!(begin.elapsed().as_secs_f64(), waited);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_datagram_beyond_the_budget_of_its_address_is_not_sent() {
         let budgets = budgets();
-        let payer = budgets.payer("192.0.2.1".parse().unwrap());
+        let payer = budgets.payer("192.0.2.1".parse().unwrap(), Purpose::Pages);
         let whole = budgets.each.burst as usize;
         assert!(payer.pay_at_once(whole));
         assert!(!payer.pay_at_once(1));
         // Other addresses are answered, although the shared budget has a debt now.
-        assert!(budgets.payer("192.0.2.2".parse().unwrap()).pay_at_once(1400));
+        assert!(budgets.payer("192.0.2.2".parse().unwrap(), Purpose::Pages).pay_at_once(1400));
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_table_stays_bounded_and_remembers_those_who_are_connected() {
         let budgets = budgets();
-        let connected = budgets.payer("192.0.2.1".parse().unwrap());
+        let connected = budgets.payer("192.0.2.1".parse().unwrap(), Purpose::Pages);
         assert!(connected.pay_at_once(budgets.each.burst as usize));
         for n in 0..2 * REMEMBERED as u32 {
             let address = IpAddr::from((0x0a00_0000 + n).to_be_bytes());
-            budgets.payer(address).pay_at_once(1);
+            budgets.payer(address, Purpose::Pages).pay_at_once(1);
         }
         assert_eq!(budgets.lock().accounts.len(), REMEMBERED);
-        assert!(!budgets.payer("192.0.2.1".parse().unwrap()).pay_at_once(1));
+        assert!(!budgets.payer("192.0.2.1".parse().unwrap(), Purpose::Pages).pay_at_once(1));
         drop(connected);
     }
 }

@@ -34,6 +34,7 @@ use super::web;
 use crate::door::admission::Permit;
 use crate::door::clients;
 use crate::door::clients::{Registration, Removal};
+use crate::door::outgoing::Purpose;
 use crate::matches::MatchHandles;
 use crate::matches::happening::Person;
 use crate::matches::level::Events;
@@ -230,7 +231,7 @@ impl<'a, P: Path> PlayerConnection<'a, P> {
                     let streams = opened?;
                     downloads_left -= 1;
                     let address = connection.remote_address().ip();
-                    let payer = self.game.outgoing.payer(address);
+                    let payer = self.game.outgoing.payer(address, Purpose::Downloads);
                     let connection = connection.clone();
                     let (level, join) = (Arc::clone(&self.feed.level), self.join.clone());
                     let game = Arc::clone(self.game);

@@ -16,6 +16,7 @@ pub(crate) mod udp_port;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use obsp_proto::{ALPN, IDLE_TIMEOUT};
 use quinn::crypto::rustls::QuicServerConfig;
@@ -128,6 +129,8 @@ pub(crate) struct Sockets {
     pub(crate) queries: Queries,
     /// Proxies whose headers are believed.
     pub(crate) proxies: Vec<AddressPrefix>,
+    /// Counts datagrams of proxies that are dropped.
+    pub(crate) proxy_drops: Arc<AtomicU64>,
 }
 
 /// The QUIC endpoints of a server, one for each address at which it listens. A connection belongs
@@ -144,13 +147,13 @@ impl Endpoints {
         reset_key: &ResetKey,
         limits: Limits,
     ) -> Result<Self, StartError> {
-        let Sockets { sockets, queries, proxies } = sockets;
+        let Sockets { sockets, queries, proxies, proxy_drops } = sockets;
         let config = server_config(certificate, limits)?;
         let buffer = usize::from(limits.players) * SOCKET_TICKS * KERNEL_COST_OF_A_DATAGRAM;
         let open = |socket: UdpSocket| {
             let socket = Socket::from(socket);
             raise_buffers(&socket, buffer);
-            let socket = GameSocket::new(socket.into(), queries.clone(), &proxies)?;
+            let socket = GameSocket::new(socket.into(), queries.clone(), &proxies, &proxy_drops)?;
             let (own, config) = (reset_key.endpoint_config(), Some(config.clone()));
             let runtime = Arc::new(quinn::TokioRuntime);
             quinn::Endpoint::new_with_abstract_socket(own, config, Arc::new(socket), runtime)
@@ -256,7 +259,8 @@ mod tests {
         let _context = runtime.enter();
         let sockets = bind(&[(Ipv4Addr::LOCALHOST, 0).into()]).unwrap();
         let (queries, _asked) = Queries::queue();
-        let sockets = Sockets { sockets, queries, proxies: Vec::new() };
+        let sockets =
+            Sockets { sockets, queries, proxies: Vec::new(), proxy_drops: Arc::default() };
         let certificate = Certificate::self_signed(std::time::SystemTime::now()).unwrap();
         let limits = Limits::from(&Options::new("arena"));
         let reset_key = ResetKey::kept_in(None);

@@ -39,6 +39,12 @@ const ACKNOWLEDGEMENT: f64 = 64.0;
 /// so this limit covers them too.
 const STREAM_FRAMES: Rate = Rate { per_second: 10.0, burst: 256.0 };
 
+/// Frames by which a client may change its connection: its ids, its paths and its streams. Each makes
+/// the server answer, so the limit of packets does not cover them. A challenge from a forged
+/// address even sends its owner the answer. An honest client sends a dozen when it joins, and some
+/// more when its address changes.
+const CONTROL_FRAMES: Rate = Rate { per_second: 8.0, burst: 128.0 };
+
 /// Counts of everything that a client has sent so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
@@ -46,17 +52,26 @@ struct Sent {
     bytes: u64,
     datagrams: u64,
     stream_frames: u64,
+    control_frames: u64,
     /// Packets that the server has sent to the client.
     received: u64,
 }
 
 impl From<ConnectionStats> for Sent {
     fn from(stats: ConnectionStats) -> Self {
+        let frames = stats.frame_rx;
+        let of_ids = frames.new_connection_id + frames.retire_connection_id;
+        let of_streams = frames.reset_stream + frames.stop_sending;
+        let blocked = frames.data_blocked
+            + frames.stream_data_blocked
+            + frames.streams_blocked_bidi
+            + frames.streams_blocked_uni;
         Self {
             packets: stats.udp_rx.datagrams,
             bytes: stats.udp_rx.bytes,
-            datagrams: stats.frame_rx.datagram,
-            stream_frames: stats.frame_rx.stream,
+            datagrams: frames.datagram,
+            stream_frames: frames.stream,
+            control_frames: frames.path_challenge + of_ids + of_streams + blocked,
             received: stats.udp_tx.datagrams,
         }
     }
@@ -71,6 +86,7 @@ struct FloodMeter {
     bytes: TokenBucket,
     datagrams: TokenBucket,
     stream_frames: TokenBucket,
+    control_frames: TokenBucket,
 }
 
 impl FloodMeter {
@@ -84,6 +100,7 @@ impl FloodMeter {
             bytes: full,
             datagrams: full,
             stream_frames: full,
+            control_frames: full,
         }
     }
 
@@ -96,9 +113,11 @@ impl FloodMeter {
         let bytes = (since(sent.bytes, last.bytes) - answers * ACKNOWLEDGEMENT).max(0.0);
         let datagrams = since(sent.datagrams, last.datagrams);
         let stream_frames = since(sent.stream_frames, last.stream_frames);
+        let control_frames = since(sent.control_frames, last.control_frames);
         let is_within = [
             (Limit::Datagrams, self.datagrams.take(self.commands, datagrams, now)),
             (Limit::StreamFrames, self.stream_frames.take(STREAM_FRAMES, stream_frames, now)),
+            (Limit::ControlFrames, self.control_frames.take(CONTROL_FRAMES, control_frames, now)),
             (Limit::Packets, self.packets.take(PACKETS, packets, now)),
             (Limit::Bytes, self.bytes.take(BYTES, bytes, now)),
         ];
@@ -135,6 +154,7 @@ mod tests {
                 bytes: scaled(each_second.bytes),
                 datagrams: scaled(each_second.datagrams),
                 stream_frames: scaled(each_second.stream_frames),
+                control_frames: scaled(each_second.control_frames),
                 received: scaled(each_second.received),
             };
             meter.note(sent, begin + POLL_INTERVAL * look as u32)
@@ -143,13 +163,21 @@ mod tests {
 
     #[test]
     fn playing_and_downloading_stay_within_the_limits_and_a_flood_is_named() {
-        let player =
-            Sent { packets: 130, bytes: 13_000, datagrams: 60, stream_frames: 2, received: 70 };
+        let player = Sent {
+            packets: 130,
+            bytes: 13_000,
+            datagrams: 60,
+            stream_frames: 2,
+            control_frames: 2,
+            received: 70,
+        };
         assert_eq!(found(player), None);
         let download = Sent { packets: 4000, bytes: 200_000, received: 4000, ..player };
         assert_eq!(found(download), None);
         assert_eq!(found(Sent { datagrams: 300, ..player }), Some(Limit::Datagrams));
         assert_eq!(found(Sent { stream_frames: 50, ..player }), Some(Limit::StreamFrames));
+        let challenges = Sent { packets: 230, control_frames: 100, received: 170, ..player };
+        assert_eq!(found(challenges), Some(Limit::ControlFrames));
         assert_eq!(found(Sent { packets: 1000, ..player }), Some(Limit::Packets));
         assert_eq!(found(Sent { bytes: 100_000, ..player }), Some(Limit::Bytes));
     }

@@ -29,6 +29,7 @@ use crate::common::error::{RunError, StartError};
 use crate::common::stop::Stop;
 use crate::common::threads::Threads;
 use crate::common::token_bucket::{Rate, TokenBucket};
+use crate::door::outgoing::Purpose;
 use crate::matches::Matches;
 use crate::matches::match_handle::MatchHandle;
 use crate::network::{Asked, Queries, ReceiveBuffer, UdpPort};
@@ -188,7 +189,7 @@ impl Answering {
             }
             return;
         }
-        let payer = self.games.first().outgoing.payer(from.ip());
+        let payer = self.games.first().outgoing.payer(from.ip(), Purpose::Queries);
         let address = (!payer.is_exempt()).then(|| from.ip().into());
         // An address that has used up its share costs no more than this check.
         if !self.askers.may_ask(address, now) {

@@ -85,6 +85,7 @@ impl Setup {
             ..options.clone()
         };
         let sockets = Sockets::bind(&all)?;
+        let proxy_drops = Arc::clone(&sockets.udp.proxy_drops);
         let udp_inodes = sockets.udp.sockets.iter().filter_map(inode).collect();
         let Quic { endpoints, runtime, credentials, certificate, validity, https } =
             Quic::open(&all, sockets.udp, access.clock.now().wall)?;
@@ -106,9 +107,11 @@ impl Setup {
             self_signed: options.cert.is_none(),
             spans: exporter.as_ref().map(Exporter::spans).unwrap_or_default(),
             udp_inodes,
+            proxy_drops,
         })?);
         telemetry.certificate.shows(validity.map(|validity| validity.end));
         let IntroductionOptions { name, motd } = options.introduction.clone();
+        let sent = telemetry.registry.visitors.sent.clone();
         let (poster, webhook) = Poster::start(&options.webhook, name.as_ref(), &telemetry)?.unzip();
         let shared = Shared {
             access,
@@ -119,7 +122,7 @@ impl Setup {
             stop: Stop::new(),
             epoch: Instant::now(),
             admission: Admission::new(shares.clone()),
-            outgoing: Outgoing::new(&options.outgoing, shares.clone()),
+            outgoing: Outgoing::new(&options.outgoing, shares.clone(), sent),
             limits: network::Limits::from(&all),
             played: Arc::new(AtomicUsize::new(1 + others.len())),
         };
@@ -264,7 +267,8 @@ impl Sockets {
         let listens = listens.map_err(StartError::Endpoint)?;
         let query = QueryPorts::bind(&options.query, &listens, query)?;
         let proxies = options.addresses.proxy_from.clone();
-        let udp = network::Sockets { sockets, queries: query.queries(), proxies };
+        let proxy_drops = Arc::default();
+        let udp = network::Sockets { sockets, queries: query.queries(), proxies, proxy_drops };
         Ok(Self { udp, pages, admin, query })
     }
 }

@@ -1,5 +1,7 @@
 /** The frame rate, and notes about a picture that is simplified to keep up. */
 
+import { find } from "./find.js";
+
 /**
  * @param {{rate: number, script: number}} paint frames a second, and milliseconds of script for
  *   each frame
@@ -7,13 +9,13 @@
  * @param {boolean} software whether there is no graphics processor
  */
 export function showFrames({ rate, script }, share, software) {
-  const figure = document.querySelector("#frames");
+  const figure = find("#frames", HTMLElement);
   figure.textContent = rate.toFixed(0);
   const pixels = share < 1 ? `; ${Math.round(share * 100)} % of the pixels along each side are drawn to keep up` : "";
-  figure.parentElement.title = `The script takes ${script.toFixed(1)} ms of a frame${pixels}.`;
+  find("#figures div:has(> #frames)", HTMLElement).title = `The script takes ${script.toFixed(1)} ms of a frame${pixels}.`;
   const words = [];
   if (software) words.push("No graphics processor: only the map casts shadows. Switch hardware acceleration on in the browser's settings.");
   if (share < 1) words.push(`Drawn at ${Math.round(share * 100)} % sharpness to keep up.`);
-  const note = document.querySelector("#drawing");
+  const note = find("#drawing", HTMLElement);
   if (note.textContent !== words.join(" ")) note.textContent = words.join(" ");
 }

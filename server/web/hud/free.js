@@ -1,16 +1,29 @@
 /** The part of the screen that the panels leave free for the map. */
 
+import { find } from "./find.js";
+
 /** Smallest share of the screen that counts as free, whatever is open. */
 const LEAST = 0.45;
 
+/**
+ * The edge of a panel that is open.
+ *
+ * @param {string} selector
+ * @param {"left" | "right" | "top"} side
+ * @param {number} otherwise the edge if it is folded or hidden
+ */
 function edge(selector, side, otherwise) {
-  const panel = document.querySelector(selector);
+  const panel = find(selector, HTMLDetailsElement);
   return panel.open && panel.checkVisibility() ? panel.getBoundingClientRect()[side] : otherwise;
 }
 
-/** The upper edge of the panel at the bottom: the charts, or the timeline of a replay. */
+/**
+ * The upper edge of the panel at the bottom: the charts, or the timeline of a replay.
+ *
+ * @param {number} height of the screen
+ */
 function bottomEdge(height) {
-  const timeline = document.querySelector("#timeline");
+  const timeline = find("#timeline", HTMLElement);
   return timeline.hidden ? edge("#charts", "top", height) : timeline.getBoundingClientRect().top;
 }
 
@@ -22,7 +35,7 @@ export function freeOf(picture) {
   const { clientWidth: width, clientHeight: height } = picture;
   let [left, right] = [edge("#layers", "right", 0), edge("#score", "left", width)];
   if (right - left < width * LEAST) [left, right] = [0, width];
-  let [top, bottom] = [document.querySelector("header").getBoundingClientRect().bottom, bottomEdge(height)];
+  let [top, bottom] = [find("header", HTMLElement).getBoundingClientRect().bottom, bottomEdge(height)];
   if (bottom - top < height * LEAST) [top, bottom] = [0, height];
   return {
     x: (left + right) / width - 1,

@@ -1,15 +1,18 @@
 /** The legend of colours, and the height at which the onion is cut. */
 
 import { css } from "../draw/colours.js";
+import { find } from "./find.js";
 
 /** The lower part of the panel of layers. */
 export class Legend {
   /** @param {(height: number) => void} cutAt called when the viewer chooses another height */
   constructor(cutAt) {
-    this.list = document.querySelector("#legend");
-    this.line = document.querySelector("#height");
-    this.slider = this.line.querySelector("input");
-    this.figure = this.line.querySelector("output");
+    this.list = find("#legend", HTMLElement);
+    this.line = find("#height", HTMLElement);
+    this.slider = find("input", HTMLInputElement, this.line);
+    this.figure = find("output", HTMLOutputElement, this.line);
+    /** What is shown, as a text. */
+    this.state = "";
     this.slider.addEventListener("input", () => cutAt(Number(this.slider.value)));
   }
 
@@ -36,8 +39,9 @@ export class Legend {
       }),
     );
     this.line.hidden = !cuts || height === null || !bounds;
-    if (this.line.hidden) return;
-    Object.assign(this.slider, { min: Math.ceil(bounds.min[2] / 4) * 4, max: bounds.max[2], step: 4, value: height });
+    if (!cuts || height === null || !bounds) return;
+    const range = [Math.ceil(bounds.min[2] / 4) * 4, bounds.max[2], 4, height];
+    [this.slider.min, this.slider.max, this.slider.step, this.slider.value] = range.map(String);
     this.figure.textContent = `${height}`;
   }
 }

@@ -1,6 +1,7 @@
 /** The name of the match that is shown, and links to the server's other matches. */
 
 import { ofMatch } from "../link/match.js";
+import { find } from "./find.js";
 
 /**
  * @param {{href: string}} page the address of the page
@@ -14,20 +15,36 @@ export function addressOf(page, name) {
   return address.search;
 }
 
+/**
+ * A match in `/info`.
+ *
+ * @typedef {object} Match
+ * @property {string} name
+ * @property {string} map
+ * @property {?number} players null for a visitor who may not see the match
+ * @property {number} max_players
+ * @property {boolean} failed
+ */
+
 /** A button with the name of the match, and the list that it opens. */
 export class Matches {
   constructor() {
-    this.button = document.querySelector("#choose");
-    this.popover = document.querySelector("#matches");
-    this.list = this.popover.querySelector("ul");
-    this.popover.addEventListener("toggle", (event) => event.newState === "open" && this.renew());
+    this.button = find("#choose", HTMLElement);
+    this.name = find("span", HTMLElement, this.button);
+    this.popover = find("#matches", HTMLElement);
+    this.list = find("ul", HTMLElement, this.popover);
+    this.popover.addEventListener("toggle", () => this.popover.matches(":popover-open") && this.renew());
   }
 
-  /** Shows the matches that `/info` lists; nothing if the server has only one. */
+  /**
+   * Shows the matches that `/info` lists; nothing if the server has only one.
+   *
+   * @param {{match?: string, matches?: Match[]}} info
+   */
   show({ match, matches }) {
     if (!matches) return;
     this.button.hidden = matches.length < 2;
-    this.button.querySelector("span").textContent = match;
+    this.name.textContent = match ?? "";
     const lines = matches.map(({ name, map, players, max_players: most, failed }) => {
       const [line, link] = [document.createElement("li"), document.createElement("a")];
       link.href = addressOf(location, name);
@@ -39,14 +56,14 @@ export class Matches {
       return line;
     });
     // The link that has the focus keeps it.
-    const at = [...this.list.querySelectorAll("a")].indexOf(document.activeElement);
+    const at = [...this.list.querySelectorAll("a")].findIndex((link) => link === document.activeElement);
     this.list.replaceChildren(...lines);
     (this.list.querySelectorAll("a")[at] ?? null)?.focus();
   }
 
   /** Updates the numbers of players. */
   async renew() {
-    this.list.querySelector("[aria-current]")?.focus();
+    /** @type {?HTMLElement} */ (this.list.querySelector("[aria-current]"))?.focus();
     try {
       const answer = await fetch(ofMatch("/info"), { cache: "no-store" });
       if (answer.ok) this.show(await answer.json());

@@ -1,5 +1,6 @@
 /** Switches of layers and the choice of view, each with its key. */
 
+import { find } from "./find.js";
 import { isTyping } from "./typing.js";
 
 /** The layers, in the order of the panel. */
@@ -25,9 +26,10 @@ export const VIEWS = [
 
 const MEMORY = "arena layers";
 
+/** @returns {Record<string, boolean>} */
 function remembered() {
   try {
-    return JSON.parse(localStorage.getItem(MEMORY)) ?? {};
+    return JSON.parse(localStorage.getItem(MEMORY) ?? "{}");
   } catch {
     return {};
   }
@@ -44,10 +46,12 @@ export class Switches {
    */
   constructor(actions) {
     this.actions = actions;
+    /** @type {Map<string, HTMLInputElement>} the boxes of layers, by name */
     this.boxes = new Map();
+    /** @type {Map<string, HTMLButtonElement>} the buttons of views, by mode */
     this.views = new Map();
     const before = remembered();
-    const home = document.querySelector("#layers > div");
+    const home = find("#layers > div", HTMLElement);
     for (const { name, key, label, on } of LAYERS) {
       const line = document.createElement("label");
       const box = document.createElement("input");
@@ -61,7 +65,7 @@ export class Switches {
       box.addEventListener("change", () => this.note());
       this.boxes.set(name, box);
     }
-    const views = document.querySelector("#views");
+    const views = find("#views", HTMLElement);
     for (const { mode, key, label } of VIEWS) {
       const button = document.createElement("button");
       button.type = "button";
@@ -74,18 +78,32 @@ export class Switches {
     addEventListener("keydown", (event) => this.key(event));
   }
 
-  /** Whether a layer is on. */
+  /**
+   * Whether a layer is on.
+   *
+   * @param {string} name
+   */
   isOn(name) {
-    return this.boxes.get(name).checked;
+    return this.boxes.get(name)?.checked === true;
   }
 
-  /** Switches a layer. */
+  /**
+   * Switches a layer.
+   *
+   * @param {string} name
+   * @param {boolean} on
+   */
   set(name, on) {
-    this.boxes.get(name).checked = on;
+    const box = this.boxes.get(name);
+    if (box) box.checked = on;
     this.note();
   }
 
-  /** Shows which view is active. */
+  /**
+   * Shows which view is active.
+   *
+   * @param {string} mode
+   */
   showView(mode) {
     for (const [name, button] of this.views) button.setAttribute("aria-pressed", String(name === mode));
   }
@@ -100,6 +118,7 @@ export class Switches {
     this.actions.changed();
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     const key = event.key.toLowerCase();
@@ -109,6 +128,6 @@ export class Switches {
     else if (layer) this.set(layer.name, !this.isOn(layer.name));
     else if (key === "f" || key === "]") this.actions.next(1);
     else if (key === "[") this.actions.next(-1);
-    else if (key === "?") document.querySelector("#help").togglePopover?.();
+    else if (key === "?") find("#help", HTMLElement).togglePopover?.();
   }
 }

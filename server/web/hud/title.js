@@ -12,7 +12,7 @@ const NAMELESS = "Arena";
  * @param {Document} [page]
  */
 export function showTitle({ map, name, motd }, page = document) {
-  const heading = page.querySelector("h1");
+  const heading = /** @type {HTMLElement} */ (page.querySelector("h1"));
   heading.textContent = map;
   heading.title = [name, motd].filter(Boolean).join(": ");
   page.title = `${map} – ${name || NAMELESS}`;

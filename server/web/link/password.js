@@ -21,6 +21,7 @@ function kept() {
   }
 }
 
+/** @param {string} password */
 function keep(password) {
   try {
     if (password) sessionStorage.setItem(KEY, password);

@@ -3,14 +3,22 @@
  * causes. A page cannot know the cause, because browsers do not say why WebTransport failed.
  */
 
-/** The names of the families of addresses. */
+/**
+ * The names of the families of addresses.
+ *
+ * @type {Record<string, string>}
+ */
 const FAMILIES = { ipv4: "IPv4", ipv6: "IPv6" };
 
-const list = (parts) => (parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`);
+const list = (/** @type {string[]} */ parts) => (parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`);
 
-const day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
+const day = (/** @type {number} */ seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
 
-/** Whether a host is written as an address, and of which family. */
+/**
+ * Whether a host is written as an address, and of which family.
+ *
+ * @param {string} host
+ */
 function familyOf(host) {
   if (host.startsWith("[")) return "ipv6";
   return /^\d+(\.\d+){3}$/.test(host) ? "ipv4" : null;
@@ -19,7 +27,8 @@ function familyOf(host) {
 /**
  * Describes a session of WebTransport that was not opened.
  *
- * @param {object} info the server's `/info`
+ * @param {{families?: string[], certificate_valid?: ?number[], self_signed?: boolean}} info the
+ *   server's `/info`
  * @param {{address: string, port: number}} game the address that was tried
  * @param {?Error} error what the browser reported; `null` if it reported nothing in time
  * @param {number} milliseconds how long the page waited

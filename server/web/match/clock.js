@@ -23,12 +23,14 @@ const MEMORY = 3;
 export class MatchClock {
   constructor() {
     this.tickRate = 60;
-    this.reset();
+    /** @type {?number} the moment that is shown, in seconds of the match; null before the first */
+    this.shown = null;
+    /** @type {{at: number, ahead: number}[]} the snapshots that have arrived lately */
+    this.arrivals = [];
   }
 
   /** Forgets everything, for another server. */
   reset() {
-    /** The moment shown, in seconds of the match; null before the first. */
     this.shown = null;
     this.arrivals = [];
   }

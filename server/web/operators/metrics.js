@@ -31,25 +31,44 @@ export class Interval {
    * @param {number} seconds that passed
    */
   constructor(before, after, seconds) {
-    Object.assign(this, { before, after, seconds });
+    this.before = before;
+    this.after = after;
+    this.seconds = seconds;
   }
 
-  /** The current value of a series. */
+  /**
+   * The current value of a series.
+   *
+   * @param {string} series
+   */
   value(series) {
     return this.after.get(series) ?? NaN;
   }
 
-  /** The growth of a counter. */
+  /**
+   * The growth of a counter.
+   *
+   * @param {string} series
+   */
   growth(series) {
     return (this.after.get(series) ?? NaN) - (this.before.get(series) ?? NaN);
   }
 
-  /** The growth of a counter per second. */
+  /**
+   * The growth of a counter per second.
+   *
+   * @param {string} series
+   */
   rate(series) {
     return this.growth(series) / this.seconds;
   }
 
-  /** The mean of a histogram's new values; NaN if there are none. */
+  /**
+   * The mean of a histogram's new values; NaN if there are none.
+   *
+   * @param {string} name
+   * @param {string} [labels]
+   */
   mean(name, labels = "") {
     return this.growth(`${name}_sum${labels}`) / this.growth(`${name}_count${labels}`);
   }
@@ -66,6 +85,7 @@ export class MetricsFeed {
   /** @param {(interval: Interval) => void} told called with each new interval */
   constructor(told) {
     this.told = told;
+    /** @type {{at: number, values: Map<string, number>}[]} the latest metrics, and when they were so */
     this.looks = [];
   }
 
@@ -78,8 +98,8 @@ export class MetricsFeed {
       const at = performance.now() - age;
       const values = parseMetrics(await answer.text(), chosenMatch() || FIRST_MATCH);
       // If a counter went back, the server has restarted, and earlier values do not count.
-      const count = ({ values }) => values.get("game_ticks_total");
-      if (this.looks.some((look) => count(look) > count({ values }))) this.looks = [];
+      const count = (/** @type {Map<string, number>} */ of) => of.get("game_ticks_total") ?? NaN;
+      if (this.looks.some((look) => count(look.values) > count(values))) this.looks = [];
       this.looks = [...this.looks.filter((look) => at - look.at < OVER * 1000), { at, values }];
       const before = this.looks[0];
       if (before.at < at) this.told(new Interval(before.values, values, (at - before.at) / 1000));

@@ -3,6 +3,8 @@
  * wrong, and figures of the machine.
  */
 
+import { find } from "../hud/find.js";
+
 /**
  * Share of ticks that may be late without harm, because the server catches up. The alert has the
  * same limit.
@@ -58,7 +60,7 @@ function worries(interval) {
       word: "Log incomplete",
       detail: `${lines[0] + lines[1]} lines of the log are lost: a full disk, or a slow reader`,
     },
-  ].filter(Boolean);
+  ].filter((worry) => worry !== false);
 }
 
 /**
@@ -103,8 +105,8 @@ export function verdict(interval) {
 /** Shows the verdict at the top and in the server's panel. */
 export class VerdictView {
   constructor() {
-    this.chip = document.querySelector("#verdict");
-    this.line = document.querySelector("#charts summary span");
+    this.chip = find("#verdict", HTMLElement);
+    this.line = find("#charts summary span", HTMLElement);
   }
 
   /** @param {ReturnType<typeof verdict>} verdict */

@@ -67,8 +67,8 @@ export class Watching {
     this.clock.tickRate = this.store.tickRate = hello.tickRate;
     this.motion.reset(hello);
     this.page.begin();
-    if (!this.farewell) return;
-    this.store.log.note(this.farewell, performance.now() / 1000);
+    // The card on which the page opens says why the visitor could not join.
+    if (this.farewell && !this.store.refused) this.store.log.note(this.farewell, performance.now() / 1000);
     this.farewell = null;
   }
 

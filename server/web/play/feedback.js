@@ -3,6 +3,8 @@
  * was hit.
  */
 
+import { find } from "../hud/find.js";
+
 /** Maximum number of marks of directions that are shown at once. */
 const MARKS = 6;
 
@@ -13,14 +15,18 @@ const STILL = globalThis.matchMedia?.("(prefers-reduced-motion: reduce)") ?? { m
 export class Feedback {
   /** @param {HTMLElement} panel of the player */
   constructor(panel) {
-    this.aim = panel.querySelector(".aim");
-    this.mark = panel.querySelector(".hit");
-    this.pain = panel.querySelector(".pain");
+    this.aim = find(".aim", HTMLElement, panel);
+    this.mark = find(".hit", HTMLElement, panel);
+    this.pain = find(".pain", HTMLElement, panel);
     /** Counts of hits by the player and of hits on the player, for tests. */
     this.counts = { landed: 0, suffered: 0 };
   }
 
-  /** Shows that the player has hit another one; `isLast` if the hit killed. */
+  /**
+   * Shows that the player has hit another one.
+   *
+   * @param {boolean} isLast whether the hit killed
+   */
   landed(isLast) {
     this.counts.landed++;
     this.mark.classList.toggle("last", isLast);

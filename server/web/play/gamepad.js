@@ -15,7 +15,11 @@ const FIRST_TURN = 0.0022;
 /** Buttons of the standard mapping. */
 const [A, B, LEFT, RIGHT, TRIGGER, STICK] = [0, 1, 4, 5, 7, 11];
 
-/** A value of a stick without its dead zone, from -1 to 1. */
+/**
+ * A value of a stick without its dead zone, from -1 to 1.
+ *
+ * @param {number} value
+ */
 function axis(value) {
   const away = Math.abs(value);
   return away < STILL ? 0 : (Math.sign(value) * (away - STILL)) / (1 - STILL);
@@ -25,19 +29,27 @@ function axis(value) {
 export class Gamepad {
   /**
    * @param {import("./keys.js").Keys} keys
-   * @param {object} act other actions: `turn()` returns radians a pixel, `outside()` changes the view
+   * @param {{turn: () => number, outside: () => void}} act other actions: `turn()` returns radians a
+   *   pixel, `outside()` changes the view
    */
   constructor(keys, act) {
-    Object.assign(this, { keys, act });
+    this.keys = keys;
+    this.act = act;
+    /** @type {boolean[]} which buttons were held at the last look */
     this.before = [];
+    /** @type {?number} the time of the last look, in seconds */
     this.at = null;
     /** Whether the player has used the gamepad. */
     this.isUsed = false;
   }
 
-  /** Reads the gamepad. */
+  /**
+   * Reads the gamepad.
+   *
+   * @param {number} now seconds
+   */
   poll(now) {
-    const pad = [...(navigator.getGamepads?.() ?? [])].find((pad) => pad?.connected && pad.mapping === "standard");
+    const pad = [...(navigator.getGamepads?.() ?? [])].find((each) => each?.connected && each.mapping === "standard");
     const passed = Math.min(now - (this.at ?? now), 0.1);
     this.at = now;
     if (!pad) return this.release();
@@ -67,6 +79,13 @@ export class Gamepad {
     [this.before, this.isUsed] = [[], false];
   }
 
+  /**
+   * Calls `act` if a button has changed.
+   *
+   * @param {globalThis.Gamepad} pad
+   * @param {number} button
+   * @param {(isDown: boolean) => void} act
+   */
   changed(pad, button, act) {
     const isDown = Boolean(pad.buttons[button]?.pressed);
     if (isDown === Boolean(this.before[button])) return;

@@ -1,13 +1,24 @@
 /** The network graph of a player: the last half minute of the connection. */
 
+import { find } from "../hud/find.js";
+
+/**
+ * @typedef {object} Curve
+ * @property {keyof import("./line.js").Sample} name
+ * @property {string} label
+ * @property {string} colour
+ * @property {number} full
+ * @property {(value: number) => string} text
+ */
+
 /** Each curve: its label, its colour, the value that fills its strip, and the text of a value. */
-const CURVES = [
+const CURVES = /** @type {Curve[]} */ ([
   { name: "rtt", label: "RTT", colour: "#7ab8ff", full: 200, text: (value) => `${value.toFixed(0)} ms` },
   { name: "loss", label: "Loss", colour: "#ff8f7a", full: 0.2, text: (value) => `${(value * 100).toFixed(1)} %` },
   { name: "jitter", label: "Jitter", colour: "#f2c14e", full: 40, text: (value) => `${value.toFixed(1)} ms` },
   { name: "age", label: "Age", colour: "#5fd38d", full: 200, text: (value) => `${value.toFixed(0)} ms` },
   { name: "corrections", label: "Corrections", colour: "#d9a6ff", full: 10, text: (value) => `${value.toFixed(1)} a second` },
-];
+]);
 
 /** Samples that fit into the graph. */
 const WIDE = 120;
@@ -16,9 +27,9 @@ const WIDE = 120;
 export class Graph {
   /** @param {HTMLElement} panel of the player */
   constructor(panel) {
-    this.figure = panel.querySelector(".graph");
-    this.canvas = this.figure.querySelector("canvas");
-    this.figure.querySelector("figcaption").replaceChildren(
+    this.figure = find(".graph", HTMLElement, panel);
+    this.canvas = find("canvas", HTMLCanvasElement, this.figure);
+    find("figcaption", HTMLElement, this.figure).replaceChildren(
       ...CURVES.map(({ label, colour }) => {
         const line = document.createElement("span");
         line.append(Object.assign(document.createElement("i"), { style: `background: ${colour}` }), label, document.createElement("b"));
@@ -37,7 +48,7 @@ export class Graph {
   draw(line) {
     const { samples } = line;
     if (this.figure.hidden) return;
-    const context = this.canvas.getContext("2d");
+    const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext("2d"));
     const { width, height } = this.canvas;
     context.clearRect(0, 0, width, height);
     const strip = height / CURVES.length;

@@ -14,6 +14,7 @@ export const WEAPONS = [
 ];
 
 /** Keys by their position on the keyboard, whatever letters are on them. */
+/** @type {Record<string, ["forward" | "right", number]>} */
 const MOVES = {
   KeyW: ["forward", 127],
   ArrowUp: ["forward", 127],
@@ -24,6 +25,7 @@ const MOVES = {
   KeyA: ["right", -127],
   ArrowLeft: ["right", -127],
 };
+/** @type {Record<string, number>} */
 const BITS = { Space: JUMP, KeyC: CROUCH, ShiftLeft: WALK };
 
 /** The steepest look, in radians. */
@@ -53,7 +55,12 @@ export class Keys {
     this.usedAt = performance.now();
   }
 
-  /** Notes that a key goes down or up. Returns false if the key has no meaning here. */
+  /**
+   * Notes that a key goes down or up. Returns false if the key has no meaning here.
+   *
+   * @param {string} code
+   * @param {boolean} isDown
+   */
   key(code, isDown) {
     this.used();
     const weapon = WEAPONS.findIndex(({ key }) => key === code);
@@ -71,7 +78,12 @@ export class Keys {
     return true;
   }
 
-  /** Notes that the trigger of a device is pulled or released. */
+  /**
+   * Notes that the trigger of a device is pulled or released.
+   *
+   * @param {boolean} isDown
+   * @param {string} [by] the device
+   */
   fire(isDown, by = "mouse") {
     this.used();
     if (isDown) this.triggers.add(by);
@@ -79,7 +91,13 @@ export class Keys {
     if (isDown) this.pressed |= WEAPONS[this.weapon].bit;
   }
 
-  /** Notes how far a stick is moved to the right and forward. Both are zero in its middle. */
+  /**
+   * Notes how far a stick is moved to the right and forward. Both are zero in its middle.
+   *
+   * @param {string} by the device
+   * @param {number} right
+   * @param {number} forward
+   */
   stick(by, right, forward) {
     if (right === 0 && forward === 0) {
       this.sticks.delete(by);
@@ -89,7 +107,11 @@ export class Keys {
     this.sticks.set(by, { right, forward });
   }
 
-  /** Changes to the next weapon, or to the one before. */
+  /**
+   * Changes to the next weapon, or to the one before.
+   *
+   * @param {number} step 1 or -1
+   */
   change(step) {
     this.used();
     this.weapon = (this.weapon + step + WEAPONS.length) % WEAPONS.length;
@@ -98,6 +120,10 @@ export class Keys {
   /**
    * Turns the view by a motion of the mouse or a finger, in pixels. Each pixel turns it by `turn`
    * radians.
+   *
+   * @param {number} x
+   * @param {number} y
+   * @param {number} turn
    */
   look(x, y, turn) {
     this.used();
@@ -115,7 +141,7 @@ export class Keys {
   /** The input of the next tick. `sent()` is called after a tick has taken it. */
   input() {
     const input = { forward: 0, right: 0, yaw: 0, pitch: Math.round(this.pitch * STEPS), buttons: this.pressed };
-    const move = (axis, value) => {
+    const move = (/** @type {"forward" | "right"} */ axis, /** @type {number} */ value) => {
       input[axis] = Math.min(Math.max(input[axis] + Math.round(value), -127), 127);
     };
     for (const code of this.held) {

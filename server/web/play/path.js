@@ -12,6 +12,9 @@ const ELSEWHERE = 64;
 /**
  * A pose whose rotation, if it has one, is negated where that brings it nearer to the rotation of
  * another pose. A quaternion and its negative are the same rotation.
+ *
+ * @param {number[]} pose
+ * @param {number[]} other
  */
 function aligned(pose, other) {
   const along = pose.reduce((sum, part, at) => (at < 3 ? sum : sum + part * other[at]), 0);
@@ -21,12 +24,18 @@ function aligned(pose, other) {
 /** The way of the page's own player over the last two ticks. */
 export class Path {
   constructor() {
+    /** @type {?number[]} */
     this.from = null;
+    /** @type {?number[]} */
     this.to = null;
     this.played = 0;
   }
 
-  /** Counts ticks that were played since the last picture. */
+  /**
+   * Counts ticks that were played since the last picture.
+   *
+   * @param {number} ticks
+   */
   note(ticks) {
     this.played += ticks;
   }
@@ -45,11 +54,12 @@ export class Path {
     if (this.to) position = aligned(position, this.to);
     if (this.played > 0 && this.to) this.from = mix(this.to, position, 1 - 1 / this.played);
     [this.to, this.played] = [position, 0];
-    const way = this.from ? Math.hypot(...position.map((value, axis) => value - this.from[axis])) : Infinity;
-    if (until === null || way > ELSEWHERE) {
+    const { from } = this;
+    const way = from ? Math.hypot(...position.map((value, axis) => value - from[axis])) : Infinity;
+    if (!from || until === null || way > ELSEWHERE) {
       this.from = position;
       return position;
     }
-    return mix(this.from, position, Math.min(Math.max(1 - until / tick, 0), 1));
+    return mix(from, position, Math.min(Math.max(1 - until / tick, 0), 1));
   }
 }

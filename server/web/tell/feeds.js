@@ -61,17 +61,20 @@ export const kills = latest("kills", ["died", "left"]);
 
 const said = latest("chat", ["said", "announced", "page"]);
 
+/** The beginning of the line by which a server announces the result of a round. */
+const RESULT = "The round is over";
+
 /**
- * What players, the server and the page itself say. While the page joins again, the reason of that
- * is told in the middle, and not a second time by the server's last words.
+ * What players, the server and the page itself say. The middle of the page has the result of a round,
+ * and the reason why the page joins again, so the server's lines about these are left out.
  *
  * @param {import("../store/store.js").Store} store
  * @param {number} now seconds
  * @returns {Said[]}
  */
 export function chat(store, now) {
-  const lines = said(store, now);
-  return store.line.state === "rejoining" ? lines.filter(({ what }) => what !== "announced") : lines;
+  const isTold = store.line.state === "rejoining" ? "" : store.round.phase === "intermission" ? RESULT : null;
+  return said(store, now).filter(({ what, text }) => what !== "announced" || isTold === null || !text.startsWith(isTold));
 }
 
 /** Events of the game. */

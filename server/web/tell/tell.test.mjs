@@ -90,7 +90,10 @@ test("the clock shows the warm-up, the time that is left, and who is waited for"
 
 test("the result has the winner, the best three, the own place and the next map", () => {
   const store = play(storeOf({ Ann: [ANN, 2], Bob: [BOB, 12], Cem: [CEM, 5], Dot: [DOT, 4] }));
+  store.happen({ event: "announced", tick: 60, line: "The round is over: Bob is best with 12" }, 0);
+  store.happen({ event: "announced", tick: 60, line: "The vote is carried" }, 0);
   store.happen({ event: "round", tick: 60, phase: "intermission", ends: 60 + 6 * 60, next: "warren" }, 0);
+  assert.deepEqual(texts(tell(store, 0).chat), ["The vote is carried"]);
   // Somebody who leaves after the round is still in its result.
   store.happen({ event: "left", tick: 61, player: BOB }, 0);
   const { centre, clock } = tell(store, 0);

@@ -5,11 +5,17 @@ const KIND = 1;
 /** Writes bits, the lowest of each byte first. */
 class BitWriter {
   constructor() {
+    /** @type {number[]} */
     this.bytes = [];
     this.used = 0;
   }
 
-  /** Writes the `width` low bits of a number, the lowest first. */
+  /**
+   * Writes the `width` low bits of a number, the lowest first.
+   *
+   * @param {number} value
+   * @param {number} width
+   */
   unsigned(value, width) {
     for (let i = 0; i < width; i++, this.used++) {
       if (this.used % 8 === 0) this.bytes.push(0);

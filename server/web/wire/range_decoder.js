@@ -39,7 +39,11 @@ export class RangeDecoder {
     }
   }
 
-  /** Reads a bit that is coded with the probability of this index. The probability then adapts. */
+  /**
+   * Reads a bit that is coded with the probability of this index. The probability then adapts.
+   *
+   * @param {number} probability
+   */
   bit(probability) {
     const likely = this.probabilities[probability];
     const share = (this.range >>> 16) * likely;
@@ -56,7 +60,11 @@ export class RangeDecoder {
     return bit;
   }
 
-  /** Reads a number of `width` bits, the lowest first. All its values are equally likely. */
+  /**
+   * Reads a number of `width` bits, the lowest first. All its values are equally likely.
+   *
+   * @param {number} width
+   */
   raw(width) {
     let value = 0;
     for (let done = 0; done < width; done += RAW_STEP) {
@@ -73,6 +81,9 @@ export class RangeDecoder {
   /**
    * Reads a number of at most `most` bits. Its width is coded in unary, with the probabilities from
    * `chance` on.
+   *
+   * @param {number} chance
+   * @param {number} most
    */
   number(chance, most) {
     let width = 0;
@@ -80,7 +91,12 @@ export class RangeDecoder {
     return width < 2 ? width : 2 ** (width - 1) + this.raw(width - 1);
   }
 
-  /** Reads a number with a sign. */
+  /**
+   * Reads a number with a sign.
+   *
+   * @param {number} chance
+   * @param {number} most
+   */
   signed(chance, most) {
     const magnitude = this.number(chance, most);
     return magnitude !== 0 && this.raw(1) ? -magnitude : magnitude;

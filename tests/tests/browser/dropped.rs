@@ -126,7 +126,9 @@ fn marks_on_the_timeline_take_clicks_and_keys() {
     assert_eq!(at(&mut browser), 540);
     browser.evaluate("document.querySelector('#timeline [name=before]').click()");
     assert_eq!(at(&mut browser), 240);
-    // A click near a mark goes to it; elsewhere it goes to that tick.
+    // A click near a mark goes to it; elsewhere it goes to that tick. The text beside the timeline
+    // must have changed before.
+    browser.wait_for("document.querySelector('#timeline output').textContent.includes('tick 240')");
     let place = |share: f64| {
         format!(
             "(() => {{

@@ -105,7 +105,7 @@ fn a_page_plays_with_a_connect_token_and_looks_on_without() {
     let mut browser = Chromium::start(&program, "token", (800, 600));
     let page = format!("http://{}/?play=Guest", running.http_addr());
     browser.open(&page, "");
-    browser.wait_for("document.querySelector('#news')?.textContent.includes('token')");
+    browser.wait_for("document.querySelector('#welcome .fault')?.textContent.includes('token')");
     browser.wait_for("arena.play === null && arena.watcher.connection?.history");
     browser.open(&format!("{page}&token={token}"), "");
     browser.wait_for("globalThis.arena?.play?.player.isThere");

@@ -78,7 +78,8 @@ fn axe_finds_no_serious_fault_on_any_page() {
         }
         browser.evaluate(&format!("{axe}; 0"));
         let (faults, held) = judged(&mut browser);
-        assert!(held > 20, "only {held} rules apply to {query:?}");
+        // Behind an open dialogue nothing is judged.
+        assert!(held > 10, "only {held} rules apply to {query:?}");
         found.extend(faults.into_iter().map(|fault| format!("{query:?}, {state:?}: {fault}")));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -210,6 +211,7 @@ fn a_browser_without_scripts_and_a_link_elsewhere_say_what_the_page_is() {
     let mut browser = Chromium::start(&program, "scriptless", (800, 600));
     browser.without_scripts();
     browser.open(&page_of(&running), "");
+    browser.wait_for("document.readyState === 'complete' && document.querySelector('noscript')");
     let seen = "[...document.querySelectorAll('body > *')].filter((one) => one.checkVisibility())
         .map((one) => one.innerText.trim()).join()";
     let said = browser.evaluate(seen);

@@ -84,6 +84,9 @@ fn a_round_has_a_warm_up_a_clock_a_result_and_a_next_map_on_a_desktop_and_a_phon
         assert!(said.contains("Next: warren in "), "{size}: {said}");
         assert!(said.contains("Nobody can move until then."), "{size}: {said}");
         assert_eq!(page.evaluate("document.querySelector('#clock').textContent"), "Round over");
+        // The server's own line about the result is not told beside it.
+        let said = page.evaluate("document.querySelector('#news').textContent");
+        assert_eq!(said, "", "{size}");
         // The whole card is on the screen.
         assert_eq!(overlaps(page, "#centre, .chip, #clock"), serde_json::json!([]), "{size}");
     }

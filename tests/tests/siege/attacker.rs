@@ -11,12 +11,8 @@ use obsp_proto::control::{
     RefusalReason, ServerMessage, decode_server_message, encode_client_message,
 };
 use quinn::crypto::rustls::QuicClientConfig;
-use quinn::rustls::client::danger::{
-    HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier,
-};
-use quinn::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use quinn::rustls::{self, DigitallySignedStruct, Error, SignatureScheme};
 use quinn::{ClientConfig, Connection, Endpoint, RecvStream, SendStream, TransportConfig};
+use tests::raw_quic::credulous;
 use tokio::time::timeout;
 use web_transport_quinn::Session as WebSession;
 use web_transport_quinn::proto::{ConnectError, ConnectRequest, ConnectResponse, Settings};
@@ -227,60 +223,12 @@ pub(crate) fn unknown_capsule() -> Vec<u8> {
 }
 
 fn client_config(protocol: &[u8], largest_datagram: usize) -> ClientConfig {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut tls = rustls::ClientConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS13])
-        .unwrap()
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Credulous))
-        .with_no_client_auth();
-    tls.alpn_protocols = vec![protocol.to_vec()];
     let mut transport = TransportConfig::default();
     transport
         .keep_alive_interval(Some(Duration::from_secs(1)))
         .datagram_receive_buffer_size(Some(largest_datagram));
-    let mut config = ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).unwrap()));
+    let tls = QuicClientConfig::try_from(credulous(protocol)).unwrap();
+    let mut config = ClientConfig::new(Arc::new(tls));
     config.transport_config(Arc::new(transport));
     config
-}
-
-/// Trusts any server certificate.
-#[derive(Debug)]
-struct Credulous;
-
-impl ServerCertVerifier for Credulous {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        rustls::crypto::ring::default_provider()
-            .signature_verification_algorithms
-            .supported_schemes()
-    }
 }

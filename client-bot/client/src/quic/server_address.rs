@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use obsp_proto::in_turn;
 use thiserror::Error;
 
 /// Maximum number of addresses of a name that are tried.
@@ -126,25 +127,6 @@ impl fmt::Debug for Resolver {
     }
 }
 
-/// The addresses, each once, in alternating families (RFC 8305, section 4). The resolver's first
-/// address comes first, because the resolver knows the rules of this machine.
-fn in_turn(found: Vec<SocketAddr>) -> Vec<SocketAddr> {
-    let mut left: Vec<SocketAddr> = Vec::new();
-    for address in found {
-        let address = SocketAddr::new(address.ip().to_canonical(), address.port());
-        if !left.contains(&address) {
-            left.push(address);
-        }
-    }
-    let mut ordered: Vec<SocketAddr> = Vec::new();
-    while !left.is_empty() {
-        let last = ordered.last().map(SocketAddr::is_ipv4);
-        let next = left.iter().position(|address| last.is_none_or(|v4| address.is_ipv4() != v4));
-        ordered.push(left.remove(next.unwrap_or(0)));
-    }
-    ordered
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,13 +154,12 @@ mod tests {
     }
 
     #[test]
-    fn the_families_take_turns_and_the_resolvers_first_address_is_the_first() {
-        let found = ["[2001:db8::1]:1", "[2001:db8::2]:1", "192.0.2.1:1", "[2001:db8::1]:1"];
+    fn the_families_of_a_name_take_turns() {
+        let name: ServerAddress = "arena.test:1".parse().unwrap();
+        let found = all(&["[2001:db8::1]:1", "[2001:db8::2]:1", "192.0.2.1:1"]);
+        let resolver = Resolver::new(move |_, _| Ok(found.clone()));
         let expected = ["[2001:db8::1]:1", "192.0.2.1:1", "[2001:db8::2]:1"];
-        assert_eq!(in_turn(all(&found)), all(&expected));
-        let found = ["192.0.2.1:1", "192.0.2.2:1", "[2001:db8::1]:1", "[::ffff:192.0.2.1]:1"];
-        let expected = ["192.0.2.1:1", "[2001:db8::1]:1", "192.0.2.2:1"];
-        assert_eq!(in_turn(all(&found)), all(&expected));
+        assert_eq!(resolver.addresses(&name).unwrap(), all(&expected));
     }
 
     #[test]

@@ -88,15 +88,54 @@ fn a_file_that_cannot_be_renamed_over_is_written_in_place() {
         ErrorKind::ReadOnlyFilesystem,
     ] {
         let refuses = |_: &Path, _: &Path| Err(io::Error::from(kind));
-        write_by(&path, format!("{kind:?}").as_bytes(), Readers::Usual, refuses).unwrap();
+        write_by(&path, format!("{kind:?}").as_bytes(), Readers::Usual, refuses, sync_folder)
+            .unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), format!("{kind:?}"));
         assert_eq!(folder.names(), ["bans.toml"]);
     }
     // A full disk is no reason to write in place: the old content would be lost.
     let full = |_: &Path, _: &Path| Err(io::Error::from(ErrorKind::StorageFull));
-    assert!(write_by(&path, b"new", Readers::Usual, full).is_err());
+    assert!(write_by(&path, b"new", Readers::Usual, full, sync_folder).is_err());
     assert_eq!(fs::read_to_string(&path).unwrap(), "ReadOnlyFilesystem");
     assert_eq!(folder.names(), ["bans.toml"]);
+}
+
+/// The lines that `work` logs, which are kept in `folder` meanwhile.
+#[cfg(feature = "cli")]
+fn logged_by(folder: &Folder, work: impl FnOnce()) -> String {
+    let path = folder.0.join("log");
+    let file = std::sync::Arc::new(File::create(&path).unwrap());
+    let lines = tracing_subscriber::fmt().with_writer(file).with_ansi(false).finish();
+    tracing::subscriber::with_default(lines, work);
+    fs::read_to_string(path).unwrap()
+}
+
+#[cfg(feature = "cli")]
+#[test]
+fn a_folder_that_cannot_be_synced_is_told_and_the_file_is_replaced() {
+    let folder = Folder::new("unsynced");
+    let path = folder.0.join("bans.toml");
+    fs::write(&path, "old").unwrap();
+    let rename = |from: &Path, to: &Path| fs::rename(from, to);
+    let logged = logged_by(&folder, || {
+        let fails = |_: &Path| Err(io::Error::other("the disk is gone"));
+        write_by(&path, b"new", Readers::Usual, rename, fails).unwrap();
+    });
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    assert_eq!(logged.lines().count(), 1, "{logged}");
+    for words in ["WARN", "bans.toml", "could not be synced to disk: the disk is gone"] {
+        assert!(logged.contains(words), "{words}: {logged}");
+    }
+    let logged = logged_by(&folder, || write(&path, b"newer", Readers::Usual).unwrap());
+    assert_eq!(logged, "", "a folder that was synced is nothing to tell");
+}
+
+#[test]
+fn a_folder_that_may_not_be_read_is_no_failed_sync() {
+    for kind in [ErrorKind::PermissionDenied, ErrorKind::InvalidInput, ErrorKind::Unsupported] {
+        assert!(without_need(Err(kind.into())).is_ok(), "{kind:?}");
+    }
+    assert!(without_need(Err(io::Error::other("the disk is gone"))).is_err());
 }
 
 /// Runs a script as root of a user namespace of its own. `None` if this system has none.

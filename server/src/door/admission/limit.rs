@@ -56,6 +56,8 @@ limits! {
     Datagrams = "datagrams";
     /// Stream frames of one client.
     StreamFrames = "stream_frames";
+    /// QUIC frames of one client about ids, paths and streams.
+    ControlFrames = "control_frames";
     /// UDP datagrams of one client.
     Packets = "packets";
     /// Bytes of one client.

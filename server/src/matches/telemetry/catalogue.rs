@@ -26,6 +26,11 @@ catalogue! {
 
     MAP_LOAD = gauge "game_map_load_seconds", "Time that loading the map took, or compiling it.";
 
+    OUTGOING_BYTES = counter "game_outgoing_bytes_total",
+        "Bytes that were charged to the budgets of outgoing bytes, by kind.";
+    PAGE_PLACES_LOST = counter "game_page_places_lost_total",
+        "Connections to the pages that were closed to make room for others.";
+
     TICK_DURATION = histogram "game_tick_duration_seconds", "Time that a tick took to simulate.";
     TICK_PHASE = histogram "game_tick_phase_seconds",
         "Time that each part of the work for a tick took, for all clients together.";

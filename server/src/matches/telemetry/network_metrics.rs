@@ -4,6 +4,7 @@ pub(crate) mod answers;
 pub(crate) mod connection_metrics;
 pub(crate) mod path_metrics;
 pub(crate) mod round_metrics;
+pub(crate) mod visitor_metrics;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

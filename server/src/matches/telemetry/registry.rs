@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicU64;
 use metrics::Recorder;
 
 use super::Spans;
+use super::network_metrics::visitor_metrics::VisitorMetrics;
 use super::pulse::Pulses;
 
 /// A recorder of metrics.
@@ -13,6 +14,8 @@ pub(crate) type DynRecorder = Box<dyn Recorder + Send + Sync>;
 pub(crate) struct Registry {
     /// Signs of life of the threads.
     pub(crate) pulses: Pulses,
+    /// What visitors cost besides the match.
+    pub(crate) visitors: VisitorMetrics,
     /// Spans of single joins, map transfers and ticks.
     pub(crate) spans: Spans,
     /// Connections since the start.

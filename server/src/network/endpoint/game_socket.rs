@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
 use std::pin::Pin;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
@@ -55,10 +56,11 @@ impl GameSocket {
         socket: UdpSocket,
         queries: Queries,
         proxies: &[AddressPrefix],
+        proxy_drops: &Arc<AtomicU64>,
     ) -> io::Result<Self> {
         let is_ipv6 = socket.local_addr()?.is_ipv6();
         let socket = TokioRuntime.wrap_udp_socket(socket)?;
-        let line = Line { socket, is_ipv6, proxies: Proxies::new(proxies) };
+        let line = Line { socket, is_ipv6, proxies: Proxies::new(proxies, proxy_drops) };
         Ok(Self { line: Arc::new(line), queries, waiting: Mutex::default() })
     }
 
@@ -187,7 +189,7 @@ mod tests {
         let (queries, asked) = Queries::queue();
         let proxies: Vec<_> = proxies.iter().map(|proxy| proxy.parse().unwrap()).collect();
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        (GameSocket::new(socket, queries, &proxies).unwrap(), asked)
+        (GameSocket::new(socket, queries, &proxies, &Arc::default()).unwrap(), asked)
     }
 
     /// Sends datagrams in one call, so that the kernel may keep them joined. All have the same

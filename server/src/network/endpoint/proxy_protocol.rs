@@ -6,7 +6,8 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tracing::warn;
@@ -43,6 +44,8 @@ const TELL_EVERY: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(crate) struct Proxies {
     stated: Vec<AddressPrefix>,
+    /// Datagrams that were dropped.
+    dropped: Arc<AtomicU64>,
     table: Mutex<Table>,
 }
 
@@ -61,10 +64,10 @@ struct Route {
 }
 
 impl Proxies {
-    /// Proxies at these addresses. `None` if there are none.
-    pub(crate) fn new(stated: &[AddressPrefix]) -> Option<Self> {
-        let stated = stated.to_vec();
-        (!stated.is_empty()).then(|| Self { stated, table: Mutex::default() })
+    /// Proxies at these addresses, whose dropped datagrams are counted. `None` if there are none.
+    pub(crate) fn new(stated: &[AddressPrefix], dropped: &Arc<AtomicU64>) -> Option<Self> {
+        let (stated, dropped) = (stated.to_vec(), Arc::clone(dropped));
+        (!stated.is_empty()).then(|| Self { stated, dropped, table: Mutex::default() })
     }
 
     /// Whether datagrams from `peer` begin with a header.
@@ -73,8 +76,21 @@ impl Proxies {
     }
 
     /// The client that a proxy speaks for, and its datagram. `None` if the header is missing or
-    /// wrong, or if there are too many clients: the datagram is dropped.
+    /// wrong, or if there are too many clients: the datagram is dropped, and counted.
     pub(crate) fn unwrap<'a>(
+        &self,
+        proxy: SocketAddr,
+        datagram: &'a [u8],
+        now: Instant,
+    ) -> Option<(SocketAddr, &'a [u8])> {
+        let unwrapped = self.read(proxy, datagram, now);
+        if unwrapped.is_none() {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+        unwrapped
+    }
+
+    fn read<'a>(
         &self,
         proxy: SocketAddr,
         datagram: &'a [u8],
@@ -177,13 +193,26 @@ mod tests {
     }
 
     fn proxies() -> Proxies {
-        Proxies::new(&["10.0.0.0/24".parse().unwrap()]).unwrap()
+        Proxies::new(&["10.0.0.0/24".parse().unwrap()], &Arc::default()).unwrap()
+    }
+
+    #[test]
+    fn dropped_datagrams_are_counted() {
+        let (dropped, now) = (Arc::default(), Instant::now());
+        let proxies = Proxies::new(&["10.0.0.0/24".parse().unwrap()], &dropped).unwrap();
+        let proxy = at("10.0.0.1:7");
+        assert!(proxies.unwrap(proxy, &wrapped(at("192.0.2.1:5"), b"hello"), now).is_some());
+        assert_eq!(dropped.load(Ordering::Relaxed), 0);
+        for count in 1..=3 {
+            assert!(proxies.unwrap(proxy, b"no header", now).is_none());
+            assert_eq!(dropped.load(Ordering::Relaxed), count);
+        }
     }
 
     #[test]
     fn the_client_is_named_and_answers_go_to_its_proxy() {
         let (proxies, now) = (proxies(), Instant::now());
-        assert!(Proxies::new(&[]).is_none());
+        assert!(Proxies::new(&[], &Arc::default()).is_none());
         let (first, second) = (at("10.0.0.1:7"), at("10.0.0.255:8"));
         assert!(proxies.is_stated(first) && proxies.is_stated(second));
         assert!(!proxies.is_stated(at("10.0.1.0:7")));

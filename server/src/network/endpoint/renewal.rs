@@ -247,7 +247,8 @@ mod tests {
         let certificate = credentials.certificate(clock.now().wall).unwrap();
         let sockets = bind(&[(Ipv4Addr::LOCALHOST, 0).into()]).unwrap();
         let (queries, _asked) = Queries::queue();
-        let sockets = Sockets { sockets, queries, proxies: Vec::new() };
+        let sockets =
+            Sockets { sockets, queries, proxies: Vec::new(), proxy_drops: Arc::default() };
         let limits = Limits::from(&Options::new("arena"));
         let public = PublicEndpoint {
             listens: Vec::new(),

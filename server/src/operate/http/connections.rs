@@ -29,7 +29,7 @@ use super::metered::Metered;
 use super::places::{Place, Places};
 use super::tls;
 use crate::common::token_bucket::{Rate, TokenBucket};
-use crate::door::outgoing::Payer;
+use crate::door::outgoing::{Payer, Purpose};
 use crate::network::canonical_address;
 
 /// Requests that one connection may send without waiting. A page requests all its files at once,
@@ -45,7 +45,7 @@ const RECOVERY: Duration = Duration::from_millis(100);
 
 /// Serves `pages` until asked to stop. Answers that have begun are finished.
 pub(crate) async fn serve(listener: TcpListener, pages: Router, gatekeeper: Gatekeeper) {
-    let places = Places::new(gatekeeper.limits);
+    let places = Places::new(gatekeeper.limits, gatekeeper.places_lost.clone());
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -92,7 +92,7 @@ async fn serve_one(
     gatekeeper: Gatekeeper,
     place: Place,
 ) {
-    let payer = gatekeeper.outgoing.payer(address.ip());
+    let payer = gatekeeper.outgoing.payer(address.ip(), Purpose::Pages);
     let stream = Metered::new(stream, gatekeeper.toll(payer.clone()));
     let visitor = Visitor { address, payer, place, sent: stream.sent() };
     let Some(tls) = gatekeeper.tls.clone() else {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::{HeaderValue, Request, Response, StatusCode, header};
 use hyper::body::Incoming;
+use metrics::Counter;
 
 use super::limits::Limits;
 use super::metered::Toll;
@@ -34,6 +35,8 @@ pub(crate) struct Gatekeeper {
     pub(crate) audience: Audience,
     pub(crate) origins: Origins,
     pub(crate) outgoing: Arc<Outgoing>,
+    /// Counts connections that lose their places to others.
+    pub(crate) places_lost: Counter,
     pub(crate) stop: Stop,
     /// The TLS configuration. `None` for plain HTTP.
     pub(crate) tls: Option<Tls>,
@@ -47,6 +50,7 @@ impl Gatekeeper {
             audience,
             origins: game.access.origins.clone(),
             outgoing: Arc::clone(&game.outgoing),
+            places_lost: game.telemetry.registry.visitors.places_lost.clone(),
             stop: game.stop.clone(),
             tls: None,
         }

@@ -11,6 +11,7 @@
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use metrics::Counter;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -25,6 +26,8 @@ const NEWCOMERS: usize = 4;
 /// The places of the open connections to the pages.
 pub(super) struct Places {
     limits: Limits,
+    /// Counts connections that lose their places.
+    lost: Counter,
     table: Arc<Mutex<Table>>,
 }
 
@@ -52,9 +55,10 @@ pub(super) struct Place {
 }
 
 impl Places {
-    /// Makes places for `limits`, with no connection open.
-    pub(super) fn new(limits: Limits) -> Self {
-        Self { limits, table: Arc::default() }
+    /// Makes places for `limits`, with no connection open. `lost` counts connections that lose their
+    /// places to others.
+    pub(super) fn new(limits: Limits, lost: Counter) -> Self {
+        Self { limits, lost, table: Arc::default() }
     }
 
     /// Takes a place for a connection of `address`. If no place is left, or none for that address,
@@ -64,8 +68,10 @@ impl Places {
         let mut table = lock(&self.table);
         if table.of(address) >= self.limits.of_one_address {
             table.evict(address);
+            self.lost.increment(1);
         } else if table.open.len() >= self.limits.connections {
             table.evict_most(address);
+            self.lost.increment(1);
         }
         table.connections += 1;
         let (number, evict) = (table.connections, Arc::new(Notify::new()));
@@ -147,12 +153,13 @@ fn lock(table: &Mutex<Table>) -> MutexGuard<'_, Table> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
 
     use super::*;
 
     fn places() -> Places {
-        Places::new(Limits::SERVED)
+        Places::new(Limits::SERVED, Counter::noop())
     }
 
     fn take(places: &Places, address: &str, now: Instant) -> Place {
@@ -210,6 +217,19 @@ mod tests {
         let kept = served.iter().filter(|place| holds(&places, place)).count();
         assert_eq!(kept, Limits::SERVED.connections * 3 / 4 - 1);
         drop((flood, more));
+    }
+
+    #[test]
+    fn lost_places_are_counted_and_those_given_up_are_not() {
+        let (lost, now) = (Arc::new(AtomicU64::new(0)), Instant::now());
+        let places = Places::new(Limits::SERVED, Counter::from_arc(Arc::clone(&lost)));
+        let most = Limits::SERVED.of_one_address;
+        let mut held: Vec<Place> = (0..most).map(|_| take(&places, "192.0.2.1", now)).collect();
+        held.pop();
+        held.push(take(&places, "192.0.2.1", now));
+        assert_eq!(lost.load(Ordering::Relaxed), 0);
+        held.extend((0..3).map(|_| take(&places, "192.0.2.1", now)));
+        assert_eq!(lost.load(Ordering::Relaxed), 3);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The metrics that a server has once for all its matches, and the page of all metrics.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,7 @@ use crate::common::error::MetricsError;
 use crate::common::token_bucket::{Rate, TokenBucket};
 use crate::matches::telemetry::catalogue as matches_catalogue;
 use crate::matches::telemetry::match_metrics::build_info;
+use crate::matches::telemetry::network_metrics::visitor_metrics::VisitorMetrics;
 use crate::matches::telemetry::pulse::Pulses;
 use crate::matches::telemetry::{Registry, Spans};
 
@@ -37,6 +39,8 @@ pub(crate) struct ServerIdentity {
     pub(crate) spans: Spans,
     /// The inodes by which the kernel's tables name the UDP sockets.
     pub(crate) udp_inodes: Vec<u64>,
+    /// Datagrams of proxies that were dropped so far.
+    pub(crate) proxy_drops: Arc<AtomicU64>,
 }
 
 /// The metrics that a server has once, and the page of all metrics.
@@ -75,12 +79,13 @@ impl ServerTelemetry {
                 AdminMetrics::register(),
                 WebhookMetrics::register(),
                 Pulses::register(),
+                VisitorMetrics::register(),
                 ProcessMetrics::register(),
-                SocketMetrics::register(identity.udp_inodes.clone()),
+                SocketMetrics::register(identity.udp_inodes.clone(), &identity.proxy_drops),
                 LogMetrics::register(),
             )
         };
-        let (certificate, admin, webhook, pulses, process, socket, log) =
+        let (certificate, admin, webhook, pulses, visitors, process, socket, log) =
             metrics::with_local_recorder(&*recorder, register);
         Ok(Self {
             certificate,
@@ -88,6 +93,7 @@ impl ServerTelemetry {
             webhook,
             registry: Arc::new(Registry {
                 pulses,
+                visitors,
                 spans: identity.spans.clone(),
                 connections: Arc::default(),
                 recorder,

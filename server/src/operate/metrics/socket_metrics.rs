@@ -1,25 +1,32 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use metrics::{Counter, counter};
 
 use super::catalogue;
 
-/// Metrics of datagrams before the server sees them, as the kernel counts them. Where the kernel
-/// does not report them at the start, there is no series.
+/// Metrics of datagrams that QUIC never sees: the kernel or the socket has dropped them. Where the
+/// kernel does not report its number at the start, there is no series for it.
 pub(super) struct SocketMetrics {
     /// The inodes by which the kernel's tables name the server's UDP sockets.
     inodes: Vec<u64>,
     drops: Option<Counter>,
+    /// Datagrams of proxies that the sockets have dropped, and their metric.
+    proxy_drops: (Arc<AtomicU64>, Counter),
 }
 
 impl SocketMetrics {
-    pub(super) fn register(inodes: Vec<u64>) -> Self {
-        let mut metrics = Self { inodes, drops: None };
+    pub(super) fn register(inodes: Vec<u64>, proxy_drops: &Arc<AtomicU64>) -> Self {
+        let proxy_drops = (Arc::clone(proxy_drops), counter!(catalogue::PROXY_DATAGRAMS_DROPPED));
+        let mut metrics = Self { inodes, drops: None, proxy_drops };
         metrics.drops = metrics.drops().map(|_| counter!(catalogue::UDP_RECEIVE_DROPS));
         metrics
     }
 
-    /// Reads the value from the system. If the system does not report it, the metric stays as it
-    /// is.
+    /// Brings the metrics up to date. If the system does not report its own, that stays as it is.
     pub(super) fn observe(&self) {
+        let (dropped, counter) = &self.proxy_drops;
+        counter.absolute(dropped.load(Ordering::Relaxed));
         if let (Some(counter), Some(drops)) = (&self.drops, self.drops()) {
             counter.absolute(drops);
         }

@@ -1,14 +1,15 @@
 //! Connections over loopback, honest and others.
 
 use axum::routing::get;
+use metrics::Counter;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::*;
 use crate::common::stop::Stop;
 use crate::door::admission::Shares;
 use crate::door::admission::options::AddressOptions;
-use crate::door::outgoing::Outgoing;
 use crate::door::outgoing::options::OutgoingOptions;
+use crate::door::outgoing::{Outgoing, Purpose};
 use crate::door::public_endpoint::origins::Origins;
 use crate::operate::http::gatekeeper::Audience;
 use crate::operate::http::limits::Limits;
@@ -31,10 +32,19 @@ async fn pages(limits: Limits) -> (SocketAddr, Stop) {
         .route("/long", get(async move || long.clone()));
     let origins = Origins::new(&[], None);
     let shares = Shares::from(&AddressOptions::default());
-    let outgoing = Outgoing::new(&OutgoingOptions::default(), shares);
+    let outgoing =
+        Outgoing::new(&OutgoingOptions::default(), shares, Purpose::ALL.map(|_| Counter::noop()));
+    let places_lost = Counter::noop();
     let audience = Audience::Operators;
-    let gatekeeper =
-        Gatekeeper { limits, audience, origins, outgoing, stop: stop.clone(), tls: None };
+    let gatekeeper = Gatekeeper {
+        limits,
+        audience,
+        origins,
+        outgoing,
+        places_lost,
+        stop: stop.clone(),
+        tls: None,
+    };
     tokio::spawn(serve(listener, pages, gatekeeper));
     (address, stop)
 }

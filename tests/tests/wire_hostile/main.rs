@@ -1,6 +1,9 @@
 //! Hostile peers, one kind in each test. The match goes on for everybody else undisturbed, and the
 //! offender is dropped and counted.
 
+mod frames;
+mod header_compression;
+
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
