@@ -58,6 +58,7 @@ export class Effects {
     this.own = null;
     /** Ticks of own rays that are shown, and that the server has not confirmed yet. */
     this.predicted = [];
+    /** Effects of the page's own player that the next frame shows. */
     this.begun = [];
     /** Effects that `news` has told of. */
     this.known = new WeakSet();
@@ -70,7 +71,12 @@ export class Effects {
    * @param {number} now seconds
    */
   predict(shot, now) {
-    if (shot.what === "ray") this.predicted.push(shot.tick);
+    if (shot.what === "ray") {
+      // A page that draws slowly may have sent the command, and been told of the ray, before this frame.
+      const at = this.begun.findIndex(({ what, tick }) => what === "ray" && Math.abs(tick - shot.tick) <= SAME);
+      if (at >= 0) this.begun.splice(at, 1);
+      else this.predicted.push(shot.tick);
+    }
     this.begin(shot, now);
   }
 
