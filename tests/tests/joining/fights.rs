@@ -210,7 +210,7 @@ async fn a_control_stream_closed_when_hit_protects_nobody() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let killed = |event: &MatchEvent| match event {
-        MatchEvent::Died { player, by } if *player == prey => Some(*by),
+        MatchEvent::Died { player, by, .. } if *player == prey => Some(*by),
         _ => None,
     };
     assert_eq!(play_until(&mut hunter, Buttons::PRIMARY, killed).await, own);
