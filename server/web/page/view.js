@@ -156,7 +156,7 @@ export class View {
     if (eye) play?.seeFrom(eye, view.away, camera.sight);
     const hidden = (eye && play?.hidden) ?? null;
     const seen = hidden === null ? this.shown : this.shown.filter(({ slot }) => slot !== hidden);
-    const picture = this.scene ? layers.compose(this.scene, seen, this.followed, now, marked) : this.nothing;
+    const picture = this.scene ? layers.compose(this.scene, seen, this.followed, now, marked, { sight: camera.sight, holder: (eye && play?.holder(eye)) ?? null }) : this.nothing;
     renderer.draw(picture, view);
     this.labels.draw(play ? play.named(seen, camera.sight, now) : seen, this.store.roster, view.matrix, {
       names: switches.isOn("names"),

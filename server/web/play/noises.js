@@ -22,7 +22,7 @@ const LANDS = -180;
 const ELSEWHERE = 100;
 
 /** Milliseconds after the player's own launch in which the missile appears. */
-const APPEARS = 1000;
+const APPEARS = 1500;
 
 /** Makes the noises of everything that moves. */
 export class Noises {
@@ -54,7 +54,7 @@ export class Noises {
       const before = this.before.get(slot);
       const known = before?.generation === generation ? before : null;
       const heard = Math.hypot(position[0] - ear[0], position[1] - ear[1], position[2] - ear[2]) < HEARD;
-      if (!isPlayer && PROJECTILES.has(model) && !known && this.before.size > 0 && !(heard && this.wasHeard())) this.sound.play("launch", position);
+      if (!isPlayer && PROJECTILES.has(model) && !known && this.before.size > 0 && !this.wasHeard()) this.sound.play("launch", position);
       const walked = isPlayer && model === null && heard ? this.walk(entity, known) : 0;
       now.set(slot, { generation, position, up: entity.velocity[2], walked });
     }

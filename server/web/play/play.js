@@ -334,6 +334,12 @@ export class Play {
     return { eye, ahead, behind, field: this.settings.field };
   }
 
+  /** The player as the holder of a weapon before the camera, which only the first person shows. */
+  holder({ eye, ahead, behind }) {
+    if (behind > 0 || this.hidden === null || !this.player.isThere) return null;
+    return { slot: this.slot, weapon: this.keys.weapon, walked: this.walked, eye, ahead };
+  }
+
   /** Notes how far the camera is from the eyes, and puts the ears at the place of the camera. */
   seeFrom({ eye, ahead }, away, sight) {
     this.away = away;

@@ -23,12 +23,12 @@ const TURRET = 12;
 /** Which shots the server will take. */
 export class Trigger {
   constructor() {
-    this.reset();
+    /** The first tick in which the weapon is loaded. */
+    this.loadedAt = 0;
   }
 
   /** Forgets the last shot, because the player is in another world, or was dead. */
   reset() {
-    /** The first tick in which the weapon is loaded. */
     this.loadedAt = 0;
   }
 
@@ -47,6 +47,7 @@ export class Trigger {
     const key = WEAPONS.findIndex(({ bit }) => buttons & bit);
     if (key < 0) return null;
     const weapon = weapons[key];
+    if (!weapon) return null;
     const isCargo = drives && key === 2;
     const reload = Math.ceil((isCargo ? CARGO_RELOAD : weapon.refire_seconds) * tickRate);
     // The clock of the match was set back.
@@ -58,13 +59,23 @@ export class Trigger {
   }
 }
 
-/** The place from which a player shoots. */
+/**
+ * The place from which a player shoots.
+ *
+ * @param {import("../match/motion.js").Shown} own
+ * @param {import("../match/scene.js").Players} players
+ */
 export function muzzleOf(own, players) {
   const above = own.model === null ? (own.crouching ? players.crouching : players.standing).eyes : TURRET;
   return add(own.position, [0, 0, above]);
 }
 
-/** Turns a vector by the inverse of a rotation. */
+/**
+ * Turns a vector by the inverse of a rotation.
+ *
+ * @param {number[]} rotation
+ * @param {number[]} v
+ */
 function unturned([x, y, z, w], v) {
   const axis = [-x, -y, -z];
   const t = scale(cross(axis, v), 2);
@@ -94,14 +105,21 @@ function entry(from, way, min, max) {
   return enters > 0 && enters <= leaves ? enters : 1;
 }
 
-/** The share of a way after which it enters a body. */
+/**
+ * The share of a way after which it enters a body.
+ *
+ * @param {import("../match/motion.js").Shown} body
+ * @param {number[]} from
+ * @param {number[]} way
+ * @param {import("../match/scene.js").Scene} scene
+ */
 function toBody({ isPlayer, model, crouching, position, rotation }, from, way, { players, models }) {
   const away = subtract(from, position);
   if (isPlayer && model === null) {
     const { half } = crouching ? players.crouching : players.standing;
     return entry(away, way, scale(half, -1), half);
   }
-  const shape = models[model];
+  const shape = model === null ? undefined : models[model];
   return shape ? entry(unturned(rotation, away), unturned(rotation, way), shape.min, shape.max) : 1;
 }
 

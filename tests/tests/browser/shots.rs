@@ -45,7 +45,6 @@ const SHOOT: &str = "
             await sleep(Math.random() * 30);
             clicked = { at: performance.now(), frames: 0 };
             play.keys.fire(true);
-            await sleep(Math.random() * 4);
             play.keys.fire(false);
             while (clicked) await sleep(3);
         }
