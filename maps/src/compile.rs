@@ -41,6 +41,7 @@ mod source;
 mod splitter;
 #[cfg(test)]
 mod tests;
+mod textures;
 mod written_plane;
 
 use std::num::NonZeroUsize;
@@ -65,6 +66,7 @@ pub use game_form::{GameForm, RecognisedForm, UnknownForm};
 pub use options::Options;
 pub use report::{Compiled, Progress, Report, Stage};
 pub use source::{CURVE_BOUND, Curves, OmittedLayers, Source, SourceSummary};
+pub use textures::SurfaceTextures;
 
 /// The cell of the tree's root extends this far beyond the outermost solids, in units.
 const MARGIN: f64 = 64.0;

@@ -39,7 +39,7 @@ pub use compile::{
     BevelAngle, BrushFault, BrushWarning, BuildError, CURVE_BOUND, CompileError, Compiled, Curves,
     DegenerateBrush, Expansion, GameForm, Leak, MAX_COORDINATE, MIN_THICKNESS, OmittedLayers,
     Options, Progress, RecognisedForm, RedundantFace, Report, Sealing, Source, SourceSummary,
-    Stage, UnknownForm, Unsupported, compile,
+    Stage, SurfaceTextures, UnknownForm, Unsupported, compile,
 };
 pub use game_file_error::GameFileError;
 pub use player_size::PlayerSize;

@@ -365,6 +365,11 @@ impl World {
         self.parts.surface.polygons()
     }
 
+    /// The polygons of the surface, each with the face that it is a part of.
+    pub(crate) fn surface(&self) -> &Surface {
+        &self.parts.surface
+    }
+
     /// The box around all solids; empty if there are none.
     pub fn bounds(&self) -> Aabb {
         self.solid_tree.bounds()

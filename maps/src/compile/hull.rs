@@ -72,12 +72,13 @@ impl Hull {
     }
 
     /// The hull of the unexpanded brushes.
-    pub(super) fn unexpanded(
+    pub(super) fn unexpanded<'a>(
         size: SizeId,
-        brushes: &[StaticBrush],
+        brushes: impl IntoIterator<Item = &'a StaticBrush>,
         planes: &mut PlaneTable,
     ) -> Self {
-        let solids = brushes.iter().map(|brush| HullSolid::new(&brush.solid, planes)).collect();
+        let brushes = brushes.into_iter();
+        let solids = brushes.map(|brush| HullSolid::new(&brush.solid, planes)).collect();
         Self::of(size, solids)
     }
 
@@ -96,6 +97,11 @@ impl Hull {
         self.tree.overlapping(bounds, |i| found.push(i as usize));
         found.sort_unstable();
         found
+    }
+
+    /// The number of solids.
+    pub(super) fn solids(&self) -> usize {
+        self.solids.len()
     }
 
     pub(super) fn solid(&self, index: usize) -> &HullSolid {

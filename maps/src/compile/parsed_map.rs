@@ -8,6 +8,7 @@ use super::error::{BrushFault, BrushWarning, CompileError, Unsupported};
 use super::game_form::{FORM_KEY, GameForm, RecognisedForm, is_worldspawn};
 use super::options::Options;
 use super::source::{OmittedLayers, Source};
+use super::textures;
 use crate::geometry::ConvexSolid;
 use crate::world::MapEntity;
 
@@ -33,6 +34,8 @@ pub(super) struct StaticBrush {
     /// Whether the brush is solid for boxes and bodies, but not for the bare point.
     pub(super) clip: bool,
     pub(super) solid: ConvexSolid,
+    /// The names of the textures on the faces of `solid`.
+    pub(super) textures: Vec<String>,
 }
 
 /// A point entity, at which a player may be.
@@ -84,7 +87,9 @@ impl ParsedMap {
                             continue;
                         }
                         let clip = contents == Contents::Clip;
-                        parsed.statics.push(StaticBrush { line: brush.line, clip, solid });
+                        let textures = textures::of_faces(&solid, brush);
+                        let line = brush.line;
+                        parsed.statics.push(StaticBrush { line, clip, solid, textures });
                     }
                     Contents::Passable => (),
                     Contents::Entity => own.push(solid),

@@ -12,6 +12,7 @@ use super::error::BuildError;
 use super::hull::Hull;
 use super::parsed_map::StaticBrush;
 use super::planes::PlaneTable;
+use super::polygon::Polygon as Piece;
 use crate::geometry::{Plane, Polygon};
 use crate::spaces::SizeId;
 use crate::world::shift::{Kind, ShiftTree, Unlinked};
@@ -22,7 +23,8 @@ pub(super) struct Shifted {
     pub(super) tree: ShiftTree,
     /// The number of branches that are bevels.
     pub(super) bevels: usize,
-    /// The surface of the union of the unexpanded solids.
+    /// The surface of the union of the unexpanded solids that rays hit. Clip brushes are invisible, so
+    /// they neither have a surface nor cover one.
     pub(super) surface: Surface,
 }
 
@@ -38,20 +40,9 @@ pub(super) fn build(
     let mut planes = PlaneTable::default();
     let size = SizeId::from_index(0);
     let hulls = vec![Hull::unexpanded(size, statics, &mut planes)];
-    let mut polygons = Vec::new();
-    let mut surface = Surface::default();
-    for (solid, brush) in statics.iter().enumerate() {
-        for (face, own) in brush.solid.faces().iter().enumerate() {
-            let index = FaceIndex { solid: solid as u32, face: face as u32 };
-            for piece in hulls[0].uncovered(solid, face) {
-                let polygon = Polygon::new(piece.winding().clone(), own.plane);
-                if !surface.add(index, polygon) {
-                    return Err(BuildError::TooManyCorners);
-                }
-                polygons.push(piece);
-            }
-        }
-    }
+    let pieces = uncovered(&hulls[0]);
+    let polygons = pieces.iter().map(|(_, piece)| piece.clone()).collect();
+    let surface = drawn(statics, size, pieces)?;
     let dividers = dividers(statics, &mut planes);
     let limits = Limits::default();
     let builder = Builder { planes: &planes, sizes: &[size], threads, dividers: &dividers, limits };
@@ -60,6 +51,45 @@ pub(super) fn build(
     let draft = builder.build(&hulls, polygons, cell.clone(), &mut tick)?;
     let (tree, bevels) = lay_out(&draft, size, cell, &planes, limit)?;
     Ok(Shifted { tree, bevels, surface })
+}
+
+/// The parts of the faces of a hull's solids that no other of the solids covers.
+fn uncovered(hull: &Hull) -> Vec<(FaceIndex, Piece)> {
+    let mut pieces = Vec::new();
+    for solid in 0..hull.solids() {
+        for face in 0..hull.solid(solid).faces.len() {
+            let index = FaceIndex { solid: solid as u32, face: face as u32 };
+            let parts = hull.uncovered(solid, face).into_iter();
+            pieces.extend(parts.map(|piece| (index, piece)));
+        }
+    }
+    pieces
+}
+
+/// The surface that is drawn: `all` pieces, unless there are clip brushes. The pieces of the other
+/// brushes alone are found then.
+fn drawn(
+    statics: &[StaticBrush],
+    size: SizeId,
+    all: Vec<(FaceIndex, Piece)>,
+) -> Result<Surface, BuildError> {
+    let seen: Vec<u32> = (0_u32..).zip(statics).filter(|(_, s)| !s.clip).map(|(i, _)| i).collect();
+    let pieces = if seen.len() == statics.len() {
+        all
+    } else {
+        let brushes = statics.iter().filter(|brush| !brush.clip);
+        uncovered(&Hull::unexpanded(size, brushes, &mut PlaneTable::default()))
+    };
+    let mut surface = Surface::default();
+    for (FaceIndex { solid, face }, piece) in pieces {
+        let solid = seen[solid as usize];
+        let plane = statics[solid as usize].solid.faces()[face as usize].plane;
+        let polygon = Polygon::new(piece.winding().clone(), plane);
+        if !surface.add(FaceIndex { solid, face }, polygon) {
+            return Err(BuildError::TooManyCorners);
+        }
+    }
+    Ok(surface)
 }
 
 /// Lays out the tree of a draft for one size, in pre-order, and inserts the

@@ -5,6 +5,7 @@
 pub(crate) mod roster;
 
 use std::num::NonZeroU16;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -57,6 +58,8 @@ pub(crate) struct Level {
     pub(crate) map: Bytes,
     /// The game's data, for clients that lack them. Empty if there are none.
     pub(crate) game_data: Bytes,
+    /// The file that the map was drawn in, if there is one. Pages read the names of textures in it.
+    pub(crate) source: PathBuf,
     /// The map itself.
     pub(crate) world_map: Arc<obsp::World>,
     /// The models that bodies can have.
@@ -126,7 +129,8 @@ impl LevelMaker {
         let path = map_file::find(asked, &map_file::folders())?;
         let loading = Instant::now();
         let (map, file) = map_file::load_with_file(&path)?;
-        self.set_up(map.into(), &file, number, loading.elapsed())
+        let source = path.with_extension("map");
+        self.set_up(map.into(), source, &file, number, loading.elapsed())
     }
 
     /// Checks whether the map that `asked` names can be played, without compiling it. A compiled
@@ -146,10 +150,12 @@ impl LevelMaker {
         }
     }
 
-    /// Sets up a world in `map`, with the settings of the file beside it.
+    /// Sets up a world in `map`, which was drawn in the file `source`, with the settings of the `file`
+    /// beside it.
     pub(crate) fn set_up(
         &self,
         map: Arc<obsp::World>,
+        source: PathBuf,
         file: &GameFile,
         number: u64,
         load_time: Duration,
@@ -221,6 +227,7 @@ impl LevelMaker {
             spectator_match_info: Arc::new(spectator_match_info),
             map: bytes.into(),
             game_data: game_data.bytes().to_owned().into(),
+            source,
             world_map: map,
             models: game.models().into(),
             weapons: (game.game_name() == Arena.game_name()).then(|| Arc::clone(file.weapons())),

@@ -3,6 +3,7 @@
  * the point, the heading and the distance, so a change of view never loses the place.
  */
 
+import { DAY, SKY } from "../draw/colours.js";
 import { Sight } from "./sight.js";
 import { add, dot, lookAt, mix, multiply, orthographic, perspective, project, scale } from "../draw/algebra.js";
 
@@ -22,6 +23,15 @@ const RAISED = 0.24;
 /** Units that the camera keeps from walls, and least distance to the followed player. */
 const OFF_WALLS = 6;
 const CLOSEST = 40;
+
+/** Units over the middle of a followed player at which the view from above cuts the map open. */
+const OVERHEAD = 48;
+
+/** Units to which the height of that cut is rounded, so that the picture of the map is kept. */
+const CUT_STEP = 16;
+
+/** How thick the haze is for somebody in the map: the reciprocal of units. */
+const HAZE = 1 / 4200;
 
 /** Share of the free part of the screen that a map fills at first. */
 const FILLED = 0.96;
@@ -79,6 +89,8 @@ export class Camera {
     this.eased = null;
     this.aside = { x: 0, y: 0 };
     this.sight = new Sight([]);
+    /** The height at which the viewer cuts the map open from above, in units; null for none. */
+    this.cut = null;
     /** The last target and eye of the view that follows. */
     this.last = null;
     this.followed = { distance: FOLLOW.distance, pitch: FOLLOW.pitch, turn: 0 };
@@ -97,6 +109,7 @@ export class Camera {
     this.target = [0, 1, 2].map((axis) => (min[axis] + max[axis]) / 2);
     this.extent = Math.hypot(size[0], size[1]);
     this.bounds = { min, max };
+    this.cut = null;
     this.largest = this.extent * 3;
     this.distance = this.extent;
     /** Whether the whole map has to be in view, until the viewer zooms or moves. */
@@ -144,6 +157,20 @@ export class Camera {
     this.target = add(this.target, add(scale(side, right * reach), scale(ahead, up * reach)));
   }
 
+  /** Raises or lowers the cut through the map in the view from above, by units. */
+  moveCut(up) {
+    if (this.mode !== "top" || !this.bounds) return;
+    const [low, high] = [this.bounds.min[2] + CUT_STEP, this.bounds.max[2] + CUT_STEP];
+    const moved = Math.max(low, (this.cut ?? high) + up);
+    this.cut = moved >= high ? null : moved;
+  }
+
+  /** The height above which the view from above shows nothing, so that no storey hides a lower one. */
+  ceiling(followed) {
+    const height = this.cut ?? (followed ? followed.position[2] + OVERHEAD : Infinity);
+    return Math.ceil(height / CUT_STEP) * CUT_STEP;
+  }
+
   /**
    * Advances the camera and returns the view of this frame.
    *
@@ -167,13 +194,14 @@ export class Camera {
     // again.
     if (near(this.eased.target, wanted.target) && near(this.eased.eye, wanted.eye)) this.eased = wanted;
     const { target, eye } = this.eased;
-    if (this.mode === "top") return this.above(aspect, target, free);
+    if (this.mode === "top") return this.above(aspect, target, free, this.ceiling(followed));
     const far = this.largest * 2;
     const close = this.mode === "follow" ? 8 : 16;
     const at = this.mode === "orbit" ? { x: free.x + this.aside.x, y: free.y + this.aside.y } : free;
     const matrix = multiply(shifted(perspective(FIELD, aspect, close, far), at), lookAt(eye, target, [0, 0, 1]));
-    const fog = this.mode === "follow" ? 1 / 2600 : 1 / (this.largest * 1.1);
-    return { matrix, eye, fog, nearer: 0.00003 * (this.mode === "follow" ? 4 : 10) };
+    const follows = this.mode === "follow";
+    const fog = follows ? HAZE : 1 / (this.largest * 1.1);
+    return { matrix, eye, fog, sky: follows ? DAY : SKY, nearer: 0.00003 * (follows ? 4 : 10) };
   }
 
   /**
@@ -195,7 +223,7 @@ export class Camera {
     // A player who stops playing goes on watching from the eyes' place.
     [this.target, this.eased] = [eye, null];
     const matrix = multiply(perspective(field, aspect, 2, this.largest * 2), lookAt(from, add(from, ahead), [0, 0, 1]));
-    return { matrix, eye: from, away, fog: 1 / 2600, nearer: 0.00012 };
+    return { matrix, eye: from, away, fog: HAZE, sky: DAY, nearer: 0.00012 };
   }
 
   /**
@@ -253,7 +281,7 @@ export class Camera {
     return { target: this.target, eye: add(this.target, scale(this.away(), this.distance)) };
   }
 
-  above(aspect, target, free) {
+  above(aspect, target, free, ceiling) {
     let height = this.distance * 2 * Math.tan(FIELD / 2);
     // At first the whole map has to be in view, whatever the shape of the screen.
     if (this.fit && this.bounds) {
@@ -263,8 +291,10 @@ export class Camera {
       // Forces the orbit view to fit the map again.
       this.fitted = null;
     }
-    const eye = add(target, [0, 0, 6000]);
-    const matrix = multiply(shifted(orthographic(height * aspect, height, 1, 14000), free), lookAt(eye, target, [0, 1, 0]));
-    return { matrix, eye, fog: 0, nearer: 0.0002 };
+    // The picture begins at the camera, so a camera at the height of the cut sees what is below it.
+    const eye = [target[0], target[1], Math.min(target[2] + 6000, ceiling)];
+    const below = add(eye, [0, 0, -1]);
+    const matrix = multiply(shifted(orthographic(height * aspect, height, 0, 14000), free), lookAt(eye, below, [0, 1, 0]));
+    return { matrix, eye, fog: 0, sky: SKY, nearer: 0.0002 };
   }
 }

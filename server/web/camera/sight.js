@@ -10,6 +10,8 @@ import { cross, dot, subtract } from "../draw/algebra.js";
 export class Sight {
   /** @param {number[][][]} polygons of the map: convex, counter-clockwise from the front */
   constructor(polygons) {
+    /** @type {?number[]} the normal of the face that ended the last line of sight */
+    this.met = null;
     this.faces = polygons.map((corners) => {
       const normal = normalOf(corners);
       const edges = corners.map((a, i) => {
@@ -30,6 +32,7 @@ export class Sight {
    */
   reach(from, to) {
     let reached = 1;
+    this.met = null;
     for (const { normal, distance, edges } of this.faces) {
       const begin = dot(normal, from) - distance;
       const end = dot(normal, to) - distance;
@@ -38,7 +41,7 @@ export class Sight {
       const share = begin / (begin - end);
       if (share >= reached) continue;
       const at = [0, 1, 2].map((i) => from[i] + (to[i] - from[i]) * share);
-      if (edges.every(({ inward, least }) => dot(inward, at) >= least)) reached = share;
+      if (edges.every(({ inward, least }) => dot(inward, at) >= least)) [reached, this.met] = [share, normal];
     }
     return reached;
   }

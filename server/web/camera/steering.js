@@ -6,6 +6,9 @@ const WHEEL = 1.0015;
 /** Share of the screen's height that an arrow key moves the view in a second. */
 const KEY_PAN = 0.5;
 
+/** Units by which a key moves the cut through the map in the view from above. */
+const CUT = { PageUp: 32, PageDown: -32 };
+
 const KEYS = {
   ArrowLeft: [-1, 0],
   ArrowRight: [1, 0],
@@ -81,8 +84,9 @@ export class Steering {
   }
 
   key(event, isDown) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
-    if (event.target.type === "text") return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.type === "text") return;
+    if (isDown && event.key in CUT) this.camera.moveCut(CUT[event.key]);
+    if (!(event.key in KEYS)) return;
     // A focused switch or list keeps the arrow keys.
     if (isDown && event.target !== document.body && event.key.startsWith("Arrow")) return;
     if (isDown) this.held.add(event.key);

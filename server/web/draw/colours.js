@@ -1,6 +1,10 @@
-/** The palette: a slate room in warm light, in which only players have saturated colours. */
+/** The palette of everything but the map (palette.js): only players have saturated colours. */
 
-export const SKY = [0.055, 0.068, 0.094];
+/** What lies around a map that is seen from outside. */
+export const SKY = [0.075, 0.092, 0.125];
+
+/** The sky for somebody in the map, and what is far away there. */
+export const DAY = [0.5, 0.6, 0.7];
 
 /** The direction towards the sun. */
 export const SUN = [0.42, 0.3, 0.86];

@@ -58,6 +58,8 @@ export class Frame {
     this.bodies = new Map();
     /** @type {Map<string, Batch>} transparent instances of each shape */
     this.ghosts = new Map();
+    /** @type {Map<string, Batch>} what the viewer holds, in front of everything solid */
+    this.hands = new Map();
     /** Lines. */
     this.strokes = new Batch(STROKE);
     /** Lines in front of everything. */
@@ -74,6 +76,7 @@ export class Frame {
   clear() {
     for (const batch of this.bodies.values()) batch.clear();
     for (const batch of this.ghosts.values()) batch.clear();
+    for (const batch of this.hands.values()) batch.clear();
     this.strokes.clear();
     this.veils.clear();
     this.sheets.length = 0;

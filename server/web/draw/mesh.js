@@ -1,9 +1,13 @@
 /** Flat-shaded triangles from convex polygons, and the edges where the surface bends. */
 
 import { cross, dot, normalise, scale, subtract } from "./algebra.js";
+import { materialOf, nameByPlace } from "./palette.js";
 
 /** How many numbers a vertex has: position and normal. */
 export const VERTEX = 6;
+
+/** How many numbers a vertex of the map has: position, normal, colour, cell and grain. */
+export const MAP_LAYOUT = [3, 3, 3, 4, 3];
 
 /** Cosine of the angle between two faces. Above it, the faces look like one plane. */
 const SAME_PLANE = 0.999;
@@ -28,6 +32,30 @@ export function normalOf(corners) {
   return normalise(sum);
 }
 
+/** Sine of the angle at a corner below which its edges are one line. */
+const IN_LINE = 1e-3;
+
+/** Whether the edges that meet at a corner are one line. */
+function isInLine(before, at, after) {
+  const [into, out] = [normalise(subtract(at, before)), normalise(subtract(after, at))];
+  return Math.hypot(...cross(into, out)) < IN_LINE;
+}
+
+/**
+ * Cuts a convex polygon into triangles. If it has corners along a straight edge, the triangles meet
+ * in its middle: a triangle along such an edge would have no area, and one across it would leave
+ * out its corners.
+ *
+ * @returns {number[][][]} the corners of each triangle
+ */
+export function cut(corners) {
+  const last = corners.length - 1;
+  const isPlain = corners.every((at, i) => !isInLine(corners[i === 0 ? last : i - 1], at, corners[i === last ? 0 : i + 1]));
+  if (isPlain) return corners.slice(1, -1).map((corner, i) => [corners[0], corner, corners[i + 2]]);
+  const middle = [0, 1, 2].map((axis) => corners.reduce((sum, corner) => sum + corner[axis], 0) / corners.length);
+  return corners.map((corner, i) => [middle, corner, corners[(i + 1) % corners.length]]);
+}
+
 /**
  * Cuts polygons into triangles.
  *
@@ -38,10 +66,27 @@ export function triangles(polygons) {
   const out = [];
   for (const corners of polygons) {
     const normal = normalOf(corners);
-    for (let i = 1; i + 1 < corners.length; i++) {
-      for (const corner of [corners[0], corners[i], corners[i + 1]]) out.push(...corner, ...normal);
-    }
+    for (const corner of cut(corners).flat()) out.push(...corner, ...normal);
   }
+  return new Float32Array(out);
+}
+
+/**
+ * The triangles of a map with their materials.
+ *
+ * @param {import("../match/scene.js").Scene} scene
+ * @returns {Float32Array} numbers as in `MAP_LAYOUT` for each vertex
+ */
+export function mapTriangles({ polygons, textures = [], textured = [] }) {
+  const out = [];
+  const known = new Map();
+  polygons.forEach((corners, i) => {
+    const normal = normalOf(corners);
+    const name = textures[textured[i]] ?? nameByPlace(normal, corners[0]);
+    if (!known.has(name)) known.set(name, materialOf(name));
+    const { colour, cell, grain } = known.get(name);
+    for (const corner of cut(corners).flat()) out.push(...corner, ...normal, ...colour, ...cell, ...grain);
+  });
   return new Float32Array(out);
 }
 

@@ -7,10 +7,10 @@
 
 import { inverse, multiply } from "./algebra.js";
 import { SKY } from "./colours.js";
-import { ball, disc, pawn, visor } from "./figures.js";
+import { ball, disc, forearm, parts, pawn, weapons } from "./figures.js";
 import { BODY_LAYOUT, STROKE_LAYOUT } from "./frame.js";
 import { Ground } from "./ground.js";
-import { triangles } from "./mesh.js";
+import { MAP_LAYOUT, mapTriangles, triangles } from "./mesh.js";
 import { Program, Shape } from "./program.js";
 import { BODY, BODY_SHADOW, GHOST, GROUND, MAP, MAP_SHADOW, PENCIL, SHEET, STROKE } from "./shaders.js";
 import { Shadows } from "./shadow.js";
@@ -35,6 +35,9 @@ const SOURCES = {
  * seen.
  */
 const SHARPEST = 2;
+
+/** Share of the depths that is kept for what the viewer holds. */
+const HELD = 0.05;
 
 /** Names of renderers without a graphics processor. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
@@ -78,7 +81,8 @@ export class Renderer {
     this.map = null;
     this.edges = null;
     this.shapes = new Map();
-    this.figures = { pawn: pawn(), visor: visor(), ball: ball(), disc: disc() };
+    this.figures = { pawn: pawn(), ...parts(), ball: ball(), disc: disc(), forearm: forearm() };
+    weapons().forEach(({ metal, light }, number) => Object.assign(this.figures, { [`weapon ${number}`]: metal, [`light ${number}`]: light }));
   }
 
   /**
@@ -91,7 +95,7 @@ export class Renderer {
     this.map?.delete();
     this.edges?.delete();
     for (const shape of this.shapes.values()) shape.delete();
-    this.map = new Shape(gl, triangles(scene.polygons), VERTEX_LAYOUT);
+    this.map = new Shape(gl, mapTriangles(scene), MAP_LAYOUT);
     const shapes = { ...this.figures };
     scene.models.forEach(({ polygons }, number) => (shapes[`model ${number}`] = polygons));
     this.shapes = new Map(
@@ -99,7 +103,6 @@ export class Renderer {
     );
     this.edges = new Shape(gl, new Float32Array(scene.edges.flat(2)), [3]);
     this.bounds = scene.bounds;
-    this.heights = [scene.bounds.min[2], scene.bounds.max[2]];
     this.ground.forget();
     this.shadows.shineOn(scene.bounds);
     this.shadows.take(this.shadows.ofMap, () => {
@@ -161,6 +164,10 @@ export class Renderer {
     gl.enable(gl.CULL_FACE);
     this.light(this.programs.body, view).sample("u_moving_shadow", 1, this.shadows.ofBodies.texture);
     for (const shape of this.shapes.values()) shape.draw();
+    // What the viewer holds is nearer than any wall.
+    gl.depthRange(0, HELD);
+    for (const [name, instances] of frame.hands) this.shapes.get(name)?.fill(instances).draw();
+    gl.depthRange(0, 1);
     this.overlay(frame, view);
   }
 
@@ -175,12 +182,13 @@ export class Renderer {
     });
   }
 
-  light(program, { matrix, eye, fog }) {
+  light(program, { matrix, eye, fog, sky = SKY }) {
     return program
       .use()
       .set("u_view", matrix)
       .set("u_eye", eye)
       .set("u_fog", fog)
+      .set("u_sky", sky)
       .set("u_sun", this.shadows.view)
       .set("u_shadows", this.casts ? 1 : 0)
       .sample("u_static_shadow", 0, this.shadows.ofMap.texture);
@@ -189,11 +197,11 @@ export class Renderer {
   /** Draws everything that never moves. */
   drawMap(view) {
     const { gl, programs } = this;
-    gl.clearColor(...SKY, 0);
+    gl.clearColor(...(view.sky ?? SKY), 0);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.CULL_FACE);
-    this.light(programs.map, view).set("u_heights", this.heights);
+    this.light(programs.map, view);
     this.map.draw();
     gl.enable(gl.BLEND);
     // The alpha channel holds the sun's share. Later drawing must not change it.

@@ -1,6 +1,6 @@
 /** The shaders of the renderer. */
 
-import { SKY, SUN } from "./colours.js";
+import { SUN } from "./colours.js";
 
 const vector = (values) => `vec3(${values.map((value) => value.toFixed(4)).join(", ")})`;
 
@@ -11,8 +11,10 @@ const LIGHT = `
   uniform float u_shadows;
   uniform vec3 u_eye;
   uniform float u_fog;
+  // The colour of what is far away.
+  uniform vec3 u_sky;
 
-  const vec3 sunlight = vec3(0.98, 0.90, 0.76);
+  const vec3 sunlight = vec3(0.84, 0.75, 0.58);
 
   // The place of a point in the shadow maps.
   vec3 in_sun(vec3 at) {
@@ -29,17 +31,18 @@ const LIGHT = `
     return u_shadows < 0.5 ? 1.0 : texture(u_static_shadow, in_sun(at + normal * 2.0));
   }
 
+  // Light from all sides: cool from above, warm from the ground. Walls of different directions
+  // differ, so that corners show.
   vec3 ambient(vec3 normal) {
-    return mix(vec3(0.30, 0.28, 0.31), vec3(0.50, 0.56, 0.68), normal.z * 0.5 + 0.5);
+    vec3 light = mix(vec3(0.40, 0.35, 0.33), vec3(0.60, 0.65, 0.74), normal.z * 0.5 + 0.5);
+    return light * (1.0 + 0.12 * dot(normal.xy, vec2(0.8, -0.6)));
   }
 
   // The share of a colour that the fog leaves.
   float near(vec3 at) {
-    float far = length(at - u_eye) * u_fog;
-    return exp(-far * far);
+    vec3 far = (at - u_eye) * u_fog;
+    return exp2(-1.44 * dot(far, far));
   }
-
-  const vec3 sky = ${vector(SKY)};
 `;
 
 const HEAD = `#version 300 es
@@ -47,55 +50,69 @@ precision highp float;
 `;
 
 /**
- * The map: position and normal, coloured by the direction of a face. The alpha channel holds the
- * share of the colour that a shadow takes away.
+ * The map: faces with the colours and patterns of their materials. The alpha channel holds the share
+ * of the colour that a shadow takes away.
  */
 export const MAP = {
   vertex: `${HEAD}${LIGHT}
     layout(location = 0) in vec3 a_position;
     layout(location = 1) in vec3 a_normal;
+    layout(location = 2) in vec3 a_colour;
+    layout(location = 3) in vec4 a_cell;
+    layout(location = 4) in vec3 a_grain;
     uniform mat4 u_view;
-    uniform vec2 u_heights;
     out vec3 v_at;
-    out vec3 v_colour;
+    out vec2 v_plane;
     flat out vec3 v_normal;
-    flat out float v_direct;
+    flat out vec3 v_dark;
+    flat out vec3 v_lit;
+    flat out vec4 v_cell;
+    flat out vec3 v_grain;
     void main() {
       v_at = a_position;
       v_normal = a_normal;
-      v_direct = facing(a_normal);
-      float floor_ = smoothstep(0.5, 0.8, a_normal.z);
-      float height = clamp((a_position.z - u_heights.x) / max(u_heights.y - u_heights.x, 1.0), 0.0, 1.0);
-      vec3 ground = mix(vec3(0.30, 0.35, 0.44), vec3(0.47, 0.50, 0.55), height);
-      vec3 wall = mix(vec3(0.40, 0.43, 0.51), vec3(0.56, 0.56, 0.60), height);
-      // The brightness of walls depends on their direction, so that corners show.
-      wall *= 1.0 + 0.07 * dot(a_normal.xy, vec2(0.8, -0.6));
-      v_colour = mix(wall, ground, floor_);
+      v_plane = abs(a_normal.z) > 0.7 ? a_position.xy
+        : vec2(abs(a_normal.x) > abs(a_normal.y) ? a_position.y : a_position.x, a_position.z);
+      v_dark = a_colour * mix(ambient(a_normal), vec3(1.25), a_grain.z);
+      v_lit = a_colour * sunlight * facing(a_normal) * (1.0 - a_grain.z);
+      v_cell = vec4(1.0 / a_cell.xy, a_cell.zw);
+      v_grain = a_grain;
       gl_Position = u_view * vec4(a_position, 1.0);
     }`,
   fragment: `${HEAD}${LIGHT}
     in vec3 v_at;
-    in vec3 v_colour;
+    in vec2 v_plane;
     flat in vec3 v_normal;
-    flat in float v_direct;
+    flat in vec3 v_dark;
+    flat in vec3 v_lit;
+    flat in vec4 v_cell;
+    flat in vec3 v_grain;
     out vec4 o_colour;
 
-    float lines(vec2 at, float spacing) {
-      vec2 width = fwidth(at) * 1.2;
-      vec2 near = abs(fract(at / spacing - 0.5) - 0.5) * spacing;
-      vec2 line = 1.0 - smoothstep(vec2(0.4), vec2(0.4) + width, near);
-      return max(line.x, line.y) * clamp(2.0 - 8.0 * max(width.x, width.y) / spacing, 0.0, 1.0);
+    // A number from 0 to 1 that looks like chance.
+    float chance(vec2 at) {
+      return fract(52.98 * fract(dot(at, vec2(0.06711, 0.00584))));
     }
 
     void main() {
-      vec2 plane = abs(v_normal.z) > 0.5 ? v_at.xy
-        : abs(v_normal.x) > abs(v_normal.y) ? v_at.yz : v_at.xz;
-      vec3 colour = v_colour * (1.0 - 0.10 * lines(plane, 64.0));
-      float direct = v_direct > 0.0 ? v_direct * unshadowed(v_at, v_normal) : 0.0;
-      vec3 dark = ambient(v_normal);
-      vec3 light = dark + sunlight * direct;
+      // Units of the map in a pixel, more or less.
+      float pixel = fwidth(v_plane.x) + fwidth(v_plane.y);
+      vec2 cells = v_plane * v_cell.xy;
+      float row = floor(cells.y);
+      cells.x += fract(row * 0.5) * 2.0 * v_cell.z;
+      vec2 inside = abs(fract(cells) - 0.5);
+      // Units to the nearest seam.
+      vec2 seam = (0.5 - inside) / v_cell.xy;
+      float line = 1.0 - smoothstep(0.5, 0.9 + min(pixel, 1.6), min(seam.x, seam.y));
+      float fine = clamp(1.6 - pixel * 0.45, 0.0, 1.0);
+      float tint = 1.0 - v_cell.w * line * clamp(1.5 - 2.5 * pixel * v_cell.y, 0.0, 1.0)
+        + (chance(vec2(floor(cells.x), row)) - 0.5) * v_grain.y
+        + (chance(floor(v_plane)) + chance(floor(v_plane * 0.25)) - 1.0) * v_grain.x * 0.6 * fine;
+      vec3 direct = v_lit;
+      if (direct.r > 0.0) direct *= unshadowed(v_at, v_normal);
       float left = near(v_at);
-      o_colour = vec4(mix(sky, colour * light, left), left * (1.0 - dark.g / light.g));
+      vec3 light = v_dark + direct;
+      o_colour = vec4(mix(u_sky, light * tint, left), left * direct.g / light.g);
     }`,
 };
 
@@ -179,7 +196,7 @@ export const BODY = {
       // A rim of light sets bodies off from the background.
       float rim = 1.0 - abs(dot(v_normal, normalize(u_eye - v_at)));
       lit += v_colour.rgb * rim * rim * rim * 0.18;
-      lit = mix(sky, lit, near(v_at));
+      lit = mix(u_sky, lit, near(v_at));
       o_colour = vec4(mix(lit, v_colour.rgb * 1.15, v_glow), v_colour.a);
     }`,
 };

@@ -6,7 +6,6 @@ import { put } from "../draw/frame.js";
 
 export const WHOLE = [1, 1, 1];
 const ASLEEP = [0.34, 0.42, 0.62];
-const VISOR = [0.09, 0.11, 0.15];
 
 /** A disc under a player, which makes players visible from afar. */
 const HALO = [28, 28, 1];
@@ -28,10 +27,11 @@ export const MODEL_NAMES = Array.from({ length: 128 }, (_, model) => `model ${mo
  * @param {import("../draw/frame.js").Frame} frame
  * @param {import("../match/motion.js").Shown[]} shown
  * @param {import("../match/scene.js").Players} players
+ * @param {import("./players.js").Players} figures
  * @param {{sleeping: boolean, followed: ?number, hurt: Map<number, number>}} options `hurt` has the
  *   slots of players who were just hurt, with a value that fades from 1 to 0
  */
-export function addBodies(frame, shown, players, { sleeping, followed, hurt }) {
+export function addBodies(frame, shown, players, figures, { sleeping, followed, hurt }) {
   for (const entity of shown) {
     const { position, rotation, model, slot, isPlayer, asleep } = entity;
     const pain = hurt.get(slot) ?? 0;
@@ -40,8 +40,7 @@ export function addBodies(frame, shown, players, { sleeping, followed, hurt }) {
       const size = (entity.crouching ? players.crouching : players.standing).figure;
       const own = slotColour(slot);
       const colour = pain > 0 ? mix(own, PAIN, pain) : own;
-      put(frame.bodies, "pawn", position, rotation, size, colour, 1, glow);
-      put(frame.bodies, "visor", position, rotation, size, VISOR);
+      figures.add(frame, entity, players, own, colour, glow);
       if (followed !== slot) halo(frame, position, FEET * size[2], own);
       continue;
     }

@@ -23,6 +23,7 @@ const FIRE = [1, 0.72, 0.38];
 const CORE = [1, 0.93, 0.75];
 const SPARK = [1, 1, 0.85];
 const UPRIGHT = [0, 0, 0, 1];
+const FLASH = [6, 6, 6];
 
 /** Ticks between a predicted shot and the server's own effect, within which the two are the same. */
 const SAME = 15;
@@ -58,6 +59,8 @@ export class Effects {
     /** Ticks of own rays that are shown, and that the server has not confirmed yet. */
     this.predicted = [];
     this.begun = [];
+    /** Effects that `news` has told of. */
+    this.known = new WeakSet();
   }
 
   /**
@@ -137,19 +140,36 @@ export class Effects {
     return this.hurts;
   }
 
-  /** Adds the effects to a frame. */
-  draw(frame, now) {
+  /** The effects that have begun since the last call. */
+  news() {
+    const news = this.running.filter((effect) => !this.known.has(effect));
+    for (const effect of news) this.known.add(effect);
+    return news;
+  }
+
+  /**
+   * Adds the effects to a frame.
+   *
+   * @param {?{slot: number, at: number[]}} muzzle of the weapon before the camera, from which that
+   *   player's rays are drawn
+   */
+  draw(frame, now, muzzle) {
     for (const effect of this.running) {
       const left = 1 - (now - effect.at) / SHOWN[effect.what];
-      if (effect.what === "ray") this.ray(frame, effect, left);
+      if (effect.what === "ray") this.ray(frame, effect, left, muzzle);
       if (effect.what === "blast") this.blast(frame, effect, left);
     }
   }
 
-  ray(frame, { player, from, to }, left) {
+  ray(frame, { player, from, to }, left, muzzle) {
     const colour = hueColour(hueOf(player), 0.9, 0.75);
-    stroke(frame.strokes, from, to, colour, 0.15 * left, 0.95 * left, 2.2);
+    const begin = muzzle?.slot === player ? muzzle.at : from;
+    stroke(frame.strokes, begin, to, colour, 0.15 * left, 0.95 * left, 2.2);
+    stroke(frame.strokes, begin, to, SPARK, 0.5 * left * left, 0.6 * left * left, 1);
     stroke(frame.strokes, to, to, SPARK, left, left, 4 + 7 * left);
+    // The flash of others' weapons.
+    const flash = left * left * left;
+    if (begin === from) put(frame.ghosts, "ball", begin, UPRIGHT, FLASH, CORE, 0.75 * flash);
   }
 
   blast(frame, { begin, radius }, left) {

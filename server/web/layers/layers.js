@@ -7,8 +7,11 @@ import { addContacts, CONTACT_LEGEND } from "./contacts.js";
 import { Effects } from "./effects.js";
 import { addBranch } from "./branch.js";
 import { addBoxes, addGrid, BOX_LEGEND } from "./frames.js";
+import { Hand } from "./hand.js";
 import { Heat, HEAT_LEGEND, HEAT_NOTE } from "./heat.js";
+import { Marks } from "./marks.js";
 import { Onion, onionLegend } from "./onion.js";
+import { Players } from "./players.js";
 import { Trails } from "./trails.js";
 
 /** Units between two heights at which the onion is cut. */
@@ -29,6 +32,9 @@ export class Layers {
     this.frame = new Frame();
     this.trails = new Trails();
     this.effects = new Effects();
+    this.figures = new Players();
+    this.marks = new Marks();
+    this.hand = new Hand();
     this.heat = new Heat(renderer);
     this.onion = new Onion(renderer);
     /** The height at which the onion is cut, in units; null until something is shown. */
@@ -54,6 +60,7 @@ export class Layers {
   reset() {
     this.trails.reset();
     this.effects.reset();
+    this.marks.reset();
   }
 
   /** Forgets everything about the map. */
@@ -85,12 +92,19 @@ export class Layers {
    * @param {number} now seconds
    * @param {{other?: import("../match/motion.js").Shown[], asked?: ?number}} [replay] the bodies of
    *   the branch, and the slot of the body that is asked about
+   * @param {{sight: import("../camera/sight.js").Sight, holder?: ?object}} view lines of sight through
+   *   the map, and who holds a weapon before the camera, as for `Hand.draw`
    * @returns {import("../draw/frame.js").Frame} valid until the next call
    */
-  compose(scene, shown, followed, now, { other = [], asked: slot = null } = {}) {
+  compose(scene, shown, followed, now, { other = [], asked: slot = null } = {}, { sight, holder = null }) {
     const { frame, isOn, asked } = this;
     frame.clear();
-    addBodies(frame, shown, scene.players, { sleeping: isOn("sleeping"), followed, hurt: this.effects.hurt(now) });
+    for (const effect of this.effects.news()) this.follow(effect, sight, holder, now);
+    if (holder) {
+      this.hand.watch(shown, holder.eye, now);
+      this.hand.draw(frame, holder, now);
+    } else this.hand.hide();
+    addBodies(frame, shown, scene.players, this.figures, { sleeping: isOn("sleeping"), followed, hurt: this.effects.hurt(now) });
     addBranch(frame, shown, other, scene.players);
     if (slot !== null && !isOn("boxes")) addBoxes(frame, shown.filter((one) => one.slot === slot), scene);
     if (isOn("grid")) addGrid(frame, scene, this.ground);
@@ -99,8 +113,18 @@ export class Layers {
     if (isOn("trails")) this.trails.draw(frame, now);
     if (isOn("boxes")) addBoxes(frame, shown, scene);
     if (isOn("contacts")) addContacts(frame, asked.contacts.answer);
-    if (isOn("hits")) this.effects.draw(frame, now);
+    if (isOn("hits")) {
+      this.marks.draw(frame, now);
+      this.effects.draw(frame, now, this.hand.muzzle);
+    }
     return frame;
+  }
+
+  /** Notes what an effect leaves behind. */
+  follow(effect, sight, holder, now) {
+    if (effect.what === "ray") this.marks.ray(effect, sight, now);
+    if (effect.what === "blast") this.marks.blast(effect, sight, now);
+    if (["ray", "fired"].includes(effect.what) && holder && effect.player === holder.slot) this.hand.fired(now);
   }
 
   /** The legend of the layers that are on. */

@@ -5,6 +5,17 @@ import { Frame } from "../draw/frame.js";
 import { freeOf } from "../hud/free.js";
 import { fetchScene } from "../match/scene.js";
 
+/**
+ * Who holds a weapon before the camera: the page's own player in the first person.
+ *
+ * @param {?import("../play/play.js").Play} play
+ * @param {any} eye of the player
+ */
+function holderOf(play, eye) {
+  if (!play || !eye || eye.behind > 0 || play.hidden === null || !play.player.isThere) return null;
+  return { slot: play.slot, weapon: play.keys.weapon, walked: play.walked, eye: eye.eye, ahead: eye.ahead };
+}
+
 /** The view of a match. */
 export class View {
   /**
@@ -156,7 +167,7 @@ export class View {
     if (eye) play?.seeFrom(eye, view.away, camera.sight);
     const hidden = (eye && play?.hidden) ?? null;
     const seen = hidden === null ? this.shown : this.shown.filter(({ slot }) => slot !== hidden);
-    const picture = this.scene ? layers.compose(this.scene, seen, this.followed, now, marked) : this.nothing;
+    const picture = this.scene ? layers.compose(this.scene, seen, this.followed, now, marked, { sight: camera.sight, holder: holderOf(play, eye) }) : this.nothing;
     renderer.draw(picture, view);
     this.labels.draw(play ? play.named(seen, camera.sight, now) : seen, this.store.roster, view.matrix, {
       names: switches.isOn("names"),

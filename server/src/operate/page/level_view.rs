@@ -4,14 +4,15 @@
 
 pub(crate) mod scene;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use obsp::World;
 use obsp::model::Model;
+use obsp::{SurfaceTextures, World};
 use obsp_sim::SetupError;
 use obsp_sim::query::Heat;
 use serde::Serialize;
@@ -20,6 +21,7 @@ use tokio::task::JoinError;
 
 use super::content::Content;
 use crate::matches::level::Level;
+use crate::matches::map_file;
 
 /// The data of one level for pages.
 pub(super) struct LevelView {
@@ -40,7 +42,7 @@ impl LevelView {
         let heat = Heat::new(Arc::clone(&map), models)?;
         Ok(Self {
             level: level.number,
-            scene: scene_of(&map, models),
+            scene: scene_of(&map, &level.source, models),
             file: binary(level.map.clone()),
             game: binary(level.game_data.clone()),
             map,
@@ -49,9 +51,12 @@ impl LevelView {
     }
 }
 
-/// `/scene` of a map and models.
-pub(super) fn scene_of(map: &World, models: &[Model]) -> Content {
-    Content::new("application/json", scene::of(map, models))
+/// `/scene` of a map and models. The names of textures are read from the file `source`, if the map
+/// was compiled from it.
+pub(super) fn scene_of(map: &World, source: &Path, models: &[Model]) -> Content {
+    let drawn = map_file::read_source(source).and_then(Result::ok);
+    let textures = drawn.and_then(|drawn| SurfaceTextures::read(&drawn, map));
+    Content::new("application/json", scene::of(map, textures.as_ref(), models))
 }
 
 /// A file for the simulation in the page.

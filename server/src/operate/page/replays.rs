@@ -125,6 +125,8 @@ struct OtherMap {
     hash: String,
     file: Content,
     bytes: Bytes,
+    /// The file that the map was drawn in, if there is one.
+    source: PathBuf,
     scene: Option<Content>,
 }
 
@@ -139,9 +141,11 @@ impl OtherMaps {
             let map = match known.iter().position(|map| map.hash == hash) {
                 Some(place) => known.remove(place),
                 None => {
-                    let bytes = Bytes::from(map_bytes(&hash)?);
+                    let path = path_of_map(&hash)?;
+                    let bytes = Bytes::from(regular_file::read(&path, LARGEST).ok()?);
                     let file = level_view::binary(bytes.clone());
-                    OtherMap { hash, file, bytes, scene: None }
+                    let source = path.with_extension("map");
+                    OtherMap { hash, file, bytes, source, scene: None }
                 }
             };
             keep(known, map);
@@ -165,7 +169,7 @@ impl OtherMap {
     fn scene(&mut self) -> Option<Content> {
         if self.scene.is_none() {
             let map = obsp::World::from_bytes(&self.bytes).ok()?;
-            self.scene = Some(level_view::scene_of(&map, &obsp::model::shipped()));
+            self.scene = Some(level_view::scene_of(&map, &self.source, &obsp::model::shipped()));
         }
         self.scene.clone()
     }
@@ -210,8 +214,8 @@ fn stream(file: File, bytes: u64) -> Response {
     (headers, Body::new(body)).into_response()
 }
 
-/// The bytes of the compiled map with this hash, if a folder of maps has it.
-fn map_bytes(hash: &str) -> Option<Vec<u8>> {
+/// The path of the compiled map with this hash, if a folder of maps has it.
+fn path_of_map(hash: &str) -> Option<PathBuf> {
     let entries = map_file::folders().into_iter().filter_map(|folder| folder.read_dir().ok());
     let paths = entries.flatten().flatten().map(|entry| entry.path()).take(LOOKED_AT);
     let compiled = paths.filter(|path| path.extension().is_some_and(|suffix| suffix == "obsp"));
@@ -220,7 +224,7 @@ fn map_bytes(hash: &str) -> Option<Vec<u8>> {
         let found = start.and_then(|start| obsp::World::hash_at_start(&start));
         found.is_some_and(|found| MapHash(found).to_string() == hash)
     };
-    regular_file::read(&compiled.into_iter().find(is_wanted)?, LARGEST).ok()
+    compiled.into_iter().find(is_wanted)
 }
 
 /// The first bytes of a file.
@@ -266,7 +270,8 @@ mod tests {
         let map = |number: usize, length: usize| {
             let bytes = Bytes::from(vec![0; length]);
             let file = level_view::binary(Bytes::new());
-            OtherMap { hash: number.to_string(), file, bytes, scene: None }
+            let (hash, source) = (number.to_string(), PathBuf::new());
+            OtherMap { hash, file, bytes, source, scene: None }
         };
         let kept = |known: &[OtherMap]| {
             known.iter().map(|map| map.hash.clone()).collect::<Vec<_>>().join(" ")
@@ -287,7 +292,8 @@ mod tests {
     fn a_map_is_found_by_its_hash() {
         let path = map_file::find("warren.obsp", &map_file::folders()).unwrap();
         let hash = MapHash(map_file::load(&path).unwrap().hash()).to_string();
-        assert_eq!(map_bytes(&hash), fs::read(path).ok());
-        assert_eq!(map_bytes("../../../etc/passwd"), None);
+        let found = path_of_map(&hash).and_then(|found| fs::read(found).ok());
+        assert_eq!(found, fs::read(path).ok());
+        assert_eq!(path_of_map("../../../etc/passwd"), None);
     }
 }

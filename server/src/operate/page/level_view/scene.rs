@@ -1,20 +1,19 @@
-//! `/scene`: the map's visible polygons, the models and the grid, as JSON.
+//! `/scene`: the map's visible polygons, the models and the grid, as JSON. `seen` finds the polygons
+//! that can be seen, and `weld` makes them share their corners.
+
+mod seen;
+mod weld;
 
 use bytes::Bytes;
 use glam::DVec3;
-use obsp::World;
-use obsp::geometry::{Aabb, Polygon};
+use obsp::geometry::Aabb;
+use obsp::{SurfaceTextures, World};
 use obsp::model::Model;
 use obsp_proto::control::MapHash;
 use serde::Serialize;
 
-/// Units by which a point is moved off a surface, to test whether the space in front of the surface
-/// is free.
-const IN_FRONT: f64 = 0.5;
-
-/// Share of the way from a corner to the middle of its polygon by which a tested point is moved,
-/// because the corner itself may touch a wall.
-const INWARD: f64 = 0.1;
+use seen::Inside;
+use weld::weld;
 
 /// The part of the picture that never changes, as a page draws it.
 #[derive(Serialize)]
@@ -25,6 +24,10 @@ struct Scene<'a> {
     /// The visible polygons. Each is the list of its corners' x, y and z in units,
     /// counter-clockwise as seen from the front.
     polygons: Vec<Vec<f32>>,
+    /// The names of textures, and for each polygon the index of its own. Both are empty if the
+    /// server does not have the source of the map.
+    textures: &'a [String],
+    textured: Vec<usize>,
     /// The models, in the order of their numbers on the wire.
     models: Vec<Shape<'a>>,
     sizes: &'a [Size<'a>],
@@ -66,25 +69,34 @@ impl From<Aabb> for Bounds {
 }
 
 /// The content of `/scene`: the map, its sizes and grid, and the models, as JSON.
-pub(crate) fn of(map: &World, models: &[Model]) -> Bytes {
+pub(crate) fn of(map: &World, textures: Option<&SurfaceTextures>, models: &[Model]) -> Bytes {
     let sizes: Vec<Size<'_>> = map
         .sizes()
         .iter()
         .map(|size| Size { name: &size.name, half_extents: size.half_extents.to_array() })
         .collect();
     let (origin, cell, counts) = obsp_sim::query::grid(&map.bounds());
-    let seen = map.polygons().iter().filter(|polygon| is_seen(map, polygon));
+    let inside = Inside::of(map);
+    let seen: Vec<(usize, &[DVec3])> = (0..)
+        .zip(map.polygons())
+        .filter(|(_, polygon)| inside.sees(polygon))
+        .map(|(index, polygon)| (index, &polygon.winding.vertices[..]))
+        .collect();
+    let welded = weld(seen.iter().map(|(_, corners)| *corners));
+    let texture = |of_seen: usize| textures.map(|all| all.of_polygons()[seen[of_seen].0]);
     let scene = Scene {
         map: map.name(),
         hash: MapHash(map.hash()).to_string(),
         bounds: map.bounds().into(),
-        polygons: seen.map(corners).collect(),
+        textures: textures.map(SurfaceTextures::names).unwrap_or_default(),
+        textured: welded.iter().filter_map(|(index, _)| texture(*index)).collect(),
+        polygons: welded.iter().map(|(_, polygon)| corners(polygon)).collect(),
         models: models
             .iter()
             .map(|model| Shape {
                 name: model.name(),
                 bounds: model.bounds().into(),
-                polygons: model.polygons().iter().map(corners).collect(),
+                polygons: model.polygons().iter().map(|p| corners(&p.winding.vertices)).collect(),
             })
             .collect(),
         sizes: &sizes,
@@ -94,18 +106,6 @@ pub(crate) fn of(map: &World, models: &[Model]) -> Bytes {
     serde_json::to_vec(&scene).unwrap_or_default().into()
 }
 
-fn corners(polygon: &Polygon) -> Vec<f32> {
-    let vertices = &polygon.winding.vertices;
-    vertices.iter().flat_map(|corner| corner.as_vec3().to_array()).collect()
-}
-
-/// Whether there is free space in front of a polygon. Outside of a sealed map the onion is solid.
-/// So the outer walls, which would hide the rooms from above, have no free space in front of them.
-fn is_seen(map: &World, polygon: &Polygon) -> bool {
-    let point = map.sizes().iter().find(|size| size.is_point());
-    let Some(point) = point.and_then(|size| map.size(&size.name)) else { return true };
-    let off = polygon.plane.normal * IN_FRONT;
-    let probes = polygon.winding.vertices.iter().map(|corner| corner.lerp(polygon.centre, INWARD));
-    let is_free = |at: DVec3| !map.is_solid(point, (at + off).as_vec3());
-    is_free(polygon.centre) || probes.into_iter().any(is_free)
+fn corners(polygon: &[DVec3]) -> Vec<f32> {
+    polygon.iter().flat_map(|corner| corner.as_vec3().to_array()).collect()
 }
