@@ -41,7 +41,7 @@ pub(super) fn build(
     let size = SizeId::from_index(0);
     let hulls = vec![Hull::unexpanded(size, statics, &mut planes)];
     let pieces = uncovered(&hulls[0]);
-    let polygons = pieces.iter().map(|(_, piece)| piece.clone()).collect();
+    let polygons: Vec<Piece> = pieces.iter().map(|(_, piece)| piece.clone()).collect();
     let surface = drawn(statics, size, pieces)?;
     let dividers = dividers(statics, &mut planes);
     let limits = Limits::default();

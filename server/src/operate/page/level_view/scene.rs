@@ -7,8 +7,8 @@ mod weld;
 use bytes::Bytes;
 use glam::DVec3;
 use obsp::geometry::Aabb;
-use obsp::{SurfaceTextures, World};
 use obsp::model::Model;
+use obsp::{SurfaceTextures, World};
 use obsp_proto::control::MapHash;
 use serde::Serialize;
 

@@ -60,13 +60,12 @@ impl<'a> Inside<'a> {
                 [corner, corner.midpoint(next)].map(|place| place.lerp(centre, part))
             })
         });
-        let is_free = |spot: &DVec3| !self.map.is_solid(point, (spot + normal * IN_FRONT).as_vec3());
+        let is_free =
+            |spot: &DVec3| !self.map.is_solid(point, (spot + normal * IN_FRONT).as_vec3());
         // Files of an older compiler have a surface for brushes that rays pass.
         let is_hit = |spot: &DVec3| self.map.is_solid(point, (spot - normal * BEHIND).as_vec3());
         let mut spots = [centre].into_iter().chain(spots);
-        spots.any(|spot| {
-            is_free(&spot) && is_hit(&spot) && self.is_inside(spot, normal, point)
-        })
+        spots.any(|spot| is_free(&spot) && is_hit(&spot) && self.is_inside(spot, normal, point))
     }
 
     /// Whether a ray leads from this spot of a surface to a place inside.

@@ -92,8 +92,7 @@ impl Corners {
     fn around(&self, a: DVec3, b: DVec3, reach: f64) -> impl Iterator<Item = u32> {
         let (low, high) = (cell(a.min(b) - reach), cell(a.max(b) + reach));
         let cells = (low.x..=high.x).flat_map(move |x| {
-            (low.y..=high.y)
-                .flat_map(move |y| (low.z..=high.z).map(move |z| IVec3::new(x, y, z)))
+            (low.y..=high.y).flat_map(move |y| (low.z..=high.z).map(move |z| IVec3::new(x, y, z)))
         });
         cells.filter_map(|cell| self.cells.get(&cell)).flatten().copied()
     }
@@ -109,8 +108,7 @@ impl Corners {
         let mut part = self.on_edge(ends.0, ends.1);
         if !part.is_empty() {
             // An edge through other corners is bent a little, so its parts may pass further ones.
-            let stops: Vec<u32> =
-                [ends.0].into_iter().chain(part).chain([ends.1]).collect();
+            let stops: Vec<u32> = [ends.0].into_iter().chain(part).chain([ends.1]).collect();
             part = Vec::new();
             for pair in stops.windows(2) {
                 part.extend(self.between(pair[0], pair[1], known));
