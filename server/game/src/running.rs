@@ -127,9 +127,9 @@ pub trait AnyGame: Debug + Send + Sync {
     /// As [`Game::models`].
     fn models(&self) -> Vec<Model>;
 
-    /// As [`Game::classes`], with the classes of the `game.toml`.
-    fn classes(&self) -> KnownClasses {
-        KnownClasses::of_server()
+    /// Adds the classes of [`Game::classes`] and of the `game.toml` to those that are known.
+    fn add_classes(&self, known: KnownClasses) -> KnownClasses {
+        known
     }
 
     /// The models, fields and events that a server declares to its clients.
@@ -183,8 +183,8 @@ impl<G: Game> AnyGame for G {
         Game::models(self)
     }
 
-    fn classes(&self) -> KnownClasses {
-        KnownClasses::of_server().with(Game::classes(self))
+    fn add_classes(&self, known: KnownClasses) -> KnownClasses {
+        known.with(Game::classes(self))
     }
 
     fn schema(&self) -> Result<Schema, SchemaError> {

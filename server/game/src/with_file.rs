@@ -32,8 +32,8 @@ impl<G: Game> AnyGame for WithFile<G> {
         all_models(&self.game, &self.file)
     }
 
-    fn classes(&self) -> KnownClasses {
-        AnyGame::classes(&self.game).with_classes(self.file.classes())
+    fn add_classes(&self, known: KnownClasses) -> KnownClasses {
+        self.game.add_classes(known).with_classes(self.file.classes())
     }
 
     fn schema(&self) -> Result<Schema, SchemaError> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use obsp::Spaces;
-use obsp::entity_check::EntityFault;
+use obsp::entity_check::{EntityFault, KnownClasses};
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, Event, GameFile, Match, RunningMatch, Vitals};
 use obsp_sim::audit::Audit;
@@ -130,7 +130,7 @@ fn an_entity_of_a_class_spawns_its_model() {
 fn a_class_of_the_file_is_handled() {
     let faults = |text: &str| {
         let game = Arena.with_file(&GameFile::parse(text).expect("a valid file"));
-        EntityFault::find(room().entities(), &game.classes())
+        EntityFault::find(room().entities(), &game.add_classes(KnownClasses::of_server()))
     };
     let told = faults("");
     assert_eq!(told.len(), 1, "{told:?}");

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use obsp::entity_check::EntityFault;
+use obsp::entity_check::{EntityFault, KnownClasses};
 use obsp::model::Model;
 use obsp_game::arena::Arena;
 use obsp_game::{AnyGame, GameFile, RunningMatch, Weapons};
@@ -187,7 +187,8 @@ impl LevelMaker {
         for warning in world.warnings() {
             tracing::warn!("map {name}: {warning}");
         }
-        for fault in EntityFault::find(map.entities(), &game.classes()) {
+        let known = game.add_classes(KnownClasses::of_server());
+        for fault in EntityFault::find(map.entities(), &known) {
             tracing::warn!("map {name}: entity {}: {fault}", fault.first());
         }
         let props = world.counters().entities as usize;
