@@ -16,6 +16,8 @@ use obsp::{SizeId, Trace, clip_to_extent};
 use crate::arena::parameters::MovementParameters;
 use crate::arena::spawn::{Places, SpawnPoint};
 use crate::arena::triggers::Triggers;
+use crate::bodies::entities::Entities;
+use crate::bodies::guard::Space;
 use crate::collision::shape::Shapes;
 use crate::setup::{SetupError, SetupWarning};
 use crate::state::{ModelId, Posture};
@@ -97,6 +99,11 @@ impl Arena {
         let Some(clipped) = clip_to_extent(from, to) else { return false };
         let (from, to) = (from.as_vec3(), clipped.end.as_vec3());
         self.map.find_first_transition(self.sight, from, to) == Trace::Clear
+    }
+
+    /// The arena with these entities in it.
+    pub(crate) fn space<'a>(&'a self, entities: &'a Entities) -> Space<'a> {
+        Space { map: &self.map, shapes: &self.shapes, entities }
     }
 
     /// The model with this name; `None` if the match has no such model.

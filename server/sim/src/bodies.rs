@@ -1,23 +1,30 @@
-//! All bodies in the world, and how they move.
+//! All bodies in the world, and how they move. [`tick`] tells a tick in order.
 //!
-//! [`entities`] stores the bodies, and [`roles`] says what each one does. [`dynamics`] runs a tick
-//! of the rigid bodies: [`contact`] finds where they touch, [`solver`] computes velocities from
-//! these contacts, [`guard`] decides how far each body may go, and [`sleep`] leaves out the bodies
-//! that rest. [`overload`] makes a tick cheaper when its bodies cost too much. [`driven`] finds the
-//! bodies that kinematic bodies push and carry.
+//! The modules, each of which depends only on modules above it in this list:
+//! - `blocker`, `mobility`, `near_solids`, `roles`, `slots`: what a body is, and what moves it;
+//! - `entities`, `guard`, `nearby`: the bodies by slot, and the only code that gives one a place;
+//! - `contact`, `impulse`: the search for contacts, and the effect of one impulse;
+//! - `islands`: which bodies touch each other, directly or through others;
+//! - `sleep`: what wakes, and what falls asleep;
+//! - `driven`, `overload`, `solver`: how fast a kinematic body moves, how much of the tick a body
+//!   gets, and where it is to go;
+//! - `rounds`: motion under guard, and what stopped bodies do;
+//! - `tick`: the phases in order.
 
 pub(crate) mod blocker;
 pub(crate) mod contact;
 pub(crate) mod driven;
-pub(crate) mod dynamics;
 pub(crate) mod entities;
 pub(crate) mod guard;
 pub(crate) mod impulse;
+pub(crate) mod islands;
+pub(crate) mod mobility;
 pub(crate) mod near_solids;
 pub(crate) mod nearby;
 pub(crate) mod overload;
 pub(crate) mod roles;
+pub(crate) mod rounds;
 pub(crate) mod sleep;
 pub(crate) mod slots;
 pub(crate) mod solver;
-pub(crate) mod supported;
+pub(crate) mod tick;

@@ -1,8 +1,9 @@
 //! The counters of the simulation, and the stages of its filter cascade.
 
+mod awake_reason;
 mod stages;
 
-use crate::bodies::sleep::AwakeReason;
+pub use awake_reason::AwakeReason;
 pub use stages::{Clock, Stage, Stages};
 
 /// Counters of the simulation since it began. Every field only grows, except the fields

@@ -12,7 +12,9 @@
 //! resulting placement can be committed.
 //!
 //! The modules, each of which depends only on modules above it in this list:
-//! - `collision`: poses, shapes, distances, the grid, the filter cascade and
+//! - `conventions`, `memory`, `random`, `state`, `threads`: what everything below leans on;
+//! - `command`, `counters`, `event`, `place_error`, `setup`: what goes in and out;
+//! - `collision`, `context`: poses, shapes, distances, the grid, the filter cascade and
 //!   the time of impact, all without entities;
 //! - `bodies`: the entities, the guard, contacts, the solver, sleep;
 //! - `arena`: the parts of a match that never change: map, shapes, spawn points,
@@ -47,10 +49,9 @@ mod world;
 pub use arena::parameters::{MovementError, MovementParameters};
 pub use bodies::entities::MAX_ENTITIES;
 pub use bodies::roles::{MissileMotion, Walker};
-pub use bodies::sleep::AwakeReason;
 pub use collision::time_of_impact::Resolution;
 pub use command::{Buttons, Command};
-pub use counters::{Clock, Counters, Stage, StageCounter, Stages};
+pub use counters::{AwakeReason, Clock, Counters, Stage, StageCounter, Stages};
 pub use event::Event;
 pub use place_error::PlaceError;
 pub use players::movement::PlayerMotion;

@@ -11,7 +11,7 @@ mod straight;
 
 use crate::arena::Arena;
 use crate::bodies::entities::Entities;
-use crate::bodies::guard::{Flight, Space};
+use crate::bodies::guard::Flight;
 use crate::bodies::roles::MissileMotion;
 use crate::collision::pose::Pose;
 use crate::context::StepContext;
@@ -38,9 +38,7 @@ impl Missiles<'_> {
     /// Moves a missile towards `target` as far as the way is free; `None` if it is not in the
     /// world, or overlaps something. Overlaps are counted.
     fn send(&mut self, slot: u16, target: Pose) -> Option<Flight> {
-        let (map, shapes) = (&self.arena.map, &self.arena.shapes);
-        let space = Space { map, shapes, entities: self.entities };
-        let flight = space.fly(slot, target, self.context)?;
+        let flight = self.arena.space(self.entities).fly(slot, target, self.context)?;
         let Some(placement) = flight.placement else {
             self.context.counters.emergency_replacements += 1;
             return None;

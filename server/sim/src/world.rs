@@ -25,19 +25,17 @@ use self::relocations::Relocations;
 use crate::arena::Arena;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
-use crate::bodies::dynamics;
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::roles::{Cargo, Hovertank, Kinematic, Missile, PlayerBody, Role, Walker};
-use crate::bodies::sleep::AwakeReason;
+use crate::bodies::sleep;
 use crate::collision::shape::ShapeId;
 use crate::command::Command;
 use crate::context::StepContext;
 use crate::conventions::turn;
-use crate::counters::Counters;
+use crate::counters::{AwakeReason, Counters};
 use crate::event::Event;
 use crate::memory::keep_freed_memory;
 use crate::players::history::PositionHistory;
-use crate::players::hovertank;
 use crate::players::movement::PlayerMotion;
 use crate::players::prediction::Moving;
 use crate::setup::{Config, SetupError, SetupWarning};
@@ -242,7 +240,7 @@ impl World {
         let tank = self.entities.find(id).and_then(Entity::hovertank);
         let cargo = tank.and_then(|tank| tank.cargo);
         for left in cargo.into_iter().chain([id]) {
-            hovertank::remove(&mut self.entities, left);
+            sleep::remove(&mut self.entities, left);
         }
         self.count();
     }
@@ -284,7 +282,7 @@ impl World {
         self.move_bodies(&mut tick);
         for missile in self.missiles() {
             if self.move_missile(&mut tick, missile) == Some(false) {
-                hovertank::remove(&mut self.entities, missile);
+                sleep::remove(&mut self.entities, missile);
             }
         }
         self.bring_back_all();
@@ -363,7 +361,7 @@ impl World {
 
     /// The slots of the bodies that are awake, ascending, each with the reason.
     pub fn awake_because(&self) -> impl Iterator<Item = (u16, AwakeReason)> {
-        let awake = self.entities.iter().filter(|entity| entity.has_velocity());
+        let awake = self.entities.iter().filter(|entity| entity.mobility().has_velocity());
         awake.map(|entity| {
             let missile = entity.is_ball().then_some(AwakeReason::IsMissile);
             (entity.id.slot, missile.unwrap_or(entity.sleep.awake_because))
@@ -442,7 +440,7 @@ impl World {
     /// out of the map. `overlapping` contains the overlapping bodies that were found before.
     /// Players who fell wait from then on.
     fn advance_props(&mut self, mut overlapping: Vec<u16>) {
-        overlapping.extend(dynamics::step(
+        overlapping.extend(crate::bodies::tick::step(
             &self.arena.map,
             &self.arena.shapes,
             &mut self.entities,
@@ -463,7 +461,7 @@ impl World {
             if is_body(pair.key.body) && is_body(other) {
                 for slot in [pair.key.body, other] {
                     if let Some(entity) = self.entities.get_mut(slot) {
-                        entity.shoved_by = None;
+                        entity.record.shoved_by = None;
                     }
                 }
             }

@@ -1,5 +1,5 @@
 //! Checks the order of modules. The `lib.rs` of `server` and of `obsp-sim` lists its modules, each
-//! depending only on the ones before it. So a source may name modules of its own line of the list
+//! depending only on the ones before it, and so does the `bodies.rs` of `obsp-sim`. So a source may name modules of its own line of the list
 //! and of the lines above, and no others. Tests may name what they like.
 //!
 //! The folders of `server` are also kept small enough to be read at a glance.
@@ -15,24 +15,37 @@ const FILES: usize = 12;
 /// Entries that `server/src` itself may have, files and folders.
 const ENTRIES: usize = 20;
 
+/// Maximum number of lines of a function that moves bodies.
+const LINES: usize = 60;
+
 /// The modules in the list of a `lib.rs`, each with its line in the list.
 type Order = BTreeMap<String, usize>;
 
 #[test]
 fn modules_of_the_server_use_only_those_above_them_in_the_list() {
-    let order = order(&read("server/src/lib.rs"));
-    for path in files("rs").iter().filter_map(|path| path.strip_prefix("server/src/")) {
-        let room = path.split(['/', '.']).next().unwrap_or_default();
-        let is_listed = order.contains_key(room) || matches!(room, "lib" | "main");
-        assert!(is_listed, "server/src/lib.rs does not list the module `{room}`");
-    }
-    assert_eq!(all_breaks("server/src/", &order), [""; 0], "{ADVICE}");
+    holds_its_order("server/src/", "lib.rs", "crate::");
 }
 
 #[test]
 fn modules_of_the_simulation_use_only_those_above_them_in_the_list() {
-    let order = order(&read("server/sim/src/lib.rs"));
-    assert_eq!(all_breaks("server/sim/src/", &order), [""; 0], "{ADVICE}");
+    holds_its_order("server/sim/src/", "lib.rs", "crate::");
+}
+
+#[test]
+fn modules_of_the_moving_bodies_use_only_those_above_them_in_the_list() {
+    holds_its_order("server/sim/src/bodies/", "../bodies.rs", "crate::bodies::");
+}
+
+/// Checks that the list in a file beside a folder's modules has all of them, and that the sources
+/// keep to the order. In the code a module's path begins with `root`.
+fn holds_its_order(folder: &str, list: &str, root: &str) {
+    let order = order(&read(&format!("{folder}{list}")));
+    for path in files("rs").iter().filter_map(|path| path.strip_prefix(folder)) {
+        let room = path.split(['/', '.']).next().unwrap_or_default();
+        let is_listed = order.contains_key(room) || matches!(room, "lib" | "main" | "test_maps");
+        assert!(is_listed, "{folder}{list} does not say where `{room}` is in the order");
+    }
+    assert_eq!(all_breaks(folder, root, &order), [""; 0], "{ADVICE}");
 }
 
 const ADVICE: &str = "move the named item to a module above both, or pass it as an argument";
@@ -57,6 +70,32 @@ fn the_folders_of_the_server_are_small() {
     );
 }
 
+#[test]
+fn functions_of_the_moving_bodies_fit_on_a_screen() {
+    let own = |path: &String| path.starts_with("server/sim/src/bodies/");
+    let sources = files("rs").into_iter().filter(own).filter(|path| !path.ends_with("/tests.rs"));
+    let mut long = Vec::new();
+    for path in sources {
+        let source = read(&path);
+        let (code, _) = source.split_once("#[cfg(test)]\nmod tests").unwrap_or((&source, ""));
+        let lines: Vec<&str> = code.lines().collect();
+        for (first, line) in lines.iter().enumerate() {
+            let Some((before, _)) = line.split_once("fn ") else { continue };
+            let indent = &line[..line.len() - line.trim_start().len()];
+            let is_item = before
+                .trim()
+                .split(' ')
+                .all(|word| word.is_empty() || word == "const" || word.starts_with("pub"));
+            let end = format!("{indent}}}");
+            let length = lines[first..].iter().position(|line| *line == end).map(|last| last + 1);
+            if is_item && length.is_some_and(|length| length > LINES) {
+                long.push(format!("{path}:{}", first + 1));
+            }
+        }
+    }
+    assert_eq!(long, [""; 0], "cut these functions, each has more than {LINES} lines");
+}
+
 /// The order that a `lib.rs` states: each line of its list begins with one module or several.
 fn order(lib: &str) -> Order {
     let items = lib.lines().filter_map(|line| line.strip_prefix("//! - "));
@@ -72,7 +111,7 @@ fn order(lib: &str) -> Order {
 }
 
 /// The breaks of the order in all sources under `folder`, except for tests.
-fn all_breaks(folder: &str, order: &Order) -> Vec<String> {
+fn all_breaks(folder: &str, root: &str, order: &Order) -> Vec<String> {
     let all = files("rs");
     let own: Vec<_> = all.iter().filter_map(|path| path.strip_prefix(folder)).collect();
     let mut tests = Vec::new();
@@ -89,7 +128,7 @@ fn all_breaks(folder: &str, order: &Order) -> Vec<String> {
     let judged = own.iter().filter(|path| !is_test(path));
     let mut found = Vec::new();
     for path in judged {
-        let breaks = breaks(path, &read(&format!("{folder}{path}")), order);
+        let breaks = breaks(path, &read(&format!("{folder}{path}")), root, order);
         found.extend(breaks.into_iter().map(|text| format!("{folder}{text}")));
     }
     found
@@ -113,7 +152,7 @@ fn test_modules(source: &str) -> Vec<String> {
 }
 
 /// The places in a source that name a module which comes later in the order.
-fn breaks(path: &str, source: &str, order: &Order) -> Vec<String> {
+fn breaks(path: &str, source: &str, root: &str, order: &Order) -> Vec<String> {
     let module = module(path);
     let Some(&own) = module.first().and_then(|room| order.get(*room)) else { return Vec::new() };
     let told = |(line, name): (usize, String)| match order.get(&name) {
@@ -128,7 +167,7 @@ fn breaks(path: &str, source: &str, order: &Order) -> Vec<String> {
     let text: String = code.iter().map(|(_, sign)| *sign).collect();
     let mut found: Vec<_> = Vec::new();
     let line_of = |at: usize| code[text[..at].chars().count()].0;
-    for start in ["crate::", "super::"] {
+    for start in [root, "super::"] {
         for (at, _) in text.match_indices(start) {
             let before = text[..at].chars().next_back();
             if before.is_some_and(|sign| sign.is_alphanumeric() || matches!(sign, '_' | ':' | '$'))
@@ -140,7 +179,7 @@ fn breaks(path: &str, source: &str, order: &Order) -> Vec<String> {
             while let Some(above) = rest.strip_prefix("super::") {
                 (rest, depth) = (above, depth.saturating_sub(1));
             }
-            let rest = match rest.strip_prefix("crate::") {
+            let rest = match rest.strip_prefix(root) {
                 Some(rest) => rest,
                 None if depth == 0 => rest,
                 None => continue,
@@ -243,7 +282,7 @@ fn each_way_to_name_a_later_module_is_found() {
         type Sun = crate::sky::Sun;
         type Moon = crate::Moon;
     ";
-    let found = breaks("door/lock.rs", source, &order);
+    let found = breaks("door/lock.rs", source, "crate::", &order);
     assert_eq!(
         found,
         [
@@ -254,6 +293,6 @@ fn each_way_to_name_a_later_module_is_found() {
             "door/lock.rs:19: `crate::Moon` does not name its module",
         ]
     );
-    assert_eq!(breaks("sky.rs", source, &order).len(), 1);
+    assert_eq!(breaks("sky.rs", source, "crate::", &order).len(), 1);
     assert_eq!(test_modules("#[cfg(test)]\npub(crate) mod tests;\nmod other;"), ["tests"]);
 }

@@ -4,10 +4,8 @@
 
 use glam::DVec3;
 use obsp::geometry::Aabb;
-use obsp::{Trace, clip_to_extent};
+use obsp::{SizeId, Trace, clip_to_extent};
 
-use crate::arena::Arena;
-use crate::bodies::entities::Entities;
 use crate::bodies::guard::Space;
 use crate::collision::cascade::Body;
 use crate::collision::pose::direction;
@@ -77,10 +75,10 @@ pub(crate) struct RayEnd {
 }
 
 impl Ray {
-    /// Where the ray ends if the entity in slot `ignored` is left out.
-    pub(crate) fn cast(&self, arena: &Arena, entities: &Entities, ignored: Option<u16>) -> RayEnd {
-        let mut end = self.in_world(arena);
-        let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+    /// Where the ray ends if the entity in slot `ignored` is left out. The world is traced with the
+    /// size `sight`.
+    pub(crate) fn cast(&self, space: &Space, sight: SizeId, ignored: Option<u16>) -> RayEnd {
+        let mut end = self.in_world(space.map, sight);
         space.visit_entities(&self.bounds(&end), ignored, &mut |slot, body| {
             self.meet(&mut end, slot, &body);
         });
@@ -88,9 +86,9 @@ impl Ray {
     }
 
     /// Where the ray ends in the world without entities.
-    pub(crate) fn in_world(&self, arena: &Arena) -> RayEnd {
+    pub(crate) fn in_world(&self, map: &obsp::World, sight: SizeId) -> RayEnd {
         let (from, to) = (self.from.as_vec3(), self.at(self.reach).as_vec3());
-        let trace = arena.map.find_first_transition(arena.sight, from, to);
+        let trace = map.find_first_transition(sight, from, to);
         let distance = match trace {
             Trace::Clear => self.reach,
             Trace::Hit(hit) => f64::from(hit.time) * self.reach,

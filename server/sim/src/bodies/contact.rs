@@ -16,8 +16,88 @@ mod pair_index;
 mod seam;
 mod warm_start;
 
-pub(crate) use find::{FREE_AT_REST, find, find_woken, look_around};
+use crate::bodies::blocker::Blocker;
+use crate::bodies::entities::Entities;
+use crate::bodies::guard::Space;
+use crate::bodies::mobility::Mobility;
+use crate::collision::shape::Shapes;
+use crate::context::StepContext;
+
+use find::FREE_AT_REST;
+pub(crate) use find::find;
+#[cfg(test)]
+pub(crate) use find::look_around;
 #[cfg(test)]
 pub(crate) use pair::ContactPoint;
-pub(crate) use pair::{MAX_POINTS, Pair, PairKey, Points, tangents};
+pub(crate) use pair::{MAX_POINTS, Pair, PairKey, Points, tangents, touching, touching_bodies};
 pub(crate) use pair_index::{KnownPairs, PairIndex};
+
+/// Replaces `pairs` by the pairs of this tick, and notes on each body how far the search reaches.
+/// Returns the pairs of the last tick.
+pub(crate) fn search(
+    map: &obsp::World,
+    shapes: &Shapes,
+    entities: &mut Entities,
+    pairs: &mut Vec<Pair>,
+    context: &mut StepContext,
+) -> Vec<Pair> {
+    find::look_around(map, shapes, entities, context.seconds);
+    let found = find::find(&Space { map, shapes, entities }, pairs, context);
+    let before = std::mem::replace(pairs, found.pairs);
+    keep_skipped(entities, &before, pairs);
+    note_search(entities, &found.free_distances);
+    before
+}
+
+/// Like [`search`], but only for the bodies that have woken since. No body may have moved.
+pub(crate) fn search_woken(
+    map: &obsp::World,
+    shapes: &Shapes,
+    entities: &mut Entities,
+    pairs: &mut Vec<Pair>,
+    context: &mut StepContext,
+) {
+    find::look_around(map, shapes, entities, context.seconds);
+    let space = Space { map, shapes, entities };
+    let found = find::find_woken(&space, std::mem::take(pairs), context);
+    *pairs = found.pairs;
+    note_search(entities, &found.free_distances);
+}
+
+/// Notes on each body the state in which the search found it, and clears the note of what stopped
+/// it.
+fn note_search(entities: &mut Entities, free_distances: &[(u16, f64)]) {
+    for entity in entities.iter_mut() {
+        (entity.record.searched_as, entity.record.moved) = (entity.search_state(), 0.0);
+        entity.record.stopped = None;
+        if !entity.mobility().is_guarded() {
+            entity.record.free_distance = FREE_AT_REST;
+        }
+    }
+    for &(slot, free_distance) in free_distances {
+        if let Some(entity) = entities.get_mut(slot) {
+            entity.record.free_distance = free_distance;
+            // An overlap makes no pair, so the next search has to find it again.
+            if free_distance == f64::NEG_INFINITY {
+                entity.record.searched_as = None;
+            }
+        }
+    }
+}
+
+/// Adds to the found `pairs` those pairs of `before` that the search left out because one body
+/// skips the tick and the other stands still. The next tick begins with these pairs.
+fn keep_skipped(entities: &Entities, before: &[Pair], pairs: &mut Vec<Pair>) {
+    let skips = |slot| entities.mobility(slot) == Mobility::Skips;
+    if !entities.iter().any(|entity| entity.mobility() == Mobility::Skips) {
+        return;
+    }
+    let stands_still =
+        |other: Blocker| other.entity().is_none_or(|slot| entities.mobility(slot).stands_still());
+    let kept = before.iter().filter(|pair| skips(pair.key.body) && stands_still(pair.key.other));
+    let found = pairs.len();
+    pairs.extend(kept.cloned());
+    if pairs.len() > found {
+        pairs.sort_by_key(|pair| pair.key);
+    }
+}

@@ -1,6 +1,4 @@
-//! Moving kinematic bodies, and the bodies that they push and carry, directly or through other
-//! bodies. None of the pushed and carried bodies may sleep: a sleeping body does not give way, and
-//! would stop the others.
+//! The speeds of kinematic bodies, which push and carry others.
 //!
 //! A kinematic body may drive into a heap faster than the heap can give way. The kinematic body is
 //! then slowed down, as a sender is on a congested network: its velocity is halved after each tick
@@ -12,6 +10,8 @@ use glam::DVec3;
 
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::islands::Driven;
+use crate::bodies::mobility::Mobility;
 use crate::bodies::roles::{Kinematic, Role};
 
 /// A kinematic body that completes less than this share of its motion counts as held, and is slowed
@@ -20,77 +20,6 @@ pub(super) const HELD_SHARE: f64 = 0.5;
 
 /// A slowed-down kinematic body that completes more than this share of its motion speeds up again.
 const FREE_SHARE: f64 = 0.9;
-
-/// The bodies that moving kinematic bodies push or carry.
-#[derive(Debug, Default)]
-pub(crate) struct Driven {
-    /// For each slot, the lowest slot of the group of touching awake bodies that the slot's body
-    /// belongs to. Empty if no kinematic body moves.
-    roots: Vec<u16>,
-    /// Pairs of a group's lowest slot and the slot of a moving kinematic body that touches the
-    /// group; ascending.
-    drivers: Vec<(u16, u16)>,
-}
-
-impl Driven {
-    /// Finds, by `pairs`, the awake bodies that touch a moving kinematic body, directly or through
-    /// other awake bodies.
-    pub(crate) fn new(entities: &Entities, pairs: &[Pair]) -> Self {
-        if !entities.has_kinematic() || !entities.iter().any(Entity::is_driven) {
-            return Self::default();
-        }
-        let of = |slot: u16, what: fn(&Entity) -> bool| entities.get(slot).is_some_and(what);
-        let touching = || {
-            let touching = pairs.iter().filter(|pair| !pair.points.is_empty());
-            touching.filter_map(|pair| Some((pair.key.body, pair.key.other.entity()?)))
-        };
-        let mut parents: Vec<u16> = (0..entities.slot_count()).map(|slot| slot as u16).collect();
-        for (a, b) in touching() {
-            if of(a, Entity::is_solved) && of(b, Entity::is_solved) {
-                let (a, b) = (root(&mut parents, a), root(&mut parents, b));
-                parents[usize::from(a.max(b))] = a.min(b);
-            }
-        }
-        let slots = 0..parents.len() as u16;
-        let roots: Vec<u16> = slots.map(|slot| root(&mut parents, slot)).collect();
-        let mut drivers = Vec::new();
-        for (a, b) in touching() {
-            for (driver, body) in [(a, b), (b, a)] {
-                if of(driver, Entity::is_driven) && of(body, Entity::is_solved) {
-                    drivers.push((roots[usize::from(body)], driver));
-                }
-            }
-        }
-        drivers.sort_unstable();
-        drivers.dedup();
-        Self { roots, drivers }
-    }
-
-    /// Whether a moving kinematic body pushes or carries the body in a slot.
-    pub(crate) fn contains(&self, slot: u16) -> bool {
-        self.drivers_of(slot).next().is_some()
-    }
-
-    /// The slots of the kinematic bodies that push or carry the body in a slot, ascending.
-    pub(super) fn drivers_of(&self, slot: u16) -> impl Iterator<Item = u16> {
-        let root = self.roots.get(usize::from(slot)).copied();
-        let first = self.drivers.partition_point(|&(of, _)| Some(of) < root);
-        let drivers = self.drivers[first..].iter();
-        drivers.take_while(move |&&(of, _)| Some(of) == root).map(|&(_, driver)| driver)
-    }
-
-    /// The greatest velocity that a body would have if it were fixed to one of the kinematic bodies
-    /// that push or carry it.
-    fn velocity(&self, entities: &Entities, slot: u16) -> Option<DVec3> {
-        let position = |entity: &Entity| Some(entity.placement()?.pose().position);
-        let at = position(entities.get(slot)?)?;
-        let velocities = self.drivers_of(slot).filter_map(|driver| {
-            let driver = entities.get(driver)?;
-            Some(driver.velocity + driver.angular.cross(at - position(driver)?))
-        });
-        velocities.max_by(|a, b| a.length_squared().total_cmp(&b.length_squared()))
-    }
-}
 
 /// The velocities that the game has set for the moving kinematic bodies, kept while a tick uses the
 /// slowed-down ones.
@@ -105,17 +34,17 @@ pub(crate) fn begin_tick(entities: &mut Entities, pairs: &[Pair]) -> Slowed {
     if !entities.has_kinematic() {
         return slowed;
     }
-    for entity in entities.iter_mut().filter(|entity| entity.is_driven()) {
+    for entity in entities.iter_mut().filter(|entity| entity.mobility() == Mobility::Kinematic) {
         slowed.0.push((entity.id.slot, [entity.velocity, entity.angular]));
         [entity.velocity, entity.angular] = entity.motion();
     }
     let driven = Driven::new(entities, pairs);
-    let slots = entities.slots_where(Entity::is_solved).into_iter();
+    let slots = entities.slots_of(Mobility::Dynamic).into_iter();
     let velocities: Vec<(u16, DVec3)> =
         slots.filter_map(|slot| Some((slot, driven.velocity(entities, slot)?))).collect();
     for (slot, velocity) in velocities {
         if let Some(entity) = entities.get_mut(slot) {
-            entity.driven_velocity = velocity;
+            entity.record.driven_velocity = velocity;
         }
     }
     slowed
@@ -126,7 +55,7 @@ pub(crate) fn end_tick(entities: &mut Entities, Slowed(slowed): Slowed) {
     if !entities.has_kinematic() {
         return;
     }
-    entities.iter_mut().for_each(|entity| entity.driven_velocity = DVec3::ZERO);
+    entities.iter_mut().for_each(|entity| entity.record.driven_velocity = DVec3::ZERO);
     for (slot, velocities) in slowed {
         if let Some(entity) = entities.get_mut(slot) {
             [entity.velocity, entity.angular] = velocities;
@@ -149,16 +78,4 @@ pub(crate) fn adjust_speed(entity: &mut Entity, made: f64, gives_way: bool) {
             *slowdowns = slowdowns.saturating_sub(1);
         }
     }
-}
-
-/// The lowest slot of the set that `slot` belongs to. `parents` holds disjoint sets: for each slot,
-/// a slot of the same set that is no higher. Paths are shortened on the way.
-pub(super) fn root(parents: &mut [u16], slot: u16) -> u16 {
-    let mut root = slot;
-    while parents[usize::from(root)] != root {
-        let above = parents[usize::from(root)];
-        parents[usize::from(root)] = parents[usize::from(above)];
-        root = above;
-    }
-    root
 }

@@ -5,11 +5,10 @@ mod entity;
 use glam::DVec3;
 use obsp::geometry::Aabb;
 
-pub(crate) use entity::{Entity, SearchState, SleepState, Stopped};
+pub(crate) use entity::{Entity, Record, SearchState, SleepState, Stopped};
 
 use crate::bodies::guard::Placement;
-use crate::bodies::near_solids::NearSolids;
-use crate::bodies::overload::Pace;
+use crate::bodies::mobility::Mobility;
 use crate::bodies::roles::Role;
 use crate::collision::grid::Grid;
 use crate::collision::shape::ShapeId;
@@ -113,16 +112,8 @@ impl Entities {
             velocity: DVec3::ZERO,
             angular: DVec3::ZERO,
             sleep: SleepState::default(),
-            pace: Pace::Full,
-            skipped: false,
-            searched_as: None,
-            free_distance: 0.0,
-            moved: 0.0,
-            shoved_by: None,
+            record: Record::default(),
             taken_out: false,
-            driven_velocity: DVec3::ZERO,
-            stopped: None,
-            near_solids: NearSolids::none(),
             placed: None,
         };
         entity.reset_sleep();
@@ -175,6 +166,16 @@ impl Entities {
     /// Slots of the entities for which `choose` holds, ascending.
     pub(crate) fn slots_where(&self, choose: impl Fn(&Entity) -> bool) -> Vec<u16> {
         self.iter().filter(|entity| choose(entity)).map(|entity| entity.id.slot).collect()
+    }
+
+    /// Slots of the entities with this mobility, ascending.
+    pub(crate) fn slots_of(&self, mobility: Mobility) -> Vec<u16> {
+        self.slots_where(|entity| entity.mobility() == mobility)
+    }
+
+    /// The mobility of the entity in a slot; [`Mobility::Absent`] if there is none.
+    pub(crate) fn mobility(&self, slot: u16) -> Mobility {
+        self.get(slot).map_or(Mobility::Absent, Entity::mobility)
     }
 
     /// Moves an entity to a place that the guard found free.

@@ -17,17 +17,13 @@ pub(crate) struct NearSolids {
 }
 
 impl Default for NearSolids {
+    /// An empty cache.
     fn default() -> Self {
-        Self::none()
+        Self { region: Aabb::EMPTY, indices: Vec::new() }
     }
 }
 
 impl NearSolids {
-    /// An empty cache.
-    pub(crate) const fn none() -> Self {
-        Self { region: Aabb::EMPTY, indices: Vec::new() }
-    }
-
     /// Makes the list contain all solids that touch `bounds`.
     pub(crate) fn look_around(&mut self, map: &World, bounds: &Aabb) {
         if !self.region.encloses(bounds) {

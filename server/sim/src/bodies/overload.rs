@@ -12,12 +12,10 @@
 //! and the guard checks that motion like any other. A standing body moves at once if a moving body
 //! touches it.
 
-use serde::{Deserialize, Serialize};
-
-use crate::bodies::blocker::Blocker;
-use crate::bodies::contact::Pair;
-use crate::bodies::driven::root;
+use crate::bodies::contact::{Pair, touching};
 use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::islands::roots;
+use crate::bodies::mobility::{Mobility, Pace};
 use crate::bodies::sleep;
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
@@ -44,31 +42,6 @@ const MAX_WAY_AT_HALF_RATE: f64 = 1.0;
 /// not degraded either, because the kinematic body cannot wait for the island.
 const NEAR_PLAYER: f64 = 64.0;
 
-/// How a tick simulates a body.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Pace {
-    /// With all sub-steps.
-    #[default]
-    Full,
-    /// With about three quarters of the sub-steps.
-    FewerSubSteps,
-    /// Not at all: the body stands still.
-    Skips,
-    /// By two ticks: this one and the last one, in which the body stood still.
-    Double,
-}
-
-impl Pace {
-    /// Ticks by which the body moves.
-    pub(crate) fn ticks(self) -> u16 {
-        match self {
-            Self::Full | Self::FewerSubSteps => 1,
-            Self::Skips => 0,
-            Self::Double => 2,
-        }
-    }
-}
-
 /// Bodies that touch each other.
 struct Island {
     /// Slots, ascending.
@@ -87,14 +60,14 @@ pub(crate) fn set_paces(
     pairs: &[Pair],
     context: &mut StepContext,
 ) {
-    let awake = entities.iter().filter(|entity| entity.is_awake_body()).count();
-    let touching = pairs.iter().filter(|pair| !pair.points.is_empty()).count();
+    let awake = entities.iter().filter(|entity| entity.mobility().is_guarded()).count();
+    let touching = touching(pairs).count();
     let counters = &mut context.counters;
     counters.bodies_cost = (awake + touching) as u64;
     (counters.degraded_islands, counters.half_rate) = (0, 0);
     let Some(budget) = context.budget else { return };
     let mut cost = (awake + touching) as f64;
-    let any_owes = entities.iter().any(|entity| entity.skipped);
+    let any_owes = entities.iter().any(|entity| entity.record.skipped);
     if cost <= budget && !any_owes {
         return;
     }
@@ -103,31 +76,20 @@ pub(crate) fn set_paces(
         // A skipped tick is made up for, even if the overload is over. A body that a player has
         // come near is an exception: it is in none of these islands, and goes on from its present
         // place.
-        island.set(entities, |entity| if entity.skipped { Pace::Double } else { Pace::Full });
+        island
+            .set(entities, |entity| if entity.record.skipped { Pace::Double } else { Pace::Full });
     }
     for island in &islands {
         if cost <= budget {
             break;
         }
         cost -= island.cost * (1.0 - COST_OF_FEWER_SUB_STEPS);
-        island.set(entities, |entity| match entity.pace {
+        island.set(entities, |entity| match entity.record.pace {
             Pace::Full => Pace::FewerSubSteps,
             pace => pace,
         });
     }
-    let mut half_rate: Vec<&Island> = Vec::new();
-    let mut bodies = 0;
-    for island in &islands {
-        if cost <= budget {
-            break;
-        }
-        if !island.half_rate_pays() || bodies + island.members.len() > MAX_HALF_RATE {
-            continue;
-        }
-        cost -= island.cost * (COST_OF_FEWER_SUB_STEPS - COST_OF_HALF_RATE);
-        bodies += island.members.len();
-        half_rate.push(island);
-    }
+    let half_rate = at_half_rate(&islands, cost, budget);
     // All bodies skip the same ticks. Otherwise a body that stands still would be in the way of a
     // neighbour that moves by two ticks.
     if !any_owes {
@@ -137,7 +99,7 @@ pub(crate) fn set_paces(
     // the islands chosen above do not skip.
     let count = |island: &Island, is: fn(Pace) -> bool| {
         let members = island.members.iter().filter_map(|&slot| entities.get(slot));
-        members.filter(|entity| is(entity.pace)).count() as u64
+        members.filter(|entity| is(entity.record.pace)).count() as u64
     };
     let is_degraded = |island: &&Island| count(island, |pace| pace != Pace::Full) > 0;
     let is_at_half_rate = |pace| matches!(pace, Pace::Skips | Pace::Double);
@@ -146,29 +108,27 @@ pub(crate) fn set_paces(
     counters.half_rate = islands.iter().map(|island| count(island, is_at_half_rate)).sum();
 }
 
+/// The islands that are simulated at half rate, until the cost is within the budget.
+fn at_half_rate(islands: &[Island], mut cost: f64, budget: f64) -> Vec<&Island> {
+    let (mut chosen, mut bodies) = (Vec::new(), 0);
+    for island in islands {
+        if cost <= budget {
+            break;
+        }
+        if !island.half_rate_pays() || bodies + island.members.len() > MAX_HALF_RATE {
+            continue;
+        }
+        cost -= island.cost * (COST_OF_FEWER_SUB_STEPS - COST_OF_HALF_RATE);
+        bodies += island.members.len();
+        chosen.push(island);
+    }
+    chosen
+}
+
 /// Ends a tick: gives every body its full pace for the next one.
 pub(crate) fn reset_paces(entities: &mut Entities) {
     for entity in entities.iter_mut() {
-        entity.skipped = std::mem::take(&mut entity.pace) == Pace::Skips;
-    }
-}
-
-/// Adds to the found `pairs` those pairs of `before` that the search left out because one body
-/// skips the tick and the other stands still. The next tick begins with these pairs.
-pub(crate) fn keep_pairs(entities: &Entities, before: &[Pair], pairs: &mut Vec<Pair>) {
-    if !entities.iter().any(|entity| entity.pace == Pace::Skips) {
-        return;
-    }
-    let skips = |slot| entities.get(slot).is_some_and(|entity| entity.pace == Pace::Skips);
-    let stands_still = |other: Blocker| match other {
-        Blocker::Solid(_) => true,
-        Blocker::Entity(slot) => entities.get(slot).is_some_and(Entity::stands_still),
-    };
-    let kept = before.iter().filter(|pair| skips(pair.key.body) && stands_still(pair.key.other));
-    let found = pairs.len();
-    pairs.extend(kept.cloned());
-    if pairs.len() > found {
-        pairs.sort_by_key(|pair| pair.key);
+        entity.record.skipped = std::mem::take(&mut entity.record.pace) == Pace::Skips;
     }
 }
 
@@ -182,7 +142,7 @@ impl Island {
     fn set(&self, entities: &mut Entities, pace: impl Fn(&Entity) -> Pace) {
         for &slot in &self.members {
             if let Some(entity) = entities.get_mut(slot) {
-                entity.pace = pace(entity);
+                entity.record.pace = pace(entity);
             }
         }
     }
@@ -190,23 +150,17 @@ impl Island {
 
 /// The islands that may be degraded, the farthest from all players first.
 fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) -> Vec<Island> {
-    let is_awake = |slot| entities.get(slot).is_some_and(Entity::is_solved);
-    let is_driven = |slot| entities.get(slot).is_some_and(Entity::is_driven);
+    let is_awake = |slot| entities.mobility(slot) == Mobility::Dynamic;
+    let is_driven = |slot| entities.mobility(slot) == Mobility::Kinematic;
     let is_player = |slot| entities.get(slot).is_some_and(|entity| entity.player().is_some());
-    let mut parents: Vec<u16> = (0..entities.slot_count()).map(|slot| slot as u16).collect();
-    let touching = || pairs.iter().filter(|pair| !pair.points.is_empty());
-    let between = |pair: &Pair| Some((pair.key.body, pair.key.other.entity()?));
-    for (a, b) in touching().filter_map(between).filter(|&(a, b)| is_awake(a) && is_awake(b)) {
-        let (a, b) = (root(&mut parents, a), root(&mut parents, b));
-        parents[usize::from(a.max(b))] = a.min(b);
-    }
-    let mut of_root: Vec<Option<Island>> = (0..parents.len()).map(|_| None).collect();
+    let roots = roots(entities.slot_count(), pairs, is_awake);
+    let mut of_root: Vec<Option<Island>> = roots.iter().map(|_| None).collect();
     let players: Vec<_> = entities
         .iter()
         .filter(|entity| entity.player().is_some())
         .filter_map(|entity| Some(entity.placement()?.pose().position))
         .collect();
-    for entity in entities.iter().filter(|entity| entity.is_solved()) {
+    for entity in entities.iter().filter(|entity| entity.mobility() == Mobility::Dynamic) {
         let Some(placement) = entity.placement() else { continue };
         let none = || Island {
             members: Vec::new(),
@@ -214,7 +168,7 @@ fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) -
             total_travel: 0.0,
             distance_squared: f64::INFINITY,
         };
-        let at = usize::from(root(&mut parents, entity.id.slot));
+        let at = usize::from(roots[usize::from(entity.id.slot)]);
         let island = of_root[at].get_or_insert_with(none);
         island.members.push(entity.id.slot);
         island.cost += 1.0;
@@ -225,12 +179,12 @@ fn islands(entities: &Entities, shapes: &Shapes, pairs: &[Pair], seconds: f64) -
             island.distance_squared = island.distance_squared.min(far * far);
         }
     }
-    for pair in touching() {
+    for pair in touching(pairs) {
         // A kinematic body belongs to no island, and never waits for one.
         let (body, other) = (pair.key.body, pair.key.other.entity());
         let (own, other) = if is_driven(body) { (other, Some(body)) } else { (Some(body), other) };
         let Some(own) = own else { continue };
-        let at = usize::from(root(&mut parents, own));
+        let at = usize::from(roots[usize::from(own)]);
         let Some(island) = &mut of_root[at] else { continue };
         island.cost += 1.0;
         if other.is_some_and(|other| is_player(other) || is_driven(other)) {

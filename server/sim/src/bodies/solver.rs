@@ -28,17 +28,17 @@ mod lanes;
 mod pass;
 mod projection;
 mod restitution;
-
 mod softness;
+mod task;
 
 use glam::DVec3;
 
 use crate::bodies::blocker::Blocker;
-use crate::bodies::contact::Pair;
+use crate::bodies::contact::{Pair, touching};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::Proposal;
-use crate::bodies::overload::Pace;
-use crate::bodies::slots::{flags_by_slot, touching_slots};
+use crate::bodies::mobility::{Mobility, Pace};
+use crate::bodies::slots::flags_by_slot;
 use crate::collision::pose::Pose;
 use crate::collision::shape::Shapes;
 use crate::context::StepContext;
@@ -132,12 +132,9 @@ pub(crate) fn solve(
     for island in &mut divided {
         divided::solve(island, &mut blocks, pairs, &indices, &places, threads);
     }
-    let contacts = || {
-        let of_islands = divided.iter().map(|island| &island.contacts);
-        blocks.iter().map(|block| &block.contacts).chain(of_islands)
-    };
     let mut touched = vec![false; places.len()];
-    for contacts in contacts() {
+    let of_islands = divided.iter().map(|island| &island.contacts);
+    for contacts in blocks.iter().map(|block| &block.contacts).chain(of_islands) {
         contacts.store_impulses(pairs);
         for &pair in &contacts.pairs {
             indices.of(&pairs[pair]).into_iter().for_each(|body| touched[body] = true);
@@ -145,31 +142,19 @@ pub(crate) fn solve(
     }
     let mut proposals = Vec::with_capacity(places.len() - 1);
     for entity in entities.iter_mut() {
-        if entity.is_kinematic() {
-            proposals.extend(driven(entity, seconds));
-            continue;
-        }
-        let index = indices.by_slot[usize::from(entity.id.slot)];
-        if index > 0 {
-            let Place { block, local } = places[index];
-            if local == 0 {
-                let seconds = seconds * f64::from(entity.pace.ticks());
-                let shape = &shapes[entity.shape];
-                proposals.extend(if entity.is_ball() { None } else { fly(entity, shape, seconds) });
-                continue;
+        let (index, shape) = (indices.by_slot[usize::from(entity.id.slot)], &shapes[entity.shape]);
+        let seconds = seconds * f64::from(entity.record.pace.ticks());
+        let Place { block, local } = places[index];
+        proposals.extend(match local as usize {
+            _ if entity.is_kinematic() => driven(entity, context.seconds),
+            _ if index == 0 => None,
+            0 if entity.is_ball() => None,
+            0 => fly(entity, shape, seconds),
+            local => {
+                let bodies = &blocks[block as usize].bodies;
+                store(bodies, local, entity, shape.radius, touched[index], seconds)
             }
-            let bodies = &blocks[block as usize].bodies;
-            let radius = shapes[entity.shape].radius;
-            let seconds = seconds * f64::from(entity.pace.ticks());
-            proposals.extend(store(
-                bodies,
-                local as usize,
-                entity,
-                radius,
-                touched[index],
-                seconds,
-            ));
-        }
+        });
     }
     proposals
 }
@@ -177,7 +162,7 @@ pub(crate) fn solve(
 /// The target of a kinematic body, if it moves.
 fn driven(entity: &mut Entity, seconds: f64) -> Option<Proposal> {
     entity.sleep.held = false;
-    let start = *entity.placement().filter(|_| entity.is_driven())?.pose();
+    let start = *entity.placement().filter(|_| entity.mobility() == Mobility::Kinematic)?.pose();
     let target = start.advanced(entity.velocity, entity.angular, seconds);
     Some(Proposal { slot: entity.id.slot, target, seconds })
 }
@@ -187,7 +172,7 @@ fn driven(entity: &mut Entity, seconds: f64) -> Option<Proposal> {
 /// and would jump off when it is free.
 fn forget_squeezed(entities: &Entities, pairs: &mut [Pair], islands: &Islands) {
     let is_held = |slot| {
-        let held = |entity: &Entity| entity.is_driven() && entity.sleep.held;
+        let held = |entity: &Entity| entity.mobility() == Mobility::Kinematic && entity.sleep.held;
         entities.get(slot).is_some_and(held)
     };
     for [_, touching] in islands.iter() {
@@ -214,11 +199,11 @@ fn divide(
     let mut division = Division::new(indices.slots.len());
     for [members, touching] in islands.iter() {
         let slots = || members.iter().map(|&(_, body)| indices.slots[body]);
-        let paces = slots().filter_map(|slot| entities.get(slot)).map(|entity| entity.pace);
+        let paces = slots().filter_map(|slot| entities.get(slot)).map(|entity| entity.record.pace);
         let pace = island_pace(paces);
         for slot in slots() {
             if let Some(entity) = entities.get_mut(slot) {
-                entity.pace = pace;
+                entity.record.pace = pace;
             }
         }
         // A body that touches nothing needs no solver.
@@ -278,9 +263,9 @@ struct BodyIndices {
 impl BodyIndices {
     fn new(entities: &Entities, pairs: &[Pair]) -> Self {
         let mut slots = vec![0];
-        slots.extend(entities.slots_where(Entity::is_solved));
+        slots.extend(entities.slots_of(Mobility::Dynamic));
         // Other code moves balls, so balls only take impulses here.
-        let mut balls = entities.slots_where(|entity| entity.is_ball() && entity.yields());
+        let mut balls = entities.slots_of(Mobility::Ball);
         if !balls.is_empty() {
             let others = pairs.iter().filter_map(|pair| pair.key.other.entity());
             let are_touched = flags_by_slot(others, entities.slot_count());
@@ -323,7 +308,9 @@ impl BodyIndices {
 /// The slots of the kinematic bodies that touch something, ascending.
 fn touched_kinematic(entities: &Entities, pairs: &[Pair]) -> Vec<u16> {
     let is_kinematic = |slot| entities.get(slot).is_some_and(Entity::is_kinematic);
-    let mut slots: Vec<u16> = touching_slots(pairs).filter(|&slot| is_kinematic(slot)).collect();
+    let touched =
+        touching(pairs).flat_map(|pair| [Some(pair.key.body), pair.key.other.entity()]).flatten();
+    let mut slots: Vec<u16> = touched.filter(|&slot| is_kinematic(slot)).collect();
     slots.sort_unstable();
     slots.dedup();
     slots
@@ -344,7 +331,7 @@ fn store(
     if entity.is_ball() && !bodies.list[index].is_fixed() {
         entity.velocity = velocity;
     }
-    let start = *entity.placement().filter(|_| entity.is_awake_body())?.pose();
+    let start = *entity.placement().filter(|_| entity.mobility().is_guarded())?.pose();
     let (shift, rotation) = bodies.motion(index);
     let target = Pose {
         position: start.position + shift,

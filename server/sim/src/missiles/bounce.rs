@@ -107,7 +107,7 @@ fn apply_impact(missiles: &mut Missiles, slot: u16, stop: &Stop) -> bool {
         }
         pushed.store(missiles.entities, at);
         if let Some(entity) = missiles.entities.get_mut(at) {
-            entity.shoved_by = None;
+            entity.record.shoved_by = None;
         }
     }
     true

@@ -7,6 +7,7 @@ use obsp::{Clearance, SizeId, Trace};
 
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
+use crate::bodies::mobility::Mobility;
 use crate::collision::cascade::{Body, Candidates, first_impact, least_gap};
 use crate::collision::distances::{LEAST_CLEARANCE, MARGIN, REST_GAP};
 use crate::collision::pose::{Pose, share_of_way};
@@ -104,7 +105,7 @@ impl<'a> NearbyBodies<'a> for LiveBodies<'a> {
 
     fn is_own_doing(&self, slot: u16) -> bool {
         let entity = self.space.entities.get(slot);
-        entity.is_some_and(|entity| entity.shoved_by == Some(self.slot))
+        entity.is_some_and(|entity| entity.record.shoved_by == Some(self.slot))
     }
 
     fn drivers(&self) -> &[Driver<'a>] {
@@ -114,7 +115,8 @@ impl<'a> NearbyBodies<'a> for LiveBodies<'a> {
 
 /// The kinematic body in a slot, if it moves.
 fn driver<'a>(space: &Space<'a>, slot: u16) -> Option<Driver<'a>> {
-    let entity = space.entities.get(slot).filter(|entity| entity.is_driven())?;
+    let entity =
+        space.entities.get(slot).filter(|entity| entity.mobility() == Mobility::Kinematic)?;
     let placement = entity.placement()?;
     let [velocity, angular] = entity.motion();
     Some(Driver {
@@ -129,7 +131,8 @@ fn driver<'a>(space: &Space<'a>, slot: u16) -> Option<Driver<'a>> {
 
 /// The body in a slot, if it may be carried: a body that the solver moves, or a player on foot.
 fn load<'a>(space: &Space<'a>, slot: u16) -> Option<Load<'a>> {
-    let is_load = |entity: &&Entity| entity.is_solved() || entity.walker().is_some();
+    let is_load =
+        |entity: &&Entity| entity.mobility() == Mobility::Dynamic || entity.walker().is_some();
     let placement = space.entities.get(slot).filter(is_load)?.placement()?;
     let shape = space.shape(placement.shape());
     Some(Load { slot, shape, pose: *placement.pose(), bounds: *placement.bounds() })

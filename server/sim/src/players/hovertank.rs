@@ -11,5 +11,5 @@ mod cargo;
 mod hover;
 mod steer;
 
-pub(crate) use cargo::{deploy, drop_cargo, remove};
+pub(crate) use cargo::{deploy, drop_cargo};
 pub(crate) use steer::steer;

@@ -8,7 +8,6 @@ use obsp::model::BodyKind;
 use crate::arena::Arena;
 use crate::arena::triggers::Effect;
 use crate::bodies::entities::Entities;
-use crate::bodies::guard::Space;
 use crate::bodies::roles::Walker;
 use crate::bodies::sleep;
 use crate::collision::cascade::{Body, first_impact};
@@ -171,7 +170,7 @@ pub(crate) fn step(
         velocity: entity.velocity.as_vec3(),
         walker: *walker,
     };
-    let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+    let space = arena.space(entities);
     let mut encounters = Encounters::default();
     let memory = PlaneCache::new(context);
     let reach = arena.movement.reach(motion.velocity, seconds);
@@ -222,7 +221,7 @@ fn shove(entities: &mut Entities, shapes: &Shapes, player: u16, touched: &[(Swee
         sleep::wake(entities, slot);
         if let Some(entity) = entities.get_mut(slot) {
             entity.velocity += gained;
-            entity.shoved_by = Some(player);
+            entity.record.shoved_by = Some(player);
         }
     }
 }

@@ -125,9 +125,10 @@ fn add_body(hash: &mut Hash, entity: &Entity) {
     add_numbers(hash, &entity.velocity.to_array());
     add_numbers(hash, &entity.angular.to_array());
     let sleep = &entity.sleep;
-    let unchanged = entity.searched_as.is_some() && entity.searched_as == entity.search_state();
+    let unchanged =
+        entity.record.searched_as.is_some() && entity.record.searched_as == entity.search_state();
     let [asleep, placed] = [sleep.asleep, entity.placement().is_some()].map(u8::from);
-    hash.update(&[asleep, placed, u8::from(unchanged) | u8::from(entity.skipped) << 1]);
+    hash.update(&[asleep, placed, u8::from(unchanged) | u8::from(entity.record.skipped) << 1]);
     for ticks in [sleep.still_ticks, sleep.jitter_ticks, sleep.held_ticks] {
         hash.update(&ticks.to_le_bytes());
     }

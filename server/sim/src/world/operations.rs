@@ -7,7 +7,7 @@ use glam::{DQuat, DVec3};
 use super::{AddPlayerError, World};
 use crate::arena::spawn;
 use crate::bodies::entities::Entity;
-use crate::bodies::guard::{Placement, Space};
+use crate::bodies::guard::Placement;
 use crate::bodies::impulse::ImpulseBody;
 use crate::bodies::roles::Role;
 use crate::bodies::sleep;
@@ -98,7 +98,7 @@ impl World {
     pub fn remove(&mut self, id: EntityId) -> Result<(), PlaceError> {
         let body = self.entities.find(id).filter(|entity| entity.player().is_none());
         body.ok_or(PlaceError::NoSuchEntity)?;
-        hovertank::remove(&mut self.entities, id);
+        sleep::remove(&mut self.entities, id);
         Ok(())
     }
 
@@ -365,14 +365,13 @@ impl World {
         ignored: Option<u16>,
     ) -> Option<Placement> {
         let Self { arena, entities, context, .. } = self;
-        Space { map: &arena.map, shapes: &arena.shapes, entities }
-            .place(shape, pose, ignored, context)
+        arena.space(entities).place(shape, pose, ignored, context)
     }
 
     /// The free place of `shape` that is nearest to `pose`.
     fn nearest(&mut self, shape: ShapeId, pose: Pose) -> Option<Placement> {
         let Self { arena, entities, context, .. } = self;
-        let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+        let space = arena.space(entities);
         spawn::nearest_free(&space, shape, pose, arena.sight, context)
     }
 

@@ -8,7 +8,7 @@ use obsp::model::EVERYDAY;
 use super::World;
 use crate::arena::LEFT;
 use crate::arena::spawn::{self, SpawnCandidates};
-use crate::bodies::entities::{Entity, MAX_ENTITIES};
+use crate::bodies::entities::MAX_ENTITIES;
 use crate::bodies::guard::{Placement, Space};
 use crate::bodies::roles::Role;
 use crate::collision::pose::Pose;
@@ -88,7 +88,7 @@ impl World {
     ) -> bool {
         let Some(shape) = self.arena.shapes.of_model(model) else { return false };
         let Self { arena, entities, context, .. } = self;
-        let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+        let space = arena.space(entities);
         let Some(placement) = place(&space, shape, context) else { return false };
         let role = Role::of_body(model, &self.arena.shapes);
         let Some(id) = self.entities.insert(role, shape) else { return false };
@@ -101,7 +101,7 @@ impl World {
     pub(super) fn settle_props(&mut self) {
         let longest = SETTLING_SECONDS * self.config.tick_rate;
         for _ in 0..longest {
-            if self.entities.slots_where(Entity::is_awake_body).is_empty() {
+            if !self.entities.iter().any(|entity| entity.mobility().is_guarded()) {
                 break;
             }
             self.advance_props(Vec::new());

@@ -154,7 +154,7 @@ impl World {
     /// ```
     pub fn cast_ray(&self, from: DVec3, to: DVec3, ignored: Option<EntityId>) -> RayHit {
         let Some(clipped) = ClippedRay::between(from, to) else { return RayHit::blind(from) };
-        let end = clipped.ray.cast(&self.arena, &self.entities, ignored.map(|id| id.slot));
+        let end = clipped.ray.cast(&self.space(), self.arena.sight, ignored.map(|id| id.slot));
         self.ray_hit(&clipped, &end)
     }
 
@@ -175,7 +175,7 @@ impl World {
             return RayHit::blind(from);
         };
         let ray = clipped.ray;
-        let mut end = ray.in_world(&self.arena);
+        let mut end = ray.in_world(&self.arena.map, self.arena.sight);
         let rewinds = view_age > 0;
         let ignored = Some(player.slot);
         self.space().visit_entities(&ray.bounds(&end), ignored, &mut |slot, body| {
@@ -299,7 +299,7 @@ impl World {
     }
 
     pub(super) fn space(&self) -> Space<'_> {
-        Space { map: &self.arena.map, shapes: &self.arena.shapes, entities: &self.entities }
+        self.arena.space(&self.entities)
     }
 
     /// Calls `each` with the other players who are in the world, in ascending order of slot. Each

@@ -6,7 +6,7 @@ use glam::DVec3;
 use super::World;
 use crate::arena::spawn::{self, SpawnCandidates};
 use crate::bodies::entities::Entity;
-use crate::bodies::guard::{Placement, Space};
+use crate::bodies::guard::Placement;
 use crate::bodies::roles::{PlayerBody, Role};
 use crate::bodies::sleep;
 use crate::event::Event;
@@ -29,7 +29,7 @@ impl World {
         let Some(placement) = entity.placement().copied() else { return };
         self.entities.withdraw(slot);
         let Self { arena, entities, context, .. } = self;
-        let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+        let space = arena.space(entities);
         let (shape, pose) = (placement.shape(), *placement.pose());
         let nearest = spawn::nearest_free(&space, shape, pose, arena.sight, context);
         match nearest {
@@ -66,7 +66,7 @@ impl World {
     pub(super) fn return_from_limbo(&mut self, slot: u16) {
         let Self { arena, entities, context, .. } = self;
         let Some(entity) = entities.get(slot) else { return };
-        let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+        let space = arena.space(entities);
         let (points, places) = (&arena.spawn_points, arena.places());
         let candidates = SpawnCandidates { points, places, attempt: self.tick };
         let placement = match &entity.role {

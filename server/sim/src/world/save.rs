@@ -28,7 +28,6 @@ use crate::arena::parameters::MovementParameters;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity, MAX_ENTITIES, SearchState};
-use crate::bodies::guard::Space;
 use crate::bodies::roles::{Cargo, Kinematic, Missile, PlayerBody, Role};
 use crate::bodies::solver::max_spin;
 use crate::collision::pose::Pose;
@@ -292,13 +291,13 @@ impl Checks<'_> {
                 if let Some(posture) = posture {
                     self.on_foot(&pose, shape, posture).map_err(reject)?;
                 }
-                let space = Space { map: &arena.map, shapes: &arena.shapes, entities: &entities };
+                let space = arena.space(&entities);
                 let placement = space.restore(shape, pose).ok_or(LoadError::Overlap(id))?;
                 entities.commit(id.slot, placement);
             }
             if let Some(entity) = entities.get_mut(id.slot) {
-                entity.searched_as = searched.state(entity);
-                let searched_as = entity.searched_as;
+                entity.record.searched_as = searched.state(entity);
+                let searched_as = entity.record.searched_as;
                 self.search(searched_as).map_err(reject)?;
             }
         }
@@ -356,7 +355,7 @@ impl Checks<'_> {
         }
         // The two distances may be infinite, for a body that overlaps something, or that turns too
         // far.
-        if entity.free_distance.is_nan() || entity.moved.is_nan() {
+        if entity.record.free_distance.is_nan() || entity.record.moved.is_nan() {
             return Err("a distance is not a number");
         }
         if let Some(anchor) = &entity.sleep.anchor {

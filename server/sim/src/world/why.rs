@@ -8,11 +8,11 @@ use glam::DVec3;
 use super::World;
 use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::{Entity, Stopped};
-use crate::bodies::sleep::{self, AwakeReason, TOUCH};
+use crate::bodies::sleep::{self, TOUCH};
 use crate::collision::cascade::Body;
 use crate::collision::cascade::deciding;
 use crate::collision::separation::{Proximity, separate};
-use crate::counters::Stage;
+use crate::counters::{AwakeReason, Stage};
 use crate::state::EntityId;
 
 /// The condition on which a body falls asleep.
@@ -147,7 +147,7 @@ impl World {
             rest_needed: (sleep::STILL_SECONDS / self.context.seconds).ceil() as u16,
             held: state.held,
             falls_asleep: FallsAsleep::of(entity),
-            stopped: entity.stopped.map(|stopped| self.stopped_by(stopped)),
+            stopped: entity.record.stopped.map(|stopped| self.stopped_by(stopped)),
             touching,
         })
     }

@@ -22,7 +22,7 @@ use crate::threads::joined;
 /// The free distance of a body that does not move, in units. Two bodies that are not a pair are
 /// farther apart than the speculative distance. Each of them may use half of that distance, less
 /// half the guard's margin.
-pub(crate) const FREE_AT_REST: f64 = 0.5 * (SPECULATIVE_DISTANCE - MARGIN);
+pub(super) const FREE_AT_REST: f64 = 0.5 * (SPECULATIVE_DISTANCE - MARGIN);
 
 /// Minimum number of bodies per thread's share.
 const MIN_SHARE: usize = 24;
@@ -42,13 +42,13 @@ pub(crate) struct Found {
 /// pairs of the last tick.
 pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) -> Found {
     let search = Search::new(space, before, context.seconds);
-    let awake = search.searchers(Entity::is_awake_body, &context.threads);
+    let awake = search.searchers(|entity| entity.mobility().is_guarded(), &context.threads);
     let boxes: Vec<Aabb> = awake
         .iter()
         .map(|own| own.bounds.inflated(0.5 * SPECULATIVE_DISTANCE + own.reach))
         .collect();
     let overlaps = Overlaps::new(&boxes, space.entities.uses_grid(), &context.threads);
-    let neighbourhood = Neighbourhood::new(&search, |entity| !entity.is_awake_body());
+    let neighbourhood = Neighbourhood::new(&search, |entity| !entity.mobility().is_guarded());
     // The bodies are in ascending order, and so are the pairs of each body. So the list of all
     // pairs is in order.
     search.shared_out(&awake, context, |finder, range| {
@@ -62,7 +62,7 @@ pub(crate) fn find(space: &Space, before: &[Pair], context: &mut StepContext) ->
 
 /// Updates `pairs`, the result of the last search, after bodies have woken. Only the woken bodies
 /// are searched for contacts again. No body may have moved since the last search.
-pub(crate) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepContext) -> Found {
+pub(super) fn find_woken(space: &Space, pairs: Vec<Pair>, context: &mut StepContext) -> Found {
     let search = Search::new(space, &pairs, context.seconds);
     let woken = search.searchers(Entity::has_woken, &context.threads);
     let neighbourhood = Neighbourhood::new(&search, |entity| !entity.has_woken());
@@ -194,10 +194,10 @@ pub(crate) fn look_around(
     entities: &mut Entities,
     seconds: f64,
 ) {
-    for entity in entities.iter_mut().filter(|entity| entity.is_awake_body()) {
+    for entity in entities.iter_mut().filter(|entity| entity.mobility().is_guarded()) {
         let reach = SPECULATIVE_DISTANCE + reach_of(entity, shapes[entity.shape].radius, seconds);
         let Some(around) = entity.placement().map(|p| p.bounds().inflated(reach)) else { continue };
-        entity.near_solids.look_around(map, &around);
+        entity.record.near_solids.look_around(map, &around);
     }
 }
 
@@ -241,7 +241,7 @@ mod tests {
             let space = Space { map: &map, shapes: &shapes, entities: &entities };
             let before = find(&space, &[], &mut context).pairs;
             for entity in entities.iter_mut() {
-                entity.searched_as = entity.search_state();
+                entity.record.searched_as = entity.search_state();
                 entity.sleep.asleep &= random.below(2) > 0;
             }
             look_around(&map, &shapes, &mut entities, context.seconds);

@@ -12,6 +12,7 @@ use super::{Pair, PairKey, Points};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::entities::Entity;
 use crate::bodies::guard::Space;
+use crate::bodies::mobility::Mobility;
 use crate::collision::cascade::{Body, Candidates, LastPlane, Verdict, filter_before_parts};
 use crate::collision::distances::{REST_GAP, ROUNDING};
 use crate::collision::oriented_box::OrientedBox;
@@ -102,20 +103,20 @@ impl<'a> Search<'a> {
 
     /// Whether this body has not changed since the last search, and hardly moves.
     fn is_unchanged(&self, entity: &Entity) -> bool {
-        entity.searched_as.is_some()
-            && entity.searched_as == entity.search_state()
+        entity.record.searched_as.is_some()
+            && entity.record.searched_as == entity.search_state()
             && self.reach_of(entity) <= MIN_SEARCH_REACH
     }
 }
 
 /// How far a body's surface can move in a tick, in units.
 pub(super) fn reach_of(entity: &Entity, radius: f64, seconds: f64) -> f64 {
-    if entity.stands_still() {
+    if entity.mobility().stands_still() {
         return 0.0;
     }
-    let seconds = seconds * f64::from(entity.pace.ticks());
+    let seconds = seconds * f64::from(entity.record.pace.ticks());
     let speed = entity.velocity.length() + entity.angular.length() * radius;
-    let way = speed.max(entity.driven_velocity.length()) * seconds;
+    let way = speed.max(entity.record.driven_velocity.length()) * seconds;
     // The term at the end is the speed that a falling body gains in the tick.
     if way > MIN_SEARCH_REACH { way + GRAVITY * seconds * seconds } else { MIN_SEARCH_REACH }
 }
@@ -191,7 +192,7 @@ impl<'a, 'c> Finder<'a, 'c> {
         let (search, blocker) = (self.search, Blocker::Entity(slot));
         let Some(partner) = search.space.entities.get(slot) else { return };
         // A pair of two awake bodies is listed under the lower slot.
-        if partner.is_awake_body()
+        if partner.mobility().is_guarded()
             && let Some(partner) = search.searcher(partner)
         {
             match own.entity.id.slot < slot {
@@ -224,7 +225,7 @@ impl<'a, 'c> Finder<'a, 'c> {
         solids.clear();
         let reach = SPECULATIVE_DISTANCE + own.reach;
         let around = own.bounds.inflated(reach);
-        own.entity.near_solids.visit(search.space.map, &around, |index| solids.push(index));
+        own.entity.record.near_solids.visit(search.space.map, &around, |index| solids.push(index));
         solids.sort_unstable();
         for &index in &solids {
             let solid = Body::fixed(&search.space.map.solids()[index as usize]);
@@ -302,21 +303,18 @@ impl<'a, 'c> Finder<'a, 'c> {
         let guess =
             known.map_or_else(|| own.bounds.direction_to(&obstacle.bounds), |pair| pair.axis);
         // Most new pairs turn out to be farther apart than `reach` along the first guess.
-        if known.is_none() && gap_along(part, against, guess) > reach {
+        let gap = gap_along(part, against, guess);
+        if gap > reach {
             return;
         }
-        if let Some(pair) = known {
-            let gap = gap_along(part, against, pair.axis);
-            if gap > reach {
-                return;
-            }
-            // Parts that were far apart are still far apart along the same plane.
-            let is_far = gap > SPECULATIVE_DISTANCE && gap > STILL_FAR * pair.gap;
-            if is_far && gap - self.approach(entity, other, pair.axis) > CONTACT_TRIGGER_GAP {
-                let (&Pair { axis, features, .. }, gap) = (pair, rounded_down(gap));
-                self.pairs.push(Pair { key, axis, features, gap, points: Points::new() });
-                return;
-            }
+        // Parts that were far apart are still far apart along the same plane.
+        let was_far = known.filter(|pair| gap > SPECULATIVE_DISTANCE && gap > STILL_FAR * pair.gap);
+        if let Some(&Pair { axis, features, .. }) = was_far
+            && gap - self.approach(entity, other, axis) > CONTACT_TRIGGER_GAP
+        {
+            let gap = rounded_down(gap);
+            self.pairs.push(Pair { key, axis, features, gap, points: Points::new() });
+            return;
         }
         // As long as a face lies flat on another, no search is needed.
         let buffers = &mut self.buffers;
@@ -346,15 +344,7 @@ impl<'a, 'c> Finder<'a, 'c> {
         let touches =
             found.gap <= SPECULATIVE_DISTANCE || self.closes(entity, other, part, against, &found);
         if touches {
-            let both = [part, against];
-            let buffers = &mut self.buffers;
-            let seam = seam(self.search.space, entity, both, other, &mut found);
-            points = match (seam, flat_points) {
-                (Seam::Covered, _) => Points::new(),
-                (Seam::Inner, _) => area(both, found.axis, reach, buffers),
-                (Seam::None, Some((axis, points))) if axis == found.axis => points,
-                (Seam::None, _) => manifold(both, &found, reach, buffers),
-            };
+            points = self.points((entity, other), [part, against], &mut found, flat_points, reach);
             remember(known, found.axis, &mut points);
         }
         let Separation { axis, gap, features, .. } = found;
@@ -362,12 +352,31 @@ impl<'a, 'c> Finder<'a, 'c> {
         self.pairs.push(Pair { key, axis, features, gap, points });
     }
 
+    /// The points at which two parts touch. `flat` holds the axis and the points of a face that lies
+    /// flat on another. At a seam of the world the separation `found` is corrected.
+    fn points(
+        &mut self,
+        (entity, other): (&Entity, Blocker),
+        both: [&Part; 2],
+        found: &mut Separation,
+        flat: Option<(DVec3, Points)>,
+        reach: f64,
+    ) -> Points {
+        let buffers = &mut self.buffers;
+        match (seam(self.search.space, entity, both, other, found), flat) {
+            (Seam::Covered, _) => Points::new(),
+            (Seam::Inner, _) => area(both, found.axis, reach, buffers),
+            (Seam::None, Some((axis, points))) if axis == found.axis => points,
+            (Seam::None, _) => manifold(both, found, reach, buffers),
+        }
+    }
+
     /// Upper bound of how far the gap along `axis` shrinks within the tick, in units. The direction
     /// of `axis` is from the body to the other. The bodies move at any pair of velocities that
     /// [`possible_velocities`](Self::possible_velocities) gives.
     fn approach(&self, entity: &Entity, other: Blocker, axis: DVec3) -> f64 {
         let partner = other.entity().and_then(|slot| self.search.space.entities.get(slot));
-        let partner = partner.filter(|partner| partner.has_velocity());
+        let partner = partner.filter(|partner| partner.mobility().has_velocity());
         let swing = |entity: &Entity| {
             entity.angular.length() * self.search.space.shape(entity.shape).radius
         };
@@ -375,7 +384,11 @@ impl<'a, 'c> Finder<'a, 'c> {
             .possible_velocities(entity, partner)
             .map(|[ours, theirs]| (ours - theirs).dot(axis))
             .fold(0.0, f64::max);
-        let ticks = entity.pace.ticks().max(partner.map_or(0, |partner| partner.pace.ticks()));
+        let ticks = entity
+            .record
+            .pace
+            .ticks()
+            .max(partner.map_or(0, |partner| partner.record.pace.ticks()));
         let seconds = self.search.seconds * f64::from(ticks);
         (closing + swing(entity) + partner.map_or(0.0, swing)) * seconds
     }
@@ -396,13 +409,13 @@ impl<'a, 'c> Finder<'a, 'c> {
             Blocker::Solid(_) => None,
             Blocker::Entity(slot) => self.search.space.entities.get(slot),
         };
-        let partner = partner.filter(|partner| partner.has_velocity());
+        let partner = partner.filter(|partner| partner.mobility().has_velocity());
         if found.gap - self.approach(entity, other, found.axis) > CONTACT_TRIGGER_GAP {
             return false;
         }
         let ahead = |entity: &Entity, velocity: DVec3, time: f64| -> Option<Pose> {
             let pose = entity.placement()?.pose();
-            let seconds = self.search.seconds * f64::from(entity.pace.ticks());
+            let seconds = self.search.seconds * f64::from(entity.record.pace.ticks());
             Some(pose.advanced(velocity, entity.angular, seconds * time))
         };
         let meet = |[ours, theirs]: [DVec3; 2], time: f64| {
@@ -429,11 +442,13 @@ impl<'a, 'c> Finder<'a, 'c> {
         entity: &Entity,
         partner: Option<&Entity>,
     ) -> impl Iterator<Item = [DVec3; 2]> {
-        let driven = |entity: &Entity| Some(entity.driven_velocity).filter(|v| *v != DVec3::ZERO);
+        let driven =
+            |entity: &Entity| Some(entity.record.driven_velocity).filter(|v| *v != DVec3::ZERO);
         let fallen = |entity: &Entity| {
             // Gravity is not added to a body that hardly moves, because it keeps the pairs of the
             // last search.
-            let falls = entity.is_solved() && self.search.reach_of(entity) > MIN_SEARCH_REACH;
+            let falls = entity.mobility() == Mobility::Dynamic
+                && self.search.reach_of(entity) > MIN_SEARCH_REACH;
             let gained = if falls { GRAVITY * self.search.seconds } else { 0.0 };
             entity.velocity - DVec3::Z * gained
         };
@@ -468,7 +483,7 @@ fn seam(
     if !matches!(other, Blocker::Solid(_)) || found.gap <= CONTACT_TRIGGER_GAP {
         return Seam::None;
     }
-    match exposure(space.map, &entity.near_solids, against, found.on_b, -found.axis) {
+    match exposure(space.map, &entity.record.near_solids, against, found.on_b, -found.axis) {
         Exposure::AsDrawn => Seam::None,
         Exposure::Covered => Seam::Covered,
         Exposure::Face(normal) => {

@@ -83,3 +83,13 @@ pub(crate) struct Pair {
     /// The points at which the parts touch, or will touch in this tick; empty if they will not.
     pub(crate) points: Points,
 }
+
+/// The pairs that touch, or will touch in this tick.
+pub(crate) fn touching(pairs: &[Pair]) -> impl Iterator<Item = &Pair> {
+    pairs.iter().filter(|pair| !pair.points.is_empty())
+}
+
+/// The slots of the two bodies of each touching pair, except for pairs with the world.
+pub(crate) fn touching_bodies(pairs: &[Pair]) -> impl Iterator<Item = (u16, u16)> {
+    touching(pairs).filter_map(|pair| Some((pair.key.body, pair.key.other.entity()?)))
+}

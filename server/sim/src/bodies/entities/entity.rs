@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::bodies::blocker::Blocker;
 use crate::bodies::guard::Placement;
+use crate::bodies::mobility::{Mobility, Pace};
 use crate::bodies::near_solids::NearSolids;
-use crate::bodies::overload::Pace;
 use crate::bodies::roles::{Drive, Hovertank, Missile, MissileMotion, PlayerBody, Role, Walker};
-use crate::bodies::sleep::AwakeReason;
 use crate::collision::grid::CellRange;
 use crate::collision::pose::Pose;
 use crate::collision::shape::ShapeId;
+use crate::counters::AwakeReason;
 use crate::state::EntityId;
 
 /// One body. Its placement changes only by [`Entities::commit`](super::Entities::commit), which
@@ -26,6 +26,19 @@ pub(crate) struct Entity {
     /// Angular velocity in radians per second, world axes.
     pub(crate) angular: DVec3,
     pub(crate) sleep: SleepState,
+    pub(crate) record: Record,
+    /// Whether a game keeps the entity out of the world. Such an entity stays in limbo, and does
+    /// not wait for a free place.
+    pub(crate) taken_out: bool,
+    /// The placement, and the cells of the grid that the body covers. Not saved, because only the
+    /// guard makes a placement.
+    #[serde(skip)]
+    pub(super) placed: Option<(Placement, CellRange)>,
+}
+
+/// The notes that one phase of a tick, or one tick, leaves on a body for the next.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Record {
     /// How the current tick simulates the body. Between two ticks it is [`Pace::Full`].
     pub(crate) pace: Pace,
     /// Whether the last tick left the body out because of overload.
@@ -42,9 +55,6 @@ pub(crate) struct Entity {
     /// the shove. The simulation does not depend on this slot. The slot only shows which bodies
     /// players have pushed.
     pub(crate) shoved_by: Option<u16>,
-    /// Whether a game keeps the entity out of the world. Such an entity stays in limbo, and does
-    /// not wait for a free place.
-    pub(crate) taken_out: bool,
     /// The velocity that the body gets from a kinematic body that pushes or carries it, directly or
     /// through other bodies. Between two ticks it is zero.
     #[serde(skip)]
@@ -56,10 +66,6 @@ pub(crate) struct Entity {
     /// A cache of the solids around the body.
     #[serde(skip)]
     pub(crate) near_solids: NearSolids,
-    /// The placement, and the cells of the grid that the body covers. Not saved, because only the
-    /// guard makes a placement.
-    #[serde(skip)]
-    pub(super) placed: Option<(Placement, CellRange)>,
 }
 
 /// The last stop of a body by the guard in a tick: the obstacle, and the place.
@@ -132,26 +138,26 @@ impl Entity {
     /// The present state of the body, for a search for contacts; `None` in limbo.
     pub(crate) fn search_state(&self) -> Option<SearchState> {
         let pose = *self.placement()?.pose();
-        Some(SearchState { shape: self.shape, pose, awake: self.is_awake_body() })
+        Some(SearchState { shape: self.shape, pose, awake: self.mobility().is_guarded() })
     }
 
     /// Where a point, given in the body's own axes, was in the world at the last search for
     /// contacts. If that search found the body overlapping something, the result is the present
     /// position of the point. `None` in limbo.
     pub(crate) fn searched_point(&self, local: Vec3) -> Option<DVec3> {
-        let state = self.searched_as.or_else(|| self.search_state())?;
+        let state = self.record.searched_as.or_else(|| self.search_state())?;
         Some(state.point_to_world(local.as_dvec3()))
     }
 
     /// How far the body has moved beyond its free distance since the last search for contacts, in
     /// units; below zero if it is still within that distance.
     pub(crate) fn excess_travel(&self) -> f64 {
-        self.moved - self.free_distance
+        self.record.moved - self.record.free_distance
     }
 
     /// Whether the body is awake, and was asleep or elsewhere at the last search for contacts.
     pub(crate) fn has_woken(&self) -> bool {
-        self.is_awake_body() && self.searched_as != self.search_state()
+        self.mobility().is_guarded() && self.record.searched_as != self.search_state()
     }
 
     /// Whether impulses move the body.
@@ -167,11 +173,6 @@ impl Entity {
     /// Whether nothing moves the body except the velocity that a game has set.
     pub(crate) fn is_kinematic(&self) -> bool {
         matches!(self.role, Role::Kinematic(_))
-    }
-
-    /// Whether the body is kinematic and moves.
-    pub(crate) fn is_driven(&self) -> bool {
-        self.is_kinematic() && self.is_awake_body()
     }
 
     /// The linear and the angular velocity with which the body really moves. After something has
@@ -200,15 +201,21 @@ impl Entity {
         matches!(self.role, Role::Missile(Missile { motion: MissileMotion::Bouncing, .. }))
     }
 
-    /// Whether the body is left out of this tick because it sleeps or skips the tick.
-    pub(crate) fn stands_still(&self) -> bool {
-        self.sleep.asleep || self.pace == Pace::Skips
-    }
-
-    /// Whether the body is a prop that sleeps or skips this tick, and would move if something hit
-    /// it.
-    pub(crate) fn is_at_rest(&self) -> bool {
-        self.is_rigid() && self.stands_still() && !self.is_kinematic() && self.placed.is_some()
+    /// The force that moves the body in this tick.
+    pub(crate) fn mobility(&self) -> Mobility {
+        let is_placed = self.placement().is_some();
+        if !self.is_rigid() && !self.is_kinematic() {
+            return if is_placed { Mobility::OwnRules } else { Mobility::Absent };
+        }
+        match (self.sleep.asleep, self.record.pace) {
+            (true, _) | (_, Pace::Skips) if self.is_kinematic() => Mobility::Parked,
+            (true, _) => Mobility::Asleep,
+            (false, Pace::Skips) => Mobility::Skips,
+            _ if !is_placed => Mobility::Absent,
+            _ if self.is_kinematic() => Mobility::Kinematic,
+            _ if self.is_ball() => Mobility::Ball,
+            _ => Mobility::Dynamic,
+        }
     }
 
     /// Makes a body that stands still move in this tick. A kinematic body is not changed, because
@@ -220,32 +227,11 @@ impl Entity {
         if self.sleep.asleep {
             self.sleep.asleep = false;
             self.sleep.reset_timers();
-            self.shoved_by = None;
+            self.record.shoved_by = None;
         }
-        if self.pace == Pace::Skips {
-            self.pace = Pace::Full;
+        if self.record.pace == Pace::Skips {
+            self.record.pace = Pace::Full;
         }
-    }
-
-    /// Whether an impulse moves the body in this tick.
-    pub(crate) fn yields(&self) -> bool {
-        self.is_rigid() && !self.stands_still() && self.placed.is_some()
-    }
-
-    /// Whether the guard moves the body in this tick, at the body's own velocity or at the
-    /// solver's.
-    pub(crate) fn is_awake_body(&self) -> bool {
-        self.is_solved() || self.is_kinematic() && !self.stands_still() && self.placed.is_some()
-    }
-
-    /// Whether solver and guard move the body in this tick.
-    pub(crate) fn is_solved(&self) -> bool {
-        self.yields() && !self.is_ball()
-    }
-
-    /// Whether contacts take the body's velocity into account in this tick.
-    pub(crate) fn has_velocity(&self) -> bool {
-        self.yields() || self.is_awake_body()
     }
 
     pub(crate) fn player(&self) -> Option<&PlayerBody> {

@@ -220,21 +220,21 @@ impl Space<'_> {
                 Body::moving(self.shape(placement.shape()), *placement.pose(), proposal.target);
             let shift = body.motion.shift();
             let swing = body.motion.swing(body.radius());
-            let undirected = entity.moved + swing;
+            let undirected = entity.record.moved + swing;
             let since_search = SinceSearch { undirected, shift };
             let travel = undirected + shift.length();
-            // The difference of `travel` and `entity.moved` would not do, because both may be
+            // The difference of `travel` and `entity.record.moved` would not do, because both may be
             // infinite.
             let way = swing + shift.length();
             let extra_margins = if entity.is_kinematic() {
                 [EXTRA_MARGIN, EXTRA_MARGIN_MOVING]
-            } else if entity.driven_velocity != DVec3::ZERO {
+            } else if entity.record.driven_velocity != DVec3::ZERO {
                 [0.0, EXTRA_MARGIN_MOVING]
             } else {
                 [0.0; 2]
             };
             Some(MovingBody {
-                excess_travel: travel - entity.free_distance,
+                excess_travel: travel - entity.record.free_distance,
                 travel,
                 since_search,
                 slot: proposal.slot,
@@ -367,7 +367,7 @@ impl Space<'_> {
 
     /// How far the surface of a body has moved since the search for contacts.
     pub(super) fn moved(&self, slot: u16) -> f64 {
-        self.entities.get(slot).map_or(0.0, |entity| entity.moved)
+        self.entities.get(slot).map_or(0.0, |entity| entity.record.moved)
     }
 }
 
@@ -396,6 +396,12 @@ impl MovingBody<'_> {
 }
 
 impl<P> MovingPair<P> {
+    /// The one of its movers that is not this one.
+    pub(super) fn other(&self, mover: usize) -> usize {
+        let [a, b] = self.movers;
+        if mover == a { b } else { a }
+    }
+
     /// How much earlier than at their meeting the two bodies stop, as a share of their motion.
     pub(super) fn extra_margin_time(&self, movers: &[MovingBody]) -> f64 {
         let [a, b] = self.movers.map(|mover| &movers[mover]);

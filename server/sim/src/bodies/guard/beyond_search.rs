@@ -170,7 +170,7 @@ impl<S: Fn(u16) -> bool> Standing<'_, S> {
         if excess > 0.0 {
             let Some(entity) = entities.get(slot) else { return };
             solids.clear();
-            entity.near_solids.visit(map, &speedbox, |index| solids.push(index));
+            entity.record.near_solids.visit(map, &speedbox, |index| solids.push(index));
             for solid in solids.drain(..).map(Blocker::Solid) {
                 let time_of_impact = self.first_impact(mover, solid, planes(slot, solid), context);
                 met.extend(time_of_impact.map(|time_of_impact| (index, solid, time_of_impact)));
@@ -271,7 +271,7 @@ mod tests {
                 let id = entities.insert(Role::Prop(ModelId(0)), shape).unwrap();
                 entities.commit(id.slot, placement);
                 let entity = entities.find_mut(id).unwrap();
-                (entity.free_distance, entity.moved) = (0.15, moved);
+                (entity.record.free_distance, entity.record.moved) = (0.15, moved);
             }
             Self { map, shapes, entities, context }
         }

@@ -8,6 +8,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use arrayvec::ArrayVec;
+
 use super::advance::{MovingBody, MovingPair, reversed};
 use crate::bodies::blocker::Blocker;
 use crate::collision::cascade::{LastPlane, Reversed};
@@ -43,50 +45,57 @@ pub(super) fn stop_in_order<P: LastPlane + Sync>(
     let pairs_of = PairsOfMovers::new(movers.len(), pairs);
     let ahead = run_ahead(movers, pairs, &meetings, &pairs_of, context);
     let mut has_stopped = vec![false; movers.len()];
-    let mut stopping = Vec::new();
     while let Some((time, event)) = queue.next() {
-        stopping.clear();
-        match event {
-            Event::Standing(index) => stopping.extend((!has_stopped[index]).then_some(index)),
-            Event::Pair(index) => {
-                // Any other event is out of date: one of the two bodies has stopped since, and the
-                // pair was tested again.
-                let Some(meeting) = meetings[index].filter(|meeting| meeting.time == time) else {
-                    continue;
-                };
-                let [a, b] = pairs[index].movers;
-                for (mover, other, is_first) in [(a, b, true), (b, a, false)] {
-                    if !has_stopped[mover] {
-                        let blocker = Blocker::Entity(movers[other].slot);
-                        movers[mover].stop_at(blocker, meeting, is_first);
-                        stopping.push(mover);
-                    }
-                }
-            }
-        }
+        let stopping: &[usize] = match &event {
+            Event::Standing(index) => std::slice::from_ref(index),
+            // Any other event is out of date: one of the two bodies has stopped since, and the pair
+            // was tested again.
+            Event::Pair(index) => match meetings[*index].filter(|meeting| meeting.time == time) {
+                Some(meeting) => stop_both(movers, &pairs[*index].movers, meeting, &has_stopped),
+                None => continue,
+            },
+        };
+        let stopping: ArrayVec<usize, 2> =
+            stopping.iter().copied().filter(|&mover| !has_stopped[mover]).collect();
         stopping.iter().for_each(|&mover| has_stopped[mover] = true);
-        for &mover in &stopping {
-            for &index in pairs_of.list(mover) {
-                let pair = &pairs[index as usize];
-                let [a, b] = pair.movers;
-                let other = if mover == a { b } else { a };
-                let span = (time, movers[other].stop_time);
-                if has_stopped[other] || span.0 >= span.1 {
-                    continue;
-                }
-                let time_of_impact = match ahead.get(index, mover, span) {
-                    Some(known) => {
-                        context.counters.add_earlier(&known.counters);
-                        known.time_of_impact
-                    }
-                    None => pair.first_impact_with_stopped(movers, mover, span, context),
-                };
-                let meeting = Meeting::of(pair, time_of_impact, time, movers);
-                queue.add_meeting(index as usize, meeting.as_ref());
-                meetings[index as usize] = meeting;
+        for (mover, &index) in
+            stopping.iter().flat_map(|&mover| pairs_of.list(mover).iter().map(move |i| (mover, i)))
+        {
+            let pair = &pairs[index as usize];
+            let other = pair.other(mover);
+            let span = (time, movers[other].stop_time);
+            if has_stopped[other] || span.0 >= span.1 {
+                continue;
             }
+            let time_of_impact = match ahead.get(index, mover, span) {
+                Some(known) => {
+                    context.counters.add_earlier(&known.counters);
+                    known.time_of_impact
+                }
+                None => pair.first_impact_with_stopped(movers, mover, span, context),
+            };
+            let meeting = Meeting::of(pair, time_of_impact, time, movers);
+            queue.add_meeting(index as usize, meeting.as_ref());
+            meetings[index as usize] = meeting;
         }
     }
+}
+
+/// Stops those of two bodies that still move where they meet. Returns both.
+fn stop_both<'a>(
+    movers: &mut [MovingBody],
+    both: &'a [usize; 2],
+    meeting: Meeting,
+    has_stopped: &[bool],
+) -> &'a [usize] {
+    let &[a, b] = both;
+    for (mover, other, is_first) in [(a, b, true), (b, a, false)] {
+        if !has_stopped[mover] {
+            let blocker = Blocker::Entity(movers[other].slot);
+            movers[mover].stop_at(blocker, meeting, is_first);
+        }
+    }
+    both
 }
 
 /// The test of a body against a second body that will probably stop. It is run before the stop is
@@ -144,8 +153,7 @@ fn run_ahead<P: LastPlane + Sync>(
         for stopped in range.filter(|&mover| stops[mover] < 1.0) {
             for &index in pairs_of.list(stopped) {
                 let pair = &pairs[index as usize];
-                let [a, b] = pair.movers;
-                let other = if stopped == a { b } else { a };
+                let other = pair.other(stopped);
                 let span = (stops[stopped], movers[other].stop_time);
                 if stops[other] > span.0 && span.0 < span.1 {
                     let mut context = context.share();
@@ -218,13 +226,12 @@ impl<P: LastPlane> MovingPair<P> {
         span: (f64, f64),
         context: &mut StepContext,
     ) -> TimeOfImpact {
-        let [a, b] = self.movers;
         let early = &movers[stopped];
-        let late = &movers[if stopped == a { b } else { a }];
+        let late = &movers[self.other(stopped)];
         let standing = early.body.stopped(early.body.motion.at(span.0));
         let approach = late.since_search.approach(early.since_search, span, true);
         let (bodies, planes) = ([&late.body, &standing], self.planes);
-        if stopped == b {
+        if stopped == self.movers[1] {
             return self.test.first_impact(bodies, span, planes, approach, context);
         }
         reversed(self.test.first_impact(bodies, span, Reversed(planes), approach, context))

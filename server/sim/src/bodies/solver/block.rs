@@ -5,6 +5,7 @@ use super::contacts::{Contacts, SubSteps};
 use super::division::Place;
 use super::projection::Projection;
 use super::restitution::keep_energy;
+use super::task::{Task, drive};
 use super::{BodyIndices, max_spin};
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::Entities;
@@ -88,21 +89,19 @@ impl Block {
     /// Advances whole islands by a tick.
     pub(super) fn solve(&mut self) {
         let begun = self.has_impacts().then(|| self.bodies.velocities.clone());
-        self.begin();
-        for step in 0..self.steps.count {
-            if step > 0 {
-                self.begin_sub_step();
-            }
-            self.push();
-            self.move_and_relax();
-        }
+        drive(self.steps.count, |task| match (task, &begun) {
+            (Task::Bounce, None) => {}
+            (Task::Bounce, Some(begun)) => self.bounce_keeping_energy(begun),
+            _ => task.do_with(self),
+        });
+    }
+
+    /// Projects the displacements of whole islands.
+    pub(super) fn project(&mut self) {
         let supported = self.supported();
         let Self { bodies, contacts, projection, islands, .. } = self;
         projection.prepare(bodies, contacts, islands, &supported);
         projection.project(bodies, contacts, self.steps.seconds as f32);
-        if let Some(begun) = begun {
-            self.bounce_keeping_energy(&begun);
-        }
     }
 
     /// Lets bodies part by restitution. No island has more energy afterwards than when the tick

@@ -121,29 +121,39 @@ impl ContactConstraint {
                 ..begin + pairs.iter().map(|(_, pair)| pair.points.len()).max().unwrap_or(0),
         };
         let velocities = constraint.velocities::<true>(&bodies.velocities);
-        for index in 0..constraint.points.len() {
-            let mut exists = [0.0; LANES];
-            let mut numbers = [Lanes::ZERO; LANES];
-            let mut anchors = [[Lanes::ZERO; LANES]; 2];
-            for (at, (_, pair)) in pairs.iter().enumerate() {
-                let Some(point) = pair.points.get(index) else { continue };
-                let [normal, tangent, bitangent] = point.impulse;
-                exists[at] = 1.0;
-                numbers[at] = Lanes::new([normal, tangent, bitangent, point.gap]);
-                let on_body = bodies.point_to_world(indices[0][at], point.local);
-                let on_other = point.on_other(on_body, pair.axis);
-                let [own, other] = [on_body - first[at].position, on_other - second[at].position];
-                anchors[0][at] = padded(own.as_vec3());
-                anchors[1][at] = padded(other.as_vec3());
-            }
-            let (exists, anchors) = (Lanes::new(exists), anchors.map(Vec3Lanes::from_rows));
-            points.push(if constraint.is_mutual {
-                constraint.point::<true>(exists, numbers, anchors, &velocities)
-            } else {
-                constraint.point::<false>(exists, numbers, anchors, &velocities)
-            });
-        }
+        let all = 0..constraint.points.len();
+        points.extend(all.map(|index| constraint.prepare(bodies, pairs, index, &velocities)));
         constraint
+    }
+
+    /// Prepares the points with this index of all `pairs`.
+    #[inline(always)]
+    fn prepare(
+        &self,
+        bodies: &Bodies,
+        pairs: &[([usize; 2], &Pair)],
+        index: usize,
+        velocities: &Velocities,
+    ) -> ConstraintPoint {
+        let mut exists = [0.0; LANES];
+        let mut numbers = [Lanes::ZERO; LANES];
+        let mut anchors = [[Lanes::ZERO; LANES]; 2];
+        for (at, ([own, other], pair)) in pairs.iter().enumerate() {
+            let Some(point) = pair.points.get(index) else { continue };
+            let [normal, tangent, bitangent] = point.impulse;
+            exists[at] = 1.0;
+            numbers[at] = Lanes::new([normal, tangent, bitangent, point.gap]);
+            let on_body = bodies.point_to_world(*own, point.local);
+            let on_other = point.on_other(on_body, pair.axis);
+            anchors[0][at] = padded((on_body - bodies.list[*own].position).as_vec3());
+            anchors[1][at] = padded((on_other - bodies.list[*other].position).as_vec3());
+        }
+        let (exists, anchors) = (Lanes::new(exists), anchors.map(Vec3Lanes::from_rows));
+        if self.is_mutual {
+            self.point::<true>(exists, numbers, anchors, velocities)
+        } else {
+            self.point::<false>(exists, numbers, anchors, velocities)
+        }
     }
 
     /// Prepares one point of each lane. `numbers` has a row of the three impulses and the gap for

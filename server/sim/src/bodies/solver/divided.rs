@@ -7,60 +7,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::BodyIndices;
 use super::block::Block;
 use super::body::Bodies;
-use super::contacts::Contacts;
+use super::contacts::{Contacts, SubSteps};
 use super::division::{DividedIsland, Place};
 use super::projection::Projection;
+use super::task::{Task, drive};
 use crate::bodies::contact::Pair;
 use crate::threads::{Stages, Threads};
-
-/// A step of the solver. All blocks finish it before any block begins the next one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Task {
-    Begin,
-    Push,
-    NextSubStep,
-    MoveAndRelax,
-    Bounce,
-    PrepareProjection,
-    ProjectionPass,
-    AddVelocities,
-    AddPush,
-    Displace,
-}
-
-impl Task {
-    const ALL: [Self; 10] = [
-        Self::Begin,
-        Self::Push,
-        Self::NextSubStep,
-        Self::MoveAndRelax,
-        Self::Bounce,
-        Self::PrepareProjection,
-        Self::ProjectionPass,
-        Self::AddVelocities,
-        Self::AddPush,
-        Self::Displace,
-    ];
-
-    fn do_with(self, block: &mut Block) {
-        let seconds = block.steps.seconds as f32;
-        match self {
-            Self::Begin => block.begin(),
-            Self::Push => block.push(),
-            Self::NextSubStep => {
-                block.begin_sub_step();
-                block.push();
-            }
-            Self::MoveAndRelax => block.move_and_relax(),
-            Self::Bounce => block.bounce(),
-            Self::PrepareProjection => block.prepare_projection(),
-            Self::ProjectionPass => block.projection.pass(&block.contacts),
-            Self::AddVelocities => block.projection.add_velocities(&mut block.bodies, seconds),
-            Self::AddPush => block.projection.add_push(&block.contacts),
-            Self::Displace => block.projection.displace(&mut block.bodies),
-        }
-    }
-}
 
 /// The contacts between the blocks of an island, with copies of the bodies that have such contacts.
 struct Boundary {
@@ -108,26 +60,11 @@ pub(super) fn solve(
         boundary: Mutex::new(boundary),
     };
     let work = |task: u16, at: usize| {
-        Task::ALL[usize::from(task)].do_with(&mut locked(&staged.blocks[at]));
+        Task::of(task).do_with(&mut locked(&staged.blocks[at]));
     };
     threads.in_stages(count, work, |stages| {
         let mut boundary = locked(&staged.boundary);
-        let run = |task: Task| stages.run(task as u16, count);
-        run(Task::Begin);
-        boundary.with_motions(&staged, |contacts, bodies| contacts.warm_start(bodies));
-        for step in 0..steps.count {
-            run(if step == 0 { Task::Push } else { Task::NextSubStep });
-            boundary.with_velocities(&staged, |contacts, bodies| contacts.push(bodies, steps));
-            run(Task::MoveAndRelax);
-            boundary.with_motions(&staged, |contacts, bodies| contacts.relax(bodies, steps));
-        }
-        boundary.project(&staged, stages);
-        if !boundary.contacts.impacts.is_empty() || staged.has_impacts() {
-            for _ in 0..BOUNCES {
-                run(Task::Bounce);
-                boundary.with_velocities(&staged, |contacts, bodies| contacts.bounce(bodies));
-            }
-        }
+        drive(steps.count, |task| boundary.run(task, &staged, stages, steps));
     });
     let boundary = staged.boundary.into_inner().unwrap_or_else(PoisonError::into_inner);
     island.contacts = boundary.contacts;
@@ -162,6 +99,34 @@ impl Boundary {
         contacts.prepare(bodies, pairs, |pair| indices.of(pair).map(local));
         boundary.places = places;
         boundary
+    }
+
+    /// Does a task in all blocks, and then between them.
+    fn run(&mut self, task: Task, staged: &Staged, stages: &Stages, steps: SubSteps) {
+        let run = |task: Task| stages.run(task as u16, staged.blocks.len());
+        match task {
+            Task::Begin => {
+                run(task);
+                self.with_motions(staged, |contacts, bodies| contacts.warm_start(bodies));
+            }
+            Task::MoveAndRelax => {
+                run(task);
+                self.with_motions(staged, |contacts, bodies| contacts.relax(bodies, steps));
+            }
+            Task::Project => self.project(staged, stages),
+            Task::Bounce => {
+                let has_impacts = !self.contacts.impacts.is_empty() || staged.has_impacts();
+                for _ in 0..if has_impacts { BOUNCES } else { 0 } {
+                    run(task);
+                    self.with_velocities(staged, |contacts, bodies| contacts.bounce(bodies));
+                }
+            }
+            // A push, at the beginning of a sub-step.
+            _ => {
+                run(task);
+                self.with_velocities(staged, |contacts, bodies| contacts.push(bodies, steps));
+            }
+        }
     }
 
     /// Calls `each` with each block that has bodies in this boundary, and with two indices for each

@@ -1,6 +1,7 @@
 //! Islands of the solver: bodies that influence each other within a tick.
 
 use crate::bodies::contact::Pair;
+use crate::bodies::islands::DisjointSets;
 
 /// Bodies and contacts by island. Bodies of different islands do not influence each other.
 pub(super) struct Islands {
@@ -25,16 +26,16 @@ impl Islands {
         let all = pairs.iter().enumerate();
         let touching: Vec<(usize, [usize; 2])> =
             all.filter(|(_, pair)| touches(pair)).map(|(at, pair)| (at, indices(pair))).collect();
-        let mut parents: Vec<usize> = (0..count).collect();
+        let mut sets = DisjointSets::new(count);
         for &(_, [a, b]) in &touching {
             if is_movable(a) && is_movable(b) {
-                let (a, b) = (root(&mut parents, a), root(&mut parents, b));
-                parents[a.max(b)] = a.min(b);
+                sets.join(a as u16, b as u16);
             }
         }
-        let bodies: Vec<_> = (1..count).map(|body| (root(&mut parents, body), body)).collect();
+        let roots = sets.into_roots();
+        let bodies: Vec<_> = (1..count).map(|body| (usize::from(roots[body]), body)).collect();
         let island = |(at, [own, other]): (usize, [usize; 2])| {
-            (root(&mut parents, if is_movable(own) { own } else { other }), at)
+            (usize::from(roots[if is_movable(own) { own } else { other }]), at)
         };
         let pairs: Vec<_> = touching.into_iter().map(island).collect();
         Self { bodies: by_island(&bodies, count), pairs: by_island(&pairs, count) }
@@ -68,13 +69,4 @@ fn by_island(items: &[(usize, usize)], count: usize) -> Vec<(usize, usize)> {
         sorted[ends[item.0]] = item;
     }
     sorted
-}
-
-fn root(parents: &mut [usize], body: usize) -> usize {
-    let mut root = body;
-    while parents[root] != root {
-        root = parents[root];
-    }
-    parents[body] = root;
-    root
 }

@@ -6,7 +6,7 @@ use crate::arena::{Arena, spawn};
 use crate::bodies::blocker::Blocker;
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity};
-use crate::bodies::guard::{Placement, Space};
+use crate::bodies::guard::Placement;
 use crate::bodies::roles::{Cargo, Role};
 use crate::bodies::sleep;
 use crate::bodies::sleep::TOUCH;
@@ -54,10 +54,10 @@ pub(crate) fn drop_cargo(
         .position
         .with_z(hull.bounds().min.z - DROP_GAP - arena.shapes[shape].bounds.max.z);
     let pose = Pose { position, orientation: upright(hull.pose().orientation) };
-    let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+    let space = arena.space(entities);
     let placement = space.place(shape, pose, None, context).ok_or(PlaceError::NoRoom)?;
     if let Some(before) = before {
-        remove(entities, before);
+        sleep::remove(entities, before);
     }
     let role = Role::Cargo(Cargo { model, owner, wait: 0 });
     let id = entities.insert(role, shape).ok_or(PlaceError::Full)?;
@@ -100,15 +100,6 @@ pub(crate) fn deploy(
     }
 }
 
-/// Removes an entity and wakes the bodies that leant on it. Nothing happens if the entity has
-/// already left the match.
-pub(crate) fn remove(entities: &mut Entities, id: EntityId) {
-    let left = entities.remove(id);
-    if let Some(placement) = left.as_ref().and_then(Entity::placement) {
-        sleep::wake_around(entities, placement.bounds());
-    }
-}
-
 /// Height of the ground that a box touches, if it touches any.
 fn ground(entity: &Entity, pairs: &[Pair]) -> Option<f64> {
     let slot = entity.id.slot;
@@ -139,7 +130,7 @@ fn room_for_pad(
         Pose { position, orientation }
     };
     entities.withdraw(slot);
-    let space = Space { map: &arena.map, shapes: &arena.shapes, entities };
+    let space = arena.space(entities);
     let mut on_ground = LIFTS.iter().map(|&lift| at(lift));
     let found = on_ground
         .find_map(|pose| space.place(shape, pose, None, context))

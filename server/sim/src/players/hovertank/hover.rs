@@ -102,7 +102,7 @@ impl<'a> Craft<'a> {
         self.corners().map(|arm| {
             let from = self.pose.position + arm + DVec3::Z * INSIDE;
             let ray = Ray { from, direction: -DVec3::Z, reach: REACH + INSIDE };
-            let distance = ray.cast(arena, entities, Some(slot)).distance;
+            let distance = ray.cast(&arena.space(entities), arena.sight, Some(slot)).distance;
             (distance < ray.reach).then_some(distance - INSIDE)
         })
     }

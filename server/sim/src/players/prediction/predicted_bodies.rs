@@ -6,9 +6,8 @@ use obsp::geometry::Aabb;
 use super::{Predictor, is_sound};
 use crate::bodies::contact::Pair;
 use crate::bodies::entities::{Entities, Entity, SleepState};
-use crate::bodies::guard::Space;
 use crate::bodies::roles::{PlayerBody, Role, Walker};
-use crate::bodies::{dynamics, sleep};
+use crate::bodies::{sleep, tick};
 use crate::collision::pose::{Pose, is_speed};
 use crate::collision::shape::ShapeId;
 use crate::context::StepContext;
@@ -157,7 +156,7 @@ impl PredictedBodies {
         let (entities, pairs) = (&mut self.entities, &mut self.pairs);
         // The overlapping bodies that `step` returns are ignored. Their poses are not known
         // exactly, and `step` does not move them. The next snapshot corrects them.
-        dynamics::step(map, shapes, entities, pairs, &mut context);
+        tick::step(map, shapes, entities, pairs, &mut context);
     }
 
     /// Adds the bodies for which there is room.
@@ -225,8 +224,7 @@ impl PredictedBodies {
         shape: ShapeId,
         pose: Pose,
     ) -> bool {
-        let (map, shapes) = (&predictor.arena.map, &predictor.arena.shapes);
-        let space = Space { map, shapes, entities: &self.entities };
+        let space = predictor.arena.space(&self.entities);
         match space.place(shape, pose, Some(slot), &mut StepContext::default()) {
             Some(placement) => {
                 self.entities.commit(slot, placement);

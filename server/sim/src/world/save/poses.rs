@@ -92,7 +92,7 @@ pub(super) enum SavedSearch {
 impl SavedSearch {
     /// The state of a body at the last search.
     pub(super) fn of(entity: &Entity) -> Self {
-        match &entity.searched_as {
+        match &entity.record.searched_as {
             None => Self::None,
             same if *same == entity.search_state() => Self::Same,
             Some(SearchState { shape, pose, awake }) => {

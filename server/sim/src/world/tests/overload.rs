@@ -3,7 +3,8 @@
 
 use super::*;
 use crate::audit::Audit;
-use crate::bodies::overload::{Pace, set_paces};
+use crate::bodies::mobility::Pace;
+use crate::bodies::overload::set_paces;
 use crate::random::Random;
 
 /// The models of a heap, in turns.
@@ -46,7 +47,7 @@ fn energy(world: &World) -> f64 {
 }
 
 fn pace(world: &World, slot: u16) -> Pace {
-    world.entities.get(slot).expect("the entity exists").pace
+    world.entities.get(slot).expect("the entity exists").record.pace
 }
 
 #[test]
@@ -186,7 +187,7 @@ fn bodies_of_any_pace_do_not_overlap_those_around_them() {
         for tick in 0..150 {
             for entity in world.entities.iter_mut().filter(|entity| entity.is_rigid()) {
                 let paces = [Pace::Full, Pace::FewerSubSteps, Pace::Skips, Pace::Double];
-                entity.pace = paces[random.below(4) as usize];
+                entity.record.pace = paces[random.below(4) as usize];
             }
             world.step(&[]);
             assert_eq!(audit.check(&world.state()), [], "seed {seed}, tick {tick}");

@@ -6,6 +6,7 @@ use obsp::model::Material;
 use super::emergency::chamber;
 use super::*;
 use crate::audit::Audit;
+use crate::bodies::islands::Driven;
 use crate::random::Random;
 
 fn direction(random: &mut Random) -> DVec3 {
@@ -160,7 +161,8 @@ fn a_body_that_is_held_in_the_air_does_not_fall_asleep() {
         (0..CONFIG.tick_rate).any(|_| {
             let entity = world.entities.get_mut(slot).expect("the crate");
             (entity.sleep.held, entity.sleep.held_by_solver) = (true, by_solver);
-            sleep::settle(&mut world.entities, &world.arena.shapes, &world.pairs, seconds);
+            let World { entities, arena, pairs, .. } = &mut world;
+            sleep::settle(entities, &arena.shapes, pairs, &Driven::default(), seconds);
             world.entities.get(slot).expect("the crate").sleep.asleep
         })
     };

@@ -25,7 +25,7 @@ fn operations(objects: u32, half: i32) -> f64 {
     let mut world = world.expect("the hall can be played");
     world.set_budget(None);
     let mut operations = 0;
-    while !world.entities.slots_where(Entity::is_awake_body).is_empty() {
+    while world.entities.iter().any(|entity| entity.mobility().is_guarded()) {
         world.advance_props(Vec::new());
         operations += world.counters().bodies_cost;
     }

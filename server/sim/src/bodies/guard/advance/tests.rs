@@ -72,7 +72,7 @@ fn bodies_that_the_search_left_out_stop_nothing() {
         let found = find(&space, &[], &mut context);
         for &(slot, free_distance) in &found.free_distances {
             let entity = entities.get_mut(slot).unwrap();
-            (entity.free_distance, entity.moved) = (free_distance, 0.0);
+            (entity.record.free_distance, entity.record.moved) = (free_distance, 0.0);
         }
         let index = PairIndex::new(&found.pairs, entities.slot_count());
         let neighbours: Vec<_> = index.neighbours().map(|(a, b, _)| (a, b)).collect();

@@ -8,13 +8,14 @@
 
 use glam::DVec3;
 
-use super::{BodyStep, Remainder};
-use crate::bodies::driven::HELD_SHARE;
+use super::{Remainder, Rounds};
+use crate::bodies::driven::{self, HELD_SHARE};
 use crate::bodies::entities::{Entities, Entity};
 use crate::bodies::guard::Proposal;
+use crate::bodies::mobility::Mobility;
 use crate::collision::pose::Pose;
 
-impl BodyStep<'_> {
+impl Rounds<'_> {
     /// For each kinematic body that completed less than half of its motion, makes the rest of the
     /// motion together with the stopped bodies of its group. Returns the bodies that are still
     /// stopped afterwards.
@@ -22,13 +23,13 @@ impl BodyStep<'_> {
         if !self.entities.has_kinematic() {
             return stopped;
         }
-        for slot in self.entities.slots_where(Entity::is_driven) {
+        for slot in self.entities.slots_of(Mobility::Kinematic) {
             let Ok(at) = stopped.binary_search_by_key(&slot, |remainder| remainder.slot) else {
                 continue;
             };
             let Remainder { seconds, whole, ref blocker, .. } = stopped[at];
             let blocker = blocker.and_then(|blocker| blocker.entity());
-            let gives_way = |slot| self.entities.get(slot).is_some_and(Entity::is_solved);
+            let gives_way = |slot| self.entities.mobility(slot) == Mobility::Dynamic;
             if 1.0 - seconds / whole >= HELD_SHARE || !blocker.is_some_and(gives_way) {
                 continue;
             }
@@ -88,9 +89,32 @@ impl BodyStep<'_> {
         };
         let slots = stopped.iter().map(|remainder| remainder.slot);
         let carried = slots.filter(|&slot| {
-            slot == kinematic || self.driven.drivers_of(slot).any(|driver| driver == kinematic)
+            slot == kinematic
+                || self.islands.driven().drivers_of(slot).any(|driver| driver == kinematic)
         });
         let proposal = |slot| Some(Proposal { slot, target: moved(pose(slot)?), seconds });
         carried.filter_map(proposal).collect()
+    }
+
+    /// Removes the kinematic bodies from those that were stopped, and adjusts their speeds. They
+    /// move by their velocity alone, never in part, and keep that velocity for the next tick.
+    pub(super) fn without_kinematic(&mut self, mut stopped: Vec<Remainder>) -> Vec<Remainder> {
+        if !self.entities.has_kinematic() {
+            return stopped;
+        }
+        for slot in self.entities.slots_of(Mobility::Kinematic) {
+            let stop = stopped.binary_search_by_key(&slot, |remainder| remainder.slot);
+            let stop = stop.map(|at| &stopped[at]).ok();
+            let made = stop.map_or(1.0, |stop| 1.0 - stop.seconds / stop.whole);
+            let blocker = stop.and_then(|stop| stop.blocker?.entity());
+            let gives_way = |slot| self.entities.mobility(slot) == Mobility::Dynamic;
+            let gives_way = blocker.is_some_and(gives_way);
+            if let Some(entity) = self.entities.get_mut(slot) {
+                driven::adjust_speed(entity, made, gives_way);
+            }
+        }
+        let is_kinematic = |slot| self.entities.get(slot).is_some_and(Entity::is_kinematic);
+        stopped.retain(|remainder| !is_kinematic(remainder.slot));
+        stopped
     }
 }

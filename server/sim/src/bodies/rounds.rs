@@ -1,0 +1,186 @@
+//! Rounds of guarded motion. In the first round all bodies move together, as far as the guard lets
+//! them. An impact changes the velocity of a stopped body. Further rounds are for bodies that were
+//! stopped:
+//!
+//! 1. [`retry`]: a body in flight, or one that a kinematic body drives, spends the rest of its tick
+//!    once its neighbours have moved.
+//! 2. [`carry`]: a kinematic body carries along what is wedged against it.
+//! 3. [`in_part`]: a body that hardly moved tries the translation alone. If the translation is
+//!    blocked, it tries the rotation alone.
+
+mod carry;
+mod impact;
+mod in_part;
+mod retry;
+
+use crate::bodies::blocker::Blocker;
+use crate::bodies::contact::{KnownPairs, Pair, PairIndex};
+use crate::bodies::entities::{Entities, Stopped};
+use crate::bodies::guard::{Advance, Proposal, Space};
+use crate::bodies::islands::Islands;
+use crate::bodies::sleep;
+use crate::bodies::slots::flags_by_slot;
+use crate::collision::pose::Pose;
+use crate::collision::shape::Shapes;
+use crate::collision::time_of_impact::Impact;
+use crate::context::StepContext;
+
+/// A body whose remaining motion is shorter than this, in units, gets no further attempt. Settling
+/// heaps are full of such jitter.
+const MIN_RETRY_DISTANCE: f64 = 1.0 / 64.0;
+
+/// The rest of the motion of a body that was stopped.
+pub(crate) struct Remainder {
+    slot: u16,
+    /// Seconds of its motion that the body has not spent.
+    seconds: f64,
+    /// Duration of the whole motion, in seconds.
+    whole: f64,
+    /// Whether the body hardly moved.
+    stuck: bool,
+    /// The obstacle that stopped the body.
+    blocker: Option<Blocker>,
+}
+
+/// The rounds of a tick.
+pub(crate) struct Rounds<'a> {
+    map: &'a obsp::World,
+    shapes: &'a Shapes,
+    entities: &'a mut Entities,
+    pairs: PairIndex<'a>,
+    /// The pairs of bodies that the search for contacts found, as far as one of the two may move.
+    neighbours: Vec<(u16, Blocker, KnownPairs<'a>)>,
+    islands: &'a Islands,
+    context: &'a mut StepContext,
+    /// Slots of the bodies that moved in the last round, or took an impulse; ascending.
+    changed: Vec<u16>,
+    outcome: Outcome,
+}
+
+/// The bodies that need more than motion.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    /// Slots of the bodies that overlapped something before they moved.
+    pub(crate) overlapping: Vec<u16>,
+    /// Slots of the sleeping bodies that took an impulse. They wake at the end of the tick. The
+    /// search for contacts has skipped them, so they must not move before the next search.
+    pub(crate) struck: Vec<u16>,
+}
+
+impl<'a> Rounds<'a> {
+    /// Rounds among these `pairs` of the search.
+    pub(crate) fn new(
+        map: &'a obsp::World,
+        shapes: &'a Shapes,
+        entities: &'a mut Entities,
+        pairs: &'a [Pair],
+        islands: &'a Islands,
+        context: &'a mut StepContext,
+    ) -> Self {
+        let pairs = PairIndex::new(pairs, entities.slot_count());
+        Self {
+            neighbours: pairs.neighbours().collect(),
+            map,
+            shapes,
+            entities,
+            pairs,
+            islands,
+            context,
+            changed: Vec::new(),
+            outcome: Outcome::default(),
+        }
+    }
+
+    /// Moves stopped bodies again, each as far as it can still get in this tick. Returns what is
+    /// left to do.
+    pub(crate) fn retry(mut self, stopped: Vec<Remainder>) -> Outcome {
+        self.keep_neighbours_of(&stopped);
+        let stopped = self.spend(stopped);
+        let stopped = self.carry(stopped);
+        let stopped = self.without_kinematic(stopped);
+        self.advance_in_part(stopped);
+        self.outcome
+    }
+
+    /// Moves bodies towards the targets of `proposals`, and applies the impacts that stop them.
+    /// Returns the bodies that were stopped.
+    pub(crate) fn advance(&mut self, proposals: &[Proposal]) -> Vec<Remainder> {
+        let space = Space { map: self.map, shapes: self.shapes, entities: self.entities };
+        let planes = |slot, other| self.pairs.known(slot, other);
+        let mut stopped = Vec::new();
+        self.changed.clear();
+        for advance in space.advance(proposals, &self.neighbours, planes, self.context) {
+            let Some(placement) = advance.placement else {
+                self.outcome.overlapping.push(advance.slot);
+                continue;
+            };
+            self.entities.commit(advance.slot, placement);
+            if let Some(entity) = self.entities.get_mut(advance.slot) {
+                entity.record.moved += advance.travel;
+            }
+            if !advance.stuck {
+                self.changed.push(advance.slot);
+            }
+            if let Some((blocker, impact)) = &advance.stop {
+                self.note_stop(&advance, *blocker, impact);
+                self.apply_impact(advance.slot, *blocker, impact);
+            }
+            if advance.seconds_left > 0.0 {
+                let Advance { slot, seconds_left: seconds, stuck, stop, .. } = advance;
+                let blocker = stop.map(|(blocker, _)| blocker);
+                let whole = self.whole(slot);
+                stopped.push(Remainder { slot, seconds, whole, stuck, blocker });
+            }
+        }
+        self.changed.sort_unstable();
+        stopped
+    }
+
+    /// Keeps only the neighbours of the bodies that were stopped: no other body moves again in this
+    /// tick.
+    fn keep_neighbours_of(&mut self, stopped: &[Remainder]) {
+        let slots = stopped.iter().map(|remainder| remainder.slot);
+        let moves = flags_by_slot(slots, self.entities.slot_count());
+        let moves = |slot: u16| moves[usize::from(slot)];
+        self.neighbours
+            .retain(|(slot, other, _)| moves(*slot) || other.entity().is_some_and(moves));
+    }
+
+    /// Duration of the whole motion of a body in this tick, in seconds.
+    fn whole(&self, slot: u16) -> f64 {
+        let pace = self.entities.get(slot).map(|entity| entity.record.pace).unwrap_or_default();
+        self.context.seconds * f64::from(pace.ticks())
+    }
+
+    /// Notes on a body the obstacle that has stopped it, for games that ask for it.
+    fn note_stop(&mut self, advance: &Advance, by: Blocker, impact: &Impact) {
+        let share = (1.0 - advance.seconds_left / self.whole(advance.slot)).clamp(0.0, 1.0);
+        if let Some(entity) = self.entities.get_mut(advance.slot) {
+            entity.record.stopped = Some(Stopped { by, normal: impact.axis, share });
+        }
+    }
+
+    /// Moves bodies that were stopped for the rest of their tick, at their present velocity. From
+    /// the start and the target, `part` selects the part of the motion that is tried.
+    fn advance_remainders(
+        &mut self,
+        stopped: &[Remainder],
+        part: impl Fn(Pose, Pose) -> Pose,
+    ) -> Vec<Remainder> {
+        let proposal = |remainder: &Remainder| {
+            let Remainder { slot, seconds, .. } = *remainder;
+            let entity = self.entities.get(slot)?;
+            let way = sleep::surface_speed(entity, self.shapes) * seconds;
+            // A kinematic body gets its attempt even for a short motion. Without the attempt it
+            // would count as free.
+            if way < MIN_RETRY_DISTANCE && !entity.is_kinematic() {
+                return None;
+            }
+            let start = *entity.placement()?.pose();
+            let target = start.advanced(entity.velocity, entity.angular, seconds);
+            Some(Proposal { slot, target: part(start, target), seconds })
+        };
+        let proposals: Vec<Proposal> = stopped.iter().filter_map(proposal).collect();
+        self.advance(&proposals)
+    }
+}

@@ -1,0 +1,196 @@
+//! Falling asleep: which bodies have rested for long enough, and which islands they make.
+
+use glam::DVec3;
+
+use super::{STILL_SECONDS, STILL_SPEED, surface_speed, ticks, touches};
+use crate::bodies::contact::{Pair, touching, touching_bodies};
+use crate::bodies::entities::{Entities, Entity};
+use crate::bodies::islands::{Driven, roots};
+use crate::bodies::mobility::Mobility;
+use crate::bodies::slots::flags_by_slot;
+use crate::collision::shape::Shapes;
+use crate::counters::AwakeReason;
+
+/// A body jitters if its surface stays within this many units of its anchor (`SleepState::anchor`),
+/// at any speed. A body that is wedged in a heap may jitter for ever.
+const JITTER_DISTANCE: f64 = 1.0;
+
+/// How long a body that touches no other body must jitter before it sleeps, in seconds. This is
+/// longer than [`STILL_SECONDS`], so that the body has time to begin to slide. In a heap jitter
+/// counts as being still.
+const JITTER_SECONDS: f64 = 0.5;
+
+/// A body that touches no other body and is faster than this, in units per second, rocks: it would
+/// fall asleep aslant if this counted as jitter.
+const ROCKING_SPEED: f64 = 6.0;
+
+/// How long a body must have been held by the solver or the guard before it sleeps, in seconds.
+/// This is short, because only a push from outside moves it again.
+const HELD_SECONDS: f64 = 0.03;
+
+/// Minimum number of ticks for which a body must have been held before it sleeps. A rocking body
+/// stands for one tick where it turns back.
+const HELD_TICKS: u16 = 2;
+
+/// A contact carries the upper body if its normal rises by at least this much (the sine of six
+/// degrees).
+const CARRYING: f64 = 0.1;
+
+/// Whether a body may sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// The body is not awake.
+    NotAwake,
+    /// The body does not rest, or nothing carries it. Bodies that touch it stay awake with it.
+    Awake(AwakeReason),
+    /// The body rests, but stays awake because of another one.
+    KeptAwake(AwakeReason),
+    /// The body may sleep.
+    MaySleep,
+}
+
+/// Counts the ticks of rest. A body falls asleep if it has rested for long enough and touches only
+/// bodies that have rested as long. A resting body that touches a moving body stays awake. Bodies
+/// that touch nothing except the resting one may sleep.
+pub(crate) fn settle(
+    entities: &mut Entities,
+    shapes: &Shapes,
+    pairs: &[Pair],
+    driven: &Driven,
+    seconds: f64,
+) {
+    let slot_count = entities.slot_count();
+    let mut states = vec![State::NotAwake; slot_count];
+    let (in_heap, carried) = (in_heap(pairs, slot_count), carried(pairs, slot_count));
+    for entity in entities.iter_mut() {
+        let slot = entity.id.slot;
+        states[usize::from(slot)] = match entity.mobility() {
+            Mobility::Kinematic => State::Awake(AwakeReason::Moves),
+            Mobility::Dynamic => {
+                count_rest(entity, shapes, [in_heap(slot), carried(slot)], seconds)
+            }
+            _ => State::NotAwake,
+        };
+    }
+    keep_awake(&mut states, entities, pairs, driven);
+    let islands = roots(slot_count, pairs, |slot| states[usize::from(slot)] == State::MaySleep);
+    for entity in entities.iter_mut() {
+        let slot = usize::from(entity.id.slot);
+        match states[slot] {
+            State::NotAwake => {}
+            State::Awake(reason) | State::KeptAwake(reason) => entity.sleep.awake_because = reason,
+            State::MaySleep => {
+                entity.sleep.asleep = true;
+                entity.sleep.island = islands[slot];
+                // The body gets a new anchor after it wakes.
+                entity.sleep.anchor = None;
+                (entity.velocity, entity.angular) = (DVec3::ZERO, DVec3::ZERO);
+            }
+        }
+    }
+}
+
+/// Counts a body's ticks of rest, and says whether the body may sleep by itself.
+fn count_rest(
+    entity: &mut Entity,
+    shapes: &Shapes,
+    [in_heap, carried]: [bool; 2],
+    seconds: f64,
+) -> State {
+    let ticks = |least| ticks(least, seconds);
+    let enough = ticks(STILL_SECONDS);
+    let jitters = jitters(entity, shapes);
+    if !jitters {
+        entity.sleep.anchor = entity.placement().map(|placement| *placement.pose());
+    }
+    let speed = surface_speed(entity, shapes);
+    let is_still = speed < STILL_SPEED;
+    let is_vehicle = entity.hovertank().is_some();
+    let sleep = &mut entity.sleep;
+    let in_air = !carried && !sleep.held_by_solver && !is_vehicle;
+    let count = |so_far: u16, goes_on, ticks| {
+        if goes_on { so_far.saturating_add(ticks) } else { 0 }
+    };
+    let passed = entity.record.pace.ticks();
+    sleep.still_ticks = count(sleep.still_ticks, is_still, passed);
+    let rests = jitters && (in_heap || speed < ROCKING_SPEED);
+    sleep.jitter_ticks = count(sleep.jitter_ticks, rests, passed);
+    sleep.held_ticks = count(sleep.held_ticks, sleep.held, 1);
+    let jitter_ticks = if in_heap { enough } else { ticks(JITTER_SECONDS) };
+    // A body that lies alone does not sleep just because it is still: it has to come to its rest
+    // gap before.
+    let stands = (in_heap || is_vehicle) && sleep.still_ticks >= enough;
+    let held = sleep.held_ticks >= ticks(HELD_SECONDS).max(HELD_TICKS);
+    let moves = !stands && sleep.jitter_ticks < jitter_ticks && !held;
+    let settles = is_still || jitters && jitter_ticks == enough || sleep.held;
+    match (moves, in_air) {
+        (true, _) if settles => State::Awake(AwakeReason::Settles),
+        (true, _) => State::Awake(AwakeReason::Moves),
+        (false, true) => State::Awake(AwakeReason::InAir),
+        (false, false) => State::MaySleep,
+    }
+}
+
+/// Whether a body has stayed near its anchor.
+fn jitters(entity: &Entity, shapes: &Shapes) -> bool {
+    let (Some(anchor), Some(placement)) = (entity.sleep.anchor, entity.placement()) else {
+        return false;
+    };
+    let pose = placement.pose();
+    // The dot product is the cosine of half the angle.
+    let half_versine = (1.0 - pose.orientation.dot(anchor.orientation).abs()).max(0.0);
+    let turned = (8.0 * half_versine).sqrt() * shapes[entity.shape].radius;
+    pose.position.distance(anchor.position) + turned < JITTER_DISTANCE
+}
+
+/// Returns whether the body in a slot touches another.
+fn in_heap(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
+    let slots = touching_bodies(pairs).flat_map(|(body, other)| [body, other]);
+    let among = flags_by_slot(slots, slot_count);
+    move |slot| among[usize::from(slot)]
+}
+
+/// Returns whether something touches the body in a slot from below. A body that the guard stops
+/// beside another body is not carried, and would sleep hanging in the air.
+fn carried(pairs: &[Pair], slot_count: usize) -> impl Fn(u16) -> bool + use<> {
+    let touching = pairs.iter().filter(|pair| touches(pair));
+    let slots = touching.filter_map(|pair| {
+        // The axis points from the body to the other.
+        match pair.axis.z {
+            down if down < -CARRYING => Some(pair.key.body),
+            up if up > CARRYING => pair.key.other.entity(),
+            _ => None,
+        }
+    });
+    let among = flags_by_slot(slots, slot_count);
+    move |slot| among[usize::from(slot)]
+}
+
+/// Keeps resting bodies awake if they touch a moving one, or if a kinematic body drives them.
+fn keep_awake(states: &mut [State], entities: &Entities, pairs: &[Pair], driven: &Driven) {
+    for pair in touching(pairs) {
+        let (body, Some(other)) = (pair.key.body, pair.key.other.entity()) else { continue };
+        let [a, b] = [body, other].map(usize::from);
+        // A body that leans on a player on foot stays awake, because the player may walk away
+        // at any time. A body that leans on a missile may sleep, because it is woken when the
+        // missile is removed.
+        let leans = pair.points.iter().any(|point| point.impulse[0] > 0.0);
+        let on_player = entities.get(other).is_some_and(|entity| entity.walker().is_some());
+        let moves = |state: State| matches!(state, State::Awake(_));
+        if states[a] == State::MaySleep {
+            if moves(states[b]) {
+                states[a] = State::KeptAwake(AwakeReason::TouchesMoving);
+            } else if leans && on_player {
+                states[a] = State::KeptAwake(AwakeReason::LeansOnPlayer);
+            }
+        }
+        if states[b] == State::MaySleep && moves(states[a]) {
+            states[b] = State::KeptAwake(AwakeReason::TouchesMoving);
+        }
+    }
+    for (slot, state) in states.iter_mut().enumerate() {
+        if *state == State::MaySleep && driven.contains(slot as u16) {
+            *state = State::KeptAwake(AwakeReason::TouchesMoving);
+        }
+    }
+}

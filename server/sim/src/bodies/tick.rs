@@ -1,0 +1,67 @@
+//! A tick of the moving bodies, told in order. Each phase is one call into one folder, whose parent
+//! file tells the phase.
+
+use crate::bodies::contact::{self, Pair};
+use crate::bodies::driven;
+use crate::bodies::entities::Entities;
+use crate::bodies::islands::Islands;
+use crate::bodies::overload;
+use crate::bodies::rounds::{Outcome, Rounds};
+use crate::bodies::sleep;
+use crate::bodies::solver;
+use crate::collision::shape::Shapes;
+use crate::context::StepContext;
+use crate::threads::Threads;
+
+/// Minimum cost ([`crate::Counters::bodies_cost`]) of a tick whose work is divided among threads.
+/// Waking the threads takes as long as simulating dozens of bodies.
+const MIN_GATHERED: u64 = 100;
+
+/// Moves all awake bodies by a tick. `pairs` holds the pairs of the last tick, and afterwards those
+/// of this one. Returns the slots of bodies that already overlapped something before they moved.
+pub(crate) fn step(
+    map: &obsp::World,
+    shapes: &Shapes,
+    entities: &mut Entities,
+    pairs: &mut Vec<Pair>,
+    context: &mut StepContext,
+) -> Vec<u16> {
+    overload::set_paces(entities, shapes, pairs, context);
+    let is_small = context.counters.bodies_cost < MIN_GATHERED;
+    let threads = if is_small { Threads::default() } else { context.threads };
+    let slowed = driven::begin_tick(entities, pairs);
+    let overlapping = threads.gathered(|| phases(map, shapes, entities, pairs, context));
+    driven::end_tick(entities, slowed);
+    overload::reset_paces(entities);
+    overlapping
+}
+
+/// The phases of [`step`], after each body has its pace.
+fn phases(
+    map: &obsp::World,
+    shapes: &Shapes,
+    entities: &mut Entities,
+    pairs: &mut Vec<Pair>,
+    context: &mut StepContext,
+) -> Vec<u16> {
+    // 1. Search: which parts of which bodies may come near each other in this tick.
+    let before = contact::search(map, shapes, entities, pairs, context);
+    // 2. Wake: a moving body wakes what it touches, and what it has left.
+    sleep::wake_for_tick(map, shapes, entities, pairs, &before, context);
+    // 3. Islands: who touches whom, who is supported, and whom a kinematic body drives.
+    let mut islands = Islands::new(entities, pairs);
+    // 4. Sub-steps, and 5. projection: velocities, impulses, and where each body is to go.
+    let proposals = solver::solve(entities, shapes, pairs, context);
+    // 6. Guard: all bodies move together, each as far as its motion is proven free.
+    let mut rounds = Rounds::new(map, shapes, entities, pairs, &islands, context);
+    let stopped = rounds.advance(&proposals);
+    // 7. Retries: stopped bodies spend what is left of their tick.
+    let Outcome { overlapping, struck } = rounds.retry(stopped);
+    // 8. Sleep: what was struck wakes, and what has rested falls asleep.
+    if !struck.is_empty() {
+        sleep::wake_all(entities, &struck);
+        islands = Islands::new(entities, pairs);
+    }
+    sleep::settle(entities, shapes, pairs, islands.driven(), context.seconds);
+    overlapping
+}
