@@ -21,7 +21,7 @@ const apart = (a, b) => Math.hypot(...a.map((value, i) => value - b[i]));
 test("a texture has the same material everywhere, whatever its case", () => {
   assert.deepEqual(materialOf("MMETAL1_3"), materialOf("mmetal1_3"));
   // A fixed number, because pictures of one map must look alike on every page.
-  assert.equal(hashOf("wall_stone").toFixed(6), hashOf("wall_stone").toFixed(6));
+  assert.equal(hashOf("wall_stone").toFixed(6), "0.697785");
   assert.ok(hashOf("a") >= 0 && hashOf("a") < 1 && hashOf("a") !== hashOf("b"));
 });
 

@@ -7,8 +7,8 @@ use std::sync::{LazyLock, OnceLock};
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 
+use super::comments::without_comments;
 use super::content::{Content, Kept, digest};
 
 /// A file of the browser's page.
@@ -214,7 +214,7 @@ fn find(path: &str) -> Option<Content> {
         return Some(Content::packed("application/wasm", module));
     }
     let (file, content) = SERVED.get(path)?;
-    let packed = || Content::new(kind(file.path), Bytes::from_static(file.content.as_bytes()));
+    let packed = || Content::new(kind(file.path), without_comments(file.content).into());
     Some(content.get_or_init(packed).clone())
 }
 
