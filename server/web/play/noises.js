@@ -21,8 +21,17 @@ const LANDS = -180;
 /** Units between two pictures above which a player was teleported. */
 const ELSEWHERE = 100;
 
-/** Milliseconds after the player's own launch in which the missile appears. */
+/** Milliseconds between the player's own launch and the appearance of its missile, at most. */
 const APPEARS = 1500;
+
+/** Units from the ears within which a missile that appears may be the player's own. */
+const OWN = 512;
+
+/** Removes the first time of a list that is not too long ago, and says whether there was one. */
+function takeRecent(times) {
+  while (times.length > 0) if (performance.now() - times.shift() < APPEARS) return true;
+  return false;
+}
 
 /** Makes the noises of everything that moves. */
 export class Noises {
@@ -33,17 +42,27 @@ export class Noises {
     this.before = new Map();
     /** Times of the player's own launches, which were heard before their missiles appeared. */
     this.own = [];
+    /** Times at which missiles that may be the player's own appeared before their launches. */
+    this.early = [];
   }
 
-  /** Notes that a launch of the player's own is heard. */
+  /**
+   * Notes a launch of the player's own.
+   *
+   * @returns {boolean} whether it was heard already, because its missile appeared first: a page that
+   *   draws seldom may learn of both in one frame
+   */
   launched() {
-    this.own.push(performance.now());
+    const wasHeard = takeRecent(this.early);
+    if (!wasHeard) this.own.push(performance.now());
+    return wasHeard;
   }
 
-  /** Whether a missile that appears belongs to a launch that was heard already. */
-  wasHeard() {
-    this.own = this.own.filter((at) => performance.now() - at < APPEARS);
-    return this.own.shift() !== undefined;
+  /** Plays the launch of a missile that appears, unless it was heard already. */
+  appeared(position, away) {
+    if (takeRecent(this.own)) return;
+    if (away < OWN) this.early.push(performance.now());
+    this.sound.play("launch", position);
   }
 
   /** Plays the noises since the last picture. */
@@ -53,9 +72,9 @@ export class Noises {
       const { slot, generation, isPlayer, model, position } = entity;
       const before = this.before.get(slot);
       const known = before?.generation === generation ? before : null;
-      const heard = Math.hypot(position[0] - ear[0], position[1] - ear[1], position[2] - ear[2]) < HEARD;
-      if (!isPlayer && PROJECTILES.has(model) && !known && this.before.size > 0 && !this.wasHeard()) this.sound.play("launch", position);
-      const walked = isPlayer && model === null && heard ? this.walk(entity, known) : 0;
+      const away = Math.hypot(position[0] - ear[0], position[1] - ear[1], position[2] - ear[2]);
+      if (!isPlayer && PROJECTILES.has(model) && !known && this.before.size > 0) this.appeared(position, away);
+      const walked = isPlayer && model === null && away < HEARD ? this.walk(entity, known) : 0;
       now.set(slot, { generation, position, up: entity.velocity[2], walked });
     }
     this.before = now;

@@ -121,8 +121,8 @@ export class Play {
     hear(picture, "pointerdown", (event) => this.pointer(event, true), true);
     hear(picture, "pointerup", (event) => this.pointer(event, false), true);
     // With several buttons, pointer events come only for the first press and the last release.
-    hear(picture, "mousedown", (event) => this.trigger(event, true), true);
-    hear(window, "mouseup", (event) => this.trigger(event, false), true);
+    hear(picture, "mousedown", (event) => this.press(event, true), true);
+    hear(window, "mouseup", (event) => this.press(event, false), true);
     hear(picture, "wheel", (event) => this.isLocked && (event.stopImmediatePropagation(), this.keys.change(Math.sign(event.deltaY))), true);
     hear(document, "mousemove", (event) => this.isLocked && this.keys.look(event.movementX, event.movementY, this.settings.turn));
     hear(document, "pointerlockchange", () => this.isLocked || this.keys.release());
@@ -144,7 +144,7 @@ export class Play {
     if (isDown && !this.isLocked) Promise.resolve(this.picture.requestPointerLock()).catch(() => {});
   }
 
-  trigger(event, isDown) {
+  press(event, isDown) {
     if (event.button === 0 && this.isLocked) this.keys.fire(isDown);
   }
 
@@ -367,10 +367,7 @@ export class Play {
    */
   saw({ what, player, by, from, begin, damage }, shown) {
     if (what === "ray") this.sound.play("ray", player === this.slot ? null : from);
-    if (what === "fired") {
-      this.sound.play("launch");
-      this.noises.launched();
-    }
+    if (what === "fired" && !this.noises.launched()) this.sound.play("launch");
     if (what === "blast") this.sound.play("blast", begin);
     if (what !== "hurt") return;
     if (player === this.slot) {

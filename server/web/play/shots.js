@@ -106,6 +106,31 @@ function entry(from, way, min, max) {
 }
 
 /**
+ * The share of a way after which it meets the front of a polygon.
+ *
+ * @param {number[][]} polygon convex, counter-clockwise from its front
+ * @param {number[]} from
+ * @param {number[]} way
+ * @returns {number} 1 if it does not
+ */
+function toPolygon(polygon, from, way) {
+  const [first] = polygon;
+  // The sum over all triangles is no zero even if three corners lie in a line.
+  const fan = polygon.map((corner, i) => cross(subtract(corner, first), subtract(polygon[(i + 1) % polygon.length], first)));
+  const normal = fan.reduce((sum, one) => add(sum, one));
+  const towards = dot(way, normal);
+  if (towards >= 0) return 1;
+  const share = dot(subtract(first, from), normal) / towards;
+  if (share <= 0 || share >= 1) return 1;
+  const end = add(from, scale(way, share));
+  const isInside = polygon.every((corner, i) => {
+    const edge = subtract(polygon[(i + 1) % polygon.length], corner);
+    return dot(cross(edge, subtract(end, corner)), normal) >= 0;
+  });
+  return isInside ? share : 1;
+}
+
+/**
  * The share of a way after which it enters a body.
  *
  * @param {import("../match/motion.js").Shown} body
@@ -120,7 +145,11 @@ function toBody({ isPlayer, model, crouching, position, rotation }, from, way, {
     return entry(away, way, scale(half, -1), half);
   }
   const shape = model === null ? undefined : models[model];
-  return shape ? entry(unturned(rotation, away), unturned(rotation, way), shape.min, shape.max) : 1;
+  if (!shape) return 1;
+  const [own, along] = [unturned(rotation, away), unturned(rotation, way)];
+  // The box around the model is tested first, because most rays miss it.
+  if (entry(own, along, shape.min, shape.max) === 1) return 1;
+  return Math.min(...shape.polygons.map((polygon) => toPolygon(polygon, own, along)));
 }
 
 /**

@@ -49,7 +49,22 @@ test("a clock that is set back does not lock the weapon", () => {
   assert.equal(pull(trigger, RAY, 100).tick, 100);
 });
 
-const SCENE = { players: playersOf([]), models: [{ min: [-50, -5, -5], max: [50, 5, 5] }] };
+/** A model whose section along x and z is a convex polygon, 10 units thick along y. */
+function prism(...section) {
+  const [front, back] = [-5, 5].map((y) => section.map(([x, z]) => [x, y, z]));
+  const sides = section.map((_, i) => {
+    const next = (i + 1) % section.length;
+    return [front[i], back[i], back[next], front[next]];
+  });
+  const corners = [...front, ...back];
+  const reach = (pick) => [0, 1, 2].map((axis) => pick(...corners.map((corner) => corner[axis])));
+  return { min: reach(Math.min), max: reach(Math.max), polygons: [front, back.toReversed(), ...sides] };
+}
+
+const BEAM = prism([-50, -5], [50, -5], [50, 5], [-50, 5]);
+/** It rises to the right. A corner lies in the middle of its lower side. */
+const RAMP = prism([-50, -10], [0, -10], [50, -10], [50, 40]);
+const SCENE = { players: playersOf([]), models: [BEAM, RAMP] };
 const OPEN = { reach: () => 1 };
 const at = (x, y, z, of = {}) => ({ isPlayer: true, model: null, crouching: false, position: [x, y, z], rotation: [0, 0, 0, 1], ...of });
 
@@ -68,6 +83,18 @@ test("a ray ends where it meets the map or the nearest body", () => {
   const turned = { isPlayer: false, model: 0, rotation: [0, 0, Math.SQRT1_2, Math.SQRT1_2] };
   assert.ok(Math.abs(end([at(300, 0, 0, turned)])[0] - 295) < 1e-6);
   assert.ok(Math.abs(end([at(300, 0, 0, { ...turned, rotation: [0, 0, 0, 1] })])[0] - 250) < 1e-6);
+});
+
+test("a ray passes through the empty part of the box around a body", () => {
+  const ramp = at(300, 0, 0, { isPlayer: false, model: 1 });
+  const end = (z) => endOf([0, 0, z], [1, 0, 0], 1000, [ramp], SCENE, OPEN)[0];
+  // The ramp is 25 units high at its middle.
+  assert.ok(Math.abs(end(-10 + 25) - 300) < 1e-6);
+  assert.ok(Math.abs(end(-10 + 45) - 340) < 1e-6);
+  assert.equal(end(41), 1000);
+  // From above, the ray meets the slope and not the box.
+  const down = endOf([270, 0, 200], [0, 0, -1], 1000, [ramp], SCENE, OPEN);
+  assert.ok(Math.abs(down[2]) < 1e-6, String(down));
 });
 
 test("a player shoots from the eyes, a tank from its turret", () => {

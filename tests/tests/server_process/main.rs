@@ -74,7 +74,8 @@ fn a_misspelt_class_of_the_map_is_warned_of() {
     let path = std::env::temp_dir().join(format!("misspelt-{}.map", std::process::id()));
     std::fs::write(&path, text).unwrap();
     let map = path.to_string_lossy();
-    let arguments = ["--map", &map, "--listen", "127.0.0.1:0", "--http", "off", "--duration", "1s"];
+    let arguments =
+        ["--map", &map, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--duration", "1s"];
     let output = Command::new(program("server")).args(arguments).output().unwrap();
     std::fs::remove_file(&path).unwrap();
     let log = String::from_utf8_lossy(&output.stderr);
