@@ -66,7 +66,7 @@ static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| {
             writer.note(Note { tick, what: Said::Chat(Some(0), "hello".to_owned()) });
         }
         for event in game.events() {
-            if let Event::Died { player, by } = event {
+            if let Event::Died { player, by, .. } = event {
                 writer.note(Note { tick, what: Said::Died(player.slot, by.slot) });
             }
         }
