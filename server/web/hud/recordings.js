@@ -52,7 +52,7 @@ export class Recordings {
     input.addEventListener("change", () => {
       const [file] = input.files ?? [];
       if (file) this.take(file, file.name);
-      // The same file may be chosen again.
+      // The player may choose the same file again.
       input.value = "";
     });
     this.popover.addEventListener("toggle", (event) => /** @type {ToggleEvent} */ (event).newState === "open" && this.ask());

@@ -1,6 +1,6 @@
 //! Reads and writes the integers of QUIC.
 
-/// What is left of some bytes to read.
+/// A reader of bytes, and the bytes that it has not read yet.
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reader<'a> {

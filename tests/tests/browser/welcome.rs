@@ -59,7 +59,7 @@ fn the_page_opens_on_a_name_and_play_for_operators() {
         long.as_str()
     );
 
-    // Who wants to watch is not asked again.
+    // A visitor who wants to watch is not asked again.
     browser.evaluate("document.querySelector('#welcome [name=watch]').click(); 0");
     browser.wait_for("document.querySelector('#welcome').hidden");
     assert_eq!(browser.evaluate("document.querySelector('#join').checkVisibility()"), true);

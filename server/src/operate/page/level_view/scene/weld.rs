@@ -17,7 +17,7 @@ const ON_EDGE: f64 = 1.0 / 32.0;
 /// Side of the cells in which corners are looked up, in units.
 const CELL: f64 = 64.0;
 
-/// The same polygons with shared corners, each with its index among `polygons`. A polygon without an
+/// Welds polygons, and returns each with its index among `polygons`. A polygon without an
 /// inside is left out. A polygon that touches itself becomes several.
 pub(super) fn weld<'a>(
     polygons: impl IntoIterator<Item = &'a [DVec3]>,
