@@ -119,7 +119,7 @@ fn classes_that_nobody_handles_are_told_with_their_lines() {
         assert_eq!(warnings.matches(told).count(), 1, "{told} in {warnings}");
     }
 
-    // The source and the compiled world tell the same.
+    // The source and the compiled map tell the same.
     let (world, mut faults) = (folder.path("doors.obsp"), Vec::new());
     for file in [&source, &world] {
         let text = done(&["info", file, "--json"], "");

@@ -74,13 +74,13 @@ impl Default for Credentials {
 
 /// An event of the connection, as [`Client::poll_event`] returns it.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub enum ConnectionEvent {
     /// The server accepted the client, which is in the match from now on. Load the map and the
     /// game's data that the hello names, and pass them to [`Client::use_map`]. After that the
     /// client's own player is predicted.
     Joined(ServerHello),
     /// The match continues in another world. Everything known of the old world is void, and no
-    /// entity or player keeps its id. [`Event::Joined`] follows.
+    /// entity or player keeps its id. [`ConnectionEvent::Joined`] follows.
     NewWorld {
         /// The map of the new world. It may be the map of the old one.
         map: MapHash,
@@ -156,7 +156,7 @@ pub struct Client {
     playout: Playout,
     stall: Stall,
     roster: Roster,
-    events: VecDeque<Event>,
+    events: VecDeque<ConnectionEvent>,
     datagrams: VecDeque<Vec<u8>>,
     /// The end of the connection, as a task that follows after all queued output.
     end: Option<Transmit>,
@@ -220,14 +220,16 @@ impl Client {
     /// that the transport gives.
     ///
     /// ```
-    /// use obsp_client::{Client, Credentials, Disconnected, Event};
+    /// use obsp_client::{Client, ConnectionEvent, Credentials, Disconnected};
     /// use obsp_proto::Time;
     /// use obsp_proto::control::{MapHash, PlayerName};
     ///
     /// let name = PlayerName::new("Ann")?;
     /// let mut client = Client::new(&name, MapHash::ANY, &Credentials::default(), Time::ZERO);
     /// client.handle_closed("reset by peer");
-    /// let Some(Event::Disconnected(cause)) = client.poll_event() else { panic!("no event") };
+    /// let Some(ConnectionEvent::Disconnected(cause)) = client.poll_event() else {
+    ///     panic!("no event")
+    /// };
     /// assert!(matches!(&cause, Disconnected::Connection(reason) if reason == "reset by peer"));
     /// assert!(!cause.is_final(), "the client may rejoin");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -257,8 +259,8 @@ impl Client {
         self.session.hello().filter(|_| self.prediction.is_none())
     }
 
-    /// Uses the map and the game that [`Event::Joined`] has asked for. The client's own player is
-    /// predicted from now on.
+    /// Uses the map and the game that [`ConnectionEvent::Joined`] has asked for. The client's own
+    /// player is predicted from now on.
     ///
     /// # Errors
     /// The map or the game is not that of the match, which may have changed in the meantime. Or the
@@ -282,7 +284,7 @@ impl Client {
     /// command once more.
     ///
     /// ```
-    /// use obsp_client::{Client, Credentials, Disconnected, Event};
+    /// use obsp_client::{Client, ConnectionEvent, Credentials, Disconnected};
     /// use obsp_proto::control::{MapHash, PlayerName};
     /// use obsp_proto::{IDLE_TIMEOUT, Time};
     /// use obsp_sim::Command;
@@ -296,7 +298,7 @@ impl Client {
     ///     now = now + std::time::Duration::from_millis(500);
     /// }
     /// let event = client.poll_event();
-    /// assert!(matches!(event, Some(Event::Disconnected(Disconnected::TimedOut))));
+    /// assert!(matches!(event, Some(ConnectionEvent::Disconnected(Disconnected::TimedOut))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn tick(&mut self, command: Command, now: Time) -> Option<Tick> {
@@ -343,7 +345,7 @@ impl Client {
     }
 
     /// Takes the next event of the connection.
-    pub fn poll_event(&mut self) -> Option<Event> {
+    pub fn poll_event(&mut self) -> Option<ConnectionEvent> {
         self.events.pop_front()
     }
 
@@ -422,14 +424,14 @@ impl Client {
             client::Event::Joined(hello) => {
                 self.ticket = hello.ticket;
                 self.playout = Playout::new(self.tick_rate());
-                self.events.push_back(Event::Joined(hello));
+                self.events.push_back(ConnectionEvent::Joined(hello));
             }
             client::Event::NewWorld { map, name } => {
                 (self.prediction, self.authoritative) = (None, None);
                 (self.smoothing, self.roster) = Default::default();
                 // Events of earlier worlds are void, and must not pile up in the queue.
                 self.events.clear();
-                self.events.push_back(Event::NewWorld { map, name });
+                self.events.push_back(ConnectionEvent::NewWorld { map, name });
             }
             client::Event::Refused(reason) => {
                 self.disconnect(Disconnected::Refused(reason), CLOSE_OK, "refused");
@@ -450,7 +452,7 @@ impl Client {
     }
 
     fn disconnect(&mut self, cause: Disconnected, code: u32, reason: &str) {
-        self.events.push_back(Event::Disconnected(cause));
+        self.events.push_back(ConnectionEvent::Disconnected(cause));
         self.end = Some(Transmit::Close { code, reason: reason.to_owned() });
     }
 

@@ -35,7 +35,7 @@ use obsp_sim::{Command, PlayerMotion};
 use quinn::{Connection, ConnectionError, ReadError, RecvStream, SendStream, VarInt};
 use tokio::time::{Sleep, timeout};
 
-use crate::{Disconnected, Event, Prediction, PredictionError, Snapshot, Transmit, View};
+use crate::{ConnectionEvent, Disconnected, Prediction, PredictionError, Snapshot, Transmit, View};
 
 pub use backoff::Backoff;
 pub use connector::{ConnectError, Connector, JoinError, Tried};
@@ -316,13 +316,13 @@ impl Client {
     fn handle_events(&mut self) -> Result<(), Disconnected> {
         while let Some(event) = self.client.poll_event() {
             match event {
-                Event::Joined(hello) => {
+                ConnectionEvent::Joined(hello) => {
                     let (maps, connection) = (Arc::clone(&self.maps), self.connection.clone());
                     self.pending_map = Some(map_fetch::start(maps, connection, hello));
                 }
                 // A map that is still being loaded belongs to the previous world.
-                Event::NewWorld { .. } => self.pending_map = None,
-                Event::Disconnected(cause) => return Err(cause),
+                ConnectionEvent::NewWorld { .. } => self.pending_map = None,
+                ConnectionEvent::Disconnected(cause) => return Err(cause),
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The body of an `.obsp` file: a world as records that bincode encodes.
+//! The body of an `.obsp` file: a map as records that bincode encodes.
 //!
 //! Decoding checks everything that queries rely on, because anyone can compute the right hash of a
 //! hostile body.
@@ -11,9 +11,9 @@ use super::list::List;
 use super::shift::ShiftRecord;
 use super::surface::SurfaceRecord;
 use crate::geometry::{ConvexSolid, Face, Plane};
+use crate::map::onion::{Child, Node, OnionTree, Solidity};
+use crate::map::{MapEntity, MapParts};
 use crate::spaces::{Size, Spaces};
-use crate::world::onion::{Child, Node, OnionTree, Solidity};
-use crate::world::{MapEntity, WorldParts};
 
 /// Maximum number of faces per stored solid, whose check takes faces × vertices steps. The compiler
 /// accepts no brush with more faces.
@@ -59,9 +59,9 @@ struct EntityRecord<'a> {
     solids: List<SolidRecord>,
 }
 
-/// A whole world, in the form in which it is stored.
+/// A whole map, in the form in which it is stored.
 #[derive(Encode, BorrowDecode)]
-pub(in crate::world) struct Body<'a> {
+pub(in crate::map) struct Body<'a> {
     name: &'a str,
     sizes: List<SizeRecord<'a>>,
     root: u32,
@@ -74,7 +74,7 @@ pub(in crate::world) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    pub(in crate::world) fn of(world: &'a WorldParts) -> Self {
+    pub(in crate::map) fn of(map: &'a MapParts) -> Self {
         let size = |s: &'a Size| SizeRecord { name: &s.name, half_extents: s.half_extents.into() };
         let node = |n: &Node| NodeRecord {
             normal: n.normal.into(),
@@ -86,19 +86,19 @@ impl<'a> Body<'a> {
             solids: SolidRecord::all(&e.solids),
         };
         Self {
-            name: &world.name,
-            sizes: List(world.spaces.sizes().iter().map(size).collect()),
-            root: world.onion.root().bits(),
-            nodes: List(world.onion.nodes().iter().map(node).collect()),
-            sealed: world.sealed.bits(),
-            shift: ShiftRecord::of(&world.shift),
-            surface: SurfaceRecord::of(&world.surface),
-            solids: SolidRecord::all(&world.solids),
-            entities: List(world.entities.iter().map(entity).collect()),
+            name: &map.name,
+            sizes: List(map.spaces.sizes().iter().map(size).collect()),
+            root: map.onion.root().bits(),
+            nodes: List(map.onion.nodes().iter().map(node).collect()),
+            sealed: map.sealed.bits(),
+            shift: ShiftRecord::of(&map.shift),
+            surface: SurfaceRecord::of(&map.surface),
+            solids: SolidRecord::all(&map.solids),
+            entities: List(map.entities.iter().map(entity).collect()),
         }
     }
 
-    pub(in crate::world) fn encode(&self) -> Vec<u8> {
+    pub(in crate::map) fn encode(&self) -> Vec<u8> {
         // Encoding to memory fails only for locks and borrows, and these records have
         // none.
         bincode::encode_to_vec(self, CONFIG).expect("plain records encode")
@@ -110,7 +110,7 @@ impl<'a> Body<'a> {
         if read == bytes.len() { Ok(body) } else { Err(FormatError::Trailing(bytes.len() - read)) }
     }
 
-    pub(super) fn into_parts(self) -> Result<WorldParts, FormatError> {
+    pub(super) fn into_parts(self) -> Result<MapParts, FormatError> {
         let size = |s: SizeRecord<'_>| Size {
             name: s.name.to_owned(),
             half_extents: Vec3::from(s.half_extents),
@@ -138,7 +138,7 @@ impl<'a> Body<'a> {
             });
         }
         let name = self.name.to_owned();
-        Ok(WorldParts { name, spaces, onion, sealed, shift, surface, solids, entities })
+        Ok(MapParts { name, spaces, onion, sealed, shift, surface, solids, entities })
     }
 }
 

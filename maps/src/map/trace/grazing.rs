@@ -11,8 +11,8 @@ use glam::Vec3;
 
 use super::contact_normal::{ENOUGH_SPOTS, SPOT_RADIUS, SPOTS};
 use super::{Hit, Trace};
+use crate::map::onion::{Child, MAX_DEPTH, OnionTree, Target, rounding};
 use crate::spaces::SizeId;
-use crate::world::onion::{Child, MAX_DEPTH, OnionTree, Target, rounding};
 
 /// A trace that ends farther than this from every plane of the tree, in units, did not
 /// run along any plane.

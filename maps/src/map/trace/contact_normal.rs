@@ -7,8 +7,8 @@ use arrayvec::ArrayVec;
 use glam::{DVec3, Vec3};
 
 use super::line::{Line, Query};
+use crate::map::onion::{Child, MAX_DEPTH, Node, OnionTree, Target};
 use crate::spaces::SizeId;
-use crate::world::onion::{Child, MAX_DEPTH, Node, OnionTree, Target};
 
 /// Planes this close to a point, in units, count as passing through it. The value is a multiple of
 /// two errors: the compiler's tolerance, where faces meet at an angle, and the rounding of `f32`.

@@ -3,15 +3,15 @@ use glam::Vec3;
 use super::extent::inside_universe;
 use super::onion::{OnionTree, Solidity, Target};
 
-/// Identifies a leaf of a world's onion BSP. Two points have leaves with the same id exactly if no
-/// plane of the tree divides the points. An id has no meaning in another world.
+/// Identifies a leaf of a map's onion BSP. Two points have leaves with the same id exactly if no
+/// plane of the tree divides the points. An id has no meaning in another map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LeafId(u32);
 
 /// A convex part of space that is uniform for every size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaf {
-    /// Identifies the leaf among the leaves of its world.
+    /// Identifies the leaf among the leaves of its map.
     pub id: LeafId,
     /// The sizes for which the leaf is solid.
     pub solidity: Solidity,
@@ -48,8 +48,8 @@ impl OnionTree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::map::onion::{Child, Node};
     use crate::spaces::SizeId;
-    use crate::world::onion::{Child, Node};
 
     #[test]
     fn points_are_in_one_leaf_if_nothing_divides_them() {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::map::onion::InvalidTree;
+use crate::map::shift::InvalidShiftTree;
+use crate::map::surface::MAX_CORNERS;
 use crate::spaces::SpacesError;
-use crate::world::onion::InvalidTree;
-use crate::world::shift::InvalidShiftTree;
-use crate::world::surface::MAX_CORNERS;
 
 /// Version of the format. A change of the body increments it.
 pub(super) const VERSION: u32 = 3;
@@ -18,7 +18,7 @@ pub(super) const MAX_BYTES: usize = 128 << 20;
 
 /// Reasons why a file cannot be loaded.
 #[derive(Debug, Error)]
-pub enum LoadError {
+pub enum LoadMapError {
     /// The file could not be read.
     #[error("cannot read {path}: {reason}")]
     Read {
@@ -27,7 +27,7 @@ pub enum LoadError {
         /// The system's error.
         reason: io::Error,
     },
-    /// The content is not a valid world.
+    /// The content is not a valid map.
     #[error("{path}: {reason}")]
     Format {
         /// The file.
@@ -37,7 +37,7 @@ pub enum LoadError {
     },
 }
 
-/// Reasons why bytes are not a valid world.
+/// Reasons why bytes are not a valid map.
 #[derive(Debug, Error)]
 pub enum FormatError {
     /// Another kind of file.
@@ -48,7 +48,7 @@ pub enum FormatError {
         "the file has format version {0}, but this build reads {VERSION}; compile the .map again"
     )]
     Version(u32),
-    /// Larger than any world may be.
+    /// Larger than any map may be.
     #[error("the file is larger than {MAX_BYTES} bytes")]
     TooLarge,
     /// Cut short or altered.
@@ -61,10 +61,10 @@ pub enum FormatError {
     #[error("malformed body: {0}")]
     Body(bincode::error::DecodeError),
     /// Bytes after the end of the body.
-    #[error("{0} bytes follow the end of the world")]
+    #[error("{0} bytes follow the end of the map")]
     Trailing(usize),
     /// A number is encoded longer than necessary, or items are repeated or in another order. One
-    /// world has exactly one file.
+    /// map has exactly one file.
     #[error("malformed body: it is not in its shortest form")]
     Form,
     /// The sizes are not valid.
@@ -73,8 +73,8 @@ pub enum FormatError {
     /// The onion BSP is not a valid tree.
     #[error("the onion BSP is not valid: {0}")]
     Tree(InvalidTree),
-    /// The world is sealed for a size that it does not have.
-    #[error("the world is sealed for a size that it does not have")]
+    /// The map is sealed for a size that it does not have.
+    #[error("the map is sealed for a size that it does not have")]
     Sealed,
     /// The shift tree is not a valid tree.
     #[error("the tree of the shifted planes is not valid: {0}")]
@@ -90,10 +90,10 @@ pub enum FormatError {
     Solid(usize),
 }
 
-/// A world could not be written.
+/// A map could not be written.
 #[derive(Debug, Error)]
 #[error("cannot write {path}: {reason}")]
-pub struct SaveError {
+pub struct SaveMapError {
     /// The file.
     pub path: PathBuf,
     /// The system's error.

@@ -15,7 +15,7 @@ pub use node::Solidity;
 pub(crate) use node::{Child, Node, Target, rounding};
 pub(crate) use point::{PARALLEL, PlaneSide};
 
-use crate::world::extent::UNIVERSE;
+use crate::map::extent::UNIVERSE;
 
 /// Maximum depth of a tree that is built or loaded. Queries keep a stack of this length, which
 /// takes less than 64 KiB of the thread's stack.

@@ -13,7 +13,7 @@ pub(crate) struct Surface {
     corners: usize,
 }
 
-/// A face of one of the world's solids.
+/// A face of one of the map's solids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FaceIndex {
     pub(crate) solid: u32,

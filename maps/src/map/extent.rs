@@ -1,4 +1,4 @@
-//! The extent of a world, and the part of a query that lies within it.
+//! The extent of a map, and the part of a query that lies within it.
 //!
 //! Every query along a segment, whether of points, boxes, bodies or rays, is clipped by
 //! [`clip_to_extent`] alone, so that no two of them disagree about a far end.
@@ -26,7 +26,7 @@ pub struct ClippedSegment {
     pub share: f64,
 }
 
-/// Clips a segment to the extent of worlds, the cube of ±[`UNIVERSE`]: an end beyond it is
+/// Clips a segment to the extent of maps, the cube of ±[`UNIVERSE`]: an end beyond it is
 /// replaced by the point at which the segment leaves the cube. `None` if the segment starts
 /// beyond the extent, where everything is solid, or if a coordinate is not finite.
 ///
@@ -63,7 +63,7 @@ pub fn clip_to_extent(start: DVec3, end: DVec3) -> Option<ClippedSegment> {
     Some(ClippedSegment { end: at, share })
 }
 
-/// Clips a box to the extent of worlds. `None` if no part of it is within, or if a coordinate
+/// Clips a box to the extent of maps. `None` if no part of it is within, or if a coordinate
 /// is not a number. An infinite side is moved to the edge.
 pub fn clip_box_to_extent(bounds: &Aabb) -> Option<Aabb> {
     let edge = DVec3::splat(UNIVERSE.into());

@@ -4,8 +4,8 @@ use glam::Vec3;
 
 use super::{FEW_WAITING, Link, MAX_WAITING, ShiftTree, Visits};
 use crate::body::Support;
-use crate::world::extent::{is_ordinary, trace_in_pieces};
-use crate::world::{Hit, SURFACE_DISTANCE, Trace};
+use crate::map::extent::{is_ordinary, trace_in_pieces};
+use crate::map::{Hit, SURFACE_DISTANCE, Trace};
 
 /// Maximum number of times that a hit's end is moved nearer to the start because rounding put the
 /// end into solid. After that the start is used.

@@ -6,7 +6,7 @@ use glam::DVec3;
 use super::error::FormatError;
 use super::list::List;
 use crate::geometry::{ConvexSolid, Polygon, Winding};
-use crate::world::surface::{FaceIndex, Surface};
+use crate::map::surface::{FaceIndex, Surface};
 
 /// The surface of the union of all solids. Each corner is stored once, in the order
 /// in which the polygons first refer to it.

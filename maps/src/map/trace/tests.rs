@@ -1,13 +1,13 @@
-//! Traces through small worlds and single trees: touching, sliding, edges, and limits.
+//! Traces through small maps and single trees: touching, sliding, edges, and limits.
 
 use std::fmt::Write;
 
 use super::*;
-use crate::world::onion::{Child, Node, Solidity};
-use crate::{Options, Source, Spaces, World, compile};
+use crate::map::onion::{Child, Node, Solidity};
+use crate::{CompileOptions, Map, Source, Spaces, compile};
 
-/// A world of boxes, each given by its corners.
-fn boxes(corners: &[[[i32; 3]; 2]]) -> World {
+/// A map of boxes, each given by its corners.
+fn boxes(corners: &[[[i32; 3]; 2]]) -> Map {
     let mut text = String::from("{\n\"classname\" \"worldspawn\"\n");
     for [[x, y, z], [a, b, c]] in corners {
         writeln!(
@@ -24,19 +24,19 @@ fn boxes(corners: &[[[i32; 3]; 2]]) -> World {
         .expect("a string grows");
     }
     text += "}\n";
-    let options = Options { strict: true, ..Options::default() };
+    let options = CompileOptions { strict: true, ..CompileOptions::default() };
     compile(&Source::from_text("boxes", text), &Spaces::default(), &options, &mut |_, _, _| ())
         .unwrap_or_else(|error| panic!("{error}"))
-        .world
+        .map
 }
 
-fn trace(world: &World, start: [f32; 3], end: [f32; 3]) -> Trace {
-    let point = world.size("point").expect("a default size");
-    world.find_first_transition(point, start.into(), end.into())
+fn trace(map: &Map, start: [f32; 3], end: [f32; 3]) -> Trace {
+    let point = map.size("point").expect("a default size");
+    map.find_first_transition(point, start.into(), end.into())
 }
 
-fn hit(world: &World, start: [f32; 3], end: [f32; 3]) -> Hit {
-    match trace(world, start, end) {
+fn hit(map: &Map, start: [f32; 3], end: [f32; 3]) -> Hit {
+    match trace(map, start, end) {
         Trace::Hit(hit) => hit,
         other => panic!("{start:?} to {end:?}: {other:?}"),
     }
@@ -44,101 +44,101 @@ fn hit(world: &World, start: [f32; 3], end: [f32; 3]) -> Hit {
 
 #[test]
 fn touching_is_told_apart_from_being_inside() {
-    let world = boxes(&[[[0, 0, 0], [64, 64, 64]]]);
-    let into = hit(&world, [64.0, 32.0, 32.0], [0.0, 32.0, 32.0]);
+    let map = boxes(&[[[0, 0, 0], [64, 64, 64]]]);
+    let into = hit(&map, [64.0, 32.0, 32.0], [0.0, 32.0, 32.0]);
     assert_eq!((into.time, into.normal), (0.0, Vec3::X));
     assert_eq!((into.point, into.end), (Vec3::new(64.0, 32.0, 32.0), Vec3::new(64.0, 32.0, 32.0)));
-    assert_eq!(trace(&world, [64.0, 32.0, 32.0], [99.0, 32.0, 32.0]), Trace::Clear);
-    assert_eq!(trace(&world, [99.0, 32.0, 32.0], [64.0, 32.0, 32.0]), Trace::Clear);
-    assert_eq!(trace(&world, [63.0, 32.0, 32.0], [99.0, 32.0, 32.0]), Trace::StartSolid);
-    assert_eq!(trace(&world, [63.0, 32.0, 32.0], [63.0, 32.0, 32.0]), Trace::StartSolid);
-    assert_eq!(trace(&world, [64.0, 32.0, 32.0], [64.0, 32.0, 32.0]), Trace::Clear);
+    assert_eq!(trace(&map, [64.0, 32.0, 32.0], [99.0, 32.0, 32.0]), Trace::Clear);
+    assert_eq!(trace(&map, [99.0, 32.0, 32.0], [64.0, 32.0, 32.0]), Trace::Clear);
+    assert_eq!(trace(&map, [63.0, 32.0, 32.0], [99.0, 32.0, 32.0]), Trace::StartSolid);
+    assert_eq!(trace(&map, [63.0, 32.0, 32.0], [63.0, 32.0, 32.0]), Trace::StartSolid);
+    assert_eq!(trace(&map, [64.0, 32.0, 32.0], [64.0, 32.0, 32.0]), Trace::Clear);
 }
 
 #[test]
 fn a_hit_stops_the_stated_distance_in_front() {
-    let world = boxes(&[[[0, 0, 0], [64, 64, 64]]]);
-    let straight = hit(&world, [128.0, 32.0, 32.0], [0.0, 32.0, 32.0]);
+    let map = boxes(&[[[0, 0, 0], [64, 64, 64]]]);
+    let straight = hit(&map, [128.0, 32.0, 32.0], [0.0, 32.0, 32.0]);
     assert_eq!((straight.time, straight.end.x), (0.5, 64.0 + SURFACE_DISTANCE));
-    let slanted = hit(&world, [96.0, 0.0, 32.0], [32.0, 64.0, 32.0]);
+    let slanted = hit(&map, [96.0, 0.0, 32.0], [32.0, 64.0, 32.0]);
     assert_eq!(slanted.point, Vec3::new(64.0, 32.0, 32.0));
     assert_eq!(slanted.end.x, 64.0 + SURFACE_DISTANCE);
-    let near = hit(&world, [64.01, 32.0, 32.0], [0.0, 32.0, 32.0]);
+    let near = hit(&map, [64.01, 32.0, 32.0], [0.0, 32.0, 32.0]);
     assert_eq!(near.end, Vec3::new(64.01, 32.0, 32.0));
 }
 
 #[test]
 fn a_wall_is_hit_by_a_line_from_its_foot_that_hardly_leans_into_it() {
     // A floor, and a wall on it.
-    let world = boxes(&[[[-256, -64, -32], [256, 64, 0]], [[128, -64, 0], [160, 64, 64]]]);
-    let wall = hit(&world, [128.0, 0.0, 0.0], [128.0006, -56.25, 0.22]);
+    let map = boxes(&[[[-256, -64, -32], [256, 64, 0]], [[128, -64, 0], [160, 64, 64]]]);
+    let wall = hit(&map, [128.0, 0.0, 0.0], [128.0006, -56.25, 0.22]);
     assert_eq!((wall.time, wall.normal), (0.0, Vec3::NEG_X));
 }
 
 #[test]
 fn sliding_exactly_along_a_surface_is_free() {
     // A floor, and a wall on it.
-    let world = boxes(&[[[-256, -64, -32], [256, 64, 0]], [[128, -64, 0], [160, 64, 64]]]);
-    assert_eq!(trace(&world, [-200.0, 0.0, 0.0], [100.0, 30.0, 0.0]), Trace::Clear);
-    let wall = hit(&world, [-200.0, 0.0, 0.0], [200.0, 0.0, 0.0]);
+    let map = boxes(&[[[-256, -64, -32], [256, 64, 0]], [[128, -64, 0], [160, 64, 64]]]);
+    assert_eq!(trace(&map, [-200.0, 0.0, 0.0], [100.0, 30.0, 0.0]), Trace::Clear);
+    let wall = hit(&map, [-200.0, 0.0, 0.0], [200.0, 0.0, 0.0]);
     assert_eq!((wall.point, wall.normal), (Vec3::new(128.0, 0.0, 0.0), Vec3::NEG_X));
     // Along the edge of the floor, and beyond its end.
-    assert_eq!(trace(&world, [-200.0, 64.0, 0.0], [400.0, 64.0, 0.0]), Trace::Clear);
+    assert_eq!(trace(&map, [-200.0, 64.0, 0.0], [400.0, 64.0, 0.0]), Trace::Clear);
 }
 
 #[test]
 fn a_line_between_coplanar_surfaces_is_free_until_both_sides_are_solid() {
     // Two beams lie above z = 0 and two below. Only from x = 96 to 128 is a beam on both sides.
-    let world = boxes(&[
+    let map = boxes(&[
         [[16, -8, 0], [32, 8, 16]],
         [[48, -8, -16], [64, 8, 0]],
         [[80, -8, 0], [128, 8, 16]],
         [[96, -8, -16], [144, 8, 0]],
     ]);
-    let both = hit(&world, [0.0, 0.0, 0.0], [160.0, 0.0, 0.0]);
+    let both = hit(&map, [0.0, 0.0, 0.0], [160.0, 0.0, 0.0]);
     assert_eq!((both.point, both.normal), (Vec3::new(96.0, 0.0, 0.0), Vec3::NEG_X));
-    assert_eq!(trace(&world, [0.0, 0.0, 0.0], [96.0, 0.0, 0.0]), Trace::Clear);
-    assert_eq!(trace(&world, [128.0, 0.0, 0.0], [160.0, 0.0, 0.0]), Trace::Clear);
-    assert_eq!(trace(&world, [100.0, 0.0, 0.0], [160.0, 0.0, 0.0]), Trace::StartSolid);
+    assert_eq!(trace(&map, [0.0, 0.0, 0.0], [96.0, 0.0, 0.0]), Trace::Clear);
+    assert_eq!(trace(&map, [128.0, 0.0, 0.0], [160.0, 0.0, 0.0]), Trace::Clear);
+    assert_eq!(trace(&map, [100.0, 0.0, 0.0], [160.0, 0.0, 0.0]), Trace::StartSolid);
 }
 
 /// In an earlier version, a body that fell onto the seam between two floors was pushed sideways.
 /// The dividing plane through the seam is crossed at the same time as the floor, and came first.
 #[test]
 fn a_seam_between_floors_is_not_hit_as_a_wall() {
-    let world = boxes(&[
+    let map = boxes(&[
         [[-64, -64, -64], [0, 64, 0]],
         [[0, -64, -32], [64, 64, 0]],
         [[0, -8, 32], [64, 8, 64]],
     ]);
     for (x, y) in [(-32.0, 0.0), (32.0, 0.0), (-32.0, 16.0), (32.0, -16.0), (-32.0, -32.0)] {
-        let found = hit(&world, [x, y, 32.0], [-x, -y, -32.0]);
+        let found = hit(&map, [x, y, 32.0], [-x, -y, -32.0]);
         assert_eq!((found.point, found.normal), (Vec3::ZERO, Vec3::Z), "from {x} {y}");
     }
 }
 
 #[test]
 fn the_end_of_a_clear_segment_is_empty() {
-    let world = boxes(&[[[0, 0, 0], [64, 64, 64]]]);
-    let point = world.size("point").expect("a default size");
+    let map = boxes(&[[[0, 0, 0], [64, 64, 64]]]);
+    let point = map.size("point").expect("a default size");
     for i in 0..1000 {
         // Rounding puts these ends on either side of the surface.
         let end = Vec3::new(f32::from_bits(64.0_f32.to_bits() - 500 + i), 32.0, 32.0);
         let start = Vec3::new(1000.0, 33.0, 30.0);
-        let free = world.find_first_transition(point, start, end) == Trace::Clear;
-        assert!(!(free && world.is_solid(point, end)), "{end}");
+        let free = map.find_first_transition(point, start, end) == Trace::Clear;
+        assert!(!(free && map.is_solid(point, end)), "{end}");
     }
 }
 
 #[test]
 fn starts_beyond_the_universe_are_in_solid_and_ends_are_at_its_edge() {
-    let world = boxes(&[[[0, 0, 0], [64, 64, 64]]]);
+    let map = boxes(&[[[0, 0, 0], [64, 64, 64]]]);
     for bad in [f32::NAN, f32::INFINITY, 1e30, -1e6] {
-        assert_eq!(trace(&world, [bad, 0.0, 0.0], [0.0; 3]), Trace::StartSolid);
+        assert_eq!(trace(&map, [bad, 0.0, 0.0], [0.0; 3]), Trace::StartSolid);
         let free = if bad.is_finite() { Trace::Clear } else { Trace::StartSolid };
-        assert_eq!(trace(&world, [100.0; 3], [100.0, bad, 100.0]), free);
+        assert_eq!(trace(&map, [100.0; 3], [100.0, bad, 100.0]), free);
     }
-    let far = hit(&world, [-100.0, 32.0, 32.0], [1e30, 32.0, 32.0]);
+    let far = hit(&map, [-100.0, 32.0, 32.0], [1e30, 32.0, 32.0]);
     assert_eq!((far.point, far.normal), (Vec3::new(0.0, 32.0, 32.0), Vec3::NEG_X));
 }
 
@@ -147,8 +147,8 @@ fn starts_beyond_the_universe_are_in_solid_and_ends_are_at_its_edge() {
 /// of a thread on any platform.
 #[test]
 fn the_deepest_tree_fits_a_small_stack() {
+    use crate::map::onion::{Child, MAX_DEPTH, Node, Solidity};
     use crate::spaces::SizeId;
-    use crate::world::onion::{Child, MAX_DEPTH, Node, Solidity};
 
     let size = SizeId::from_index(0);
     let solid = Child::leaf(Solidity::EMPTY.with(size));

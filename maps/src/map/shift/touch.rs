@@ -2,7 +2,7 @@ use glam::Vec3;
 
 use super::{FEW_WAITING, Link, MAX_WAITING, ShiftTree, Visits};
 use crate::body::Support;
-use crate::world::extent::inside_universe;
+use crate::map::extent::inside_universe;
 
 impl ShiftTree {
     /// Whether a body whose reference point is `at` overlaps a solid leaf that is grown by the

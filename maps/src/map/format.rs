@@ -1,6 +1,6 @@
 //! The `.obsp` file: magic, version, content hash, then a bincode body.
 //!
-//! `body` is a world as it is stored; `shift` and `surface` are parts of it. `list` reads
+//! `body` is a map as it is stored; `shift` and `surface` are parts of it. `list` reads
 //! sequences whose claimed length is not trusted. `error` has the errors.
 
 mod body;
@@ -15,17 +15,17 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::{World, WorldParts};
+use super::{Map, MapParts};
 use body::Body;
 pub(crate) use body::MAX_FACES;
-pub use error::{FormatError, LoadError, SaveError};
+pub use error::{FormatError, LoadMapError, SaveMapError};
 use error::{MAX_BYTES, VERSION};
 
 const MAGIC: [u8; 4] = *b"OBSP";
 const HASH_AT: usize = MAGIC.len() + size_of::<u32>();
 pub(super) const BODY_AT: usize = HASH_AT + blake3::OUT_LEN;
 
-pub(super) fn content_hash(parts: &WorldParts) -> [u8; 32] {
+pub(super) fn content_hash(parts: &MapParts) -> [u8; 32] {
     hash(&Body::of(parts).encode())
 }
 
@@ -36,18 +36,18 @@ fn hash(body: &[u8]) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-pub(super) fn load(path: &Path) -> Result<World, LoadError> {
+pub(super) fn load(path: &Path) -> Result<Map, LoadMapError> {
     let read = || {
         let mut bytes = Vec::new();
         File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
     let path_buf = || path.to_owned();
-    let bytes = read().map_err(|reason| LoadError::Read { path: path_buf(), reason })?;
-    from_bytes(&bytes).map_err(|reason| LoadError::Format { path: path_buf(), reason })
+    let bytes = read().map_err(|reason| LoadMapError::Read { path: path_buf(), reason })?;
+    from_bytes(&bytes).map_err(|reason| LoadMapError::Format { path: path_buf(), reason })
 }
 
-pub(super) fn from_bytes(bytes: &[u8]) -> Result<World, FormatError> {
+pub(super) fn from_bytes(bytes: &[u8]) -> Result<Map, FormatError> {
     if bytes.len() > MAX_BYTES {
         return Err(FormatError::TooLarge);
     }
@@ -73,7 +73,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<World, FormatError> {
     if Body::of(&parts).encode() != body {
         return Err(FormatError::Form);
     }
-    Ok(World::with_hash(parts, *stored))
+    Ok(Map::with_hash(parts, *stored))
 }
 
 /// The hash that is stored in the first bytes of an `.obsp` file, unchecked.
@@ -82,25 +82,25 @@ pub(super) fn hash_at_start(bytes: &[u8]) -> Option<[u8; 32]> {
     hash.first_chunk().copied()
 }
 
-pub(super) fn to_bytes(world: &World) -> Vec<u8> {
-    let body = Body::of(&world.parts).encode();
+pub(super) fn to_bytes(map: &Map) -> Vec<u8> {
+    let body = Body::of(&map.parts).encode();
     let mut bytes = Vec::with_capacity(BODY_AT + body.len());
     bytes.extend_from_slice(&MAGIC);
     bytes.extend_from_slice(&VERSION.to_le_bytes());
-    bytes.extend_from_slice(&world.hash);
+    bytes.extend_from_slice(&map.hash);
     bytes.extend_from_slice(&body);
     bytes
 }
 
-pub(super) fn save(world: &World, path: &Path) -> Result<(), SaveError> {
+pub(super) fn save(map: &Map, path: &Path) -> Result<(), SaveMapError> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.part", std::process::id()));
     let beside = PathBuf::from(beside);
     let written =
-        std::fs::write(&beside, to_bytes(world)).and_then(|()| std::fs::rename(&beside, path));
+        std::fs::write(&beside, to_bytes(map)).and_then(|()| std::fs::rename(&beside, path));
     written.map_err(|reason| {
         // If removing the file also fails, somebody has to remove it by hand.
         let _ = std::fs::remove_file(&beside);
-        SaveError { path: path.to_owned(), reason }
+        SaveMapError { path: path.to_owned(), reason }
     })
 }

@@ -89,10 +89,10 @@ impl OnionTree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, Source, Spaces, World, compile};
+    use crate::{CompileOptions, Map, Source, Spaces, compile};
 
     /// A block of 64 units about the origin, alone.
-    fn block() -> World {
+    fn block() -> Map {
         let text = "{ \"classname\" \"worldspawn\" {
             ( 32 0 0 ) ( 32 0 1 ) ( 32 1 0 ) t 0 0 0 1 1
             ( -32 0 0 ) ( -32 1 0 ) ( -32 0 1 ) t 0 0 0 1 1
@@ -101,30 +101,31 @@ mod tests {
             ( 0 0 32 ) ( 0 1 32 ) ( 1 0 32 ) t 0 0 0 1 1
             ( 0 0 -32 ) ( 1 0 -32 ) ( 0 1 -32 ) t 0 0 0 1 1 } }";
         let source = Source::from_text("block", text);
-        let compiled = compile(&source, &Spaces::default(), &Options::default(), &mut |_, _, _| {});
-        compiled.expect("the block compiles").world
+        let compiled =
+            compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| {});
+        compiled.expect("the block compiles").map
     }
 
     #[test]
     fn the_nearest_face_is_found_from_all_sides_and_only_within_the_radius() {
-        let world = block();
-        let size = world.size("point").expect("a default size");
+        let map = block();
+        let size = map.size("point").expect("a default size");
         for axis in [Vec3::X, Vec3::Y, Vec3::Z, -Vec3::X, -Vec3::Y, -Vec3::Z] {
             let aside = Vec3::new(0.5, 0.25, 0.125) * (Vec3::ONE - axis.abs());
             let point = axis * 32.25 + aside;
             let distance = (point.dot(axis) - 32.0).abs();
             let near = Clearance::Near(Near { normal: axis, distance });
-            assert_eq!(world.clearance(size, point, 1.0), near);
-            assert_eq!(world.clearance(size, point, distance * 0.5), Clearance::Clear);
+            assert_eq!(map.clearance(size, point, 1.0), near);
+            assert_eq!(map.clearance(size, point, distance * 0.5), Clearance::Clear);
         }
-        assert_eq!(world.clearance(size, Vec3::ONE, 1.0), Clearance::Inside);
+        assert_eq!(map.clearance(size, Vec3::ONE, 1.0), Clearance::Inside);
     }
 
     #[test]
     fn by_an_edge_the_distance_is_never_too_great() {
-        let world = block();
-        let size = world.size("point").expect("a default size");
-        let Clearance::Near(near) = world.clearance(size, Vec3::new(32.3, 32.4, 0.0), 1.0) else {
+        let map = block();
+        let size = map.size("point").expect("a default size");
+        let Clearance::Near(near) = map.clearance(size, Vec3::new(32.3, 32.4, 0.0), 1.0) else {
             panic!("the trace did not meet the edge")
         };
         assert!(near.distance <= 0.5 && near.distance >= 0.3, "{near:?}");

@@ -1,38 +1,38 @@
-//! The phases of a tick. [`World::step`] runs them one after another. A game runs them
-//! itself and acts in between, by the operations of [`World`].
+//! The phases of a step, which is one tick of the world. [`World::step`] runs them one after
+//! another. A game runs them itself and acts in between, by the operations of [`World`].
 
 use std::collections::BTreeSet;
 
 use super::World;
 use crate::command::Command;
-use crate::event::Event;
+use crate::event::WorldEvent;
 use crate::players::movement::PlayerMotion;
 use crate::players::{hovertank, walk};
 use crate::state::EntityId;
 
-/// A tick under way. The players move one by one ([`World::move_player`]), then the bodies
-/// ([`World::move_bodies`]) and the missiles ([`World::move_missile`]). Entities that wait outside
-/// of the world are brought back ([`World::bring_back`]). [`World::end_tick`] completes the tick. A
-/// player who is left out stands still in this tick. The bodies of a phase that is left out stand
-/// still as well.
+/// A step under way: one tick of the world. The players move one by one ([`World::move_player`]),
+/// then the bodies ([`World::move_bodies`]) and the missiles ([`World::move_missile`]). Entities
+/// that wait outside of the world are brought back ([`World::bring_back`]). [`World::end_step`]
+/// completes the step. A player who is left out stands still in this step. The bodies of a phase
+/// that is left out stand still as well.
 ///
 /// ```
 /// # use std::sync::Arc;
 /// use obsp_sim::{Command, Config, World};
 ///
-/// # let map = Arc::new(obsp::World::load("../../maps/arena.obsp".as_ref())?);
+/// # let map = Arc::new(obsp::Map::load("../../maps/arena.obsp".as_ref())?);
 /// let mut world = World::new(map, obsp::model::shipped().into(), Config::default())?;
 /// let player = world.join()?;
-/// let mut tick = world.begin_tick();
-/// world.move_player(&mut tick, player, Command::default());
-/// world.move_bodies(&mut tick);
+/// let mut step = world.begin_step();
+/// world.move_player(&mut step, player, Command::default());
+/// world.move_bodies(&mut step);
 /// // Here a game applies its rules: damage, explosions, pickups.
-/// world.end_tick(tick);
+/// world.end_step(step);
 /// assert_eq!(world.tick(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Default)]
-pub struct Tick {
+pub struct Step {
     /// The slots of the players that were found overlapping something.
     overlapping: Vec<u16>,
     /// The motions of the players on foot after their own moves.
@@ -46,20 +46,20 @@ pub struct Tick {
 const TOUCH_SECONDS: f64 = 0.25;
 
 impl World {
-    /// Begins the next tick.
-    pub fn begin_tick(&mut self) -> Tick {
+    /// Begins the next tick's step.
+    pub fn begin_step(&mut self) -> Step {
         self.tick += 1;
         self.events.clear();
         self.relocations.begin_tick();
         self.pushed.clear();
         let remembered = (TOUCH_SECONDS / self.context.seconds) as u64;
         self.touches.retain(|touch| touch.tick + remembered >= self.tick);
-        Tick::default()
+        Step::default()
     }
 
     /// Moves a player by a command: the player walks, or steers a vehicle. Nothing happens if
     /// the id is not that of a player.
-    pub fn move_player(&mut self, tick: &mut Tick, player: EntityId, command: Command) {
+    pub fn move_player(&mut self, step: &mut Step, player: EntityId, command: Command) {
         if self.entities.find(player).is_none_or(|entity| entity.player().is_none()) {
             return;
         }
@@ -68,10 +68,10 @@ impl World {
         hovertank::steer(arena, entities, slot, command, context.seconds);
         let outcome = walk::step(arena, entities, slot, command, context);
         if let Some(from) = outcome.teleported {
-            self.events.push(Event::Teleported { player });
+            self.events.push(WorldEvent::Teleported { player });
             self.announce(slot, Some(from.as_dvec3()));
         }
-        tick.overlapping.extend(outcome.overlaps.then_some(slot));
+        step.overlapping.extend(outcome.overlaps.then_some(slot));
         self.pushed.extend(outcome.pushed.then_some(player));
         self.note_touches(player, &outcome.touched);
     }
@@ -79,9 +79,9 @@ impl World {
     /// Moves all bodies. Then puts back the bodies that were found overlapping something or that
     /// fell out of the map, and turns cargo boxes that have landed into pads. A player who fell
     /// [waits](World::waiting) from then on.
-    pub fn move_bodies(&mut self, tick: &mut Tick) {
-        tick.moved = self.motions();
-        self.advance_props(std::mem::take(&mut tick.overlapping));
+    pub fn move_bodies(&mut self, step: &mut Step) {
+        step.moved = self.motions();
+        self.advance_props(std::mem::take(&mut step.overlapping));
         hovertank::deploy(
             &self.arena,
             &mut self.entities,
@@ -91,10 +91,10 @@ impl World {
         );
     }
 
-    /// Completes a tick.
-    pub fn end_tick(&mut self, tick: Tick) {
+    /// Completes a step.
+    pub fn end_step(&mut self, step: Step) {
         // Something else moved a player whose motion differs from the player's own move.
-        let displaced = tick.moved.iter().filter(|(id, own)| self.player_motion(*id) != Some(*own));
+        let displaced = step.moved.iter().filter(|(id, own)| self.player_motion(*id) != Some(*own));
         let displaced: Vec<_> = displaced.map(|(id, _)| *id).collect();
         self.pushed.extend(displaced);
         let entities = &self.entities;

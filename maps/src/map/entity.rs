@@ -6,13 +6,13 @@ use crate::geometry::ConvexSolid;
 /// trigger or a door, also has its own brushes.
 ///
 /// ```
-/// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
-/// let spawns = world.entities().iter().filter(|e| e.classname() == "info_player_deathmatch");
+/// # let map = obsp::Map::load(std::path::Path::new("arena.obsp"))?;
+/// let spawns = map.entities().iter().filter(|e| e.classname() == "info_player_deathmatch");
 /// for spawn in spawns {
 ///     assert!(spawn.origin().is_some() && spawn.get("origin").is_some());
 ///     assert!(spawn.solids().is_empty(), "it is a point entity");
 /// }
-/// # Ok::<(), obsp::LoadError>(())
+/// # Ok::<(), obsp::LoadMapError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct MapEntity {

@@ -4,7 +4,7 @@ use bincode::{BorrowDecode, Encode};
 use glam::Vec3;
 
 use super::list::List;
-use crate::world::shift::{InvalidShiftTree, Kind, ShiftTree, Unlinked};
+use crate::map::shift::{InvalidShiftTree, Kind, ShiftTree, Unlinked};
 
 /// A shift tree. Each plane is stored once, in the order in which the branches, in
 /// pre-order, first refer to it.

@@ -1,6 +1,6 @@
-//! The compiled world and its queries.
+//! The compiled map and its queries.
 //!
-//! A [`World`] is immutable: an onion BSP over all sizes for points and
+//! A [`Map`] is immutable: an onion BSP over all sizes for points and
 //! traces of the boxes of `spaces.toml`, the unexpanded convex solids
 //! for bodies of any other shape, and the map's entities. Every query is a
 //! pure function without allocation, safe to call from any thread.
@@ -27,7 +27,7 @@ use crate::spaces::{Size, SizeId, Spaces};
 pub use entity::MapEntity;
 pub use extent::{ClippedSegment, UNIVERSE, clip_box_to_extent, clip_to_extent};
 pub(crate) use format::MAX_FACES;
-pub use format::{FormatError, LoadError, SaveError};
+pub use format::{FormatError, LoadMapError, SaveMapError};
 pub use leaf::{Leaf, LeafId};
 pub use near::{Clearance, Near};
 use onion::OnionTree;
@@ -38,15 +38,15 @@ pub use trace::{Hit, SURFACE_DISTANCE, Trace};
 
 /// A compiled map.
 #[derive(Clone, Debug)]
-pub struct World {
-    parts: WorldParts,
+pub struct Map {
+    parts: MapParts,
     solid_tree: BoxTree,
     hash: [u8; 32],
 }
 
-/// The content of a world, each part valid by itself.
+/// The content of a map, each part valid by itself.
 #[derive(Clone, Debug)]
-pub(crate) struct WorldParts {
+pub(crate) struct MapParts {
     pub(crate) name: String,
     pub(crate) spaces: Spaces,
     pub(crate) onion: OnionTree,
@@ -58,9 +58,9 @@ pub(crate) struct WorldParts {
     pub(crate) entities: Vec<MapEntity>,
 }
 
-/// The numbers of a world's parts, which `mapc info` prints.
+/// The numbers of a map's parts, which `mapc info` prints.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WorldCounts {
+pub struct MapCounts {
     /// Branches of the onion BSP.
     pub onion_nodes: usize,
     /// Number of leaves of the onion BSP, which are stored inline in its branches.
@@ -79,14 +79,14 @@ pub struct WorldCounts {
     pub entities: usize,
 }
 
-impl World {
-    /// A world of these parts. Its hash is computed from them.
-    pub(crate) fn new(parts: WorldParts) -> Self {
+impl Map {
+    /// A map of these parts. Its hash is computed from them.
+    pub(crate) fn new(parts: MapParts) -> Self {
         let hash = format::content_hash(&parts);
         Self::with_hash(parts, hash)
     }
 
-    fn with_hash(parts: WorldParts, hash: [u8; 32]) -> Self {
+    fn with_hash(parts: MapParts, hash: [u8; 32]) -> Self {
         let boxes: Vec<Aabb> = parts.solids.iter().map(|solid| *solid.bounds()).collect();
         Self { parts, solid_tree: BoxTree::new(&boxes), hash }
     }
@@ -96,28 +96,28 @@ impl World {
     /// ```
     /// use std::path::Path;
     ///
-    /// let world = obsp::World::load(Path::new("arena.obsp"))?;
-    /// assert_eq!(world.name(), "arena");
-    /// assert!(world.is_sealed());
-    /// # Ok::<(), obsp::LoadError>(())
+    /// let map = obsp::Map::load(Path::new("arena.obsp"))?;
+    /// assert_eq!(map.name(), "arena");
+    /// assert!(map.is_sealed());
+    /// # Ok::<(), obsp::LoadMapError>(())
     /// ```
     ///
     /// # Errors
-    /// [`LoadError`] if the file cannot be read, or is not a whole, valid world.
-    pub fn load(path: &Path) -> Result<Self, LoadError> {
+    /// [`LoadMapError`] if the file cannot be read, or is not a whole, valid map.
+    pub fn load(path: &Path) -> Result<Self, LoadMapError> {
         format::load(path)
     }
 
     /// Reads the bytes of an `.obsp` file. They need not be trusted. Bytes that are not a valid
-    /// world are an error.
+    /// map are an error.
     ///
     /// ```
-    /// use obsp::World;
+    /// use obsp::Map;
     ///
     /// let bytes = std::fs::read("arena.obsp")?;
-    /// let world = World::from_bytes(&bytes)?;
-    /// assert_eq!(world.to_bytes(), bytes);
-    /// assert!(World::from_bytes(&bytes[1..]).is_err());
+    /// let map = Map::from_bytes(&bytes)?;
+    /// assert_eq!(map.to_bytes(), bytes);
+    /// assert!(Map::from_bytes(&bytes[1..]).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -127,26 +127,26 @@ impl World {
         format::from_bytes(bytes)
     }
 
-    /// The number of bytes at the start of an `.obsp` file that [`World::hash_at_start`] reads.
+    /// The number of bytes at the start of an `.obsp` file that [`Map::hash_at_start`] reads.
     pub const START: usize = format::BODY_AT;
 
-    /// The content hash that is stored in the first [`World::START`] bytes of an `.obsp` file. This
-    /// function does not check the hash. [`World::from_bytes`] checks it against the content.
+    /// The content hash that is stored in the first [`Map::START`] bytes of an `.obsp` file. This
+    /// function does not check the hash. [`Map::from_bytes`] checks it against the content.
     /// `None` if the bytes do not begin such a file, or the file has another version of the format.
     ///
     /// ```
-    /// use obsp::World;
+    /// use obsp::Map;
     ///
     /// let bytes = std::fs::read("arena.obsp")?;
-    /// let stored = World::hash_at_start(&bytes[..World::START]);
-    /// assert_eq!(stored, Some(World::from_bytes(&bytes)?.hash()));
+    /// let stored = Map::hash_at_start(&bytes[..Map::START]);
+    /// assert_eq!(stored, Some(Map::from_bytes(&bytes)?.hash()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn hash_at_start(bytes: &[u8]) -> Option<[u8; 32]> {
         format::hash_at_start(bytes)
     }
 
-    /// The bytes of an `.obsp` file: the same world gives the same bytes.
+    /// The bytes of an `.obsp` file: the same map gives the same bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         format::to_bytes(self)
     }
@@ -155,21 +155,21 @@ impl World {
     /// half of a file.
     ///
     /// ```
-    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+    /// # let map = obsp::Map::load(std::path::Path::new("arena.obsp"))?;
     /// let path = std::env::temp_dir().join(format!("saved-{}.obsp", std::process::id()));
-    /// world.save(&path)?;
-    /// assert_eq!(obsp::World::load(&path)?.hash(), world.hash());
+    /// map.save(&path)?;
+    /// assert_eq!(obsp::Map::load(&path)?.hash(), map.hash());
     /// # std::fs::remove_file(&path)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// [`SaveError`] names the file that could not be written.
-    pub fn save(&self, path: &Path) -> Result<(), SaveError> {
+    /// [`SaveMapError`] names the file that could not be written.
+    pub fn save(&self, path: &Path) -> Result<(), SaveMapError> {
         format::save(self, path)
     }
 
-    /// BLAKE3 hash of the world's content. Client and server have the same map if their hashes are
+    /// BLAKE3 hash of the map's content. Client and server have the same map if their hashes are
     /// equal.
     pub fn hash(&self) -> [u8; 32] {
         self.hash
@@ -180,7 +180,7 @@ impl World {
         &self.parts.name
     }
 
-    /// The sizes for which the world was compiled.
+    /// The sizes for which the map was compiled.
     pub fn sizes(&self) -> &[Size] {
         self.parts.spaces.sizes()
     }
@@ -192,12 +192,12 @@ impl World {
 
     /// Whether the map is sealed for this size: no box of this size gets from an entity to the
     /// void around the map. For such sizes the compiler makes the outside solid, unless
-    /// [`Options::keep_outside`](crate::Options::keep_outside) is set.
+    /// [`CompileOptions::keep_outside`](crate::CompileOptions::keep_outside) is set.
     pub fn is_sealed_for(&self, size: SizeId) -> bool {
         self.parts.sealed.contains(size)
     }
 
-    /// Whether the map is sealed for the bare point, as Quake's compilers demand. If the world has
+    /// Whether the map is sealed for the bare point, as Quake's compilers demand. If the map has
     /// no such size, whether the map is sealed for every size.
     pub fn is_sealed(&self) -> bool {
         let spaces = &self.parts.spaces;
@@ -212,13 +212,13 @@ impl World {
     /// that is not a number.
     ///
     /// ```
-    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
-    /// let point = world.size("point").expect("a default size");
-    /// let large = world.size("large").expect("a default size");
+    /// # let map = obsp::Map::load(std::path::Path::new("arena.obsp"))?;
+    /// let point = map.size("point").expect("a default size");
+    /// let large = map.size("large").expect("a default size");
     /// // The floor is at height 0, and a large box reaches 44 units down.
-    /// let solidity = world.solidity(obsp::glam::Vec3::new(-400.0, -320.0, 30.0));
+    /// let solidity = map.solidity(obsp::glam::Vec3::new(-400.0, -320.0, 30.0));
     /// assert!(!solidity.contains(point) && solidity.contains(large));
-    /// # Ok::<(), obsp::LoadError>(())
+    /// # Ok::<(), obsp::LoadMapError>(())
     /// ```
     #[inline]
     pub fn solidity(&self, point: Vec3) -> Solidity {
@@ -227,16 +227,16 @@ impl World {
 
     /// The leaf of the onion BSP that contains `point`, and the sizes for which it is solid. A
     /// point exactly on a dividing plane belongs to the leaf in front of the plane. This leaf may
-    /// be solid although the point only touches it and is empty by [`World::solidity`]. `None`
+    /// be solid although the point only touches it and is empty by [`Map::solidity`]. `None`
     /// beyond [`UNIVERSE`].
     ///
     /// ```
-    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
-    /// let standing = world.size("standing").expect("a default size");
-    /// let leaf = world.leaf(obsp::glam::Vec3::new(-400.0, -320.0, 60.0));
+    /// # let map = obsp::Map::load(std::path::Path::new("arena.obsp"))?;
+    /// let standing = map.size("standing").expect("a default size");
+    /// let leaf = map.leaf(obsp::glam::Vec3::new(-400.0, -320.0, 60.0));
     /// assert!(leaf.is_some_and(|leaf| !leaf.solidity.contains(standing)));
-    /// assert_eq!(world.leaf(obsp::glam::Vec3::splat(1e9)), None);
-    /// # Ok::<(), obsp::LoadError>(())
+    /// assert_eq!(map.leaf(obsp::glam::Vec3::splat(1e9)), None);
+    /// # Ok::<(), obsp::LoadMapError>(())
     /// ```
     #[inline]
     pub fn leaf(&self, point: Vec3) -> Option<Leaf> {
@@ -246,13 +246,13 @@ impl World {
     /// Whether a box of this size, centred at `point`, is in solid.
     ///
     /// ```
-    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
-    /// let standing = world.size("standing").expect("a default size");
-    /// let spawn = world.entities().iter().find(|e| e.classname() == "info_player_deathmatch");
+    /// # let map = obsp::Map::load(std::path::Path::new("arena.obsp"))?;
+    /// let standing = map.size("standing").expect("a default size");
+    /// let spawn = map.entities().iter().find(|e| e.classname() == "info_player_deathmatch");
     /// let origin = spawn.and_then(|e| e.origin()).expect("the arena has spawn points").as_vec3();
-    /// assert!(!world.is_solid(standing, origin));
-    /// assert!(world.is_solid(standing, origin - obsp::glam::Vec3::Z));
-    /// # Ok::<(), obsp::LoadError>(())
+    /// assert!(!map.is_solid(standing, origin));
+    /// assert!(map.is_solid(standing, origin - obsp::glam::Vec3::Z));
+    /// # Ok::<(), obsp::LoadMapError>(())
     /// ```
     #[inline]
     pub fn is_solid(&self, size: SizeId, point: Vec3) -> bool {
@@ -267,16 +267,16 @@ impl World {
     /// use obsp::Clearance;
     /// use obsp::glam::Vec3;
     ///
-    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+    /// # let map = obsp::Map::load(std::path::Path::new("arena.obsp"))?;
     /// // A player whose feet are half a unit above the floor.
-    /// let standing = world.size("standing").expect("a default size");
+    /// let standing = map.size("standing").expect("a default size");
     /// let centre = Vec3::new(-400.0, -320.0, 28.5);
-    /// match world.clearance(standing, centre, 1.0) {
+    /// match map.clearance(standing, centre, 1.0) {
     ///     Clearance::Near(near) => assert_eq!((near.distance, near.normal), (0.5, Vec3::Z)),
     ///     other => panic!("a floor is near: {other:?}"),
     /// }
-    /// assert_eq!(world.clearance(standing, centre, 0.25), Clearance::Clear);
-    /// # Ok::<(), obsp::LoadError>(())
+    /// assert_eq!(map.clearance(standing, centre, 0.25), Clearance::Clear);
+    /// # Ok::<(), obsp::LoadMapError>(())
     /// ```
     #[inline]
     pub fn clearance(&self, size: SizeId, point: Vec3, radius: f32) -> Clearance {
@@ -285,7 +285,7 @@ impl World {
 
     /// The first contact of a box of this size while its centre moves from `start` to `end`
     /// (Golodetz 2013, Listing 5). Sliding exactly along a surface is not a contact. The segment is
-    /// clipped to the world's extent by [`clip_to_extent`]: an end beyond [`UNIVERSE`] is moved to
+    /// clipped to the map's extent by [`clip_to_extent`]: an end beyond [`UNIVERSE`] is moved to
     /// the edge of the extent. A start beyond it is in solid, and so is a segment with a coordinate
     /// that is not finite.
     ///
@@ -293,14 +293,14 @@ impl World {
     /// use obsp::Trace;
     /// use obsp::glam::Vec3;
     ///
-    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
-    /// let standing = world.size("standing").expect("a default size");
+    /// # let map = obsp::Map::load(std::path::Path::new("arena.obsp"))?;
+    /// let standing = map.size("standing").expect("a default size");
     /// let start = Vec3::new(-400.0, -320.0, 60.0);
-    /// match world.find_first_transition(standing, start, start - Vec3::Z * 100.0) {
+    /// match map.find_first_transition(standing, start, start - Vec3::Z * 100.0) {
     ///     Trace::Hit(hit) => assert_eq!((hit.point.z, hit.normal), (28.0, Vec3::Z)),
     ///     other => panic!("a floor is below: {other:?}"),
     /// }
-    /// # Ok::<(), obsp::LoadError>(())
+    /// # Ok::<(), obsp::LoadMapError>(())
     /// ```
     #[inline]
     pub fn find_first_transition(&self, size: SizeId, start: Vec3, end: Vec3) -> Trace {
@@ -310,8 +310,8 @@ impl World {
     /// The first contact of any convex body while its reference point moves from
     /// `start` to `end` (Melax 2000). The body never passes through a solid, and may be
     /// stopped too early at edges, within the bounds that
-    /// [`Options::bevel_angle`](crate::Options::bevel_angle) sets. For the sizes of
-    /// `spaces.toml` [`World::find_first_transition`] is exact. The segment is clipped in the
+    /// [`CompileOptions::bevel_angle`](crate::CompileOptions::bevel_angle) sets. For the sizes of
+    /// `spaces.toml` [`Map::find_first_transition`] is exact. The segment is clipped in the
     /// same way.
     ///
     /// ```
@@ -319,14 +319,14 @@ impl World {
     /// use obsp::body::Cylinder;
     /// use obsp::glam::Vec3;
     ///
-    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+    /// # let map = obsp::Map::load(std::path::Path::new("arena.obsp"))?;
     /// let barrel = Cylinder::new(12.0, 20.0).expect("within the limits of bodies");
     /// let start = Vec3::new(-400.0, -320.0, 60.0);
-    /// match world.cast(&barrel, start, start - Vec3::Z * 100.0) {
+    /// match map.cast(&barrel, start, start - Vec3::Z * 100.0) {
     ///     Trace::Hit(hit) => assert_eq!((hit.point.z, hit.normal), (20.0, Vec3::Z)),
     ///     other => panic!("a floor is below: {other:?}"),
     /// }
-    /// # Ok::<(), obsp::LoadError>(())
+    /// # Ok::<(), obsp::LoadMapError>(())
     /// ```
     #[inline]
     pub fn cast(&self, body: &impl Support, start: Vec3, end: Vec3) -> Trace {
@@ -334,25 +334,25 @@ impl World {
     }
 
     /// Whether a body at rest, with its reference point at `at`, is in solid, or so close to an
-    /// edge that [`World::cast`] would stop it.
+    /// edge that [`Map::cast`] would stop it.
     ///
     /// ```
     /// use obsp::body::Sphere;
     /// use obsp::glam::Vec3;
     ///
-    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+    /// # let map = obsp::Map::load(std::path::Path::new("arena.obsp"))?;
     /// // A ball that lies on the floor touches it, and one a unit lower overlaps it.
     /// let ball = Sphere::new(8.0).expect("within the limits of bodies");
-    /// assert!(!world.overlaps(&ball, Vec3::new(-400.0, -320.0, 8.0)));
-    /// assert!(world.overlaps(&ball, Vec3::new(-400.0, -320.0, 7.0)));
-    /// # Ok::<(), obsp::LoadError>(())
+    /// assert!(!map.overlaps(&ball, Vec3::new(-400.0, -320.0, 8.0)));
+    /// assert!(map.overlaps(&ball, Vec3::new(-400.0, -320.0, 7.0)));
+    /// # Ok::<(), obsp::LoadMapError>(())
     /// ```
     #[inline]
     pub fn overlaps(&self, body: &impl Support, at: Vec3) -> bool {
         self.parts.shift.overlaps(body, at, &mut ())
     }
 
-    /// The tree behind [`World::cast`].
+    /// The tree behind [`Map::cast`].
     // Public for the benchmarks only, which count the branches that a query visits.
     #[doc(hidden)]
     pub fn shift_tree(&self) -> &ShiftTree {
@@ -360,7 +360,7 @@ impl World {
     }
 
     /// The surface of the union of all solids, as convex polygons, each with
-    /// a sphere around it. It is for drawing only: bodies collide with [`World::solids`].
+    /// a sphere around it. It is for drawing only: bodies collide with [`Map::solids`].
     pub fn polygons(&self) -> &[Polygon] {
         self.parts.surface.polygons()
     }
@@ -381,21 +381,21 @@ impl World {
     }
 
     /// Calls `visit` with the index of every solid whose bounding box overlaps or touches
-    /// `bounds`, in an order that depends only on the world.
+    /// `bounds`, in an order that depends only on the map.
     ///
     /// ```
     /// use obsp::geometry::Aabb;
     /// use obsp::glam::DVec3;
     ///
-    /// # let world = obsp::World::load(std::path::Path::new("arena.obsp"))?;
+    /// # let map = obsp::Map::load(std::path::Path::new("arena.obsp"))?;
     /// // A box whose lower half is in the floor, and that nothing else touches.
     /// let bounds = Aabb::from_centre(DVec3::new(-400.0, -320.0, 0.0), DVec3::splat(16.0));
     /// let mut highest = f64::NEG_INFINITY;
-    /// world.solids_touching(&bounds, |index| {
-    ///     highest = highest.max(world.solids()[index as usize].bounds().max.z);
+    /// map.solids_touching(&bounds, |index| {
+    ///     highest = highest.max(map.solids()[index as usize].bounds().max.z);
     /// });
     /// assert!(highest.abs() < 0.001);
-    /// # Ok::<(), obsp::LoadError>(())
+    /// # Ok::<(), obsp::LoadMapError>(())
     /// ```
     #[inline]
     pub fn solids_touching(&self, bounds: &Aabb, visit: impl FnMut(u32)) {
@@ -407,9 +407,9 @@ impl World {
         &self.parts.entities
     }
 
-    /// The numbers of the world's parts.
-    pub fn counts(&self) -> WorldCounts {
-        WorldCounts {
+    /// The numbers of the map's parts.
+    pub fn counts(&self) -> MapCounts {
+        MapCounts {
             onion_nodes: self.parts.onion.nodes().len(),
             onion_leaves: self.parts.onion.nodes().len() + 1,
             onion_depth_max: self.parts.onion.depth().max,

@@ -9,10 +9,8 @@ use std::ops::ControlFlow;
 use arrayvec::ArrayVec;
 use glam::Vec3;
 
+use crate::map::onion::{Child, MAX_DEPTH, Node, OnionTree, PARALLEL, PlaneSide, Target, rounding};
 use crate::spaces::SizeId;
-use crate::world::onion::{
-    Child, MAX_DEPTH, Node, OnionTree, PARALLEL, PlaneSide, Target, rounding,
-};
 
 /// A segment that lies in a plane is blocked where both sides of the plane are solid. To find that
 /// place, the search alternates between the two sides. After this many rounds it takes the later of

@@ -5,8 +5,8 @@ use glam::Vec3;
 
 use super::node::{Child, Node, Solidity, Target, rounding};
 use super::{MAX_DEPTH, OnionTree};
+use crate::map::extent::inside_universe;
 use crate::spaces::SizeId;
-use crate::world::extent::inside_universe;
 
 /// A node on whose plane a point is, and the side that is being searched.
 #[derive(Clone, Copy)]
