@@ -25,7 +25,7 @@ pub fn start(scene: &Scene) -> Result<Box<dyn Engine>, String> {
     let source = Source::from_text("scene", scene.map_text());
     let map = compile(&source, &Spaces::default(), &CompileOptions::default(), &mut |_, _, _| ())
         .map_err(|error| format!("the map is refused: {error}"))?
-        .world;
+        .map;
     let models = scene.bodies.iter().enumerate().map(|(index, body)| model(index, body));
     let models = models.collect::<Result<Vec<_>, String>>()?;
     let config = Config { tick_rate: scene.rate, seed: 1, objects: 0, max_players: 1 };

@@ -129,10 +129,10 @@ fn a_leak_is_reported_with_the_entity_and_a_free_path() {
     ] {
         map = map.brush(a, b);
     }
-    let map = map.entity("light", Vec3::new(0.0, 0.0, 200.0)).entity("info_player_start", SPAWN);
-    let Compiled { map, report } = map.compiled();
+    let text = map.entity("light", Vec3::new(0.0, 0.0, 200.0)).entity("info_player_start", SPAWN);
+    let Compiled { map, report } = text.compiled();
     assert!(!map.is_sealed());
-    let line = 1 + map.source().text().lines().take_while(|l| !l.contains("light")).count() as u64;
+    let line = 1 + text.source().text().lines().take_while(|l| !l.contains("light")).count() as u64;
     for (size, half) in Spaces::default().iter() {
         match &report.sealings[size.index()] {
             // Crouching and standing are 32 units wide, so they fit through the hole.

@@ -67,10 +67,10 @@ impl Judge {
         let map = compile(source, &spaces, &options, &mut |_, _, _| ())
             .unwrap_or_else(|error| panic!("{error}"))
             .map;
-        let map = ParsedMap::read(source, &options).expect("the source was read before");
+        let parsed = ParsedMap::read(source, &options).expect("the source was read before");
         let brushes = spaces.sizes().iter().map(|size| {
             let half = size.half_extents.as_dvec3();
-            let statics = map.statics.iter().filter(|b| !(b.clip && size.is_point()));
+            let statics = parsed.statics.iter().filter(|b| !(b.clip && size.is_point()));
             statics
                 .map(|b| expanded(&b.solid, half).expect("the brush was expanded before"))
                 .collect()
