@@ -13,6 +13,7 @@
 mod backoff;
 mod congestion;
 mod connector;
+mod join_error;
 mod map_fetch;
 mod map_store;
 mod race;
@@ -38,7 +39,8 @@ use tokio::time::{Sleep, timeout};
 use crate::{ConnectionEvent, Disconnected, Prediction, PredictionError, Snapshot, Transmit, View};
 
 pub use backoff::Backoff;
-pub use connector::{ConnectError, Connector, JoinError, Tried};
+pub use connector::Connector;
+pub use join_error::{ConnectError, JoinError, Tried};
 use map_fetch::PendingMap;
 pub use map_store::MapStore;
 pub use server_address::{Resolver, ServerAddress, ServerAddressSyntax};
