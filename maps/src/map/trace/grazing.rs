@@ -60,8 +60,8 @@ impl OnionTree {
         Trace::Hit(hit)
     }
 
-    /// Whether a face with this normal, and not just a splinter of one, is around a point: solid
-    /// behind it and free in front.
+    /// Whether a point lies on a face with this normal that is no mere splinter: around the point,
+    /// space is solid behind the face and free in front of it.
     fn is_face(&self, size: SizeId, point: Vec3, normal: Vec3) -> bool {
         let (across, along) = normal.any_orthonormal_pair();
         let beside = normal * STEP.max(2.0 * rounding(point));

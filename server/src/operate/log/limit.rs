@@ -70,10 +70,11 @@ impl SiteLimit {
     /// The lines suppressed since the last call.
     pub(super) fn take_suppressed(&self) -> Vec<Suppressed> {
         let mut sites = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let suppressed = sites.values_mut().filter(|site| site.suppressed > 0).map(|site| Suppressed {
-            site: file_and_line(site.metadata),
-            lines: std::mem::take(&mut site.suppressed),
-        });
+        let suppressed =
+            sites.values_mut().filter(|site| site.suppressed > 0).map(|site| Suppressed {
+                site: file_and_line(site.metadata),
+                lines: std::mem::take(&mut site.suppressed),
+            });
         let mut suppressed: Vec<_> = suppressed.collect();
         suppressed.sort_unstable_by(|a, b| a.site.cmp(&b.site));
         suppressed

@@ -62,7 +62,14 @@ struct LogWriter<W> {
 
 impl<W: Write> LogWriter<W> {
     fn new(output: W, format: LogFormat, limit: SiteLimit) -> Self {
-        Self { output, format, limit, untold: [0; 2], torn: false, reported_suppressed: Instant::now() }
+        Self {
+            output,
+            format,
+            limit,
+            untold: [0; 2],
+            torn: false,
+            reported_suppressed: Instant::now(),
+        }
     }
 
     /// Writes the lines in `batch`, after which `dropped` more were lost. Lost lines are reported
@@ -74,7 +81,8 @@ impl<W: Write> LogWriter<W> {
         if at_the_end {
             self.tell_lost();
         }
-        if at_the_end || now.saturating_duration_since(self.reported_suppressed) >= SUPPRESSED_EVERY {
+        if at_the_end || now.saturating_duration_since(self.reported_suppressed) >= SUPPRESSED_EVERY
+        {
             self.reported_suppressed = now;
             for suppressed in self.limit.take_suppressed() {
                 let fields = [("site", suppressed.site.into()), ("lines", suppressed.lines.into())];
