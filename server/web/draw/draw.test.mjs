@@ -69,7 +69,7 @@ test("triangles of a polygon share all corners on its edges", () => {
   for (let turn = 0; turn < square.length; turn++) {
     const corners = [...square.slice(turn), ...square.slice(0, turn)];
     const triangles = cut(corners);
-    assert.ok(triangles.every((triangle) => area(triangle) > 0.5), "none is flat or turned");
+    assert.ok(triangles.every((triangle) => area(triangle) > 0.5), "no triangle is flat, and all have the winding of the polygon");
     assert.ok(Math.abs(triangles.reduce((sum, triangle) => sum + area(triangle), 0) - 64) < 1e-9);
     // Each edge of the polygon is an edge of a triangle.
     corners.forEach((a, i) => {
