@@ -72,7 +72,7 @@ fn trenchbroom_quote() {
     let entity = "{\n\"classname\" \"info_null\"\n\"message\" \"She said \\\"go\\\" twice\"\n\
                   \"path\" \"C:\\quake\\\"\n\"origin\" \"0 0 64\"\n}\n";
     judged(&folder, &(map + entity), &[([0, 0, 64], Nothing, "the room")], &[]);
-    let world = obsp::Map::load(&folder.0.join("map.obsp")).expect("a world");
+    let world = obsp::Map::load(&folder.0.join("map.obsp")).expect("a map");
     let entity = world.entities().last().expect("the map has entities");
     assert_eq!(entity.get("message"), Some("She said \"go\" twice"));
     assert_eq!(entity.get("path"), Some("C:\\quake\\"));

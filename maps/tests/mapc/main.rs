@@ -171,7 +171,7 @@ fn any_body_is_traced_through_the_shifted_planes() {
 }
 
 #[test]
-fn a_world_is_verified_by_its_source() {
+fn a_compiled_map_is_verified_by_its_source() {
     let folder = Folder::new("verify");
     let source = folder.file("cube.map", &map(CUBE));
     done(&["compile", &source], "");
