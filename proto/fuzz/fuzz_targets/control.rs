@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use obsp_proto::control::{
-    Framer, MAX_CLIENT_FRAME, MAX_SERVER_FRAME, decode_client_message, decode_server_message, encode_client_message,
-    encode_server_message, hello_version,
+    Framer, MAX_CLIENT_FRAME, MAX_SERVER_FRAME, decode_client_message, decode_server_message,
+    encode_client_message, encode_server_message, hello_version,
 };
 
 fuzz_target!(|bytes: &[u8]| {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use obsp_client::{Client, Credentials, ConnectionEvent, LoadedMap, PredictionStats, Transmit};
+use obsp_client::{Client, ConnectionEvent, Credentials, LoadedMap, PredictionStats, Transmit};
 use obsp_proto::control::{ChatLine, MapHash, MapName, MatchEvent, MatchName, PlayerName};
 use obsp_proto::schema::Schema;
 use obsp_proto::{Tick, Time};
