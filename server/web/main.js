@@ -33,11 +33,15 @@ import { Playing } from "./page/playing.js";
 import { Replaying } from "./page/replaying.js";
 import { View } from "./page/view.js";
 import { Watching } from "./page/watching.js";
+import { PlayEngine } from "./play/engine.js";
 import { Store } from "./store/store.js";
 import { tell } from "./tell/tell.js";
 
 /** Milliseconds between two updates of texts and tables. */
 const TABLES_EVERY = 200;
+
+/** Milliseconds after which a page that is never idle fetches what a player needs. */
+const PREFETCH = 2000;
 
 /** The page: its parts, and the change between watching, playing and replaying. */
 class Page {
@@ -271,7 +275,10 @@ class Page {
   /** Fetches the scene of a map, unless it is already shown. */
   async prepare(info) {
     this.learn(info);
-    if (await this.view.prepare(info.map_hash, this.store.mode !== "watch")) showTitle(this.info);
+    if (!(await this.view.prepare(info.map_hash, this.store.mode !== "watch"))) return;
+    showTitle(this.info);
+    // The simulation comes after the first picture, so that Play begins at once.
+    if (this.store.mode === "watch") requestIdleCallback(() => PlayEngine.prefetch(), { timeout: PREFETCH });
   }
 
   /** Follows the player that is clicked. In a replay it also asks why a body moves or rests. */

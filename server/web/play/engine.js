@@ -3,7 +3,7 @@
  * entities to draw come out. It predicts the page's own player with the server's own code.
  */
 
-import { Engine } from "../replay/engine.js";
+import { compiled, Engine } from "../replay/engine.js";
 
 /** Kinds of messages to send. */
 export const [STREAM, DATAGRAM, FINISH, CLOSE] = [1, 2, 3, 4];
@@ -21,6 +21,12 @@ export class PlayEngine extends Engine {
   /** @returns {Promise<PlayEngine>} */
   static async load() {
     return new PlayEngine((await Engine.load("play")).exports);
+  }
+
+  /** Fetches the library, so that the next player begins at once. */
+  static prefetch() {
+    // The failure is ignored: the next player tries again, and is told.
+    compiled("play").catch(() => {});
   }
 
   /**

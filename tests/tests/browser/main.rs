@@ -12,6 +12,7 @@ mod corrections;
 mod crowd;
 mod drawing;
 mod dropped;
+mod first_load;
 mod friends;
 mod hall;
 mod latency;
