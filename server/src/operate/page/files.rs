@@ -283,7 +283,10 @@ mod tests {
                     assert!(before.contains(imported), "{path}: {line} comes too early");
                 } else if let Some((done, exports)) = line.split_once("\"] = {") {
                     let names = exports.trim_end_matches("};").split(", ");
-                    assert!(exports == "};" || names.clone().all(|name| !name.is_empty()), "{line}");
+                    assert!(
+                        exports == "};" || names.clone().all(|name| !name.is_empty()),
+                        "{line}"
+                    );
                     before.insert(done.trim_start_matches("$[\"").to_owned());
                 }
             }
