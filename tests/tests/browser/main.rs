@@ -18,6 +18,7 @@ mod hall;
 mod latency;
 mod lines;
 mod marksman;
+mod mouse;
 mod opening;
 mod plays;
 mod reach;
