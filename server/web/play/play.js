@@ -212,7 +212,7 @@ export class Play {
    * @param {number} passed seconds since the last call
    * @param {import("../match/scene.js").Players} players sizes of players
    * @param {import("../camera/sight.js").Sight} sight through the map
-   * @returns {?{tick: number, shown: object[]}} the state to draw
+   * @returns {?{tick: number, shown: import("../match/motion.js").Shown[]}} the state to draw
    */
   advance(now, passed, players, sight) {
     const { player } = this;
