@@ -8,6 +8,7 @@
 
 import { Camera } from "./camera/camera.js";
 import { Steering } from "./camera/steering.js";
+import { forgetTeams, joinTeams } from "./draw/colours.js";
 import { Labels } from "./draw/labels.js";
 import { Renderer } from "./draw/renderer.js";
 import { CentreView } from "./hud/centre.js";
@@ -250,6 +251,7 @@ class Page {
   /** Forgets the match that was shown, for another one. */
   begin() {
     this.store.forget();
+    forgetTeams();
     this.layers.reset();
   }
 
@@ -334,6 +336,7 @@ class Page {
     else this.score.show(this.roster, this.play ? this.play.slot : this.view.followed);
     this.operators.show(this.shown.length, this.newestTick() ?? this.store.tick);
     this.current.show();
+    joinTeams(this.store.values.teams ?? []);
     this.tell();
   }
 }
