@@ -62,21 +62,23 @@ async function fetchOnce(last, path) {
   return { path, bytes: new Uint8Array(await answer.arrayBuffer()) };
 }
 
+/**
+ * @typedef {object} Listener
+ * @property {(map: {map: string, map_hash: string}) => Promise<void>} map called with the map of the
+ *   match, to fetch its scene
+ * @property {(info: import("../link/connection.js").Info) => void} told called with the server's `/info`
+ * @property {() => void} joined called when the player is in the match
+ * @property {(lost: {message: string, until: number}) => void} lost called when the connection was lost
+ *   and another one is tried, with the reason of the loss and the time at which the attempts end
+ * @property {(ended: Ended) => void} ended called when the player could not join, or is out of the match
+ */
+
 /** One player, from joining to leaving. */
 export class Player {
   /**
    * @param {string} name
    * @param {import("./keys.js").Keys} keys of the player
-   * @param {object} listener is called with everything that comes
-   * @param {(map: {map: string, map_hash: string}) => Promise<void>} listener.map called with the
-   *   map of the match, to fetch its scene
-   * @param {(info: object) => void} listener.told called with the server's `/info`
-   * @param {() => void} listener.joined called when the player is in the match
-   * @param {(lost: {message: string, until: number}) => void} listener.lost called when the
-   *   connection was lost and another one is tried, with the reason of the loss and the time at
-   *   which the attempts end
-   * @param {(ended: Ended) => void} listener.ended called when the player could not join, or is out
-   *   of the match
+   * @param {Listener} listener is called with everything that comes
    * @param {string} [token] a connect token, in hexadecimal
    */
   constructor(name, keys, listener, token = "") {
