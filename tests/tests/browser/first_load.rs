@@ -8,7 +8,8 @@ use server::{Options, PageOptions};
 use crate::chromium::{Chromium, installed};
 use crate::{ANY_PORT, ends, options, serve};
 
-/// The bar, in bytes on the wire. It holds for everything but the map, whose size differs.
+/// The bar, in bytes on the wire. It holds for everything but the match: the map, whose size differs,
+/// and effects, which the page asks for again and again.
 const MOST: u64 = 450_000;
 
 /// What is fetched to show the match: when the map is drawn, and the simulation is there, which the
@@ -18,10 +19,11 @@ const SHOWN: &str = "globalThis.arena?.scene && arena.renderer.ground?.times > 0
 
 const PLAYS: &str = "globalThis.arena?.play?.player.isThere";
 
-/// Sums the bytes of all answers so far: of those that are not the map, and of all. A browser counts
-/// 300 for the head of each. `files` has the page's own files.
+/// Sums the bytes of all answers so far but effects, without the map and with it. A browser counts 300
+/// for the head of each. `files` has the page's own files.
 const FETCHED: &str = "(() => {
-    const all = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
+    const all = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+        .filter(({ name }) => !name.includes('/effects/'));
     const sum = (answers) => answers.reduce((bytes, answer) => bytes + answer.transferSize, 0);
     const isMap = ({ name }) => /\\/(scene|maps)(\\/|$)/.test(new URL(name).pathname);
     const files = all.map(({ name }) => name.match(/\\/web\\/[0-9a-f]+\\/(.*)/)?.[1]).filter(Boolean);
