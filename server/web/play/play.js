@@ -58,7 +58,7 @@ const FULL_HEALTH = 100;
 /** @typedef {import("../camera/sight.js").Sight} Sight */
 
 /**
- * Through what the picture is seen.
+ * The eye through which the picture is seen.
  *
  * @typedef {object} Eye
  * @property {number[]} eye

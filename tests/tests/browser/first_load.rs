@@ -12,8 +12,8 @@ use crate::{ANY_PORT, ends, options, serve};
 /// and effects, which the page asks for again and again.
 const MOST: u64 = 450_000;
 
-/// What is fetched to show the match: when the map is drawn, and the simulation is there, which the
-/// page fetches after its first picture so that Play begins at once.
+/// The map is drawn, and the simulation is there. The page fetches that after its first picture, so
+/// that Play begins at once.
 const SHOWN: &str = "globalThis.arena?.scene && arena.renderer.ground?.times > 0
     && performance.getEntriesByType('resource').some(({ name, responseEnd }) => name.endsWith('/play.wasm') && responseEnd > 0)";
 

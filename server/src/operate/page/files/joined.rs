@@ -23,7 +23,7 @@ pub(super) fn joined<'a>(path: &str, read: &dyn Fn(&str) -> Option<&'a str>) -> 
     whole.text
 }
 
-/// What has been joined so far.
+/// The files that have been joined so far.
 struct Whole<'a, 'r> {
     read: &'r dyn Fn(&str) -> Option<&'a str>,
     text: String,
