@@ -8,10 +8,12 @@
 
 import { Camera } from "./camera/camera.js";
 import { Steering } from "./camera/steering.js";
+import { forgetTeams, joinTeams } from "./draw/colours.js";
 import { Labels } from "./draw/labels.js";
 import { Renderer } from "./draw/renderer.js";
 import { CentreView } from "./hud/centre.js";
 import { Feeds } from "./hud/feeds.js";
+import { find } from "./hud/find.js";
 import { showFrames } from "./hud/frames.js";
 import { GameView } from "./hud/game.js";
 import { Legend } from "./hud/legend.js";
@@ -33,22 +35,27 @@ import { Playing } from "./page/playing.js";
 import { Replaying } from "./page/replaying.js";
 import { View } from "./page/view.js";
 import { Watching } from "./page/watching.js";
+import { PlayEngine } from "./play/engine.js";
 import { Store } from "./store/store.js";
 import { tell } from "./tell/tell.js";
 
 /** Milliseconds between two updates of texts and tables. */
 const TABLES_EVERY = 200;
 
+/** Milliseconds after which a page that is never idle fetches what a player needs. */
+const PREFETCH = 2000;
+
 /** The page: its parts, and the change between watching, playing and replaying. */
 class Page {
   constructor() {
     this.store = new Store();
     this.roster = this.store.roster;
-    this.picture = document.querySelector("#picture");
+    this.picture = find("#picture", HTMLCanvasElement);
     this.renderer = new Renderer(this.picture);
     this.camera = new Camera();
     this.pace = new Pace();
-    [this.detail, this.frames] = [this.pace.detail, this.pace.frames];
+    this.detail = this.pace.detail;
+    this.frames = this.pace.frames;
     this.settings = new Settings();
     this.steering = new Steering(this.picture, this.camera, (x, y) => this.click(x, y));
     this.switches = new Switches({
@@ -57,29 +64,16 @@ class Page {
       changed: () => this.showLegend(),
     });
     // A player sees shots even if that layer is off for spectators.
-    const isOn = (name) => this.switches.isOn(name) || (name === "hits" && this.play !== null);
+    const isOn = (/** @type {string} */ name) => this.switches.isOn(name) || (name === "hits" && this.play !== null);
     this.layers = new Layers(this.renderer, isOn, () => this.newestTick());
     this.layers.effects.seen = (effect) => this.play?.saw(effect, this.shown);
     const { store, picture, renderer, camera, layers, switches } = this;
-    this.view = new View({ store, picture, renderer, camera, layers, switches, labels: new Labels(document.querySelector("#labels")) });
+    this.view = new View({ store, picture, renderer, camera, layers, switches, labels: new Labels(find("#labels", HTMLElement)) });
     this.watching = new Watching(store, this);
     this.watcher = this.watching.watcher;
     this.motion = this.watching.motion;
     /** @type {Watching | Playing | Replaying} what the page does now */
     this.current = this.watching;
-    this.addPanels();
-    // The browser's graphics process may end, and the context with it. The browser restores only a
-    // context whose loss was handled. Everything in a restored context has to be made again, so the
-    // page reloads.
-    picture.addEventListener("webglcontextlost", (event) => event.preventDefault());
-    picture.addEventListener("webglcontextrestored", () => location.reload());
-    // A browser may show a page again that was left while it played. Its player is out of the match
-    // then, so the page watches.
-    addEventListener("pageshow", () => this.play?.player.isOver && this.spectate());
-  }
-
-  addPanels() {
-    const { store } = this;
     this.status = new StatusView(store, () => this.watcher.retry());
     this.centre = new CentreView();
     this.feeds = new Feeds();
@@ -95,19 +89,27 @@ class Page {
     this.matches = new Matches();
     this.welcome = new WelcomeView(store, this.settings, { play: () => this.join(this.settings.name), changed: () => this.tell() });
     this.renaming = new RenamingView(() => this.join(this.settings.name));
-    this.joining = document.querySelector("#join");
+    this.joining = find("#join", HTMLElement);
     this.joining.addEventListener("click", () => (this.play ? this.spectate() : this.join(this.settings.name)));
-    document.querySelector("#rewind").addEventListener("click", () => this.rewind());
+    find("#rewind", HTMLElement).addEventListener("click", () => this.rewind());
+    // The browser's graphics process may end, and the context with it. The browser restores only a
+    // context whose loss was handled. Everything in a restored context has to be made again, so the
+    // page reloads.
+    picture.addEventListener("webglcontextlost", (event) => event.preventDefault());
+    picture.addEventListener("webglcontextrestored", () => location.reload());
+    // A browser may show a page again that was left while it played. Its player is out of the match
+    // then, so the page watches.
+    addEventListener("pageshow", () => this.play?.player.isOver && this.spectate());
   }
 
   /** @returns {?import("./play/play.js").Play} the page's own player; null for a spectator */
   get play() {
-    return this.current.play ?? null;
+    return this.current instanceof Playing ? this.current.play : null;
   }
 
   /** @returns {?import("./replay/replay.js").Replay} the recording that is shown instead of the match */
   get replay() {
-    return this.current.replay ?? null;
+    return this.current instanceof Replaying ? this.current.replay : null;
   }
 
   /** The scene that is drawn; null before the first. */
@@ -130,12 +132,20 @@ class Page {
     return this.pace.paint;
   }
 
-  /** Changes the view. */
+  /**
+   * Changes the view.
+   *
+   * @param {"orbit" | "follow" | "top"} mode
+   */
   look(mode) {
     this.view.look(mode);
   }
 
-  /** Follows a player. */
+  /**
+   * Follows a player.
+   *
+   * @param {number} slot
+   */
   follow(slot) {
     this.view.follow(slot);
   }
@@ -148,8 +158,8 @@ class Page {
   /** Runs for as long as the page is open. */
   run() {
     const asked = new URLSearchParams(location.search);
-    const recording = asked.get("replay");
-    if (asked.get("play") && !unsupported()) this.join(asked.get("play"));
+    const [player, recording] = [asked.get("play"), asked.get("replay")];
+    if (player && !unsupported()) this.join(player);
     else if (recording) {
       this.change("replay");
       this.recordings.fetch(recording).catch((error) => this.fail(error.message));
@@ -158,7 +168,7 @@ class Page {
     this.operators.run();
     setInterval(() => this.updateTables(), TABLES_EVERY);
     let last = performance.now();
-    const step = (at) => {
+    const step = (/** @type {number} */ at) => {
       this.frame(at, Math.min((at - last) / 1000, 0.25));
       last = at;
       requestAnimationFrame(step);
@@ -166,9 +176,13 @@ class Page {
     requestAnimationFrame(step);
   }
 
-  /** Ends what the page does, and does something else instead. */
+  /**
+   * Ends what the page does, and does something else instead.
+   *
+   * @param {"watch" | "play" | "replay"} mode
+   */
   change(mode) {
-    if (this.current === this.watching) this.watcher.stop();
+    if (this.current instanceof Watching) this.watcher.stop();
     else this.current.close();
     this.current = this.watching;
     this.store.mode = mode;
@@ -187,7 +201,11 @@ class Page {
     this.watcher.start();
   }
 
-  /** Joins the match as a player, under this name. */
+  /**
+   * Joins the match as a player, under this name.
+   *
+   * @param {string} name
+   */
   join(name) {
     this.change("play");
     this.view.followed = null;
@@ -202,7 +220,12 @@ class Page {
     });
   }
 
-  /** Watches, because the player is out of the match or could not join. */
+  /**
+   * Watches, because the player is out of the match or could not join.
+   *
+   * @param {string} why
+   * @param {boolean} wasIn whether the player has been in the match
+   */
   ended(why, wasIn) {
     this.watching.farewell = why;
     this.store.refused = wasIn ? "" : why;
@@ -216,7 +239,12 @@ class Page {
     this.watch();
   }
 
-  /** Plays a recording that was opened: from its end if `atEnd`, else from its beginning. */
+  /**
+   * Plays a recording that was opened: from its end if `atEnd`, else from its beginning.
+   *
+   * @param {import("./replay/opening.js").Opened} opened
+   * @param {boolean} [atEnd]
+   */
   openReplay(opened, atEnd = false) {
     this.change("replay");
     this.tellLine({ state: "replay" });
@@ -234,11 +262,15 @@ class Page {
       if (this.play) opened.worker.terminate();
       else this.openReplay(opened, true);
     } catch (error) {
-      this.store.log.note(`Cannot rewind: ${error.message}`, performance.now() / 1000);
+      this.store.log.note(`Cannot rewind: ${/** @type {Error} */ (error).message}`, performance.now() / 1000);
     }
   }
 
-  /** Shows that a recording cannot be played. */
+  /**
+   * Shows that a recording cannot be played.
+   *
+   * @param {string} message
+   */
   fail(message) {
     this.tellLine({ state: "unsupported", message, advice: this.replay ? "The link Live beside the timeline leads back to the match." : "Remove ?replay=… from the address to see the match." });
   }
@@ -246,10 +278,15 @@ class Page {
   /** Forgets the match that was shown, for another one. */
   begin() {
     this.store.forget();
+    forgetTeams();
     this.layers.reset();
   }
 
-  /** Notes the state of the line. */
+  /**
+   * Notes the state of the line.
+   *
+   * @param {import("./store/store.js").Line} line
+   */
   tellLine(line) {
     // Trouble stays on the screen during another attempt.
     const { message, advice } = this.store.line;
@@ -259,7 +296,11 @@ class Page {
     this.tell();
   }
 
-  /** Applies the server's description of itself. */
+  /**
+   * Applies the server's description of itself.
+   *
+   * @param {import("./link/connection.js").Info} info
+   */
   learn(info) {
     this.info = this.store.server = { ...this.info, ...info };
     this.matches.show(info);
@@ -268,20 +309,37 @@ class Page {
     this.panels.begin(this.info.for_operators === true);
   }
 
-  /** Fetches the scene of a map, unless it is already shown. */
+  /**
+   * Fetches the scene of a map, unless it is already shown.
+   *
+   * @param {import("./link/connection.js").Info} info
+   */
   async prepare(info) {
     this.learn(info);
-    if (await this.view.prepare(info.map_hash, this.store.mode !== "watch")) showTitle(this.info);
+    if (!(await this.view.prepare(info.map_hash, this.store.mode !== "watch"))) return;
+    showTitle(this.info);
+    // The simulation comes after the first picture, so that Play begins at once.
+    if (this.store.mode === "watch") requestIdleCallback(() => PlayEngine.prefetch(), { timeout: PREFETCH });
   }
 
-  /** Follows the player that is clicked. In a replay it also asks why a body moves or rests. */
+  /**
+   * Follows the player that is clicked. In a replay it also asks why a body moves or rests.
+   *
+   * @param {number} x pixels
+   * @param {number} y pixels
+   */
   click(x, y) {
     const best = this.view.at(x, y);
     if (best) this.replay?.why.ask(best.slot);
     if (best?.isPlayer) this.follow(best.slot);
   }
 
-  /** Advances what the page does. */
+  /**
+   * Advances what the page does.
+   *
+   * @param {number} now seconds
+   * @param {number} passed seconds since the last call
+   */
   advance(now, passed) {
     const state = this.current.advance(now, passed);
     if (!state) return;
@@ -289,7 +347,12 @@ class Page {
     this.layers.advance(state.tick, state.shown, now);
   }
 
-  /** Draws one frame. */
+  /**
+   * Draws one frame.
+   *
+   * @param {number} at milliseconds
+   * @param {number} passed seconds since the last frame
+   */
   frame(at, passed) {
     const begin = performance.now();
     if (this.pace.count(at, this.switches.isOn("adapt"))) {
@@ -304,7 +367,7 @@ class Page {
 
   showLegend() {
     const entries = this.layers.legend(this.scene);
-    this.legend.show(entries, this.switches.isOn("onion"), this.layers.height, this.scene?.bounds);
+    this.legend.show(entries, this.switches.isOn("onion"), this.layers.height, this.scene?.bounds ?? null);
   }
 
   /** Tells what is true now. */
@@ -327,18 +390,20 @@ class Page {
     else this.score.show(this.roster, this.play ? this.play.slot : this.view.followed);
     this.operators.show(this.shown.length, this.newestTick() ?? this.store.tick);
     this.current.show();
+    joinTeams(this.store.values.teams ?? []);
     this.tell();
   }
 }
 
 try {
   /** The page is global, so that tests and the browser's console can use it. */
-  globalThis.arena = new Page();
-  globalThis.arena.run();
+  const page = new Page();
+  Object.assign(globalThis, { arena: page });
+  page.run();
 } catch (error) {
-  const trouble = document.querySelector("#trouble");
+  const trouble = find("#trouble", HTMLElement);
   trouble.hidden = false;
-  trouble.querySelector("strong").textContent = error.message;
-  trouble.querySelector("p").textContent = "The page needs WebGL 2: switch on hardware acceleration in the browser, or use another browser.";
-  trouble.querySelector("button").hidden = true;
+  find("strong", HTMLElement, trouble).textContent = /** @type {Error} */ (error).message;
+  find("p", HTMLElement, trouble).textContent = "The page needs WebGL 2: switch on hardware acceleration in the browser, or use another browser.";
+  find("button", HTMLElement, trouble).hidden = true;
 }

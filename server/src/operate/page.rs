@@ -6,7 +6,6 @@
 //! data that the pages are made from. [`level_view`] computes the part of a level that snapshots do
 //! not contain.
 
-mod comments;
 pub(crate) mod content;
 pub(crate) mod effects;
 pub(crate) mod files;

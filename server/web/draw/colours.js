@@ -47,9 +47,38 @@ export function hueColour(hue, saturation = 0.72, lightness = 0.62) {
 /** The golden ratio: steps of it around the circle keep hues apart, however many there are. */
 const GOLDEN = 0.61803398875;
 
-/** The hue of a slot's player. */
+/** The hues of teams: red, blue, green, yellow. Further teams begin again. */
+const TEAM_HUES = [0, 0.6, 0.36, 0.14];
+
+/**
+ * The teams of players in a game that has teams, by slot.
+ *
+ * @type {Map<number, number>}
+ */
+const TEAMS = new Map();
+
+/**
+ * Gives players the colours of their teams. Players who are not named keep theirs.
+ *
+ * @param {[number, number][]} teams slot and number of the team
+ */
+export function joinTeams(teams) {
+  for (const [slot, team] of teams) TEAMS.set(slot, team);
+}
+
+/** Gives all players colours of their own. */
+export function forgetTeams() {
+  TEAMS.clear();
+}
+
+/**
+ * The hue of a slot's player.
+ *
+ * @param {number} slot
+ */
 export function hueOf(slot) {
-  return (slot * GOLDEN + 0.02) % 1;
+  const team = TEAMS.get(slot);
+  return team === undefined ? (slot * GOLDEN + 0.02) % 1 : TEAM_HUES[team % TEAM_HUES.length];
 }
 
 /** The relative luminance of a colour (WCAG 2.2). */
@@ -64,16 +93,22 @@ export function luminance(colour) {
  */
 const BRIGHT = 0.24;
 
-const SLOTS = new Map();
+/** @type {Map<number, number[]>} the colours of players by their hues */
+const COLOURS = new Map();
 
-/** The colour of a slot's player: always the same array. */
+/**
+ * The colour of a slot's player: the same array for the same hue.
+ *
+ * @param {number} slot
+ */
 export function slotColour(slot) {
-  if (!SLOTS.has(slot)) {
-    let [lightness, colour] = [0.62, hueColour(hueOf(slot))];
-    while (luminance(colour) < BRIGHT) colour = hueColour(hueOf(slot), 0.72, (lightness += 0.02));
-    SLOTS.set(slot, colour);
-  }
-  return SLOTS.get(slot);
+  const hue = hueOf(slot);
+  const known = COLOURS.get(hue);
+  if (known) return known;
+  let [lightness, colour] = [0.62, hueColour(hue)];
+  while (luminance(colour) < BRIGHT) colour = hueColour(hue, 0.72, (lightness += 0.02));
+  COLOURS.set(hue, colour);
+  return colour;
 }
 
 /** A colour in the form of a style sheet. */

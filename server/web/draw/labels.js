@@ -3,7 +3,7 @@
  * its content changes and otherwise just moved.
  */
 
-import { css, hueColour } from "./colours.js";
+import { css, hueColour, hueOf } from "./colours.js";
 
 /** Height of the name above the middle of the player, in units. */
 const ABOVE = 44;
@@ -26,12 +26,11 @@ function write(element, text) {
 
 /** One player's label. */
 class Label {
-  constructor(home, { hue }) {
+  constructor(home) {
     this.box = document.createElement("div");
     this.name = document.createElement("span");
     const bar = document.createElement("b");
     this.health = document.createElement("i");
-    this.name.style.color = css(hueColour(hue, 0.8, 0.78));
     bar.append(this.health);
     this.box.append(this.name, bar);
     home.append(this.box);
@@ -42,8 +41,9 @@ class Label {
   }
 
   /** Writes the name and the health, and shows how much health was lost. */
-  say({ name, health }) {
+  say({ slot, name, health }) {
     const { told } = this;
+    this.set("hue", hueOf(slot), (hue) => (this.name.style.color = css(hueColour(hue, 0.8, 0.78))));
     if (told.name !== name) {
       write(this.name, name);
       told.name = name;
@@ -135,7 +135,7 @@ export class Labels {
       label = null;
     }
     if (!label) {
-      label = new Label(this.home, player);
+      label = new Label(this.home);
       label.generation = player.generation;
       this.labels.set(slot, label);
     }

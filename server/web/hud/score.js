@@ -1,6 +1,6 @@
 /** The score table. */
 
-import { css, slotColour } from "../draw/colours.js";
+import { css, hueOf, slotColour } from "../draw/colours.js";
 import { find } from "./find.js";
 
 /** @typedef {import("../store/roster.js").Player} Player */
@@ -95,7 +95,7 @@ export class ScoreView {
    * @param {boolean} isFollowed
    */
   fill(row, { slot, name, health, score, deaths }, isFollowed) {
-    const state = [name, health, score, deaths, isFollowed].join("\t");
+    const state = [name, health, score, deaths, isFollowed, hueOf(slot)].join("\t");
     if (row.line.dataset.state === state) return;
     row.line.dataset.state = state;
     row.line.classList.toggle("followed", isFollowed);

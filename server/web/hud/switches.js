@@ -18,6 +18,9 @@ export const LAYERS = [
   { name: "onion", key: "o", label: "Onion sizes" },
 ];
 
+/** @typedef {"orbit" | "follow" | "top"} View */
+
+/** @type {{mode: View, key: string, label: string}[]} */
 export const VIEWS = [
   { mode: "orbit", key: "1", label: "Orbit" },
   { mode: "follow", key: "2", label: "Follow" },
@@ -39,7 +42,7 @@ function remembered() {
 export class Switches {
   /**
    * @param {object} actions
-   * @param {(mode: string) => void} actions.look called when a view is chosen
+   * @param {(mode: View) => void} actions.look called when a view is chosen
    * @param {(step: number) => void} actions.next called to follow the next player, or the one
    *   before
    * @param {() => void} actions.changed called when a layer is switched

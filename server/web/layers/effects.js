@@ -42,7 +42,7 @@ const SAME = 15;
 export class Effects {
   constructor() {
     this.hurts = new Map();
-    /** Called with each effect when it is shown. */
+    /** @type {(effect: any) => void} called with each effect when it is shown */
     this.seen = () => {};
     this.reset();
   }

@@ -26,8 +26,14 @@ export class Ended extends Error {
   constructor(message, advice = "") {
     super(message);
     this.advice = advice;
+    /** Whether another attempt would end the same way. */
+    this.isFinal = false;
+    /** @type {?string} the reason in fewer words, if there are any */
+    this.short = null;
   }
 }
+
+/** @typedef {Record<string, any>} Info the JSON of `/info` */
 
 /**
  * @typedef {object} Listener
@@ -43,7 +49,7 @@ export class Ended extends Error {
 /**
  * Fetches the server's description of itself.
  *
- * @returns {Promise<object>} the JSON of `/info`
+ * @returns {Promise<Info>}
  * @throws {Ended} if the server does not answer, or has no such match
  */
 export async function fetchInfo() {
@@ -63,7 +69,7 @@ export async function fetchInfo() {
  * The address of the game's UDP port. `?host=` and `?port=` come first, for pages that came through
  * a tunnel. Then comes the server's own host, then the host of the page.
  *
- * @param {{host?: ?string, port: number}} info the server's `/info`
+ * @param {Info} info the server's `/info`
  * @param {{search: string, hostname: string}} [page] address of the page
  * @returns {{address: string, port: number}} in the form that WebTransport takes
  */
@@ -79,12 +85,20 @@ export function gameAddress(info, page = location) {
   return { address: `https://${literal}:${port}/`, port };
 }
 
+/** @param {string} hexadecimal */
 function fingerprint(hexadecimal) {
-  return Uint8Array.from(hexadecimal.match(/../g), (pair) => parseInt(pair, 16));
+  return Uint8Array.from(hexadecimal.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 }
 
+/**
+ * Waits for a promise, and throws the error if that takes too long.
+ *
+ * @param {Promise<any>} promise
+ * @param {number} milliseconds
+ * @param {unknown} error
+ */
 async function within(promise, milliseconds, error) {
-  let timer;
+  let timer = 0;
   const late = new Promise((_, reject) => {
     timer = setTimeout(() => reject(error), milliseconds);
   });
@@ -98,19 +112,19 @@ async function within(promise, milliseconds, error) {
 /**
  * Opens a session of WebTransport with the server.
  *
- * @param {object} info the server's `/info`
+ * @param {Info} info the server's `/info`
  * @param {string} [path] of the request: `play` for players, nothing for spectators
  * @returns {Promise<WebTransport>} once it is open
  * @throws {Ended} if it cannot be opened
  */
 export async function connect(info, path = "") {
   const game = gameAddress(info);
-  const failed = (error) => {
+  const failed = (/** @type {unknown} */ error) => {
     if (info.certificate_fault) {
       const fault = `${info.certificate_fault[0].toUpperCase()}${info.certificate_fault.slice(1)}`;
       return new Ended("The server's certificate is not valid now.", `${fault}. Browsers refuse it.`);
     }
-    const { message, advice } = unreachable(info, game, error, PATIENCE);
+    const { message, advice } = unreachable(info, game, /** @type {?Error} */ (error), PATIENCE);
     return new Ended(message, advice);
   };
   let web;
@@ -150,7 +164,13 @@ export class Connection {
     this.snapshots = 0;
     /** @type {?History} what the server has sent, once it has accepted the page */
     this.history = null;
+    /** @type {?WebTransport} */
     this.web = null;
+    /** @type {?WritableStreamDefaultWriter} of the control stream */
+    this.control = null;
+    /** @type {?WritableStreamDefaultWriter} */
+    this.datagrams = null;
+    /** @type {?Record<string, any>} the server's hello */
     this.terms = null;
     this.isClosed = false;
   }
@@ -158,22 +178,23 @@ export class Connection {
   /**
    * Joins and watches until the connection ends.
    *
-   * @param {object} info the server's `/info`
+   * @param {Info} info the server's `/info`
+   * @returns {Promise<never>}
    * @throws {Ended} always, in the end
    */
   async watch(info) {
     if (info.max_spectators === 0) {
       throw new Ended("This server takes no spectators.", "You can still play. The server's option --max-spectators allows some.");
     }
-    this.web = await connect(info);
+    const web = (this.web = await connect(info));
     try {
       // The page may have closed it during the handshake.
       if (this.isClosed) throw new Ended("The page has stopped watching.");
-      const control = await this.web.createBidirectionalStream();
+      const control = await web.createBidirectionalStream();
       this.control = control.writable.getWriter();
-      this.datagrams = this.web.datagrams.writable.getWriter();
+      this.datagrams = web.datagrams.writable.getWriter();
       await this.control.write(hello("browser", chosenMatch(), password(info)));
-      await Promise.race([this.hearControl(control.readable), this.hearDatagrams(), this.closed()]);
+      return await Promise.race([this.hearControl(control.readable), this.hearDatagrams(web), this.closed(web)]);
     } finally {
       this.close();
     }
@@ -190,15 +211,23 @@ export class Connection {
     }
   }
 
-  async closed() {
+  /**
+   * @param {WebTransport} web
+   * @returns {Promise<never>}
+   */
+  async closed(web) {
     try {
-      await this.web.closed;
+      await web.closed;
     } catch {
       throw new Ended("The connection was lost.", "The server may have stopped, or the network failed.");
     }
     throw new Ended("The server closed the connection.");
   }
 
+  /**
+   * @param {ReadableStream<Uint8Array>} readable
+   * @returns {Promise<never>}
+   */
   async hearControl(readable) {
     const framer = new Framer();
     const reader = readable.getReader();
@@ -209,18 +238,19 @@ export class Connection {
     }
   }
 
+  /** @param {Record<string, any>} message */
   hear(message) {
     switch (message.message) {
       case "hello":
         this.terms = message;
-        this.history = new History(message);
+        this.history = new History(/** @type {any} */ (message));
         this.listener.joined(message);
         break;
       case "new-world":
         // Drops the history: snapshots that still arrive are of the old world.
         this.history = null;
         this.listener.newWorld(message);
-        this.control.write(hello("browser")).catch(() => {});
+        this.control?.write(hello("browser")).catch(() => {});
         break;
       case "refused":
         throw refusal(message);
@@ -228,38 +258,46 @@ export class Connection {
         throw closing(message);
       default:
         if (message.event === "game") {
-          message.name = this.terms.schema.events[message.kind];
+          message.name = this.terms?.schema.events[message.kind];
           if (message.name === undefined) throw new Malformed("an event of an unknown kind");
         }
         this.listener.event(message);
     }
   }
 
-  async hearDatagrams() {
-    const reader = this.web.datagrams.readable.getReader();
+  /**
+   * @param {WebTransport} web
+   * @returns {Promise<never>}
+   */
+  async hearDatagrams(web) {
+    const reader = web.datagrams.readable.getReader();
     for (;;) {
       const { value, done } = await reader.read();
-      if (done) return this.closed();
+      if (done) return this.closed(web);
       // Snapshots before the hello cannot be decoded yet.
-      if (this.history) this.take(value);
+      if (this.history) this.take(value, this.history);
     }
   }
 
-  take(datagram) {
-    const { history } = this;
+  /**
+   * @param {Uint8Array} datagram
+   * @param {History} history
+   */
+  take(datagram, history) {
     const mismatches = history.mismatches.length;
     this.bytes += datagram.length;
     const snapshot = history.receive(datagram);
     if (!snapshot) return;
     this.snapshots++;
     for (const tick of history.mismatches.slice(mismatches)) {
-      this.control.write(mismatch(tick)).catch(() => {});
+      this.control?.write(mismatch(tick)).catch(() => {});
     }
-    this.datagrams.write(idleCommand(history.latest, history.acknowledgement())).catch(() => {});
+    this.datagrams?.write(idleCommand(history.latest, history.acknowledgement())).catch(() => {});
     this.listener.snapshot(snapshot, history);
   }
 }
 
+/** @param {Record<string, any>} message */
 function closing({ reason, why }) {
   switch (reason) {
     case "shutting-down":
@@ -273,6 +311,7 @@ function closing({ reason, why }) {
   }
 }
 
+/** @param {Record<string, any>} message */
 function refusal({ reason, server, limit, matches }) {
   switch (reason) {
     case "wrong-version":

@@ -94,6 +94,8 @@ export class Watcher {
   /**
    * Notes that the page has become visible or hidden. A hidden page gives its place to others after
    * a while.
+   *
+   * @param {boolean} isSeen
    */
   seen(isSeen) {
     clearTimeout(this.resting);
@@ -127,11 +129,12 @@ export class Watcher {
 
   /**
    * @param {number} run number of the run that this call belongs to; another run may have begun
-   * meanwhile
+   *   meanwhile
+   * @returns {Promise<Ended>} why the connection ended
    */
   async watchOnce(run) {
     let connection = null;
-    const joined = (hello) => {
+    const joined = (/** @type {object} */ hello) => {
       this.joins++;
       this.listener.joined(hello);
       this.listener.status({ state: "live" });
@@ -153,10 +156,14 @@ export class Watcher {
     }
   }
 
+  /**
+   * @param {number} milliseconds
+   * @param {Ended} ended why the last connection ended
+   */
   async pause(milliseconds, { message, advice }) {
     const retryAt = performance.now() + milliseconds;
     this.listener.status({ state: "lost", message, advice, retryAt });
-    await new Promise((resolve) => {
+    await new Promise((/** @type {(ended: void) => void} */ resolve) => {
       this.wake = resolve;
       setTimeout(resolve, milliseconds);
     });

@@ -29,7 +29,17 @@ const LEAP = 6000;
  * @property {boolean} crouching
  */
 
-/** Converts the integers of PROTOCOL.md, "Quantised entities", into units. */
+/** @typedef {Omit<Shown, "slot">} Measured */
+
+/** @typedef {{tick: number, value: ?Measured}[]} Values oldest first */
+
+/**
+ * Converts the integers of PROTOCOL.md, "Quantised entities", into units.
+ *
+ * @param {import("../wire/snapshot.js").Entity} entity
+ * @param {number[]} origin
+ * @returns {Measured}
+ */
 function measured(entity, origin) {
   return {
     generation: entity.generation,
@@ -39,15 +49,17 @@ function measured(entity, origin) {
     velocity: entity.velocity.map((steps) => steps * 4),
     rotation: entity.kind === ON_FOOT ? heading(entity.yaw) : attitude(entity),
     asleep: entity.asleep,
-    crouching: entity.posture === 1,
+    crouching: entity.kind === ON_FOOT && entity.posture === 1,
   };
 }
 
+/** @param {number} yaw */
 function heading(yaw) {
   const half = (yaw / 4096) * Math.PI;
   return [0, 0, Math.sin(half), Math.cos(half)];
 }
 
+/** @param {import("../wire/snapshot.js").Attitude} attitude */
 function attitude({ largest, components }) {
   const others = components.map((value) => (value * Math.SQRT1_2) / 1023);
   const square = others.reduce((sum, value) => sum + value * value, 0);
@@ -56,7 +68,14 @@ function attitude({ largest, components }) {
   return rotation;
 }
 
-/** Sets `into` to the rotation at the share `t` of the shorter way from `a` to `b`. */
+/**
+ * Sets `into` to the rotation at the share `t` of the shorter way from `a` to `b`.
+ *
+ * @param {number[]} into
+ * @param {number[]} a
+ * @param {number[]} b
+ * @param {number} t
+ */
 function turn(into, a, b, t) {
   const dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
   const sign = dot < 0 ? -t : t;
@@ -72,6 +91,12 @@ function turn(into, a, b, t) {
 /**
  * Sets `into` to the position at the share `t` of the way from `a` to `b`: on a curve that fits
  * their velocities, or on a line if the velocities do not agree with the way.
+ *
+ * @param {number[]} into
+ * @param {Measured} a
+ * @param {Measured} b
+ * @param {number} t
+ * @param {number} seconds
  */
 function travel(into, a, b, t, seconds) {
   let [error, way] = [0, 0];
@@ -93,10 +118,18 @@ function travel(into, a, b, t, seconds) {
   }
 }
 
+/**
+ * @param {number[]} a
+ * @param {number[]} b
+ */
 function distance(a, b) {
   return Math.hypot(b[0] - a[0], b[1] - a[1], b[2] - a[2]);
 }
 
+/**
+ * @param {number[]} into
+ * @param {number[]} from
+ */
 function copy(into, from) {
   for (let i = 0; i < from.length; i++) into[i] = from[i];
 }
@@ -104,21 +137,38 @@ function copy(into, from) {
 /** All slots of the match. */
 export class Motion {
   constructor() {
-    this.reset({ origin: [0, 0, 0], tickRate: 60 });
+    this.origin = [0, 0, 0];
+    this.tickRate = 60;
+    /** @type {Map<number, Values>} */
+    this.slots = new Map();
+    /**
+     * The slots in ascending order, each with the object that is drawn for it.
+     *
+     * @type {{slot: number, values: Values, shown: Shown}[]}
+     */
+    this.tracks = [];
+    /** @type {Shown[]} */
+    this.shown = [];
   }
 
-  /** Forgets everything. `origin` and `tickRate` are those of the server's hello. */
+  /**
+   * Forgets everything.
+   *
+   * @param {{origin: number[], tickRate: number}} hello of the server
+   */
   reset({ origin, tickRate }) {
     this.origin = origin;
     this.tickRate = tickRate;
-    /** @type {Map<number, {tick: number, value: ?object}[]>} oldest first */
     this.slots = new Map();
-    /** The slots in ascending order, each with the object that is drawn for it. */
     this.tracks = [];
     this.shown = [];
   }
 
-  /** Adds the records of a snapshot. */
+  /**
+   * Adds the records of a snapshot.
+   *
+   * @param {import("../wire/snapshot.js").Snapshot} snapshot
+   */
   take({ tick, records }) {
     for (const { slot, entity } of records) {
       const values = this.slots.get(slot) ?? this.begin(slot);
@@ -128,9 +178,12 @@ export class Motion {
     }
   }
 
+  /** @param {number} slot */
   begin(slot) {
+    /** @type {Values} */
     const values = [];
-    const shown = { slot, position: [0, 0, 0], rotation: [0, 0, 0, 1] };
+    const place = { position: [0, 0, 0], rotation: [0, 0, 0, 1], velocity: [0, 0, 0] };
+    const shown = { slot, generation: 0, isPlayer: false, model: null, asleep: false, crouching: false, ...place };
     this.slots.set(slot, values);
     this.tracks.push({ slot, values, shown });
     this.tracks.sort((a, b) => a.slot - b.slot);
@@ -154,6 +207,10 @@ export class Motion {
   /**
    * Moves the object that is drawn for a slot to its place at `tick`. Returns whether the slot held
    * an entity at that tick.
+   *
+   * @param {Shown} shown
+   * @param {Values} values
+   * @param {number} tick
    */
   moveTo(shown, values, tick) {
     let index = values.length - 1;

@@ -37,10 +37,11 @@ const USUAL = {
 /**
  * The sizes of players on a map that was compiled for `sizes`.
  *
+ * @param {{name: string, half_extents: number[]}[]} sizes
  * @returns {Players}
  */
 export function playersOf(sizes) {
-  const posture = (name) => {
+  const posture = (/** @type {"standing" | "crouching"} */ name) => {
     const usual = USUAL[name];
     const half = sizes.find((size) => size.name === name)?.half_extents ?? usual.half;
     const figure = half.map((value, axis) => value / USUAL.standing.half[axis]);
@@ -49,7 +50,11 @@ export function playersOf(sizes) {
   return { standing: posture("standing"), crouching: posture("crouching") };
 }
 
-/** The box around polygons. The solids themselves may reach far beyond it. */
+/**
+ * The box around polygons. The solids themselves may reach far beyond it.
+ *
+ * @param {number[][][]} polygons
+ */
 function around(polygons) {
   if (polygons.length === 0) return null;
   const [min, max] = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
@@ -72,6 +77,7 @@ export async function fetchScene(hash) {
   const answer = await fetch(ofMatch(hash ? `/scene/${hash}` : "/scene"));
   if (!answer.ok) throw new Error(`/scene: status ${answer.status}`);
   const told = await answer.json();
+  /** @type {number[][][]} */
   const polygons = told.polygons.map(points);
   return {
     ...told,
@@ -79,6 +85,6 @@ export async function fetchScene(hash) {
     players: playersOf(told.sizes),
     bounds: around(polygons) ?? told.bounds,
     edges: outline(polygons),
-    models: told.models.map((model) => ({ ...model, polygons: model.polygons.map(points) })),
+    models: told.models.map((/** @type {any} */ model) => ({ ...model, polygons: model.polygons.map(points) })),
   };
 }

@@ -7,7 +7,11 @@
  * @property {number} least the least value that it can have
  * @property {number} most the greatest value that it can have
  *
- * @typedef {{match: Value[], own: Value[]}} Values those of the match, and those of one player
+ * @typedef {object} Values
+ * @property {Value[]} match those of the match
+ * @property {Value[]} own those of one player
+ * @property {[number, number][]} teams slots of players and the numbers of their teams, for a game whose
+ *   players have a field `team`
  */
 
 import { fieldsOf, named, NO_SCHEMA } from "../wire/fields.js";
@@ -17,7 +21,10 @@ import { fieldsOf, named, NO_SCHEMA } from "../wire/fields.js";
  *
  * @type {Values}
  */
-export const NO_VALUES = { match: [], own: [] };
+export const NO_VALUES = { match: [], own: [], teams: [] };
+
+/** The field by which a game tells of the teams of players. */
+const TEAM = "team";
 
 /**
  * The values of these fields with their ranges.
@@ -35,12 +42,36 @@ function ranged(fields, offsets) {
  *
  * @param {any} history what the server has sent, a `History`; null before it has accepted the page
  * @param {?number} slot of the player whose values are wanted
+ * @param {Iterable<number>} players slots of all players
  * @returns {Values}
  */
-export function valuesOf(history, slot) {
+export function valuesOf(history, slot, players) {
   if (!history) return NO_VALUES;
   const schema = history.terms.schema ?? NO_SCHEMA;
   const entity = slot === null ? null : history.entity(slot);
   const fields = entity ? fieldsOf(schema, entity.kind, entity.model, entity.driven) : [];
-  return { match: ranged(schema.ofMatch, history.offsets.match[0]?.offsets ?? []), own: ranged(fields, entity?.offsets ?? []) };
+  return {
+    match: ranged(schema.ofMatch, history.offsets.match[0]?.offsets ?? []),
+    own: ranged(fields, entity?.offsets ?? []),
+    teams: teamsOf(schema.ofPlayers, history, players),
+  };
+}
+
+/**
+ * The teams of the players whose values are known.
+ *
+ * @param {import("../wire/fields.js").Field[]} fields of players
+ * @param {any} history as for `valuesOf`
+ * @param {Iterable<number>} players slots
+ */
+function teamsOf(fields, history, players) {
+  const at = fields.findIndex(({ name }) => name === TEAM);
+  /** @type {[number, number][]} */
+  const teams = [];
+  if (at < 0) return teams;
+  for (const slot of players) {
+    const offset = history.entity(slot)?.offsets?.[at];
+    if (offset !== undefined) teams.push([slot, offset]);
+  }
+  return teams;
 }

@@ -1,12 +1,24 @@
 /** Live charts of the last minutes. */
 
+import { find } from "../hud/find.js";
+
 const KEPT = 90;
 const WORST_SHOWN = 1.15;
 
 /** One chart: the latest figure, a curve, and perhaps a limit. */
 class Chart {
-  constructor({ label, unit, digits, limit, colour }, home) {
-    Object.assign(this, { unit, digits, limit, colour, values: [] });
+  /**
+   * @param {{label: string, unit: string, digits: number, colour: string}} kind
+   * @param {HTMLElement} home
+   */
+  constructor({ label, unit, digits, colour }, home) {
+    this.unit = unit;
+    this.digits = digits;
+    this.colour = colour;
+    /** @type {?number} */
+    this.limit = null;
+    /** @type {(?number)[]} oldest first; null where a value is not known */
+    this.values = [];
     this.box = document.createElement("figure");
     const caption = document.createElement("figcaption");
     const title = document.createElement("span");
@@ -19,12 +31,16 @@ class Chart {
     home.append(this.box);
   }
 
-  push(value, limit = this.limit) {
+  /**
+   * @param {number} value
+   * @param {?number} [limit] above which a value is bad
+   */
+  push(value, limit = null) {
     this.limit = limit;
     this.values.push(Number.isFinite(value) ? value : null);
     if (this.values.length > KEPT) this.values.shift();
     this.figure.textContent = Number.isFinite(value) ? `${value.toFixed(this.digits)} ${this.unit}` : "–";
-    this.box.classList.toggle("over", limit !== undefined && value > limit);
+    this.box.classList.toggle("over", limit !== null && value > limit);
     this.draw();
   }
 
@@ -34,14 +50,14 @@ class Chart {
     const [width, height] = [canvas.clientWidth, canvas.clientHeight];
     if (width === 0) return;
     [canvas.width, canvas.height] = [width * ratio, height * ratio];
-    const context = canvas.getContext("2d");
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     context.scale(ratio, ratio);
     const known = values.filter((value) => value !== null);
     const most = Math.max(...known, 1e-9) * WORST_SHOWN;
-    const top = limit !== undefined && limit < most * 2 ? Math.max(most, limit * 1.1) : most;
-    const x = (i) => width - (values.length - 1 - i) * (width / (KEPT - 1));
-    const y = (value) => height - 1 - (value / top) * (height - 3);
-    if (limit !== undefined && limit <= top) {
+    const top = limit !== null && limit < most * 2 ? Math.max(most, limit * 1.1) : most;
+    const x = (/** @type {number} */ i) => width - (values.length - 1 - i) * (width / (KEPT - 1));
+    const y = (/** @type {number} */ value) => height - 1 - (value / top) * (height - 3);
+    if (limit !== null && limit <= top) {
       context.strokeStyle = "rgb(255 143 122 / 0.7)";
       context.setLineDash([3, 3]);
       context.beginPath();
@@ -51,18 +67,15 @@ class Chart {
       context.setLineDash([]);
     }
     const line = new Path2D();
-    let first = null;
-    let last = null;
+    const first = values.findIndex((value) => value !== null);
+    if (first < 0) return;
     values.forEach((value, i) => {
       if (value === null) return;
-      if (first === null) line.moveTo(x(i), y(value));
+      if (i === first) line.moveTo(x(i), y(value));
       else line.lineTo(x(i), y(value));
-      first ??= i;
-      last = i;
     });
-    if (first === null) return;
     const area = new Path2D(line);
-    area.lineTo(x(last), height);
+    area.lineTo(x(values.findLastIndex((value) => value !== null)), height);
     area.lineTo(x(first), height);
     const shade = context.createLinearGradient(0, 0, 0, height);
     shade.addColorStop(0, `rgb(${this.colour} / 0.35)`);
@@ -79,12 +92,12 @@ class Chart {
 /** All charts. */
 export class Charts {
   constructor() {
-    const home = document.querySelector("#charts > div");
+    const home = find("#charts > div", HTMLElement);
     this.tick = new Chart({ label: "Tick", unit: "ms", digits: 2, colour: "122 184 255" }, home);
     this.players = new Chart({ label: "Players", unit: "", digits: 0, colour: "95 211 141" }, home);
     this.sent = new Chart({ label: "Sent", unit: "kB/s", digits: 0, colour: "242 193 78" }, home);
     this.rtt = new Chart({ label: "Round trip", unit: "ms", digits: 1, colour: "214 150 255" }, home);
-    this.detail = document.querySelector("#charts > p");
+    this.detail = find("#charts > p", HTMLElement);
     addEventListener("resize", () => [this.tick, this.players, this.sent, this.rtt].forEach((chart) => chart.draw()));
   }
 

@@ -13,6 +13,9 @@ export class Playing {
    * @param {import("../store/store.js").Store} page.store
    * @param {import("../hud/settings.js").Settings} page.settings
    * @param {HTMLCanvasElement} page.picture
+   * @param {import("../camera/camera.js").Camera} page.camera
+   * @param {import("../layers/layers.js").Layers} page.layers
+   * @param {?import("../match/scene.js").Scene} page.scene
    * @param {(info: object) => Promise<void>} page.prepare fetches the scene of a map
    * @param {(info: object) => void} page.learn applies the server's `/info`
    * @param {() => void} page.begin forgets what was drawn, for another world
@@ -25,19 +28,20 @@ export class Playing {
    * @param {() => void} acts.leave leaves the match
    */
   constructor(name, page, acts) {
-    Object.assign(this, { page, acts });
+    this.page = page;
+    this.acts = acts;
     const { store } = page;
     /** Whether the player has been in the match. */
     this.wasIn = false;
     store.own = { name, slot: null, isJoined: false, isThere: false, isSteered: false, weapon: "", idleFor: null, warning: "", death: null };
     page.tellLine({ state: "connecting" });
     this.play = new Play(name, page.settings, page.picture, store, {
-      map: (info) => {
+      map: (/** @type {object} */ info) => {
         this.tick = null;
         page.begin();
         return page.prepare(info);
       },
-      told: ({ for_operators, name, motd, votes, tick_rate }) => {
+      told: (/** @type {import("../link/connection.js").Info} */ { for_operators, name, motd, votes, tick_rate }) => {
         store.tickRate = tick_rate;
         page.learn({ for_operators, name, motd, votes });
       },
@@ -45,10 +49,10 @@ export class Playing {
         this.wasIn = true;
         page.tellLine({ state: "live" });
       },
-      lost: ({ message, until }) => page.tellLine({ state: "rejoining", message, until }),
-      ended: ({ message, advice }) => acts.ended([message, advice].filter(Boolean).join(" "), this.wasIn),
+      lost: (/** @type {{message: string, until: number}} */ { message, until }) => page.tellLine({ state: "rejoining", message, until }),
+      ended: (/** @type {import("../link/connection.js").Ended} */ { message, advice }) => acts.ended([message, advice].filter(Boolean).join(" "), this.wasIn),
     }, { command: (act, rest) => this.command(act, rest), scores: acts.scores });
-    /** The tick that is shown; null before there is one. */
+    /** @type {?number} the tick that is shown; null before there is one */
     this.tick = null;
   }
 
@@ -67,26 +71,37 @@ export class Playing {
   advance(now, passed) {
     const { scene, camera, store } = this.page;
     const view = this.play.advance(now, passed, scene?.players ?? playersOf([]), camera.sight);
-    Object.assign(store.own, this.play.facts());
+    if (store.own) Object.assign(store.own, this.play.facts());
     if (!view) return null;
-    if (scene) this.shoot(view, now);
+    if (scene) this.shoot(view, scene, now);
     this.tick = Math.floor(view.tick);
     store.tick = view.tick;
     return view;
   }
 
-  /** Shows the player's own shot at once. */
-  shoot({ shown }, now) {
-    const { scene, camera, layers } = this.page;
+  /**
+   * Shows the player's own shot at once.
+   *
+   * @param {{shown: import("../match/motion.js").Shown[]}} view
+   * @param {import("../match/scene.js").Scene} scene
+   * @param {number} now seconds
+   */
+  shoot({ shown }, scene, now) {
+    const { camera, layers } = this.page;
     layers.effects.own = this.play.slot;
     const shot = this.play.shoot(shown, scene, camera.sight);
     if (shot) layers.effects.predict(shot, now);
   }
 
-  /** Carries a typed command out. Returns why it cannot, or null. */
+  /**
+   * Carries a typed command out. Returns why it cannot, or null.
+   *
+   * @param {string} act
+   * @param {string} rest
+   */
   command(act, rest) {
     const { page, acts } = this;
-    const note = (text) => page.store.log.note(text, performance.now() / 1000);
+    const note = (/** @type {string} */ text) => page.store.log.note(text, performance.now() / 1000);
     if (act === "help") note(commands(page.store.server?.votes ?? []).join("\n"));
     else if (act === "again") acts.again();
     else if (act === "leave") acts.leave();
@@ -94,21 +109,26 @@ export class Playing {
     return null;
   }
 
-  /** Chooses the name under which the player joins next. */
+  /**
+   * Chooses the name under which the player joins next.
+   *
+   * @param {string} name
+   * @param {(text: string) => void} note
+   */
   rename(name, note) {
     if (!name) return "Type the name after /name.";
     const fault = this.play.player.engine?.faultOfName(name);
     if (fault) return fault;
     const { settings, store } = this.page;
     settings.set("name", name);
-    if (name !== store.own.name) note(`You are ${name} when you join next. /again joins again at once; your score begins at 0.`);
+    if (name !== store.own?.name) note(`You are ${name} when you join next. /again joins again at once; your score begins at 0.`);
     return null;
   }
 
   /** Draws what belongs to the player alone. */
   show() {
     this.play.show();
-    this.page.store.values = (this.play.player.isJoined && this.play.player.engine.values()) || NO_VALUES;
+    this.page.store.values = (this.play.player.isJoined && this.play.player.engine?.values()) || NO_VALUES;
   }
 
   /** Leaves the match. */

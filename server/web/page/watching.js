@@ -111,6 +111,6 @@ export class Watching {
 
   /** Reads the values of the game that are known. */
   show() {
-    this.store.values = valuesOf(this.history, this.store.followed);
+    this.store.values = valuesOf(this.history, this.store.followed, this.store.roster.players.keys());
   }
 }

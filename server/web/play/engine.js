@@ -3,7 +3,7 @@
  * entities to draw come out. It predicts the page's own player with the server's own code.
  */
 
-import { Engine } from "../replay/engine.js";
+import { compiled, Engine } from "../replay/engine.js";
 
 /** Kinds of messages to send. */
 export const [STREAM, DATAGRAM, FINISH, CLOSE] = [1, 2, 3, 4];
@@ -11,7 +11,11 @@ export const [STREAM, DATAGRAM, FINISH, CLOSE] = [1, 2, 3, 4];
 /** Maximum number of ticks that one call plays, after a pause of the page. */
 const CATCH_UP = 8;
 
-/** A reason of the library as a sentence. */
+/**
+ * A reason of the library as a sentence.
+ *
+ * @param {string} text
+ */
 function sentence(text) {
   return `${text[0].toUpperCase()}${text.slice(1)}.`;
 }
@@ -21,6 +25,12 @@ export class PlayEngine extends Engine {
   /** @returns {Promise<PlayEngine>} */
   static async load() {
     return new PlayEngine((await Engine.load("play")).exports);
+  }
+
+  /** Fetches the library, so that the next player begins at once. */
+  static prefetch() {
+    // The failure is ignored: the next player tries again, and is told.
+    compiled("play").catch(() => {});
   }
 
   /**
@@ -42,15 +52,22 @@ export class PlayEngine extends Engine {
     this.exports.rejoin(performance.now());
   }
 
-  /** Passes on bytes that came on the control stream or as a datagram. */
+  /**
+   * Passes on bytes that came on the control stream or as a datagram.
+   *
+   * @param {Uint8Array} bytes
+   * @param {boolean} isDatagram
+   */
   receive(bytes, isDatagram) {
     this.give(bytes);
-    this.exports.receive(isDatagram, performance.now());
+    this.exports.receive(Number(isDatagram), performance.now());
   }
 
   /**
    * Passes on the map and the game's data. The data are empty if the game has none.
    *
+   * @param {Uint8Array} map
+   * @param {Uint8Array} game
    * @throws {Error} if their hashes are not those that the server named
    */
   useMap(map, game) {
@@ -61,7 +78,11 @@ export class PlayEngine extends Engine {
     if (!this.exports.use_map(game.length, performance.now())) throw new Error(this.text());
   }
 
-  /** Plays the ticks that are due, with these keys. */
+  /**
+   * Plays the ticks that are due, with these keys.
+   *
+   * @param {ReturnType<import("./keys.js").Keys["input"]>} input
+   */
   tick({ forward, right, yaw, pitch, buttons }) {
     let played = 0;
     while (played < CATCH_UP && this.exports.tick(forward, right, yaw, pitch, buttons, performance.now())) played++;

@@ -53,6 +53,18 @@ const SMOOTHED = 1 / 16;
  * @property {number} corrections visible corrections a second
  */
 
+/**
+ * Figures of the client library.
+ *
+ * @typedef {object} Stats
+ * @property {number} tick
+ * @property {number} snapshots that came
+ * @property {number} sent snapshots, by their numbers
+ * @property {number} rtt milliseconds
+ * @property {number} delay ticks
+ * @property {number} visible corrections that can be seen
+ */
+
 /** The connection of one player. */
 export class Line {
   /**
@@ -60,21 +72,29 @@ export class Line {
    * @param {number} [rate] snapshots a second that the server announces
    */
   constructor(tickRate = 60, rate = tickRate) {
-    Object.assign(this, { tickRate, rate });
+    this.tickRate = tickRate;
+    this.rate = rate;
     this.burst = Math.min(BURST, 500 / rate);
     /** @type {Sample[]} oldest first */
     this.samples = [];
     this.jitter = 0;
+    /** @type {?number} */
     this.arrived = null;
     /** The last time that the page was busy: its end, and its length in milliseconds. */
     this.busy = { until: -Infinity, length: 0 };
     /** Milliseconds since the last sample in which the page stood still. */
     this.stood = 0;
+    /** @type {?Stats} */
     this.last = null;
     this.sampledAt = -Infinity;
   }
 
-  /** Notes that the page was busy for `length` milliseconds until now, and received nothing. */
+  /**
+   * Notes that the page was busy for `length` milliseconds until now, and received nothing.
+   *
+   * @param {number} now milliseconds
+   * @param {number} length
+   */
   wasBusy(now, length) {
     const { until, length: before } = this.busy;
     this.stood += Math.max(0, length);
@@ -102,7 +122,11 @@ export class Line {
     this.arrived = now;
   }
 
-  /** Whether the next sample is due. */
+  /**
+   * Whether the next sample is due.
+   *
+   * @param {number} now milliseconds
+   */
   isDue(now) {
     return now - this.sampledAt >= EVERY;
   }
@@ -111,7 +135,7 @@ export class Line {
    * Takes a sample.
    *
    * @param {number} now milliseconds
-   * @param {object} stats of the client library
+   * @param {Stats} stats of the client library
    */
   sample(now, stats) {
     const { last, stood } = this;
@@ -134,7 +158,11 @@ export class Line {
     if (this.samples.length > KEPT) this.samples.shift();
   }
 
-  /** The mean of the latest samples, by default those of a second; null if there are none. */
+  /**
+   * The mean of the latest samples, by default those of a second; null if there are none.
+   *
+   * @param {keyof Sample} name
+   */
   mean(name, count = LATEST) {
     const values = this.samples.slice(-count).map((sample) => sample[name]);
     return values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
@@ -143,16 +171,22 @@ export class Line {
   /**
    * The lesser of the means of three seconds and of the latest second, so that a warning ends with
    * its cause.
+   *
+   * @param {keyof Sample} name
    */
   lasting(name) {
-    return Math.min(this.mean(name, JUDGED), this.mean(name));
+    return Math.min(this.mean(name, JUDGED) ?? 0, this.mean(name) ?? 0);
   }
 
-  /** The warning about a bad connection; empty for a good one. */
+  /**
+   * The warning about a bad connection; empty for a good one.
+   *
+   * @param {number} now milliseconds
+   */
   word(now) {
     if (this.arrived !== null && now - this.arrived > SILENT) return "No word from the server: the connection is down, or the server is.";
     if (this.samples.length < JUDGED) return "";
-    const [loss, jitter, corrections, busy, fewer] = ["loss", "jitter", "corrections", "busy", "fewer"].map((name) => this.lasting(name));
+    const [loss, jitter, corrections, busy, fewer] = /** @type {const} */ (["loss", "jitter", "corrections", "busy", "fewer"]).map((name) => this.lasting(name));
     const suffers = loss > BAD.loss || jitter > BAD.jitter || fewer > BAD.fewer;
     if (busy > BUSY.bad || (busy > BUSY.explains && suffers)) {
       return `This computer is too busy: the page stands still for ${Math.round(busy * 100)} % of the time. Close other programs, or make the window smaller.`;

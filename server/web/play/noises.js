@@ -27,9 +27,17 @@ const APPEARS = 1500;
 /** Units from the ears within which a missile that appears may be the player's own. */
 const OWN = 512;
 
-/** Removes the first time of a list that is not too long ago, and says whether there was one. */
+/** @typedef {import("../match/motion.js").Shown} Shown */
+
+/** @typedef {{generation: number, position: number[], up: number, walked: number}} Known */
+
+/**
+ * Removes the first time of a list that is not too long ago, and says whether there was one.
+ *
+ * @param {number[]} times
+ */
 function takeRecent(times) {
-  while (times.length > 0) if (performance.now() - times.shift() < APPEARS) return true;
+  for (let time; (time = times.shift()) !== undefined; ) if (performance.now() - time < APPEARS) return true;
   return false;
 }
 
@@ -38,11 +46,19 @@ export class Noises {
   /** @param {import("./sound.js").Sound} sound */
   constructor(sound) {
     this.sound = sound;
-    /** The last state of each entity, by slot. */
+    /** @type {Map<number, Known>} the last state of each entity, by slot */
     this.before = new Map();
-    /** Times of the player's own launches, which were heard before their missiles appeared. */
+    /**
+     * Times of the player's own launches, which were heard before their missiles appeared.
+     *
+     * @type {number[]}
+     */
     this.own = [];
-    /** Times at which missiles that may be the player's own appeared before their launches. */
+    /**
+     * Times at which missiles that may be the player's own appeared before their launches.
+     *
+     * @type {number[]}
+     */
     this.early = [];
   }
 
@@ -58,14 +74,24 @@ export class Noises {
     return wasHeard;
   }
 
-  /** Plays the launch of a missile that appears, unless it was heard already. */
+  /**
+   * Plays the launch of a missile that appears, unless it was heard already.
+   *
+   * @param {number[]} position
+   * @param {number} away units from the ears
+   */
   appeared(position, away) {
     if (takeRecent(this.own)) return;
     if (away < OWN) this.early.push(performance.now());
     this.sound.play("launch", position);
   }
 
-  /** Plays the noises since the last picture. */
+  /**
+   * Plays the noises since the last picture.
+   *
+   * @param {Shown[]} shown
+   * @param {number[]} ear
+   */
   hear(shown, ear) {
     const now = new Map();
     for (const entity of shown) {
@@ -73,14 +99,19 @@ export class Noises {
       const before = this.before.get(slot);
       const known = before?.generation === generation ? before : null;
       const away = Math.hypot(position[0] - ear[0], position[1] - ear[1], position[2] - ear[2]);
-      if (!isPlayer && PROJECTILES.has(model) && !known && this.before.size > 0) this.appeared(position, away);
+      if (!isPlayer && PROJECTILES.has(model ?? -1) && !known && this.before.size > 0) this.appeared(position, away);
       const walked = isPlayer && model === null && away < HEARD ? this.walk(entity, known) : 0;
       now.set(slot, { generation, position, up: entity.velocity[2], walked });
     }
     this.before = now;
   }
 
-  /** Units that a player has walked since the last step. */
+  /**
+   * Units that a player has walked since the last step.
+   *
+   * @param {Shown} player
+   * @param {?Known} before
+   */
   walk({ position, velocity }, before) {
     if (!before) return 0;
     const [x, y] = [position[0] - before.position[0], position[1] - before.position[1]];

@@ -5,6 +5,7 @@
 
 import { add, scale } from "../draw/algebra.js";
 import { Chat } from "../hud/chat.js";
+import { find } from "../hud/find.js";
 import { put } from "../hud/put.js";
 import { isTyping } from "../hud/typing.js";
 import { Feedback } from "./feedback.js";
@@ -36,10 +37,7 @@ const DUCK = 0.06;
 /** View bob, if it is switched on: its height in units, and the units of way for half a wave. */
 const BOB = { height: 1.6, stride: 92 };
 
-/**
- * Number of headings that are tried for a player who joins or respawns, and units that a look along
- * a heading reaches.
- */
+/** Number of headings that are tried for a player who appears, and units that a look along one reaches. */
 const HEADINGS = 16;
 const OPEN = 2000;
 
@@ -55,6 +53,20 @@ const IDLE_WARNING = 30_000;
 
 const FULL_HEALTH = 100;
 
+/** @typedef {import("../match/motion.js").Shown} Shown */
+
+/** @typedef {import("../camera/sight.js").Sight} Sight */
+
+/**
+ * The eye through which the picture is seen.
+ *
+ * @typedef {object} Eye
+ * @property {number[]} eye
+ * @property {number[]} ahead direction of the view
+ * @property {number} behind units from the eye back to the camera
+ * @property {number} field of view
+ */
+
 /** One player and their keys. */
 export class Play {
   /**
@@ -62,27 +74,31 @@ export class Play {
    * @param {import("../hud/settings.js").Settings} settings
    * @param {HTMLCanvasElement} picture
    * @param {import("../store/store.js").Store} store takes the events of the match
-   * @param {object} listener as for `Player`
+   * @param {import("./player.js").Listener} listener
    * @param {object} acts what a player can also do
    * @param {(act: string, rest: string) => ?string} acts.command carries a typed command out;
    *   returns why it cannot
    * @param {(isHeld: boolean) => void} acts.scores shows the scores while a key is held
    */
   constructor(name, settings, picture, store, listener, acts) {
-    Object.assign(this, { settings, picture, store, acts });
+    this.settings = settings;
+    this.picture = picture;
+    this.store = store;
+    this.acts = acts;
     this.keys = new Keys();
     this.player = new Player(name, this.keys, listener, new URLSearchParams(location.search).get("token") ?? "");
+    /** @type {?number} */
     this.lastSlot = null;
     this.thirdPerson = false;
     /** Units from the eyes to the camera, which a wall may bring nearer. */
     this.away = 0;
-    /** Slots of the players who are in sight. Others have no name on the screen. */
+    /** @type {Set<number>} slots of the players who are in sight; others have no name on the screen */
     this.inSight = new Set();
     this.lookedAt = 0;
-    this.panel = document.querySelector("#play");
-    this.health = this.panel.querySelector("[name=health]");
-    this.weapon = this.panel.querySelector("[name=weapon]");
-    this.points = this.panel.querySelector("[name=score]");
+    this.panel = find("#play", HTMLElement);
+    this.health = find("[name=health]", HTMLElement, this.panel);
+    this.weapon = find("output[name=weapon]", HTMLElement, this.panel);
+    this.points = find("[name=score]", HTMLElement, this.panel);
     this.chat = new Chat({
       say: (line) => this.say(line),
       act: acts.command,
@@ -94,9 +110,11 @@ export class Play {
     this.trigger = new Trigger();
     this.feedback = new Feedback(this.panel);
     this.graph = new Graph(this.panel);
-    /** Units from the middle of the player to the eyes; null before the first picture. */
+    /** @type {?number} units from the middle of the player to the eyes; null before the first picture */
     this.eyes = null;
     this.walked = 0;
+    /** @type {?number} seconds until the player leaves for doing nothing; null while active */
+    this.idleFor = null;
     this.panel.hidden = false;
     document.body.classList.add("play");
     this.listening = new AbortController();
@@ -107,7 +125,9 @@ export class Play {
     this.player.run();
   }
 
+  /** @param {HTMLElement} picture */
   listen(picture) {
+    /** @type {(target: EventTarget, event: string, act: (event: any) => void, capture?: boolean) => void} */
     const hear = (target, event, act, capture = false) => target.addEventListener(event, act, { signal: this.listening.signal, capture });
     // These handlers run before the handlers of a spectator's keys.
     hear(window, "keydown", (event) => this.key(event, true), true);
@@ -128,7 +148,7 @@ export class Play {
     hear(document, "pointerlockchange", () => this.isLocked || this.keys.release());
     hear(window, "pagehide", () => this.player.leave());
     // A click on the status shows the graph, for players without a keyboard.
-    hear(document.querySelector("#status"), "click", () => this.graph.toggle());
+    hear(find("#status", HTMLElement), "click", () => this.graph.toggle());
   }
 
   /** Whether the page has captured the mouse. */
@@ -136,6 +156,7 @@ export class Play {
     return document.pointerLockElement === this.picture;
   }
 
+  /** @type {(event: PointerEvent, isDown: boolean) => void} */
   pointer(event, isDown) {
     // Fingers have their own controls.
     if (event.pointerType === "touch") return;
@@ -144,10 +165,12 @@ export class Play {
     if (isDown && !this.isLocked) Promise.resolve(this.picture.requestPointerLock()).catch(() => {});
   }
 
+  /** @type {(event: MouseEvent, isDown: boolean) => void} */
   press(event, isDown) {
     if (event.button === 0 && this.isLocked) this.keys.fire(isDown);
   }
 
+  /** @type {(event: KeyboardEvent, isDown: boolean) => void} */
   key(event, isDown) {
     this.sound.wake();
     if (event.target === this.chat.field) return this.type(event, isDown);
@@ -163,14 +186,18 @@ export class Play {
     else if (this.keys.key(event.code, isDown)) event.preventDefault();
   }
 
-  /** Handles keys that act at once, by their position or their character; false for other keys. */
+  /**
+   * Handles keys that act at once, by their position or their character; false for other keys.
+   *
+   * @param {KeyboardEvent} event
+   */
   act({ code, key }) {
     if (code === "Enter") this.speak();
     else if (code === "KeyV") this.lookFromOutside();
     else if (code === "KeyN") this.graph.toggle();
     else if (code === "Tab") this.acts.scores(true);
     // The browser keeps the key that releases the mouse, so this is a press after that one.
-    else if (code === "Escape") document.querySelector("#join").focus();
+    else if (code === "Escape") find("#join", HTMLElement).focus();
     else if (code === "Slash" || key === "?") this.help();
     else return false;
     return true;
@@ -179,7 +206,7 @@ export class Play {
   /** Shows all keys and the settings, and releases the mouse for them. */
   help() {
     document.exitPointerLock();
-    document.querySelector("#help").togglePopover();
+    find("#help", HTMLElement).togglePopover();
   }
 
   /** Opens the line of chat. */
@@ -193,15 +220,20 @@ export class Play {
     this.thirdPerson = !this.thirdPerson;
   }
 
+  /** @type {(event: KeyboardEvent, isDown: boolean) => void} */
   type(event, isDown) {
     this.keys.used();
     if (isDown) this.chat.key(event);
     else event.stopPropagation();
   }
 
-  /** Says a line to all. Returns why it cannot, or null. */
+  /**
+   * Says a line to all. Returns why it cannot, or null.
+   *
+   * @param {string} line
+   */
   say(line) {
-    if (!this.player.isJoined) return "You are not in the match at the moment. Press Enter again once you are.";
+    if (!this.player.engine || !this.player.isJoined) return "You are not in the match at the moment. Press Enter again once you are.";
     return this.player.engine.say(line);
   }
 
@@ -211,8 +243,8 @@ export class Play {
    * @param {number} now seconds
    * @param {number} passed seconds since the last call
    * @param {import("../match/scene.js").Players} players sizes of players
-   * @param {import("../camera/sight.js").Sight} sight through the map
-   * @returns {?{tick: number, shown: object[]}} the state to draw
+   * @param {Sight} sight through the map
+   * @returns {?{tick: number, shown: Shown[]}} the state to draw
    */
   advance(now, passed, players, sight) {
     const { player } = this;
@@ -220,42 +252,42 @@ export class Play {
     this.restIfIdle();
     if (player.isOver) return null;
     player.play();
-    if (!player.isJoined) return null;
+    if (!player.engine || !player.isJoined) return null;
     for (const event of player.engine.matchEvents()) {
       this.store.happen(event, now);
       this.happened(event);
     }
     const view = player.view();
     if (!view) return null;
-    if (player.isThere) this.moveEyes(player.own, passed, players);
-    if (player.isThere && player.isNew) this.lookIntoTheOpen(sight);
-    if (player.own) this.noises.hear(view.shown, player.own.position);
+    const { own } = player;
+    if (own && player.isThere) this.moveEyes(own, passed, players);
+    if (own && player.isThere && player.isNew) this.lookIntoTheOpen(own, sight);
+    if (own) this.noises.hear(view.shown, own.position);
     return view;
   }
 
   /**
    * The shot that the player fires now, before the server says so.
    *
-   * @param {object[]} shown
+   * @param {Shown[]} shown
    * @param {import("../match/scene.js").Scene} scene
-   * @param {import("../camera/sight.js").Sight} sight
+   * @param {Sight} sight
    * @returns {?import("../layers/effects.js").Fired}
    */
   shoot(shown, scene, sight) {
     const { player, slot } = this;
     const { buttons, from: first, to: last } = player.pressed();
-    const isFree = player.isThere && player.weapons !== null && this.store.round.phase !== "intermission";
     if (!player.isThere) this.trigger.reset();
-    if (!isFree) return null;
+    const eye = this.eye();
+    const isFree = player.isThere && this.store.round.phase !== "intermission";
+    if (!isFree || !player.weapons || !player.own || !eye || slot === null) return null;
     const shot = this.trigger.pull(buttons, first, last, player.weapons, player.line.tickRate, this.drives);
     if (!shot) return null;
     const { weapon, tick } = shot;
     const from = muzzleOf(player.own, scene.players);
-    const { ahead } = this.eye();
     const others = shown.filter((one) => one.slot !== slot);
-    const isRay = weapon.kind === "ray";
-    const to = isRay ? endOf(from, ahead, weapon.reach, others, scene, sight) : null;
-    return { what: isRay ? "ray" : "fired", player: slot, weapon: weapon.kind, from, to, tick };
+    const to = weapon.reach ? endOf(from, eye.ahead, weapon.reach, others, scene, sight) : null;
+    return { what: to ? "ray" : "fired", player: slot, weapon: weapon.kind, from, to, tick };
   }
 
   /** Leaves the match if the player is idle, so that others can have the place. */
@@ -289,7 +321,8 @@ export class Play {
   /**
    * The entities that may have a name on the screen. Names do not show through walls.
    *
-   * @param {import("../camera/sight.js").Sight} sight through the map
+   * @param {Shown[]} shown
+   * @param {Sight} sight through the map
    * @param {number} now seconds
    */
   named(shown, sight, now) {
@@ -302,6 +335,11 @@ export class Play {
     return shown.filter(({ slot }) => slot !== this.slot && this.inSight.has(slot));
   }
 
+  /**
+   * @param {Shown} own
+   * @param {number} passed seconds
+   * @param {import("../match/scene.js").Players} players
+   */
   moveEyes(own, passed, players) {
     const wanted = this.drives ? TANK_EYES : (own.crouching ? players.crouching : players.standing).eyes;
     this.eyes ??= wanted;
@@ -310,19 +348,28 @@ export class Play {
     if (Math.abs(up) < 1) this.walked += Math.hypot(x, y) * passed;
   }
 
-  /** Turns a player who joins or respawns to the widest view, not to a wall. */
-  lookIntoTheOpen(sight) {
+  /**
+   * Turns a player who joins or respawns to the widest view, not to a wall.
+   *
+   * @param {Shown} own
+   * @param {Sight} sight
+   */
+  lookIntoTheOpen(own, sight) {
     this.player.isNew = false;
-    const eye = add(this.player.own.position, [0, 0, this.eyes]);
+    const eye = add(own.position, [0, 0, this.eyes ?? 0]);
     const headings = Array.from({ length: HEADINGS }, (_, i) => (i / HEADINGS) * 2 * Math.PI);
     const seen = headings.map((yaw) => sight.reach(eye, add(eye, [Math.cos(yaw) * OPEN, Math.sin(yaw) * OPEN, 0])));
     // The neighbouring headings count as well, so that a gap between two pillars is not a wide
     // view.
-    const open = seen.map((one, i) => one + seen[(i + 1) % HEADINGS] + seen.at(i - 1));
+    const open = seen.map((one, i) => one + seen[(i + 1) % HEADINGS] + seen[(i || HEADINGS) - 1]);
     [this.keys.yaw, this.keys.pitch] = [headings[open.indexOf(Math.max(...open))], 0];
   }
 
-  /** The eye and the direction of the view. */
+  /**
+   * The eye and the direction of the view.
+   *
+   * @returns {?Eye}
+   */
   eye() {
     const { own } = this.player;
     if (!own || this.eyes === null) return null;
@@ -334,22 +381,36 @@ export class Play {
     return { eye, ahead, behind, field: this.settings.field };
   }
 
-  /** The player as the holder of a weapon before the camera, which only the first person shows. */
+  /**
+   * The player as the holder of a weapon before the camera, which only the first person shows.
+   *
+   * @param {Eye} eye
+   */
   holder({ eye, ahead, behind }) {
     if (behind > 0 || this.hidden === null || !this.player.isThere) return null;
     return { slot: this.slot, weapon: this.keys.weapon, walked: this.walked, eye, ahead };
   }
 
-  /** Notes how far the camera is from the eyes, and puts the ears at the place of the camera. */
+  /**
+   * Notes how far the camera is from the eyes, and puts the ears at the place of the camera.
+   *
+   * @param {Eye} eye
+   * @param {number} away
+   * @param {Sight} sight
+   */
   seeFrom({ eye, ahead }, away, sight) {
     this.away = away;
     this.sound.listen(eye, ahead, sight);
   }
 
-  /** Handles an event of the match. */
+  /**
+   * Handles an event of the match.
+   *
+   * @param {import("../store/store.js").MatchEvent} event
+   */
   happened({ event, player, by }) {
     if (event !== "died") return;
-    const is = (id) => id?.slot === this.slot;
+    const is = (/** @type {?import("../store/store.js").Id | undefined} */ id) => id?.slot === this.slot;
     if (is(player)) {
       this.player.isNew = true;
       this.sound.play("died");
@@ -362,8 +423,8 @@ export class Play {
   /**
    * Handles an effect that is shown and that snapshots do not contain: a ray, an explosion, a hit.
    *
-   * @param {object} effect of `/effects`, or a shot
-   * @param {object[]} shown
+   * @param {Record<string, any>} effect of `/effects`, or a shot
+   * @param {Shown[]} shown
    */
   saw({ what, player, by, from, begin, damage }, shown) {
     if (what === "ray") this.sound.play("ray", player === this.slot ? null : from);
@@ -383,9 +444,13 @@ export class Play {
     }
   }
 
-  /** The angle from the direction of the view to a place, in radians to the left. */
+  /**
+   * The angle from the direction of the view to a place, in radians to the left.
+   *
+   * @param {number[]} place
+   */
   turnTo(place) {
-    const [x, y] = add(place, scale(this.player.own.position, -1));
+    const [x, y] = add(place, scale(this.player.own?.position ?? place, -1));
     return Math.atan2(y, x) - this.keys.yaw;
   }
 
@@ -398,7 +463,7 @@ export class Play {
       isThere: player.isThere,
       isSteered: this.isLocked || this.touch.isUsed || this.gamepad.isUsed,
       weapon: WEAPONS[this.keys.weapon].name,
-      idleFor: this.idleFor ?? null,
+      idleFor: this.idleFor,
       warning: player.isJoined ? player.line.word(performance.now()) : "",
     };
   }
@@ -407,13 +472,14 @@ export class Play {
   show() {
     const { player, store, keys } = this;
     const now = performance.now();
-    const own = store.roster.players.get(this.slot);
+    const own = store.roster.players.get(this.slot ?? -1);
     const { line } = player;
-    if (player.isJoined && line.isDue(now)) line.sample(now, player.engine.stats());
+    if (player.engine && player.isJoined && line.isDue(now)) line.sample(now, player.engine.stats());
     this.graph.draw(line);
     this.panel.classList.toggle("lost", !player.isJoined);
     put(this.health, own ? String(own.health) : "–");
-    this.health.dataset.level = own?.health > 60 ? "high" : own?.health > 30 ? "middle" : "low";
+    const health = own?.health ?? 0;
+    this.health.dataset.level = health > 60 ? "high" : health > 30 ? "middle" : "low";
     put(this.points, String(own?.score ?? 0));
     put(this.weapon, WEAPONS[keys.weapon].name);
     this.panel.dataset.crosshair = this.settings.values.crosshair;

@@ -31,7 +31,15 @@ const AGAIN = 700;
 /** Attempts to join. One may fail if the network or the machine is busy for some seconds. */
 const ATTEMPTS = 3;
 
-/** The bytes of a connect token that is written in hexadecimal. */
+/** @typedef {{path: string, bytes: Uint8Array}} Fetched a file */
+
+/** @typedef {{map: string, hash: string, game: ?string}} Joined what the client library says on joining */
+
+/**
+ * The bytes of a connect token that is written in hexadecimal.
+ *
+ * @param {string} text
+ */
 export function tokenBytes(text) {
   if (!/^([0-9a-f]{2})*$/i.test(text)) throw Object.assign(new Ended("The connect token is not valid.", "?token= takes hexadecimal digits, as `server token` prints them."), { isFinal: true });
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
@@ -40,7 +48,13 @@ export function tokenBytes(text) {
 /** The file of a game without data of its own. */
 const NO_GAME = { path: "", bytes: new Uint8Array() };
 
-/** Fetches the file at a path, unless it is the one that was fetched last. */
+/**
+ * Fetches the file at a path, unless it is the one that was fetched last.
+ *
+ * @param {?Fetched} last
+ * @param {string} path
+ * @returns {Promise<Fetched>}
+ */
 async function fetchOnce(last, path) {
   if (last?.path === path) return last;
   const answer = await fetch(ofMatch(path));
@@ -48,28 +62,38 @@ async function fetchOnce(last, path) {
   return { path, bytes: new Uint8Array(await answer.arrayBuffer()) };
 }
 
+/**
+ * @typedef {object} Listener
+ * @property {(map: {map: string, map_hash: string}) => Promise<void>} map called with the map of the
+ *   match, to fetch its scene
+ * @property {(info: import("../link/connection.js").Info) => void} told called with the server's `/info`
+ * @property {() => void} joined called when the player is in the match
+ * @property {(lost: {message: string, until: number}) => void} lost called when the connection was lost
+ *   and another one is tried, with the reason of the loss and the time at which the attempts end
+ * @property {(ended: Ended) => void} ended called when the player could not join, or is out of the match
+ */
+
 /** One player, from joining to leaving. */
 export class Player {
   /**
    * @param {string} name
    * @param {import("./keys.js").Keys} keys of the player
-   * @param {object} listener is called with everything that comes
-   * @param {(map: {map: string, map_hash: string}) => Promise<void>} listener.map called with the
-   *   map of the match, to fetch its scene
-   * @param {(info: object) => void} listener.told called with the server's `/info`
-   * @param {() => void} listener.joined called when the player is in the match
-   * @param {(lost: {message: string, until: number}) => void} listener.lost called when the
-   *   connection was lost and another one is tried, with the reason of the loss and the time at
-   *   which the attempts end
-   * @param {(ended: Ended) => void} listener.ended called when the player could not join, or is out
-   *   of the match
+   * @param {Listener} listener is called with everything that comes
    * @param {string} [token] a connect token, in hexadecimal
    */
   constructor(name, keys, listener, token = "") {
-    Object.assign(this, { name, keys, listener, token });
+    this.name = name;
+    this.keys = keys;
+    this.listener = listener;
+    this.token = token;
     /** @type {?PlayEngine} */
     this.engine = null;
+    /** @type {?WebTransport} */
     this.web = null;
+    /** @type {?WritableStreamDefaultWriter} of the control stream, while there is one */
+    this.control = null;
+    /** @type {?WritableStreamDefaultWriter} */
+    this.datagrams = null;
     this.line = new Line();
     this.path = new Path();
     this.isJoined = false;
@@ -87,17 +111,24 @@ export class Player {
     this.weapons = null;
     /** The time of the last check whether a tick is due. */
     this.lookedAt = performance.now();
-    /** The last state of the page's own player. */
+    /** @type {?import("../match/motion.js").Shown} the last state of the page's own player */
     this.own = null;
-    /** The files of the map and of the game. */
+    /** @type {?Fetched} */
     this.map = null;
+    /** @type {?Fetched} */
     this.game = null;
+    /** @type {?Joined} whose files are wanted */
+    this.wanted = null;
+    /** @type {?Ended} the end that the client library has reported */
+    this.cause = null;
+    /** @type {?number} the time since which the page is hidden */
+    this.hiddenSince = null;
   }
 
   /** Joins, and plays until the player is out of the match. */
   async run() {
     const timer = setInterval(() => this.playOn(), LOOK);
-    let [lostAt, lostBy] = [null, null];
+    let [lostAt, lostBy] = [0, ""];
     let failures = 0;
     for (let wasIn = false; !this.isOver; ) {
       const ended = await this.runOnce(wasIn);
@@ -117,10 +148,9 @@ export class Player {
    * Plays on one connection until it ends.
    *
    * @param {boolean} wasIn whether an earlier connection was lost
-   * @returns {Promise<Ended & {isFinal?: boolean}>} why it ended
+   * @returns {Promise<Ended>} why it ended
    */
   async runOnce(wasIn) {
-    /** @type {?Ended} the end that the client library has reported */
     this.cause = null;
     // A map that a lost connection asked for does not concern the next connection.
     this.wanted = null;
@@ -137,23 +167,28 @@ export class Player {
       if (wasIn) engine.rejoin();
       else join(engine, this.name, this.token ? tokenBytes(this.token) : password(info));
       this.flush();
-      await Promise.race([this.read(control.readable, false), this.read(this.web.datagrams.readable, true)]);
+      await Promise.race([this.read(engine, control.readable, false), this.read(engine, this.web.datagrams.readable, true)]);
       throw new Ended("The server closed the connection.");
     } catch (error) {
       if (this.cause) return this.cause;
-      return error instanceof Ended ? error : new Ended("The connection was lost.", String(error.message ?? error));
+      return error instanceof Ended ? error : new Ended("The connection was lost.", String(/** @type {Error} */ (error).message ?? error));
     } finally {
       [this.control, this.isThere] = [null, false];
       this.close();
     }
   }
 
-  async read(readable, isDatagram) {
+  /**
+   * @param {PlayEngine} engine
+   * @param {ReadableStream<Uint8Array>} readable
+   * @param {boolean} isDatagram
+   */
+  async read(engine, readable, isDatagram) {
     const reader = readable.getReader();
     for (;;) {
       const { value, done } = await reader.read();
       if (done || this.isOver || this.cause) return;
-      this.engine.receive(value, isDatagram);
+      engine.receive(value, isDatagram);
       if (isDatagram) this.arrive();
       this.hear();
       this.flush();
@@ -167,7 +202,7 @@ export class Player {
   }
 
   hear() {
-    for (const event of this.engine.events()) {
+    for (const event of this.engine?.events() ?? []) {
       if (event.what === "joined") this.joined(event);
       else if (event.what === "new-world") {
         [this.isThere, this.isNew, this.wanted] = [false, true, null];
@@ -176,22 +211,24 @@ export class Player {
       } else {
         // After a wrong password, the next attempt asks for the password again.
         if (!this.isJoined) forgetPassword();
-        const short = event.why.endsWith("the server is shutting down") ? "The server shut down" : undefined;
+        const short = event.why.endsWith("the server is shutting down") ? "The server shut down" : null;
         this.cause = Object.assign(new Ended(`You are not in the match: ${event.why}.`), { isFinal: event.isFinal, short });
       }
     }
   }
 
+  /** @param {Joined} event */
   async joined(event) {
     // The match may change to another map meanwhile, which another event announces.
     this.wanted = event;
     try {
       await this.prepare(event);
     } catch (error) {
-      if (this.wanted === event) this.end(new Ended("The map or the game's data cannot be loaded.", error.message));
+      if (this.wanted === event) this.end(new Ended("The map or the game's data cannot be loaded.", /** @type {Error} */ (error).message));
     }
   }
 
+  /** @param {Joined} wanted */
   async prepare(wanted) {
     const { map, hash, game } = wanted;
     await this.listener.map({ map, map_hash: hash });
@@ -199,12 +236,16 @@ export class Player {
     const [mapFile, gameFile] = await Promise.all(fetched);
     if (this.wanted !== wanted || this.isOver) return;
     [this.map, this.game] = [mapFile, gameFile];
-    this.engine.useMap(mapFile.bytes, gameFile.bytes);
+    this.engine?.useMap(mapFile.bytes, gameFile.bytes);
     this.isJoined = true;
     this.listener.joined();
   }
 
-  /** Notes what the server says about itself and its match. */
+  /**
+   * Notes what the server says about itself and its match.
+   *
+   * @param {import("../link/connection.js").Info} info
+   */
   listen(info) {
     this.weapons = info.weapons ?? null;
     this.listener.told(info);
@@ -212,9 +253,9 @@ export class Player {
 
   /** Sends all waiting messages. */
   flush() {
-    for (const { kind, bytes } of this.engine.sent()) {
+    for (const { kind, bytes } of this.engine?.sent() ?? []) {
       if (kind === STREAM) this.control?.write(bytes).catch(() => {});
-      if (kind === DATAGRAM) this.datagrams.write(bytes).catch(() => {});
+      if (kind === DATAGRAM) this.datagrams?.write(bytes).catch(() => {});
       if (kind === FINISH) this.control?.close().catch(() => {});
       if (kind === CLOSE) this.close();
     }
@@ -231,7 +272,11 @@ export class Player {
     else this.play();
   }
 
-  /** Leaves the match and says why. */
+  /**
+   * Leaves the match and says why.
+   *
+   * @param {string} message
+   */
   giveUp(message) {
     this.engine?.leave();
     if (this.control) this.flush();
@@ -262,14 +307,14 @@ export class Player {
    *   known
    */
   view() {
-    if (!this.isJoined) return null;
+    if (!this.engine || !this.isJoined) return null;
     const { tick, isThere, numbers } = this.engine.view();
     this.isThere = isThere;
     if (tick < 0) return null;
     const shown = shownBetween(numbers, null, 0, 1);
     if (isThere) {
       this.own = shown[0];
-      this.smooth(this.own);
+      this.smooth(this.own, this.engine.untilTick);
     }
     return { tick, shown: shown.sort((a, b) => a.slot - b.slot) };
   }
@@ -281,7 +326,7 @@ export class Player {
   pressed() {
     const { taken, engine } = this;
     this.taken = { buttons: 0, from: 0 };
-    const last = engine.sentTick;
+    const last = engine?.sentTick ?? -1;
     if (taken.buttons !== 0) return { buttons: taken.buttons, from: taken.from, to: last };
     return { buttons: this.keys.input().buttons, from: last + 1, to: last + 1 };
   }
@@ -289,14 +334,18 @@ export class Player {
   /**
    * Interpolates the position of the page's own player, and the rotation of a tank, between two
    * ticks.
+   *
+   * @param {import("../match/motion.js").Shown} own
+   * @param {?number} untilTick milliseconds
    */
-  smooth(own) {
+  smooth(own, untilTick) {
     const turns = own.model === null ? [] : own.rotation;
-    const pose = this.path.at([...own.position, ...turns], this.engine.untilTick, 1000 / this.line.tickRate);
+    const pose = this.path.at([...own.position, ...turns], untilTick, 1000 / this.line.tickRate);
     own.position = pose.slice(0, 3);
     if (turns.length > 0) own.rotation = pose.slice(3).map((part) => part / Math.hypot(...pose.slice(3)));
   }
 
+  /** @param {Ended} ended */
   end(ended) {
     if (this.isOver) return;
     this.isOver = true;
@@ -320,11 +369,17 @@ export class Player {
   }
 }
 
-/** Asks to join. A name that no server would take ends the attempts. */
+/**
+ * Asks to join. A name that no server would take ends the attempts.
+ *
+ * @param {PlayEngine} engine
+ * @param {string} name
+ * @param {Uint8Array} token
+ */
 function join(engine, name, token) {
   try {
     engine.join(name, chosenMatch(), token);
   } catch (error) {
-    throw Object.assign(new Ended(`You cannot join: ${error.message}.`), { isFinal: true });
+    throw Object.assign(new Ended(`You cannot join: ${/** @type {Error} */ (error).message}.`), { isFinal: true });
   }
 }

@@ -15,7 +15,7 @@ const TURRET = 12;
 
 /**
  * @typedef {object} Weapon of `/info`
- * @property {string} kind "ray", "rocket" or "grenade"
+ * @property {"ray" | "rocket" | "grenade"} kind
  * @property {number} refire_seconds until the next shot
  * @property {?number} reach of a ray, in units
  */

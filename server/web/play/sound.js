@@ -16,9 +16,21 @@ const FAR = 2600;
 const MUFFLED = 700;
 
 /**
+ * A sound.
+ *
+ * @typedef {object} Kind
+ * @property {[OscillatorType, number, number]} [tone]
+ * @property {[number, number]} [pass]
+ * @property {number} seconds
+ * @property {number} gain
+ */
+
+/**
  * The sounds. `tone` is the form of a wave, and its hertz at the beginning and the end. A sound
  * without `tone` is noise, of which only the part below `pass` is heard, also in hertz at the
  * beginning and the end. `seconds` is the length, and `gain` the loudness.
+ *
+ * @type {Record<string, Kind>}
  */
 const SOUNDS = {
   ray: { tone: ["sawtooth", 1700, 240], seconds: 0.16, gain: 0.35 },
@@ -40,10 +52,15 @@ export class Sound {
     this.volume = volume;
     /** @type {?AudioContext} null until the user has touched the page, as browsers require */
     this.context = null;
+    /** @type {?GainNode} through which all sounds go */
+    this.master = null;
+    /** @type {?AudioBuffer} a second of noise */
+    this.noise = null;
     this.voices = 0;
     this.ear = [0, 0, 0];
+    /** @type {?import("../camera/sight.js").Sight} */
     this.sight = null;
-    /** Names of the sounds so far, the latest last, for tests. */
+    /** @type {string[]} names of the sounds so far, the latest last, for tests */
     this.made = [];
   }
 
@@ -68,10 +85,10 @@ export class Sound {
    * @param {import("../camera/sight.js").Sight} sight
    */
   listen(ear, ahead, sight) {
-    Object.assign(this, { ear, sight });
-    const { context } = this;
-    if (!context) return;
-    this.master.gain.setTargetAtTime(this.volume(), context.currentTime, 0.05);
+    [this.ear, this.sight] = [ear, sight];
+    const { context, master } = this;
+    if (!context || !master) return;
+    master.gain.setTargetAtTime(this.volume(), context.currentTime, 0.05);
     const { listener } = context;
     const level = Math.hypot(ahead[0], ahead[1]);
     const up = [(-ahead[0] * ahead[2]) / level, (-ahead[1] * ahead[2]) / level, level];
@@ -80,8 +97,8 @@ export class Sound {
       [listener.forwardX.value, listener.forwardY.value, listener.forwardZ.value] = ahead;
       [listener.upX.value, listener.upY.value, listener.upZ.value] = up;
     } else {
-      listener.setPosition(...ear);
-      listener.setOrientation(...ahead, ...up);
+      listener.setPosition(ear[0], ear[1], ear[2]);
+      listener.setOrientation(ahead[0], ahead[1], ahead[2], up[0], up[1], up[2]);
     }
   }
 
@@ -92,17 +109,17 @@ export class Sound {
    * @param {?number[]} [at] where the sound is; without it, at the ears
    */
   play(name, at = null) {
-    const { context, voices, ear } = this;
+    const { context, master, noise, voices, ear } = this;
     if (at && Math.hypot(...at.map((value, axis) => value - ear[axis])) > FAR) return;
-    if (!context || voices >= VOICES || this.volume() === 0) return;
+    if (!context || !master || !noise || voices >= VOICES || this.volume() === 0) return;
     this.made.push(name);
     if (this.made.length > 100) this.made.shift();
     const { tone, pass, seconds, gain } = SOUNDS[name];
     const now = context.currentTime;
     const level = new GainNode(context, { gain });
     level.gain.exponentialRampToValueAtTime(0.001, now + seconds);
-    const [source, out] = tone ? this.tone(tone, seconds, level) : this.hiss(pass, seconds, level);
-    out.connect(at ? this.place(at) : this.master);
+    const [source, out] = tone ? sing(level, tone, seconds) : hiss(level, noise, pass ?? [MUFFLED, MUFFLED], seconds);
+    out.connect(at ? this.place(context, at, master) : master);
     this.voices++;
     source.addEventListener("ended", () => {
       this.voices--;
@@ -112,29 +129,20 @@ export class Sound {
     source.stop(now + seconds);
   }
 
-  tone([type, from, to], seconds, level) {
-    const source = new OscillatorNode(this.context, { type, frequency: from });
-    source.frequency.exponentialRampToValueAtTime(to, this.context.currentTime + seconds);
-    source.connect(level);
-    return [source, level];
-  }
-
-  hiss([from, to], seconds, level) {
-    const source = new AudioBufferSourceNode(this.context, { buffer: this.noise, loop: true });
-    const filter = new BiquadFilterNode(this.context, { type: "lowpass", frequency: from });
-    filter.frequency.exponentialRampToValueAtTime(to, this.context.currentTime + seconds);
-    source.connect(filter).connect(level);
-    return [source, level];
-  }
-
-  /** Makes the audio nodes from a place to the ears. */
-  place([positionX, positionY, positionZ]) {
-    const way = { panningModel: "equalpower", distanceModel: "inverse", refDistance: NEAR, rolloffFactor: 1.3 };
-    const panner = new PannerNode(this.context, { ...way, positionX, positionY, positionZ });
-    panner.connect(this.master);
+  /**
+   * Makes the audio nodes from a place to the ears.
+   *
+   * @param {AudioContext} context
+   * @param {number[]} place
+   * @param {GainNode} master
+   */
+  place(context, [positionX, positionY, positionZ], master) {
+    const way = /** @type {const} */ ({ panningModel: "equalpower", distanceModel: "inverse", refDistance: NEAR, rolloffFactor: 1.3 });
+    const panner = new PannerNode(context, { ...way, positionX, positionY, positionZ });
+    panner.connect(master);
     const isOpen = !this.sight || this.sight.reach(this.ear, [positionX, positionY, positionZ]) > 0.97;
     if (isOpen) return panner;
-    const wall = new BiquadFilterNode(this.context, { type: "lowpass", frequency: MUFFLED });
+    const wall = new BiquadFilterNode(context, { type: "lowpass", frequency: MUFFLED });
     wall.connect(panner);
     return wall;
   }
@@ -144,4 +152,36 @@ export class Sound {
     this.context?.close();
     this.context = null;
   }
+}
+
+/**
+ * Makes a tone that goes from one frequency to another.
+ *
+ * @param {GainNode} level
+ * @param {[OscillatorType, number, number]} tone
+ * @param {number} seconds
+ * @returns {[AudioScheduledSourceNode, AudioNode]} what makes the sound, and where it comes out
+ */
+function sing(level, [type, from, to], seconds) {
+  const source = new OscillatorNode(level.context, { type, frequency: from });
+  source.frequency.exponentialRampToValueAtTime(to, level.context.currentTime + seconds);
+  source.connect(level);
+  return [source, level];
+}
+
+/**
+ * Makes noise, of which less and less is heard.
+ *
+ * @param {GainNode} level
+ * @param {AudioBuffer} buffer
+ * @param {[number, number]} pass
+ * @param {number} seconds
+ * @returns {[AudioScheduledSourceNode, AudioNode]} what makes the sound, and where it comes out
+ */
+function hiss(level, buffer, [from, to], seconds) {
+  const source = new AudioBufferSourceNode(level.context, { buffer, loop: true });
+  const filter = new BiquadFilterNode(level.context, { type: "lowpass", frequency: from });
+  filter.frequency.exponentialRampToValueAtTime(to, level.context.currentTime + seconds);
+  source.connect(filter).connect(level);
+  return [source, level];
 }

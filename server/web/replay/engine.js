@@ -5,6 +5,25 @@
 
 const READ = new TextDecoder();
 
+/** @type {Map<string, Promise<WebAssembly.Module>>} the modules that were fetched, by name */
+const MODULES = new Map();
+
+/**
+ * Fetches and compiles a module, unless that has been done.
+ *
+ * @param {string} name
+ */
+export function compiled(name) {
+  let module = MODULES.get(name);
+  if (!module) {
+    module = WebAssembly.compileStreaming(fetch(new URL(`../wasm/${name}.wasm`, import.meta.url).href));
+    MODULES.set(name, module);
+    // After a failure the next call tries again.
+    module.catch(() => MODULES.delete(name));
+  }
+  return module;
+}
+
 /** One instance of the simulation. */
 export class Engine {
   /** @param {WebAssembly.Exports} exports */
@@ -17,8 +36,7 @@ export class Engine {
    * @returns {Promise<Engine>}
    */
   static async load(module = "replay") {
-    const { instance } = await WebAssembly.instantiateStreaming(fetch(new URL(`../wasm/${module}.wasm`, import.meta.url).href));
-    return new Engine(instance.exports);
+    return new Engine((await WebAssembly.instantiate(await compiled(module))).exports);
   }
 
   /**

@@ -19,13 +19,16 @@ const BEHIND = 8;
  *
  * @typedef {object} Player
  * @property {number} slot
- * @property {number} [generation]
- * @property {number} [health]
- * @property {number} [score]
+ * @property {number} generation
+ * @property {number} health
+ * @property {number} score
  * @property {string} [name]
- * @property {?number} [deaths] so far; null unless the recording has the whole match
+ * @property {?number} deaths so far; null unless the recording has the whole match
  *
  * @typedef {{branch: ?import("./engine.js").Asked, refused?: string}} Branched
+ *
+ * @typedef {import("../store/store.js").MatchEvent & {ago: number}} News an event, and how many seconds
+ *   ago it was
  *
  * @typedef {object} Said a message of the worker, which has one of these
  * @property {import("./engine.js").Frame} [frame]
@@ -249,7 +252,7 @@ export class Replay {
   /**
    * The events since the last call, up to the tick that is shown.
    *
-   * @returns {{elsewhere: boolean, events: object[], news: object[]}} `elsewhere` after a jump:
+   * @returns {{elsewhere: boolean, events: object[], news: News[]}} `elsewhere` after a jump:
    *   then `events` are those since the jump, and `news` those of the last seconds before the new
    *   place
    */

@@ -1,7 +1,5 @@
 /** The players with their names, health and scores. */
 
-import { hueOf } from "../draw/colours.js";
-
 /** Health of a player until an event says it. */
 const FULL_HEALTH = 100;
 
@@ -14,7 +12,6 @@ const FULL_HEALTH = 100;
  * @property {number} score
  * @property {?number} deaths in the whole match; null if the page does not know all of them, as in
  *   a match that it began to watch later
- * @property {number} hue 0 to 1
  */
 
 /** The players of a match. */
@@ -32,14 +29,14 @@ export class Roster {
   /**
    * Replaces the players by those of a replay. Players without a name are called by their slots.
    *
-   * @param {(Omit<Player, "name" | "hue"> & {name?: string})[]} players
+   * @param {(Omit<Player, "name"> & {name?: string})[]} players
    */
   assign(players) {
     const there = new Set(players.map(({ slot }) => slot));
     for (const slot of this.players.keys()) if (!there.has(slot)) this.players.delete(slot);
     for (const player of players) {
       const name = player.name ?? `player ${player.slot + 1}`;
-      this.players.set(player.slot, { ...player, name, hue: hueOf(player.slot) });
+      this.players.set(player.slot, { ...player, name });
     }
   }
 
@@ -68,7 +65,7 @@ export class Roster {
     const player = id ? this.find(id) : null;
     if (event === "joined" && id && !player) {
       const { slot, generation = 0 } = id;
-      this.players.set(slot, { slot, generation, name, health: FULL_HEALTH, score: 0, deaths: null, hue: hueOf(slot) });
+      this.players.set(slot, { slot, generation, name, health: FULL_HEALTH, score: 0, deaths: null });
     }
     if (!player) return;
     if (event === "left") this.players.delete(player.slot);

@@ -11,10 +11,15 @@ const LONGEST_FRAME = 8192;
 
 class Writer {
   constructor() {
+    /** @type {number[]} */
     this.bytes = [];
   }
 
-  /** Writes a number of up to 32 bits, in as few bytes as it needs. */
+  /**
+   * Writes a number of up to 32 bits, in as few bytes as it needs.
+   *
+   * @param {number} value
+   */
   unsigned(value) {
     if (value < 251) {
       this.bytes.push(value);
@@ -26,11 +31,13 @@ class Writer {
     return this;
   }
 
+  /** @param {Iterable<number>} bytes */
   raw(bytes) {
     this.bytes.push(...bytes);
     return this;
   }
 
+  /** @param {string} text */
   text(text) {
     const bytes = new TextEncoder().encode(text);
     return this.unsigned(bytes.length).raw(bytes);
@@ -44,7 +51,8 @@ class Writer {
 }
 
 /** Reads a message. It throws `Malformed` if the message ends too early. */
-class Reader {
+export class Reader {
+  /** @param {Uint8Array} bytes */
   constructor(bytes) {
     this.bytes = bytes;
     this.next = 0;
@@ -70,6 +78,7 @@ class Reader {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 
+  /** @param {number} count */
   raw(count) {
     return Array.from({ length: count }, () => this.byte());
   }
@@ -104,6 +113,7 @@ export function mismatch(tick) {
 /** Cuts a stream into the contents of frames. */
 export class Framer {
   constructor() {
+    /** @type {number[]} */
     this.waiting = [];
   }
 
@@ -140,6 +150,9 @@ export function hello(name, match = "", password = new Uint8Array()) {
   return start.unsigned(password.length).raw(password).raw(new Array(16).fill(0)).text(match).frame();
 }
 
+/** @typedef {(r: Reader) => Record<string, any>} Read */
+
+/** @type {Read[]} */
 const REFUSALS = [
   (r) => ({ reason: "wrong-version", server: r.unsigned() }),
   (r) => ({ reason: "full", limit: r.unsigned() }),
@@ -154,6 +167,7 @@ const REFUSALS = [
   () => ({ reason: "not-allowed" }),
 ];
 
+/** @type {Read[]} */
 const CLOSINGS = [
   () => ({ reason: "shutting-down" }),
   () => ({ reason: "timed-out" }),
@@ -163,6 +177,7 @@ const CLOSINGS = [
 
 const PHASES = ["warm-up", "playing", "intermission"];
 
+/** @type {Read[]} */
 const EVENTS = [
   (r) => ({ event: "joined", player: r.entity(), name: r.text() }),
   (r) => ({ event: "left", player: r.entity() }),
@@ -174,34 +189,54 @@ const EVENTS = [
   (r) => ({ event: "game", kind: r.byte(), data: gameData(r) }),
 ];
 
-/** The hash of the game's data, or null if there are none. */
+/**
+ * The hash of the game's data, or null if there are none.
+ *
+ * @param {Reader} reader
+ */
 function gameHash(reader) {
   const some = reader.byte();
   if (some > 1) throw new Malformed("an option byte that is neither 0 nor 1");
   return some === 0 ? null : reader.raw(32);
 }
 
-/** The names of the matches of a server. */
+/**
+ * The names of the matches of a server.
+ *
+ * @param {Reader} reader
+ */
 function matchNames(reader) {
   const count = reader.unsigned();
   if (count > 8) throw new Malformed("too many matches");
   return Array.from({ length: count }, () => reader.text());
 }
 
-/** The content of an event that the game itself defines. */
+/**
+ * The content of an event that the game itself defines.
+ *
+ * @param {Reader} reader
+ */
 function gameData(reader) {
   const length = reader.unsigned();
   if (length > 256) throw new Malformed("an event that is too long");
   return reader.raw(length);
 }
 
-/** Reads a number and returns the entry of a list that it names. */
+/**
+ * Reads a number and returns the entry of a list that it names.
+ *
+ * @template T
+ * @param {Reader} reader
+ * @param {T[]} list
+ * @param {string} what
+ */
 function variant(reader, list, what) {
   const entry = list[reader.unsigned()];
   if (entry === undefined) throw new Malformed(`an unknown ${what}`);
   return entry;
 }
 
+/** @type {Read[]} */
 const MESSAGES = [
   (r) => ({
     message: "hello",
@@ -229,7 +264,7 @@ const MESSAGES = [
  * Decodes a message of the server.
  *
  * @param {Uint8Array} content of a frame
- * @returns {object} `message` names the kind: `hello`, `refused` (with a `reason`), `closing` (with
+ * @returns {Record<string, any>} `message` names the kind: `hello`, `refused` (with a `reason`), `closing` (with
  *   a `reason`), `event` (with a `tick`, and the kind as `event`) or `new-world`
  * @throws {Malformed} if the content is not such a message
  */

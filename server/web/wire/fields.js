@@ -16,24 +16,40 @@
 
 import { Malformed } from "./range_decoder.js";
 
-/** The schema of a game without fields and events. */
+/** @typedef {import("./range_decoder.js").RangeDecoder} RangeDecoder */
+
+/** @typedef {import("./control.js").Reader} Reader */
+
+/**
+ * The schema of a game without fields and events.
+ *
+ * @type {Schema}
+ */
 export const NO_SCHEMA = { ofMatch: [], ofOwnPlayer: [], ofPlayers: [], models: [], events: [] };
 
 const MOST_FIELDS = 16;
 const NAME = /^[A-Za-z0-9_.-]{1,32}$/;
 
+/**
+ * @template T
+ * @param {Reader} reader
+ * @param {number} most
+ * @param {() => T} read
+ */
 function list(reader, most, read) {
   const count = reader.unsigned();
   if (count > most) throw new Malformed("a list in a schema that is too long");
   return Array.from({ length: count }, read);
 }
 
+/** @param {Reader} reader */
 function name(reader) {
   const text = reader.text();
   if (!NAME.test(text)) throw new Malformed("an invalid name in a schema");
   return text;
 }
 
+/** @param {Reader} reader */
 function fields(reader) {
   const read = list(reader, MOST_FIELDS, () => ({
     name: name(reader),
@@ -50,7 +66,7 @@ function fields(reader) {
 }
 
 /**
- * @param {object} reader of the server's hello
+ * @param {Reader} reader of the server's hello
  * @returns {Schema}
  * @throws {Malformed}
  */
@@ -67,27 +83,51 @@ export function readSchema(reader) {
 /**
  * The fields of an entity of this kind (0: a player on foot) and model; `driven` if a player drives
  * it.
+ *
+ * @param {Schema} schema
+ * @param {number} kind
+ * @param {number} [model]
+ * @param {boolean} [driven]
  */
 export function fieldsOf(schema, kind, model, driven) {
-  return kind === 0 || driven ? schema.ofPlayers : (schema.models[model]?.fields ?? []);
+  return kind === 0 || driven ? schema.ofPlayers : (schema.models[model ?? -1]?.fields ?? []);
 }
 
-/** The number of bits of a field's offset. */
+/**
+ * The number of bits of a field's offset.
+ *
+ * @param {Field} field
+ */
 function width({ least, most }) {
   return 32 - Math.clz32(most - least);
 }
 
+/**
+ * @param {number} offset
+ * @param {Field} field
+ */
 function checked(offset, { least, most }) {
   if (offset < 0 || offset > most - least) throw new Malformed("a value out of range");
   return offset;
 }
 
-/** Reads the offsets of all these fields. */
+/**
+ * Reads the offsets of all these fields.
+ *
+ * @param {RangeDecoder} coder
+ * @param {Field[]} of
+ */
 export function readOffsets(coder, of) {
   return of.map((field) => checked(coder.raw(width(field)), field));
 }
 
-/** Reads the offsets of these fields, coded as changes from the old offsets. */
+/**
+ * Reads the offsets of these fields, coded as changes from the old offsets.
+ *
+ * @param {RangeDecoder} coder
+ * @param {Field[]} of
+ * @param {number[]} old
+ */
 export function readChangedOffsets(coder, of, old) {
   return of.map((field, i) => {
     if (!coder.bit(806 + i)) return old[i];

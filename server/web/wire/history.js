@@ -14,20 +14,29 @@ const VALUES_OF_A_SLOT = 32;
  */
 const TICKS_BACK = 32;
 
+/** @typedef {import("./snapshot.js").Entity} Entity */
+
+/** @typedef {{tick: number, entity: ?Entity}} Value */
+
 /** The client's knowledge of a match. */
 export class History {
-  /** @param {object} terms the server's hello */
+  /** @param {import("./snapshot.js").Terms & {tick: number}} terms the server's hello */
   constructor(terms) {
     this.terms = terms;
     this.latest = terms.tick;
-    /** Ticks of received snapshots, newest first, at most `TICKS_BACK` old. */
+    /** @type {number[]} ticks of received snapshots, newest first, at most `TICKS_BACK` old */
     this.taken = [];
-    /** @type {Map<number, {tick: number, entity: ?object}[]>} newest first */
+    /** @type {Map<number, Value[]>} newest first */
     this.slots = new Map();
-    /** Offsets of the values of the match and of the client's own player, newest first. */
+    /**
+     * Offsets of the values of the match and of the client's own player, newest first.
+     *
+     * @type {Record<"match" | "own", {tick: number, offsets: number[]}[]>}
+     */
     this.offsets = { match: [], own: [] };
     /** Digests that were checked, and the ticks of those that differed. */
     this.digests = 0;
+    /** @type {number[]} */
     this.mismatches = [];
   }
 
@@ -35,7 +44,7 @@ export class History {
    * Decodes a datagram.
    *
    * @param {Uint8Array} bytes
-   * @returns {?object} the snapshot, or null if it is too old to be used
+   * @returns {?import("./snapshot.js").Snapshot} the snapshot, or null if it is too old to be used
    * @throws {Malformed} if it breaks the protocol
    */
   receive(bytes) {
@@ -56,9 +65,10 @@ export class History {
     if (this.taken.includes(tick) || tick <= this.latest - TICKS_BACK) return null;
     const isLatest = this.taken.length === 0 || tick > this.latest;
     for (const { slot, entity } of records) this.keep(slot, tick, entity);
-    for (const what of ["match", "own"]) {
-      if (!snapshot[what]) continue;
-      const known = [...this.offsets[what], { tick, offsets: snapshot[what] }];
+    for (const what of /** @type {const} */ (["match", "own"])) {
+      const offsets = snapshot[what];
+      if (!offsets) continue;
+      const known = [...this.offsets[what], { tick, offsets }];
       this.offsets[what] = known.sort((a, b) => b.tick - a.tick).slice(0, VALUES_OF_A_SLOT);
     }
     this.taken = [tick, ...this.taken].sort((a, b) => b - a);
@@ -68,25 +78,47 @@ export class History {
     return snapshot;
   }
 
-  /** The value of a slot at exactly this tick if `exact`, else the latest value up to the tick. */
+  /**
+   * The value of a slot at exactly this tick if `exact`, else the latest value up to the tick.
+   *
+   * @param {number} slot
+   * @param {number} tick
+   * @param {boolean} exact
+   */
   value(slot, tick, exact) {
     const values = this.slots.get(slot) ?? [];
     return values.find((value) => (exact ? value.tick === tick : value.tick <= tick));
   }
 
-  /** The entity in a slot by the latest snapshots, or null. */
+  /**
+   * The entity in a slot by the latest snapshots, or null.
+   *
+   * @param {number} slot
+   */
   entity(slot) {
     return this.slots.get(slot)?.[0]?.entity ?? null;
   }
 
-  /** Stores a new value of a slot, and drops the oldest if there are too many. */
+  /**
+   * Stores a new value of a slot, and drops the oldest if there are too many.
+   *
+   * @param {number} slot
+   * @param {number} tick
+   * @param {?Entity} entity
+   */
   keep(slot, tick, entity) {
     const values = [...(this.slots.get(slot) ?? []), { tick, entity }];
     values.sort((a, b) => b.tick - a.tick);
     this.slots.set(slot, values.slice(0, VALUES_OF_A_SLOT));
   }
 
-  /** Compares the digest of the known values with the server's. */
+  /**
+   * Compares the digest of the known values with the server's.
+   *
+   * @param {number} tick
+   * @param {{slot: number, entity: ?Entity}[]} records
+   * @param {{first: number, slots: number, value: number}} told
+   */
   verify(tick, records, { first, slots, value }) {
     const digest = new Digest(tick);
     for (const { slot, entity } of records) digest.slot(slot, entity);

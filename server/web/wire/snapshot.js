@@ -3,45 +3,71 @@
  *
  * All numbers of an entity are the integers that PROTOCOL.md defines.
  *
- * @typedef {object} Entity
+ * @typedef {object} Body
  * @property {number} generation
- * @property {number} kind `ON_FOOT` or `POLYHEDRON`
  * @property {boolean} asleep
  * @property {number[]} position
  * @property {number[]} velocity
- * @property {number} [posture] of a player on foot
- * @property {number} [yaw] of a player on foot
- * @property {number} [model] of a polyhedron
- * @property {boolean} [driven] whether a player is in the polyhedron
- * @property {number} [largest] index of the component of its attitude that is left out
- * @property {number[]} [components] the other components
  * @property {number[]} [offsets] of the values of its fields, if its kind has fields
+ *
+ * @typedef {object} Attitude
+ * @property {number} largest index of the component that is left out
+ * @property {number[]} components the other components
+ *
+ * @typedef {Body & {kind: 0, posture: number, yaw: number}} OnFoot a player on foot
+ *
+ * @typedef {Body & Attitude & {kind: 1, model: number, driven: boolean}} Polyhedron `driven` if a player
+ *   is in it
+ *
+ * @typedef {OnFoot | Polyhedron} Entity
+ *
+ * @typedef {{bits: number[], tickRate: number, schema?: import("./fields.js").Schema}} Terms what the
+ *   server's hello says about snapshots
+ *
+ * @typedef {{tick: number, lead: ?number, since: number, motion: ?object, match: ?number[], own: ?number[],
+ *   records: {slot: number, entity: ?Entity}[], digest: ?{first: number, slots: number, value:
+ *   number}}} Snapshot
  */
 
 import { fieldsOf, NO_SCHEMA, readChangedOffsets, readOffsets } from "./fields.js";
 import { PROBABILITIES } from "./probabilities.js";
 import { Malformed, RangeDecoder } from "./range_decoder.js";
 
-/** Kinds of entities. */
+/** @type {0} the kind of a player on foot */
 export const ON_FOOT = 0;
+
+/** @type {1} the kind of all other entities */
 export const POLYHEDRON = 1;
 
 /** Indices of the first probabilities of differences. */
 const FIRST_CHANCE = { velocity: 88, position: 269 };
 const AXES = [0, 1, 2];
 
-/** The tick that 16 low bits stand for, nearest to `near`. */
+/**
+ * The tick that 16 low bits stand for, nearest to `near`.
+ *
+ * @param {number} low
+ * @param {number} near
+ */
 export function nearestTick(low, near) {
   const ahead = ((((low - near) % 65536) + 65536 + 32768) % 65536) - 32768;
   return near + ahead;
 }
 
-/** The class of a difference by its size: one of three. */
+/**
+ * The class of a difference by its size: one of three.
+ *
+ * @param {number} value
+ */
 function size(value) {
   return value === 0 ? 0 : value <= 3 ? 1 : 2;
 }
 
-/** The class of a turn by its size: one of six. */
+/**
+ * The class of a turn by its size: one of six.
+ *
+ * @param {number} greatest
+ */
 function turnSize(greatest) {
   if (greatest === 0) return 1;
   if (greatest === 1) return 2;
@@ -54,15 +80,13 @@ function turnSize(greatest) {
  * Decodes a snapshot.
  *
  * @param {Uint8Array} bytes of a datagram
- * @param {object} terms the server's hello
+ * @param {Terms} terms
  * @param {number} near a tick that the sender cannot be far from
  * @param {(slot: number, tick: number, exact: boolean) => {tick: number, entity: ?Entity} |
  *   undefined} baseline the value of a slot at that tick, or the latest one up to it
- * @param {(what: string, tick: number) => number[] | undefined} [offsets] the values of the match
+ * @param {(what: "match" | "own", tick: number) => number[] | undefined} [offsets] the values of the match
  *   ("match") or the client's own player ("own") that were received for that tick
- * @returns {{tick: number, lead: ?number, since: number, motion: ?object, match: ?number[], own: ?number[],
- *   records: {slot: number, entity: ?Entity}[], digest: ?{first: number, slots: number, value:
- *   number}}}
+ * @returns {Snapshot}
  * @throws {Malformed} if the datagram is not a snapshot
  * @throws {UnknownBaseline} if it came too late to be decoded
  */
@@ -95,7 +119,14 @@ export function decodeSnapshot(bytes, terms, near, baseline, offsets = () => und
 /** A snapshot references a missing baseline. */
 export class UnknownBaseline extends Error {}
 
-/** Reads the offsets of the match, or of the client's own player. */
+/**
+ * Reads the offsets of the match, or of the client's own player.
+ *
+ * @param {RangeDecoder} coder
+ * @param {import("./fields.js").Field[]} of
+ * @param {number} tick
+ * @param {(tick: number) => number[] | undefined} known
+ */
 function readBlock(coder, of, tick, known) {
   const age = coder.raw(8);
   const old = age === 0 ? of.map(() => 0) : known(tick - age);
@@ -103,12 +134,23 @@ function readBlock(coder, of, tick, known) {
   return readChangedOffsets(coder, of, old);
 }
 
-/** An entity with the offsets of its values, if there are any. */
+/**
+ * An entity with the offsets of its values, if there are any.
+ *
+ * @template {Entity} E
+ * @param {E} entity
+ * @param {number[]} offsets
+ * @returns {E}
+ */
 function withOffsets(entity, offsets) {
   return offsets.length > 0 ? { ...entity, offsets } : entity;
 }
 
-/** Reads the motion of the client's own player. A spectator gets none. */
+/**
+ * Reads the motion of the client's own player. A spectator gets none.
+ *
+ * @param {RangeDecoder} coder
+ */
 function readMotion(coder) {
   const view = new DataView(new ArrayBuffer(4));
   const float = () => {
@@ -131,7 +173,17 @@ function readMotion(coder) {
   return { position, velocity, yaw, crouching, grounded, jumpHeld, sincePushed, touched };
 }
 
-/** Reads the content of a slot: an entity, or null. */
+/**
+ * Reads the content of a slot: an entity, or null.
+ *
+ * @param {RangeDecoder} coder
+ * @param {Terms} terms
+ * @param {number} tick
+ * @param {number} acknowledged
+ * @param {number} slot
+ * @param {(slot: number, tick: number, exact: boolean) => {tick: number, entity: ?Entity} | undefined} baseline
+ * @returns {?Entity}
+ */
 function readRecord(coder, terms, tick, acknowledged, slot, baseline) {
   const isLatest = coder.bit(37) === 0;
   if (!isLatest && !coder.bit(38)) return coder.bit(39) ? null : readWhole(coder, terms);
@@ -142,32 +194,53 @@ function readRecord(coder, terms, tick, acknowledged, slot, baseline) {
   return readChange(coder, terms, known.entity, Math.min(tick - known.tick, 16));
 }
 
+/** @param {RangeDecoder} coder */
 function readAttitude(coder) {
   return { largest: coder.raw(2), components: AXES.map(() => coder.signed(68, 10)) };
 }
 
+/**
+ * @param {RangeDecoder} coder
+ * @param {Terms} terms
+ */
 function readPosition(coder, terms) {
   return AXES.map((axis) => coder.raw(terms.bits[axis]));
 }
 
-/** Reads an entity that is sent in full. */
+/**
+ * Reads an entity that is sent in full.
+ *
+ * @param {RangeDecoder} coder
+ * @param {Terms} terms
+ * @returns {Entity}
+ */
 function readWhole(coder, terms) {
-  const entity = {
-    generation: coder.number(40, 16),
-    kind: coder.bit(56),
+  const generation = coder.number(40, 16);
+  const kind = coder.bit(56);
+  const body = {
+    generation,
     asleep: coder.bit(57) === 1,
     position: readPosition(coder, terms),
     velocity: coder.bit(58) ? AXES.map(() => coder.signed(59, 9)) : [0, 0, 0],
   };
-  const detail =
-    entity.kind === ON_FOOT
-      ? { posture: coder.raw(1), yaw: coder.raw(12) }
-      : { model: coder.raw(7), driven: coder.raw(1) === 1, ...readAttitude(coder) };
-  const of = fieldsOf(terms.schema ?? NO_SCHEMA, entity.kind, detail.model, detail.driven);
-  return withOffsets({ ...entity, ...detail }, readOffsets(coder, of));
+  const schema = terms.schema ?? NO_SCHEMA;
+  if (kind === ON_FOOT) {
+    const entity = { ...body, kind: ON_FOOT, posture: coder.raw(1), yaw: coder.raw(12) };
+    return withOffsets(entity, readOffsets(coder, fieldsOf(schema, kind)));
+  }
+  const entity = { ...body, kind: POLYHEDRON, model: coder.raw(7), driven: coder.raw(1) === 1, ...readAttitude(coder) };
+  return withOffsets(entity, readOffsets(coder, fieldsOf(schema, kind, entity.model, entity.driven)));
 }
 
-/** Reads an entity that is sent as changes over `age` ticks. */
+/**
+ * Reads an entity that is sent as changes over `age` ticks.
+ *
+ * @param {RangeDecoder} coder
+ * @param {Terms} terms
+ * @param {Entity} old
+ * @param {number} age
+ * @returns {Entity}
+ */
 function readChange(coder, terms, old, age) {
   const { kind } = old;
   const rate = terms.tickRate;
@@ -194,6 +267,7 @@ function readChange(coder, terms, old, age) {
     const at = old.position[axis] + Math.floor((way + half) / rate);
     return Math.min(Math.max(at, 0), 2 ** terms.bits[axis] - 1);
   });
+  /** @type {number[]} */
   let position;
   if (coder.bit(268)) {
     position = readPosition(coder, terms);
@@ -209,13 +283,13 @@ function readChange(coder, terms, old, age) {
     });
   }
 
-  const entity = { generation: old.generation, kind, asleep, position, velocity };
-  if (kind === ON_FOOT) {
+  const body = { generation: old.generation, asleep, position, velocity };
+  if (old.kind === ON_FOOT) {
     const posture = coder.bit(82 + old.posture);
     const surprised = surprises.some((difference) => difference !== 0) ? 1 : 0;
     const turn = coder.signed(701 + 12 * surprised, 12);
     const yaw = (((old.yaw + turn) % 4096) + 4096) % 4096;
-    return withOffsets({ ...entity, posture, yaw }, readNewOffsets(coder, terms, old));
+    return withOffsets({ ...body, kind: ON_FOOT, posture, yaw }, readNewOffsets(coder, terms, old));
   }
   const { model, driven } = old;
   const moves = velocity.some((speed) => speed !== 0) ? 1 : 0;
@@ -233,15 +307,22 @@ function readChange(coder, terms, old, age) {
       });
     }
   }
-  const turned = { ...entity, model, driven, largest, components };
+  const turned = { ...body, kind: POLYHEDRON, model, driven, largest, components };
   return withOffsets(turned, readNewOffsets(coder, terms, old));
 }
 
-/** Reads the new offsets of an entity. */
+/**
+ * Reads the new offsets of an entity.
+ *
+ * @param {RangeDecoder} coder
+ * @param {Terms} terms
+ * @param {Entity} old
+ */
 function readNewOffsets(coder, terms, old) {
-  const of = fieldsOf(terms.schema ?? NO_SCHEMA, old.kind, old.model, old.driven);
-  if (of.length === 0 || !coder.bit(805)) return old.offsets ?? [];
-  return readChangedOffsets(coder, of, old.offsets);
+  const schema = terms.schema ?? NO_SCHEMA;
+  const of = old.kind === ON_FOOT ? fieldsOf(schema, old.kind) : fieldsOf(schema, old.kind, old.model, old.driven);
+  const offsets = old.offsets ?? [];
+  return of.length > 0 && coder.bit(805) ? readChangedOffsets(coder, of, offsets) : offsets;
 }
 
 /** PROTOCOL.md, "Digest": the hash of a tick and of the content of some slots. */
@@ -252,7 +333,12 @@ export class Digest {
     this.bytes(tick, 4);
   }
 
-  /** Adds the low bytes of a number, the lowest first. */
+  /**
+   * Adds the low bytes of a number, the lowest first.
+   *
+   * @param {number} value
+   * @param {number} width in bytes
+   */
   bytes(value, width) {
     for (let i = 0; i < width; i++) {
       const byte = Math.floor(value / 2 ** (8 * i)) & 0xff;
@@ -260,21 +346,25 @@ export class Digest {
     }
   }
 
-  /** Adds the content of a slot: an entity, or null if the slot is empty. */
+  /**
+   * Adds the content of a slot: an entity, or null if the slot is empty.
+   *
+   * @param {number} slot
+   * @param {?Entity} entity
+   */
   slot(slot, entity) {
     this.bytes(slot, 2);
     if (!entity) {
       this.bytes(0, 1);
       return;
     }
-    const onFoot = entity.kind === ON_FOOT;
-    this.bytes(onFoot ? 1 : entity.driven ? 3 : 2, 1);
+    this.bytes(entity.kind === ON_FOOT ? 1 : entity.driven ? 3 : 2, 1);
     this.bytes(entity.generation, 2);
     this.bytes(entity.asleep ? 1 : 0, 1);
-    this.bytes(onFoot ? entity.posture : entity.model, 1);
+    this.bytes(entity.kind === ON_FOOT ? entity.posture : entity.model, 1);
     entity.position.forEach((value) => this.bytes(value, 4));
     entity.velocity.forEach((value) => this.bytes(value, 2));
-    if (onFoot) {
+    if (entity.kind === ON_FOOT) {
       this.bytes(entity.yaw, 2);
     } else {
       this.bytes(entity.largest, 1);

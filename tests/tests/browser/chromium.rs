@@ -214,11 +214,17 @@ impl Chromium {
         self.call("Input.dispatchTouchEvent", &touch);
     }
 
+    /// Moves the mouse to this place, in pixels, or presses or releases a button there.
+    pub(crate) fn mouse(&mut self, kind: &str, (x, y): (f64, f64), button: &str) {
+        let event = json!({ "type": kind, "x": x, "y": y, "button": button, "clickCount": 1 });
+        self.call("Input.dispatchMouseEvent", &event);
+    }
+
     /// Moves the mouse to this place, in pixels, and clicks.
     pub(crate) fn click(&mut self, x: f64, y: f64) {
-        for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
-            let event = json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1 });
-            self.call("Input.dispatchMouseEvent", &event);
+        self.mouse("mouseMoved", (x, y), "none");
+        for kind in ["mousePressed", "mouseReleased"] {
+            self.mouse(kind, (x, y), "left");
         }
     }
 

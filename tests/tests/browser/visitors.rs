@@ -160,6 +160,63 @@ fn nothing_lies_on_anything_else_on_any_desk() {
     ends(running);
 }
 
+/// Widths of windows, from the smallest phone to a large desk, in pixels.
+const WIDTHS: std::ops::RangeInclusive<u32> = 320..=1600;
+
+/// Fills the line at the top with figures of a long match, which nothing changes any more.
+const LONG_FIGURES: &str = "(() => {
+    arena.updateTables = () => {};
+    for (const [name, text] of [['entities', '1234'], ['tick', '12345678'], ['frames', '240']])
+        document.querySelector(`#${name}`).textContent = text;
+})()";
+
+/// Ends the card on which the page opens, and gives the server a second match with a long name.
+const WATCH_ONE_OF_TWO: &str = "(() => {
+    document.querySelector('#welcome').hidden = true;
+    document.querySelector('#choose').hidden = false;
+    document.querySelector('#choose span').textContent = 'the match of the evening';
+})()";
+
+/// Symptom: the figures at the top ran off windows that were 780 to 1040 pixels wide.
+#[test]
+fn nothing_runs_off_at_any_width() {
+    let Some(program) = installed() else { return };
+    let running = serve(&options());
+    let mut browser = Chromium::start(&program, "widths", (1000, 700));
+    browser.open(&page_of(&running), "");
+    browser.wait_for(LIVE);
+    browser.wait_for(
+        "![...document.querySelectorAll('#verdict, #welcome')].some(({ hidden }) => hidden)",
+    );
+    browser.evaluate(LONG_FIGURES);
+    let parts =
+        ".chip, h1, #choose, #views, #figures, .panel, #ask, #open, #join, #rewind, #welcome";
+    let mut found = Vec::new();
+    for before in ["0", WATCH_ONE_OF_TWO] {
+        browser.evaluate(before);
+        for width in WIDTHS.step_by(20) {
+            browser.resize(width, 700);
+            // Panels fold in the frame after a change of the width.
+            browser.evaluate(&format!(
+                "new Promise((done) => requestAnimationFrame(function frame() {{
+                    if (innerWidth === {width}) setTimeout(done, 20);
+                    else requestAnimationFrame(frame);
+                }}))"
+            ));
+            let overlapping = overlaps(&mut browser, parts);
+            if overlapping != serde_json::json!([]) {
+                found.push(format!("{width}: {overlapping}"));
+            }
+            assert_eq!(
+                browser.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+                true
+            );
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    ends(running);
+}
+
 #[test]
 fn all_can_be_done_by_keys() {
     let Some(program) = installed() else { return };

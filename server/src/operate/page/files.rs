@@ -1,6 +1,9 @@
 //! The files of the web page, compiled into the binary, and the headers of the responses that serve
 //! them.
 
+mod comments;
+mod joined;
+
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
@@ -8,8 +11,8 @@ use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::comments::without_comments;
 use super::content::{Content, Kept, digest};
+use joined::joined;
 
 /// A file of the browser's page.
 struct File {
@@ -97,6 +100,7 @@ const FILES: &[File] = &files![
     "operators/metrics.js",
     "operators/operators.js",
     "operators/verdict.js",
+    "page.css",
     "page/pace.js",
     "page/playing.js",
     "page/replaying.js",
@@ -166,7 +170,7 @@ const MODULES: [(&str, &[u8]); 2] = [
 const POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' https:; img-src 'self' data:; \
                       frame-ancestors 'none'; base-uri 'none'";
 
-/// The page's files, each compressed at its first request.
+/// The page's files, each joined with what it imports and compressed at its first request.
 static SERVED: LazyLock<HashMap<&'static str, (&'static File, OnceLock<Content>)>> =
     LazyLock::new(|| FILES.iter().map(|file| (file.path, (file, OnceLock::new()))).collect());
 
@@ -214,8 +218,13 @@ fn find(path: &str) -> Option<Content> {
         return Some(Content::packed("application/wasm", module));
     }
     let (file, content) = SERVED.get(path)?;
-    let packed = || Content::new(kind(file.path), without_comments(file.content).into());
+    let packed = || Content::new(kind(file.path), joined(file.path, &source).into());
     Some(content.get_or_init(packed).clone())
+}
+
+/// The text of a file as it is in the repository.
+fn source(path: &str) -> Option<&'static str> {
+    SERVED.get(path).map(|(file, _)| file.content)
 }
 
 /// Adds the policy of the page.
@@ -259,6 +268,39 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
         let known: BTreeSet<String> = FILES.iter().map(|file| file.path.to_owned()).collect();
         assert_eq!(known, below(&root, &root));
+    }
+
+    #[test]
+    fn scripts_are_joined_with_all_that_they_import() {
+        for path in FILES.iter().map(|file| file.path).filter(|path| path.ends_with(".js")) {
+            let mut before = BTreeSet::new();
+            for line in joined(path, &source).lines() {
+                let is_left = line.starts_with("import") || line.starts_with("export");
+                assert!(!is_left, "{path}: this form is not known: {line}");
+                if let Some((_, imported)) = line.split_once("} = $[\"") {
+                    let imported = imported.trim_end_matches("\"];");
+                    // Scripts that import each other in a circle would have no order.
+                    assert!(before.contains(imported), "{path}: {line} comes too early");
+                } else if let Some((done, exports)) = line.split_once("\"] = {") {
+                    let names = exports.trim_end_matches("};").split(", ");
+                    assert!(
+                        exports == "};" || names.clone().all(|name| !name.is_empty()),
+                        "{line}"
+                    );
+                    before.insert(done.trim_start_matches("$[\"").to_owned());
+                }
+            }
+            assert!(before.contains(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_page_has_all_styles() {
+        let text = source("page.css").unwrap();
+        for path in FILES.iter().map(|file| file.path).filter(|path| path.ends_with(".css")) {
+            let import = format!("@import \"{path}\";\n");
+            assert!(path == "page.css" || text.contains(&import), "{path}");
+        }
     }
 
     #[cfg(unix)]

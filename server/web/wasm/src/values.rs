@@ -5,13 +5,22 @@ use obsp_proto::schema::{Field, Schema};
 
 use crate::json;
 
-/// The values as JSON: those of the match, and those of the page's own player.
+/// The field by which a game tells of the teams of players.
+const TEAM: &str = "team";
+
+/// The values as JSON: those of the match, those of the page's own player, and for each player whose
+/// team is known the slot and how far the team's number is above the least one.
 pub(crate) fn to_json(schema: &Schema, view: View<'_>) -> String {
     let of_match = list(schema.of_match(), |name| view.match_value(name));
     let secret = list(schema.of_own_player(), |name| view.own_value(name));
     let seen = view.player().map(|id| list(schema.of_players(), |name| view.value(id, name)));
     let own = json::list(secret.into_iter().chain(seen.into_iter().flatten()));
-    format!(r#"{{"match":{},"own":{own}}}"#, json::list(of_match))
+    let field = schema.of_players().iter().find(|field| field.name() == TEAM);
+    let teams = view.roster().players().filter_map(|entry| {
+        let team = view.value(entry.player, TEAM)? - field?.least();
+        Some(format!("[{},{team}]", entry.player.slot))
+    });
+    format!(r#"{{"match":{},"own":{own},"teams":{}}}"#, json::list(of_match), json::list(teams))
 }
 
 /// The fields that have a value, each with its range.
