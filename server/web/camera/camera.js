@@ -30,6 +30,13 @@ const OVERHEAD = 48;
 /** Units to which the height of that cut is rounded, so that the picture of the map is kept. */
 const CUT_STEP = 16;
 
+/**
+ * Units over the map from which it is seen where the cut shows nothing, and the haze on the way: the
+ * reciprocal of units.
+ */
+const ABOVE_ALL = 6000;
+const HAZE_ABOVE = 0.85 / ABOVE_ALL;
+
 /** How thick the haze is for somebody in the map: the reciprocal of units. */
 const HAZE = 1 / 4200;
 
@@ -178,7 +185,7 @@ export class Camera {
    * @param {number} passed seconds since the last call
    * @param {?import("../match/motion.js").Shown} followed the player that is followed
    * @param {Free} free the part of the screen that panels leave free
-   * @returns {{matrix: Float32Array, eye: number[], fog: number, nearer: number}}
+   * @returns {import("../draw/renderer.js").Seen}
    */
   view(aspect, passed, followed, free) {
     if (this.fit && this.bounds && this.mode === "orbit") this.fitInto(aspect, free);
@@ -211,8 +218,7 @@ export class Camera {
    *   the direction they look in, how far behind them the camera is, in units, and the vertical
    *   field of view, in radians
    * @param {number} aspect of the screen
-   * @returns {{matrix: Float32Array, eye: number[], away: number, fog: number, nearer: number}}
-   *   `away`: units from the eyes
+   * @returns {import("../draw/renderer.js").Seen & {away: number}} `away`: units from the eyes
    */
   through({ eye, ahead, behind, field }, aspect) {
     // The camera is a little higher than the eyes, so that the player's body is below the target.
@@ -291,10 +297,14 @@ export class Camera {
       // Forces the orbit view to fit the map again.
       this.fitted = null;
     }
+    const from = (up) => {
+      const eye = [target[0], target[1], up];
+      const matrix = multiply(shifted(orthographic(height * aspect, height, 0, 14000), free), lookAt(eye, add(eye, [0, 0, -1]), [0, 1, 0]));
+      return { matrix, eye, fog: 0, sky: SKY, nearer: 0.0002 };
+    };
+    const over = target[2] + ABOVE_ALL;
     // The picture begins at the camera, so a camera at the height of the cut sees what is below it.
-    const eye = [target[0], target[1], Math.min(target[2] + 6000, ceiling)];
-    const below = add(eye, [0, 0, -1]);
-    const matrix = multiply(shifted(orthographic(height * aspect, height, 0, 14000), free), lookAt(eye, below, [0, 1, 0]));
-    return { matrix, eye, fog: 0, sky: SKY, nearer: 0.0002 };
+    if (ceiling < over) return { ...from(ceiling), beyond: { ...from(over), fog: HAZE_ABOVE } };
+    return from(over);
   }
 }

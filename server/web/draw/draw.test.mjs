@@ -14,7 +14,7 @@ import { project, rotate } from "./algebra.js";
 import { luminance } from "./colours.js";
 import { Frame } from "./frame.js";
 import { cut, MAP_LAYOUT, mapTriangles } from "./mesh.js";
-import { hashOf, materialOf, nameByPlace } from "./palette.js";
+import { hashOf, isSky, materialOf, nameByPlace } from "./palette.js";
 
 const apart = (a, b) => Math.hypot(...a.map((value, i) => value - b[i]));
 
@@ -36,6 +36,7 @@ test("materials that names tell are told apart by their colours", () => {
   const [r, g, b] = materialOf("ground_grass").colour;
   assert.ok(g > r && g > b, "grass is green");
   assert.ok(materialOf("sky4").grain[2] === 1, "the sky has its own light");
+  assert.deepEqual(["Sky4", "city4_2", undefined].map((name) => isSky(name)), [true, false, false]);
 });
 
 test("every name has a material that can be seen and is no flat colour", () => {

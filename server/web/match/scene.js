@@ -1,6 +1,7 @@
 /** The scene: the map and the shapes of bodies, from `/scene/HASH`. */
 
 import { outline, points } from "../draw/mesh.js";
+import { isSky } from "../draw/palette.js";
 import { ofMatch } from "../link/match.js";
 
 /**
@@ -78,7 +79,8 @@ export async function fetchScene(hash) {
     polygons,
     players: playersOf(told.sizes),
     bounds: around(polygons) ?? told.bounds,
-    edges: outline(polygons),
+    // A sky has no edges.
+    edges: outline(polygons.filter((_, i) => !isSky(told.textures[told.textured[i]]))),
     models: told.models.map((model) => ({ ...model, polygons: model.polygons.map(points) })),
   };
 }
