@@ -54,31 +54,36 @@ test("a map without textures has floors, ceilings, and walls by the area", () =>
   assert.equal(names.size, 3);
   const square = [[0, 0, 0], [64, 0, 0], [64, 64, 0], [0, 64, 0]];
   const numbers = MAP_LAYOUT.reduce((a, b) => a + b);
-  const bare = mapTriangles({ polygons: [square] });
-  assert.equal(bare.length, 6 * numbers);
-  const wood = mapTriangles({ polygons: [square], textures: ["trim_wood"], textured: [0] });
+  const { vertices: bare, indices } = mapTriangles({ polygons: [square, square] });
+  assert.equal(bare.length, 2 * 4 * numbers, "triangles share the vertices of their polygon");
+  assert.deepEqual([...indices], [0, 1, 2, 0, 2, 3, 4, 5, 6, 4, 6, 7]);
+  const { vertices: wood } = mapTriangles({ polygons: [square], textures: ["trim_wood"], textured: [0] });
   assert.deepEqual([...wood.slice(6, 9)], [...new Float32Array(materialOf("trim_wood").colour)]);
   assert.notDeepEqual(bare.slice(6, 9), wood.slice(6, 9));
 });
 
 test("triangles of a polygon share all corners on its edges", () => {
   const square = [[0, 0, 0], [4, 0, 0], [8, 0, 0], [8, 8, 0], [0, 8, 0]];
+  // Each edge of this triangle has corners on it.
+  const wedge = [[0, 0, 0], [2, 0, 0], [6, 0, 0], [8, 0, 0], [6, 4, 0], [4, 8, 0], [2, 4, 0]];
   const area = (triangle) => {
     const [[ax, ay], [bx, by], [cx, cy]] = triangle;
     return ((bx - ax) * (cy - ay) - (cx - ax) * (by - ay)) / 2;
   };
-  for (let turn = 0; turn < square.length; turn++) {
-    const corners = [...square.slice(turn), ...square.slice(0, turn)];
-    const triangles = cut(corners);
-    assert.ok(triangles.every((triangle) => area(triangle) > 0.5), "no triangle is flat, and all have the winding of the polygon");
-    assert.ok(Math.abs(triangles.reduce((sum, triangle) => sum + area(triangle), 0) - 64) < 1e-9);
-    // Each edge of the polygon is an edge of a triangle.
-    corners.forEach((a, i) => {
-      const b = corners[(i + 1) % corners.length];
-      assert.ok(triangles.some((t) => t.some((p, j) => p === a && t[(j + 1) % 3] === b)), `${a} to ${b}`);
-    });
+  for (const [polygon, whole] of [[square, 64], [wedge, 32]]) {
+    for (let turn = 0; turn < polygon.length; turn++) {
+      const corners = [...polygon.slice(turn), ...polygon.slice(0, turn)];
+      const triangles = cut(corners);
+      assert.equal(triangles.length, corners.length - 2);
+      assert.ok(triangles.every((triangle) => area(triangle) > 0.5), "no triangle is flat, and all have the winding of the polygon");
+      assert.ok(Math.abs(triangles.reduce((sum, triangle) => sum + area(triangle), 0) - whole) < 1e-9);
+      // Each edge of the polygon is an edge of a triangle.
+      corners.forEach((a, i) => {
+        const b = corners[(i + 1) % corners.length];
+        assert.ok(triangles.some((t) => t.some((p, j) => p === a && t[(j + 1) % 3] === b)), `${a} to ${b}`);
+      });
+    }
   }
-  assert.equal(cut([square[0], square[2], square[3], square[4]]).length, 2, "a plain one has no middle");
 });
 
 test("legs swing by the distance walked, and rest when the player stands", () => {

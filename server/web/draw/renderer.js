@@ -108,7 +108,8 @@ export class Renderer {
     this.map?.delete();
     this.edges?.delete();
     for (const shape of this.shapes.values()) shape.delete();
-    this.map = new Shape(gl, mapTriangles(scene), MAP_LAYOUT);
+    const { vertices, indices } = mapTriangles(scene);
+    this.map = new Shape(gl, vertices, MAP_LAYOUT, [], indices);
     const shapes = { ...this.figures };
     scene.models.forEach(({ polygons }, number) => (shapes[`model ${number}`] = polygons));
     this.shapes = new Map(
