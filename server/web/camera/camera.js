@@ -108,10 +108,11 @@ export class Camera {
    *
    * @param {{min: number[], max: number[]}} bounds
    * @param {number[][][]} [polygons] of the map
+   * @param {number[][][]} [solid] the polygons without the sky, which need not be in view
    */
-  frame({ min, max }, polygons = []) {
+  frame({ min, max }, polygons = [], solid = polygons) {
     this.sight = new Sight(polygons);
-    this.outline = outermost(polygons.length > 0 ? polygons.flat() : cornersOf({ min, max }));
+    this.outline = outermost(solid.length > 0 ? solid.flat() : cornersOf({ min, max }));
     const size = max.map((value, axis) => value - min[axis]);
     this.target = [0, 1, 2].map((axis) => (min[axis] + max[axis]) / 2);
     this.extent = Math.hypot(size[0], size[1]);
@@ -200,7 +201,8 @@ export class Camera {
     // A camera that has arrived stays exactly there, so the picture of the map need not be drawn
     // again.
     if (near(this.eased.target, wanted.target) && near(this.eased.eye, wanted.eye)) this.eased = wanted;
-    const { target, eye } = this.eased;
+    const { target } = this.eased;
+    const eye = this.mode === "follow" ? this.before(target, this.eased.eye) : this.eased.eye;
     if (this.mode === "top") return this.above(aspect, target, free, this.ceiling(followed));
     const far = this.largest * 2;
     const close = this.mode === "follow" ? 8 : 16;
@@ -208,7 +210,14 @@ export class Camera {
     const matrix = multiply(shifted(perspective(FIELD, aspect, close, far), at), lookAt(eye, target, [0, 0, 1]));
     const follows = this.mode === "follow";
     const fog = follows ? HAZE : 1 / (this.largest * 1.1);
-    return { matrix, eye, fog, sky: follows ? DAY : SKY, nearer: 0.00003 * (follows ? 4 : 10) };
+    return { matrix, eye, fog, sky: follows ? DAY : SKY, isInside: follows, nearer: 0.00003 * (follows ? 4 : 10) };
+  }
+
+  /** The place of an eye, or nearer to its target if a wall is in the way. */
+  before(target, eye) {
+    const length = Math.hypot(...eye.map((value, axis) => value - target[axis]));
+    const free = this.sight.reach(target, eye);
+    return free === 1 ? eye : mix(target, eye, Math.max(0, free - OFF_WALLS / length));
   }
 
   /**
@@ -229,7 +238,7 @@ export class Camera {
     // A player who stops playing goes on watching from the eyes' place.
     [this.target, this.eased] = [eye, null];
     const matrix = multiply(perspective(field, aspect, 2, this.largest * 2), lookAt(from, add(from, ahead), [0, 0, 1]));
-    return { matrix, eye: from, away, fog: HAZE, sky: DAY, nearer: 0.00012 };
+    return { matrix, eye: from, away, fog: HAZE, sky: DAY, isInside: true, nearer: 0.00012 };
   }
 
   /**

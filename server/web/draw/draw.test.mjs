@@ -57,6 +57,9 @@ test("a map without textures has floors, ceilings, and walls by the area", () =>
   const { vertices: bare, indices } = mapTriangles({ polygons: [square, square] });
   assert.equal(bare.length, 2 * 4 * numbers, "triangles share the vertices of their polygon");
   assert.deepEqual([...indices], [0, 1, 2, 0, 2, 3, 4, 5, 6, 4, 6, 7]);
+  const textured = mapTriangles({ polygons: [square, square], textures: ["sky1", "trim_wood"], textured: [0, 1] });
+  assert.deepEqual([...textured.indices], [4, 5, 6, 4, 6, 7, 0, 1, 2, 0, 2, 3], "the sky comes last");
+  assert.equal(textured.solid, 6);
   const { vertices: wood } = mapTriangles({ polygons: [square], textures: ["trim_wood"], textured: [0] });
   assert.deepEqual([...wood.slice(6, 9)], [...new Float32Array(materialOf("trim_wood").colour)]);
   assert.notDeepEqual(bare.slice(6, 9), wood.slice(6, 9));
@@ -177,6 +180,22 @@ test("a weapon flashes when it fires, and when a missile leaves the player", () 
   assert.equal(flashes(3), 0, "another's missile");
   hand.watch([rocket], holder.eye, 4);
   assert.ok(flashes(4.01) > 0);
+});
+
+test("the view that follows passes no wall on its way", () => {
+  const camera = new Camera();
+  // A wall across y = 0, which ends at x = 0. Both of its sides are faces.
+  const side = [[-400, 0, -400], [0, 0, -400], [0, 0, 400], [-400, 0, 400]];
+  camera.frame({ min: [-400, -400, -400], max: [400, 400, 400] }, [side, [...side].reverse()]);
+  camera.look("follow");
+  const free = { x: 0, y: 0, width: 1, height: 1 };
+  const at = (y, passed) => camera.view(1, passed, { position: [-100, y, 0], rotation: [0, 0, 0.7071, 0.7071] }, free).eye;
+  assert.ok(at(-50, 60)[1] < 0, "the camera stands on the player's side");
+  for (let frame = 0; frame < 20; frame++) {
+    const eye = at(50, 0.02);
+    const { target } = camera.eased;
+    assert.equal(camera.sight.reach(target, eye), 1, `frame ${frame}: ${eye}`);
+  }
 });
 
 test("the view from above shows what is below the cut and nothing above it", () => {

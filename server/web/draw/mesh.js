@@ -1,7 +1,7 @@
 /** Flat-shaded triangles from convex polygons, and the edges where the surface bends. */
 
 import { cross, dot, normalise, scale, subtract } from "./algebra.js";
-import { materialOf, nameByPlace } from "./palette.js";
+import { isSky, materialOf, nameByPlace } from "./palette.js";
 
 /** How many numbers a vertex has: position and normal. */
 export const VERTEX = 6;
@@ -95,11 +95,11 @@ export function triangles(polygons) {
  * The triangles of a map with their materials. The triangles of a polygon share its vertices.
  *
  * @param {import("../match/scene.js").Scene} scene
- * @returns {{vertices: Float32Array, indices: Uint32Array}} numbers as in `MAP_LAYOUT` for each
- *   vertex, and three vertices for each triangle
+ * @returns {{vertices: Float32Array, indices: Uint32Array, solid: number}} numbers as in `MAP_LAYOUT`
+ *   for each vertex, three vertices for each triangle, and how many indices come before the sky's
  */
 export function mapTriangles({ polygons, textures = [], textured = [] }) {
-  const [vertices, indices] = [[], []];
+  const [vertices, indices, sky] = [[], [], []];
   const known = new Map();
   let first = 0;
   polygons.forEach((corners, i) => {
@@ -108,10 +108,11 @@ export function mapTriangles({ polygons, textures = [], textured = [] }) {
     if (!known.has(name)) known.set(name, materialOf(name));
     const { colour, cell, grain } = known.get(name);
     for (const corner of corners) vertices.push(...corner, ...normal, ...colour, ...cell, ...grain);
-    for (const corner of cutInto(corners, normal).flat()) indices.push(first + corner);
+    const into = isSky(name) ? sky : indices;
+    for (const corner of cutInto(corners, normal).flat()) into.push(first + corner);
     first += corners.length;
   });
-  return { vertices: new Float32Array(vertices), indices: new Uint32Array(indices) };
+  return { vertices: new Float32Array(vertices), indices: new Uint32Array([...indices, ...sky]), solid: indices.length };
 }
 
 /**

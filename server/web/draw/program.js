@@ -116,14 +116,19 @@ export class Shape {
     return this;
   }
 
-  /** Draws the shape once, or once for each instance. */
-  draw(mode = this.gl.TRIANGLES) {
+  /**
+   * Draws the shape once, or once for each instance.
+   *
+   * @param {number} [mode]
+   * @param {number} [count] of vertices or indices, if not all are drawn
+   */
+  draw(mode = this.gl.TRIANGLES, count = this.count) {
     const { gl } = this;
     if (this.instanceWidth > 0 && !this.instances) return;
     gl.bindVertexArray(this.array);
-    if (this.indices) gl.drawElements(mode, this.count, gl.UNSIGNED_INT, 0);
-    else if (this.instanceWidth > 0) gl.drawArraysInstanced(mode, 0, this.count, this.instances);
-    else gl.drawArrays(mode, 0, this.count);
+    if (this.indices) gl.drawElements(mode, count, gl.UNSIGNED_INT, 0);
+    else if (this.instanceWidth > 0) gl.drawArraysInstanced(mode, 0, count, this.instances);
+    else gl.drawArrays(mode, 0, count);
   }
 
   /** Frees the memory of the shape. */

@@ -48,6 +48,7 @@ const BEYOND = 0.999;
  * @property {number[]} eye
  * @property {number} fog how thick the haze is: the reciprocal of units
  * @property {number[]} [sky] the colour of what is far away
+ * @property {boolean} [isInside] whether the eye is inside the map
  * @property {number} nearer how much nearer lines are drawn than the faces on which they lie
  * @property {Seen} [beyond] what is seen where this view shows nothing
  */
@@ -108,7 +109,8 @@ export class Renderer {
     this.map?.delete();
     this.edges?.delete();
     for (const shape of this.shapes.values()) shape.delete();
-    const { vertices, indices } = mapTriangles(scene);
+    const { vertices, indices, solid } = mapTriangles(scene);
+    this.solid = solid;
     this.map = new Shape(gl, vertices, MAP_LAYOUT, [], indices);
     const shapes = { ...this.figures };
     scene.models.forEach(({ polygons }, number) => (shapes[`model ${number}`] = polygons));
@@ -123,7 +125,7 @@ export class Renderer {
       // Ceilings face down and are left out, so that the sun shines into rooms.
       gl.enable(gl.CULL_FACE);
       this.programs.mapShadow.use().set("u_view", this.shadows.view);
-      this.map.draw();
+      this.map.draw(gl.TRIANGLES, solid);
     });
   }
 
@@ -243,7 +245,8 @@ export class Renderer {
     // Steep faces are moved back more than flat ones, so that no line on an edge becomes dashes.
     gl.enable(gl.POLYGON_OFFSET_FILL);
     gl.polygonOffset(1, 1);
-    this.map.draw();
+    // From outside, a sky would only hide the map.
+    this.map.draw(gl.TRIANGLES, view.isInside ? this.map.count : this.solid);
     gl.disable(gl.POLYGON_OFFSET_FILL);
     gl.enable(gl.BLEND);
     // The alpha channel holds the sun's share. Later drawing must not change it.

@@ -7,8 +7,9 @@ import { ofMatch } from "../link/match.js";
 /**
  * @typedef {object} Scene
  * @property {string} hash content hash of the map
- * @property {{min: number[], max: number[]}} bounds of the visible part of the map
+ * @property {{min: number[], max: number[]}} bounds of the visible part of the map, without the sky
  * @property {number[][][]} polygons of the map, as points
+ * @property {number[][][]} solid the polygons that are not of the sky
  * @property {[number[], number[]][]} edges at which the map bends
  * @property {{name: string, polygons: number[][][], min: number[], max: number[]}[]} models
  * @property {{name: string, half_extents: number[]}[]} sizes
@@ -74,13 +75,14 @@ export async function fetchScene(hash) {
   if (!answer.ok) throw new Error(`/scene: status ${answer.status}`);
   const told = await answer.json();
   const polygons = told.polygons.map(points);
+  const solid = polygons.filter((/** @type {number[][]} */ _, /** @type {number} */ i) => !isSky(told.textures[told.textured[i]]));
   return {
     ...told,
     polygons,
     players: playersOf(told.sizes),
-    bounds: around(polygons) ?? told.bounds,
-    // A sky has no edges.
-    edges: outline(polygons.filter((_, i) => !isSky(told.textures[told.textured[i]]))),
+    solid,
+    bounds: around(solid) ?? told.bounds,
+    edges: outline(solid),
     models: told.models.map((model) => ({ ...model, polygons: model.polygons.map(points) })),
   };
 }
