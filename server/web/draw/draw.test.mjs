@@ -211,6 +211,8 @@ test("the view from above shows what is below the cut and nothing above it", () 
   const followed = { position: [0, 0, 30], rotation: [0, 0, 0, 1] };
   assert.ok(depth(120, followed) < -1, "a floor above the followed player is cut off");
   assert.ok(depth(60, followed) > -1 && depth(0, followed) < 1);
+  const { beyond } = camera.view(1, 60, followed, free);
+  assert.ok(beyond.matrix[10] * 390 + beyond.matrix[14] > -1, "what is above the cut is in the picture behind it");
   camera.moveCut(-200);
   assert.ok(depth(300) < -1 && depth(150) > -1);
   camera.moveCut(1000);
