@@ -111,7 +111,7 @@ export class Camera {
    * @param {number[][][]} [solid] the polygons without the sky, which need not be in view
    */
   frame({ min, max }, polygons = [], solid = polygons) {
-    this.sight = new Sight(polygons);
+    this.sight = new Sight(polygons, solid);
     this.outline = outermost(solid.length > 0 ? solid.flat() : cornersOf({ min, max }));
     const size = max.map((value, axis) => value - min[axis]);
     this.target = [0, 1, 2].map((axis) => (min[axis] + max[axis]) / 2);

@@ -182,6 +182,17 @@ test("a weapon flashes when it fires, and when a missile leaves the player", () 
   assert.ok(flashes(4.01) > 0);
 });
 
+test("a shot into the sky leaves no mark", () => {
+  const wall = [[0, 0, 0], [0, 100, 0], [0, 100, 100], [0, 0, 100]];
+  const beyond = [[50, 50, 50], [-10, 50, 50]];
+  for (const [solid, left] of [[[wall], 1], [[], 0]]) {
+    const [marks, sight] = [new Marks(), new Sight([wall], solid)];
+    marks.ray({ from: [50, 50, 50], to: [0, 50, 50] }, sight, 0);
+    assert.equal(sight.reach(...beyond) < 1, true, "the sky is in the way of the camera, too");
+    assert.equal(marks.marks.length, left);
+  }
+});
+
 test("the view that follows passes no wall on its way", () => {
   const camera = new Camera();
   // A wall across y = 0, which ends at x = 0. Both of its sides are faces.
