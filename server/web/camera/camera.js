@@ -30,6 +30,13 @@ const OVERHEAD = 48;
 /** Units to which the height of that cut is rounded, so that the picture of the map is kept. */
 const CUT_STEP = 16;
 
+/**
+ * Units over the map from which it is seen where the cut shows nothing, and the haze on the way: the
+ * reciprocal of units.
+ */
+const ABOVE_ALL = 6000;
+const HAZE_ABOVE = 0.85 / ABOVE_ALL;
+
 /** How thick the haze is for somebody in the map: the reciprocal of units. */
 const HAZE = 1 / 4200;
 
@@ -101,10 +108,11 @@ export class Camera {
    *
    * @param {{min: number[], max: number[]}} bounds
    * @param {number[][][]} [polygons] of the map
+   * @param {number[][][]} [solid] the polygons without the sky, which need not be in view
    */
-  frame({ min, max }, polygons = []) {
-    this.sight = new Sight(polygons);
-    this.outline = outermost(polygons.length > 0 ? polygons.flat() : cornersOf({ min, max }));
+  frame({ min, max }, polygons = [], solid = polygons) {
+    this.sight = new Sight(polygons, solid);
+    this.outline = outermost(solid.length > 0 ? solid.flat() : cornersOf({ min, max }));
     const size = max.map((value, axis) => value - min[axis]);
     this.target = [0, 1, 2].map((axis) => (min[axis] + max[axis]) / 2);
     this.extent = Math.hypot(size[0], size[1]);
@@ -178,7 +186,7 @@ export class Camera {
    * @param {number} passed seconds since the last call
    * @param {?import("../match/motion.js").Shown} followed the player that is followed
    * @param {Free} free the part of the screen that panels leave free
-   * @returns {{matrix: Float32Array, eye: number[], fog: number, nearer: number}}
+   * @returns {import("../draw/renderer.js").Seen}
    */
   view(aspect, passed, followed, free) {
     if (this.fit && this.bounds && this.mode === "orbit") this.fitInto(aspect, free);
@@ -193,7 +201,8 @@ export class Camera {
     // A camera that has arrived stays exactly there, so the picture of the map need not be drawn
     // again.
     if (near(this.eased.target, wanted.target) && near(this.eased.eye, wanted.eye)) this.eased = wanted;
-    const { target, eye } = this.eased;
+    const { target } = this.eased;
+    const eye = this.mode === "follow" ? this.before(target, this.eased.eye) : this.eased.eye;
     if (this.mode === "top") return this.above(aspect, target, free, this.ceiling(followed));
     const far = this.largest * 2;
     const close = this.mode === "follow" ? 8 : 16;
@@ -201,7 +210,14 @@ export class Camera {
     const matrix = multiply(shifted(perspective(FIELD, aspect, close, far), at), lookAt(eye, target, [0, 0, 1]));
     const follows = this.mode === "follow";
     const fog = follows ? HAZE : 1 / (this.largest * 1.1);
-    return { matrix, eye, fog, sky: follows ? DAY : SKY, nearer: 0.00003 * (follows ? 4 : 10) };
+    return { matrix, eye, fog, sky: follows ? DAY : SKY, isInside: follows, nearer: 0.00003 * (follows ? 4 : 10) };
+  }
+
+  /** The place of an eye, or nearer to its target if a wall is in the way. */
+  before(target, eye) {
+    const length = Math.hypot(...eye.map((value, axis) => value - target[axis]));
+    const free = this.sight.reach(target, eye);
+    return free === 1 ? eye : mix(target, eye, Math.max(0, free - OFF_WALLS / length));
   }
 
   /**
@@ -211,8 +227,7 @@ export class Camera {
    *   the direction they look in, how far behind them the camera is, in units, and the vertical
    *   field of view, in radians
    * @param {number} aspect of the screen
-   * @returns {{matrix: Float32Array, eye: number[], away: number, fog: number, nearer: number}}
-   *   `away`: units from the eyes
+   * @returns {import("../draw/renderer.js").Seen & {away: number}} `away`: units from the eyes
    */
   through({ eye, ahead, behind, field }, aspect) {
     // The camera is a little higher than the eyes, so that the player's body is below the target.
@@ -223,7 +238,7 @@ export class Camera {
     // A player who stops playing goes on watching from the eyes' place.
     [this.target, this.eased] = [eye, null];
     const matrix = multiply(perspective(field, aspect, 2, this.largest * 2), lookAt(from, add(from, ahead), [0, 0, 1]));
-    return { matrix, eye: from, away, fog: HAZE, sky: DAY, nearer: 0.00012 };
+    return { matrix, eye: from, away, fog: HAZE, sky: DAY, isInside: true, nearer: 0.00012 };
   }
 
   /**
@@ -291,10 +306,14 @@ export class Camera {
       // Forces the orbit view to fit the map again.
       this.fitted = null;
     }
+    const from = (up) => {
+      const eye = [target[0], target[1], up];
+      const matrix = multiply(shifted(orthographic(height * aspect, height, 0, 14000), free), lookAt(eye, add(eye, [0, 0, -1]), [0, 1, 0]));
+      return { matrix, eye, fog: 0, sky: SKY, nearer: 0.0002 };
+    };
+    const over = target[2] + ABOVE_ALL;
     // The picture begins at the camera, so a camera at the height of the cut sees what is below it.
-    const eye = [target[0], target[1], Math.min(target[2] + 6000, ceiling)];
-    const below = add(eye, [0, 0, -1]);
-    const matrix = multiply(shifted(orthographic(height * aspect, height, 0, 14000), free), lookAt(eye, below, [0, 1, 0]));
-    return { matrix, eye, fog: 0, sky: SKY, nearer: 0.0002 };
+    if (ceiling < over) return { ...from(ceiling), beyond: { ...from(over), fog: HAZE_ABOVE } };
+    return from(over);
   }
 }

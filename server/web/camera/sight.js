@@ -8,9 +8,13 @@ import { cross, dot, subtract } from "../draw/algebra.js";
 
 /** Lines of sight through one map. */
 export class Sight {
-  /** @param {number[][][]} polygons of the map: convex, counter-clockwise from the front */
-  constructor(polygons) {
-    /** @type {?number[]} the normal of the face that ended the last line of sight */
+  /**
+   * @param {number[][][]} polygons of the map: convex, counter-clockwise from the front
+   * @param {number[][][]} [solid] the polygons that are not of the sky
+   */
+  constructor(polygons, solid = polygons) {
+    const isSolid = new Set(solid);
+    /** @type {?number[]} the normal of the face that ended the last line of sight; null for the sky */
     this.met = null;
     this.faces = polygons.map((corners) => {
       const normal = normalOf(corners);
@@ -19,7 +23,7 @@ export class Sight {
         const inward = cross(normal, subtract(corners[(i + 1) % corners.length], a));
         return { inward, least: dot(inward, a) };
       });
-      return { normal, distance: dot(normal, corners[0]), edges };
+      return { normal, distance: dot(normal, corners[0]), edges, isSolid: isSolid.has(corners) };
     });
   }
 
@@ -33,7 +37,7 @@ export class Sight {
   reach(from, to) {
     let reached = 1;
     this.met = null;
-    for (const { normal, distance, edges } of this.faces) {
+    for (const { normal, distance, edges, isSolid } of this.faces) {
       const begin = dot(normal, from) - distance;
       const end = dot(normal, to) - distance;
       // A line meets a face only from its front.
@@ -41,7 +45,7 @@ export class Sight {
       const share = begin / (begin - end);
       if (share >= reached) continue;
       const at = [0, 1, 2].map((i) => from[i] + (to[i] - from[i]) * share);
-      if (edges.every(({ inward, least }) => dot(inward, at) >= least)) [reached, this.met] = [share, normal];
+      if (edges.every(({ inward, least }) => dot(inward, at) >= least)) [reached, this.met] = [share, isSolid ? normal : null];
     }
     return reached;
   }

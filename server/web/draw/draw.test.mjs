@@ -14,7 +14,7 @@ import { project, rotate } from "./algebra.js";
 import { luminance } from "./colours.js";
 import { Frame } from "./frame.js";
 import { cut, MAP_LAYOUT, mapTriangles } from "./mesh.js";
-import { hashOf, materialOf, nameByPlace } from "./palette.js";
+import { hashOf, isSky, materialOf, nameByPlace } from "./palette.js";
 
 const apart = (a, b) => Math.hypot(...a.map((value, i) => value - b[i]));
 
@@ -36,6 +36,7 @@ test("materials that names tell are told apart by their colours", () => {
   const [r, g, b] = materialOf("ground_grass").colour;
   assert.ok(g > r && g > b, "grass is green");
   assert.ok(materialOf("sky4").grain[2] === 1, "the sky has its own light");
+  assert.deepEqual(["Sky4", "city4_2", undefined].map((name) => isSky(name)), [true, false, false]);
 });
 
 test("every name has a material that can be seen and is no flat colour", () => {
@@ -53,31 +54,39 @@ test("a map without textures has floors, ceilings, and walls by the area", () =>
   assert.equal(names.size, 3);
   const square = [[0, 0, 0], [64, 0, 0], [64, 64, 0], [0, 64, 0]];
   const numbers = MAP_LAYOUT.reduce((a, b) => a + b);
-  const bare = mapTriangles({ polygons: [square] });
-  assert.equal(bare.length, 6 * numbers);
-  const wood = mapTriangles({ polygons: [square], textures: ["trim_wood"], textured: [0] });
+  const { vertices: bare, indices } = mapTriangles({ polygons: [square, square] });
+  assert.equal(bare.length, 2 * 4 * numbers, "triangles share the vertices of their polygon");
+  assert.deepEqual([...indices], [0, 1, 2, 0, 2, 3, 4, 5, 6, 4, 6, 7]);
+  const textured = mapTriangles({ polygons: [square, square], textures: ["sky1", "trim_wood"], textured: [0, 1] });
+  assert.deepEqual([...textured.indices], [4, 5, 6, 4, 6, 7, 0, 1, 2, 0, 2, 3], "the sky comes last");
+  assert.equal(textured.solid, 6);
+  const { vertices: wood } = mapTriangles({ polygons: [square], textures: ["trim_wood"], textured: [0] });
   assert.deepEqual([...wood.slice(6, 9)], [...new Float32Array(materialOf("trim_wood").colour)]);
   assert.notDeepEqual(bare.slice(6, 9), wood.slice(6, 9));
 });
 
 test("triangles of a polygon share all corners on its edges", () => {
   const square = [[0, 0, 0], [4, 0, 0], [8, 0, 0], [8, 8, 0], [0, 8, 0]];
+  // Each edge of this triangle has corners on it.
+  const wedge = [[0, 0, 0], [2, 0, 0], [6, 0, 0], [8, 0, 0], [6, 4, 0], [4, 8, 0], [2, 4, 0]];
   const area = (triangle) => {
     const [[ax, ay], [bx, by], [cx, cy]] = triangle;
     return ((bx - ax) * (cy - ay) - (cx - ax) * (by - ay)) / 2;
   };
-  for (let turn = 0; turn < square.length; turn++) {
-    const corners = [...square.slice(turn), ...square.slice(0, turn)];
-    const triangles = cut(corners);
-    assert.ok(triangles.every((triangle) => area(triangle) > 0.5), "no triangle is flat, and all have the winding of the polygon");
-    assert.ok(Math.abs(triangles.reduce((sum, triangle) => sum + area(triangle), 0) - 64) < 1e-9);
-    // Each edge of the polygon is an edge of a triangle.
-    corners.forEach((a, i) => {
-      const b = corners[(i + 1) % corners.length];
-      assert.ok(triangles.some((t) => t.some((p, j) => p === a && t[(j + 1) % 3] === b)), `${a} to ${b}`);
-    });
+  for (const [polygon, whole] of [[square, 64], [wedge, 32]]) {
+    for (let turn = 0; turn < polygon.length; turn++) {
+      const corners = [...polygon.slice(turn), ...polygon.slice(0, turn)];
+      const triangles = cut(corners);
+      assert.equal(triangles.length, corners.length - 2);
+      assert.ok(triangles.every((triangle) => area(triangle) > 0.5), "no triangle is flat, and all have the winding of the polygon");
+      assert.ok(Math.abs(triangles.reduce((sum, triangle) => sum + area(triangle), 0) - whole) < 1e-9);
+      // Each edge of the polygon is an edge of a triangle.
+      corners.forEach((a, i) => {
+        const b = corners[(i + 1) % corners.length];
+        assert.ok(triangles.some((t) => t.some((p, j) => p === a && t[(j + 1) % 3] === b)), `${a} to ${b}`);
+      });
+    }
   }
-  assert.equal(cut([square[0], square[2], square[3], square[4]]).length, 2, "a plain one has no middle");
 });
 
 test("legs swing by the distance walked, and rest when the player stands", () => {
@@ -173,6 +182,33 @@ test("a weapon flashes when it fires, and when a missile leaves the player", () 
   assert.ok(flashes(4.01) > 0);
 });
 
+test("a shot into the sky leaves no mark", () => {
+  const wall = [[0, 0, 0], [0, 100, 0], [0, 100, 100], [0, 0, 100]];
+  const beyond = [[50, 50, 50], [-10, 50, 50]];
+  for (const [solid, left] of [[[wall], 1], [[], 0]]) {
+    const [marks, sight] = [new Marks(), new Sight([wall], solid)];
+    marks.ray({ from: [50, 50, 50], to: [0, 50, 50] }, sight, 0);
+    assert.equal(sight.reach(...beyond) < 1, true, "the sky is in the way of the camera, too");
+    assert.equal(marks.marks.length, left);
+  }
+});
+
+test("the view that follows passes no wall on its way", () => {
+  const camera = new Camera();
+  // A wall across y = 0, which ends at x = 0. Both of its sides are faces.
+  const side = [[-400, 0, -400], [0, 0, -400], [0, 0, 400], [-400, 0, 400]];
+  camera.frame({ min: [-400, -400, -400], max: [400, 400, 400] }, [side, [...side].reverse()]);
+  camera.look("follow");
+  const free = { x: 0, y: 0, width: 1, height: 1 };
+  const at = (y, passed) => camera.view(1, passed, { position: [-100, y, 0], rotation: [0, 0, 0.7071, 0.7071] }, free).eye;
+  assert.ok(at(-50, 60)[1] < 0, "the camera stands on the player's side");
+  for (let frame = 0; frame < 20; frame++) {
+    const eye = at(50, 0.02);
+    const { target } = camera.eased;
+    assert.equal(camera.sight.reach(target, eye), 1, `frame ${frame}: ${eye}`);
+  }
+});
+
 test("the view from above shows what is below the cut and nothing above it", () => {
   const camera = new Camera();
   camera.frame({ min: [-400, -400, 0], max: [400, 400, 400] });
@@ -186,6 +222,8 @@ test("the view from above shows what is below the cut and nothing above it", () 
   const followed = { position: [0, 0, 30], rotation: [0, 0, 0, 1] };
   assert.ok(depth(120, followed) < -1, "a floor above the followed player is cut off");
   assert.ok(depth(60, followed) > -1 && depth(0, followed) < 1);
+  const { beyond } = camera.view(1, 60, followed, free);
+  assert.ok(beyond.matrix[10] * 390 + beyond.matrix[14] > -1, "what is above the cut is in the picture behind it");
   camera.moveCut(-200);
   assert.ok(depth(300) < -1 && depth(150) > -1);
   camera.moveCut(1000);

@@ -1,7 +1,7 @@
 /** Flat-shaded triangles from convex polygons, and the edges where the surface bends. */
 
 import { cross, dot, normalise, scale, subtract } from "./algebra.js";
-import { materialOf, nameByPlace } from "./palette.js";
+import { isSky, materialOf, nameByPlace } from "./palette.js";
 
 /** How many numbers a vertex has: position and normal. */
 export const VERTEX = 6;
@@ -35,25 +35,45 @@ export function normalOf(corners) {
 /** Sine of the angle at a corner below which its edges are one line. */
 const IN_LINE = 1e-3;
 
-/** Whether the edges that meet at a corner are one line. */
-function isInLine(before, at, after) {
-  const [into, out] = [normalise(subtract(at, before)), normalise(subtract(after, at))];
-  return Math.hypot(...cross(into, out)) < IN_LINE;
+/**
+ * Twice the area of the triangle of three corners that follow one another. 0 if their edges are one
+ * line, or bend outward.
+ *
+ * @param {number[]} normal of the polygon
+ */
+function earOf(before, at, after, normal) {
+  const [into, out] = [subtract(at, before), subtract(after, at)];
+  const turn = dot(cross(into, out), normal);
+  return turn > IN_LINE * Math.hypot(...into) * Math.hypot(...out) ? turn : 0;
 }
 
 /**
- * Cuts a convex polygon into triangles. If it has corners along a straight edge, the triangles meet
- * in its middle: a triangle along such an edge would have no area, and one across it would leave
- * out its corners.
+ * Cuts a convex polygon into triangles, none of which is flat. A fan does if no corner lies on a
+ * straight edge. Otherwise the smallest triangle at an end of the polygon is cut off, again and
+ * again, so that what is left keeps an area for all corners on its edges.
  *
- * @returns {number[][][]} the corners of each triangle
+ * @param {number[][]} corners counter-clockwise from the front
+ * @param {number[]} [normal]
+ * @returns {number[][]} the indices of each triangle's corners
  */
-export function cut(corners) {
-  const last = corners.length - 1;
-  const isPlain = corners.every((at, i) => !isInLine(corners[i === 0 ? last : i - 1], at, corners[i === last ? 0 : i + 1]));
-  if (isPlain) return corners.slice(1, -1).map((corner, i) => [corners[0], corner, corners[i + 2]]);
-  const middle = [0, 1, 2].map((axis) => corners.reduce((sum, corner) => sum + corner[axis], 0) / corners.length);
-  return corners.map((corner, i) => [middle, corner, corners[(i + 1) % corners.length]]);
+export function cutInto(corners, normal = normalOf(corners)) {
+  const ring = corners.map((_, i) => i);
+  const ears = () => ring.map((_, i) => earOf(corners[ring.at(i - 1)], corners[ring[i]], corners[ring[(i + 1) % ring.length]], normal));
+  let areas = ears();
+  if (areas.every((area) => area > 0)) return ring.slice(1, -1).map((corner) => [0, corner, corner + 1]);
+  const found = [];
+  while (ring.length > 3) {
+    const least = areas.reduce((best, area, i) => (area > 0 && !(areas[best] > 0 && areas[best] <= area) ? i : best), 0);
+    found.push([ring.at(least - 1), ring[least], ring[(least + 1) % ring.length]]);
+    ring.splice(least, 1);
+    areas = ears();
+  }
+  return [...found, ring];
+}
+
+/** The corners of each triangle of `cutInto`. */
+export function cut(corners, normal) {
+  return cutInto(corners, normal).map((triangle) => triangle.map((i) => corners[i]));
 }
 
 /**
@@ -66,28 +86,33 @@ export function triangles(polygons) {
   const out = [];
   for (const corners of polygons) {
     const normal = normalOf(corners);
-    for (const corner of cut(corners).flat()) out.push(...corner, ...normal);
+    for (const corner of cut(corners, normal).flat()) out.push(...corner, ...normal);
   }
   return new Float32Array(out);
 }
 
 /**
- * The triangles of a map with their materials.
+ * The triangles of a map with their materials. The triangles of a polygon share its vertices.
  *
  * @param {import("../match/scene.js").Scene} scene
- * @returns {Float32Array} numbers as in `MAP_LAYOUT` for each vertex
+ * @returns {{vertices: Float32Array, indices: Uint32Array, solid: number}} numbers as in `MAP_LAYOUT`
+ *   for each vertex, three vertices for each triangle, and how many indices come before the sky's
  */
 export function mapTriangles({ polygons, textures = [], textured = [] }) {
-  const out = [];
+  const [vertices, indices, sky] = [[], [], []];
   const known = new Map();
+  let first = 0;
   polygons.forEach((corners, i) => {
     const normal = normalOf(corners);
     const name = textures[textured[i]] ?? nameByPlace(normal, corners[0]);
     if (!known.has(name)) known.set(name, materialOf(name));
     const { colour, cell, grain } = known.get(name);
-    for (const corner of cut(corners).flat()) out.push(...corner, ...normal, ...colour, ...cell, ...grain);
+    for (const corner of corners) vertices.push(...corner, ...normal, ...colour, ...cell, ...grain);
+    const into = isSky(name) ? sky : indices;
+    for (const corner of cutInto(corners, normal).flat()) into.push(first + corner);
+    first += corners.length;
   });
-  return new Float32Array(out);
+  return { vertices: new Float32Array(vertices), indices: new Uint32Array([...indices, ...sky]), solid: indices.length };
 }
 
 /**

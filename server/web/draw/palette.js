@@ -25,12 +25,15 @@ const SMOOTH = [[128, 128, 0, 0.12], [0.1, 0.03, 0]];
 const BRIGHT = [[32, 32, 0, 0.2], [0.05, 0, 0.75]];
 const SKY_ITSELF = [[128, 128, 0, 0], [0, 0, 1]];
 
+/** A word in names of textures that are the sky. */
+const SKY_WORD = /sky/;
+
 /**
  * Words in names of textures, of these maps' and of other games, each with a hue, a saturation, a
  * lightness and a pattern. The first word that a name contains counts.
  */
 const WORDS = [
-  [/sky/, 0.58, 0.42, 0.6, SKY_ITSELF],
+  [SKY_WORD, 0.58, 0.42, 0.6, SKY_ITSELF],
   [/lava|magma/, 0.05, 0.9, 0.52, BRIGHT],
   [/slime|acid/, 0.25, 0.6, 0.4, BRIGHT],
   [/water|river/, 0.55, 0.45, 0.45, BRIGHT],
@@ -98,6 +101,15 @@ export function materialOf(name) {
   const lightness = wordLightness + (other - 0.5) * LIGHT_VARIES;
   const [cell, grain] = pattern;
   return { colour: hueColour((hue + 1) % 1, saturation, lightness), cell, grain };
+}
+
+/**
+ * Whether a texture is the sky.
+ *
+ * @param {string} [name] none if it is not known
+ */
+export function isSky(name = "") {
+  return SKY_WORD.test(name.toLowerCase());
 }
 
 /** Names for faces of a map whose textures are not known, by their direction. */

@@ -59,11 +59,12 @@ export class Shape {
    * @param {Float32Array} vertices
    * @param {number[]} layout how many numbers each attribute of a vertex has
    * @param {number[]} [instances] how many numbers each attribute of an instance has
+   * @param {?Uint32Array} [indices] the vertices of each triangle, if triangles share vertices
    */
-  constructor(gl, vertices, layout, instances = []) {
+  constructor(gl, vertices, layout, instances = [], indices = null) {
     this.gl = gl;
     this.width = layout.reduce((a, b) => a + b);
-    this.count = vertices.length / this.width;
+    this.count = indices ? indices.length : vertices.length / this.width;
     this.array = gl.createVertexArray();
     this.instanceWidth = instances.reduce((a, b) => a + b, 0);
     gl.bindVertexArray(this.array);
@@ -72,6 +73,11 @@ export class Shape {
     if (instances.length > 0) {
       this.filled = this.buffer(new Float32Array(0), gl.STREAM_DRAW);
       this.attributes(instances, layout.length, this.instanceWidth, 1);
+    }
+    if (indices) {
+      this.indices = gl.createBuffer();
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.indices);
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, indices, gl.STATIC_DRAW);
     }
     gl.bindVertexArray(null);
   }
@@ -110,13 +116,19 @@ export class Shape {
     return this;
   }
 
-  /** Draws the shape once, or once for each instance. */
-  draw(mode = this.gl.TRIANGLES) {
+  /**
+   * Draws the shape once, or once for each instance.
+   *
+   * @param {number} [mode]
+   * @param {number} [count] of vertices or indices, if not all are drawn
+   */
+  draw(mode = this.gl.TRIANGLES, count = this.count) {
     const { gl } = this;
     if (this.instanceWidth > 0 && !this.instances) return;
     gl.bindVertexArray(this.array);
-    if (this.instanceWidth > 0) gl.drawArraysInstanced(mode, 0, this.count, this.instances);
-    else gl.drawArrays(mode, 0, this.count);
+    if (this.indices) gl.drawElements(mode, count, gl.UNSIGNED_INT, 0);
+    else if (this.instanceWidth > 0) gl.drawArraysInstanced(mode, 0, count, this.instances);
+    else gl.drawArrays(mode, 0, count);
   }
 
   /** Frees the memory of the shape. */
@@ -124,5 +136,6 @@ export class Shape {
     this.gl.deleteVertexArray(this.array);
     this.gl.deleteBuffer(this.vertices);
     if (this.filled) this.gl.deleteBuffer(this.filled);
+    if (this.indices) this.gl.deleteBuffer(this.indices);
   }
 }

@@ -39,6 +39,20 @@ const SHARPEST = 2;
 /** Share of the depths that is kept for what the viewer holds. */
 const HELD = 0.05;
 
+/** Where the depths begin that are kept for what lies beyond everything else. */
+const BEYOND = 0.999;
+
+/**
+ * @typedef {object} Seen how the match is seen
+ * @property {Float32Array} matrix
+ * @property {number[]} eye
+ * @property {number} fog how thick the haze is: the reciprocal of units
+ * @property {number[]} [sky] the colour of what is far away
+ * @property {boolean} [isInside] whether the eye is inside the map
+ * @property {number} nearer how much nearer lines are drawn than the faces on which they lie
+ * @property {Seen} [beyond] what is seen where this view shows nothing
+ */
+
 /** Names of renderers without a graphics processor. */
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
@@ -95,7 +109,9 @@ export class Renderer {
     this.map?.delete();
     this.edges?.delete();
     for (const shape of this.shapes.values()) shape.delete();
-    this.map = new Shape(gl, mapTriangles(scene), MAP_LAYOUT);
+    const { vertices, indices, solid } = mapTriangles(scene);
+    this.solid = solid;
+    this.map = new Shape(gl, vertices, MAP_LAYOUT, [], indices);
     const shapes = { ...this.figures };
     scene.models.forEach(({ polygons }, number) => (shapes[`model ${number}`] = polygons));
     this.shapes = new Map(
@@ -109,7 +125,7 @@ export class Renderer {
       // Ceilings face down and are left out, so that the sun shines into rooms.
       gl.enable(gl.CULL_FACE);
       this.programs.mapShadow.use().set("u_view", this.shadows.view);
-      this.map.draw();
+      this.map.draw(gl.TRIANGLES, solid);
     });
   }
 
@@ -139,7 +155,7 @@ export class Renderer {
    * Draws a frame.
    *
    * @param {import("./frame.js").Frame} frame
-   * @param {{matrix: Float32Array, eye: number[], fog: number, nearer: number}} view
+   * @param {Seen} view
    */
   draw(frame, view) {
     const { gl } = this;
@@ -162,8 +178,8 @@ export class Renderer {
     if (!this.software || this.ground.copies === false || !this.ground.copy()) this.drawGround(view, width, height, moving);
     gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.CULL_FACE);
-    this.light(this.programs.body, view).sample("u_moving_shadow", 1, this.shadows.ofBodies.texture);
-    for (const shape of this.shapes.values()) shape.draw();
+    this.drawBodies(view);
+    if (view.beyond) this.beyond(() => this.drawBodies(view.beyond));
     // What the viewer holds is nearer than any wall.
     gl.depthRange(0, HELD);
     for (const [name, instances] of frame.hands) this.shapes.get(name)?.fill(instances).draw();
@@ -194,15 +210,44 @@ export class Renderer {
       .sample("u_static_shadow", 0, this.shadows.ofMap.texture);
   }
 
+  /** Draws bodies that hide what is behind them. */
+  drawBodies(view) {
+    this.light(this.programs.body, view).sample("u_moving_shadow", 1, this.shadows.ofBodies.texture);
+    for (const shape of this.shapes.values()) shape.draw();
+  }
+
+  /** Draws something where nothing else is. */
+  beyond(draw) {
+    const { gl } = this;
+    gl.depthRange(BEYOND, 1);
+    draw();
+    gl.depthRange(0, 1);
+  }
+
   /** Draws everything that never moves. */
   drawMap(view) {
-    const { gl, programs } = this;
+    const { gl } = this;
     gl.clearColor(...(view.sky ?? SKY), 0);
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    this.drawSolids(view);
+    if (!view.beyond) return;
+    // No shadows of bodies fall there: the alpha channel stays as it is.
+    gl.colorMask(true, true, true, false);
+    this.beyond(() => this.drawSolids(view.beyond));
+    gl.colorMask(true, true, true, true);
+  }
+
+  drawSolids(view) {
+    const { gl, programs } = this;
     gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.CULL_FACE);
     this.light(programs.map, view);
-    this.map.draw();
+    // Steep faces are moved back more than flat ones, so that no line on an edge becomes dashes.
+    gl.enable(gl.POLYGON_OFFSET_FILL);
+    gl.polygonOffset(1, 1);
+    // From outside, a sky would only hide the map.
+    this.map.draw(gl.TRIANGLES, view.isInside ? this.map.count : this.solid);
+    gl.disable(gl.POLYGON_OFFSET_FILL);
     gl.enable(gl.BLEND);
     // The alpha channel holds the sun's share. Later drawing must not change it.
     gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ZERO, gl.ONE);

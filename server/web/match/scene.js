@@ -1,13 +1,15 @@
 /** The scene: the map and the shapes of bodies, from `/scene/HASH`. */
 
 import { outline, points } from "../draw/mesh.js";
+import { isSky } from "../draw/palette.js";
 import { ofMatch } from "../link/match.js";
 
 /**
  * @typedef {object} Scene
  * @property {string} hash content hash of the map
- * @property {{min: number[], max: number[]}} bounds of the visible part of the map
+ * @property {{min: number[], max: number[]}} bounds of the visible part of the map, without the sky
  * @property {number[][][]} polygons of the map, as points
+ * @property {number[][][]} solid the polygons that are not of the sky
  * @property {[number[], number[]][]} edges at which the map bends
  * @property {{name: string, polygons: number[][][], min: number[], max: number[]}[]} models
  * @property {{name: string, half_extents: number[]}[]} sizes
@@ -79,12 +81,14 @@ export async function fetchScene(hash) {
   const told = await answer.json();
   /** @type {number[][][]} */
   const polygons = told.polygons.map(points);
+  const solid = polygons.filter((/** @type {number[][]} */ _, /** @type {number} */ i) => !isSky(told.textures[told.textured[i]]));
   return {
     ...told,
     polygons,
     players: playersOf(told.sizes),
-    bounds: around(polygons) ?? told.bounds,
-    edges: outline(polygons),
+    solid,
+    bounds: around(solid) ?? told.bounds,
+    edges: outline(solid),
     models: told.models.map((/** @type {any} */ model) => ({ ...model, polygons: model.polygons.map(points) })),
   };
 }

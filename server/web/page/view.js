@@ -62,7 +62,7 @@ export class View {
     if (this.wanted !== hash) return false;
     this.scene = scene;
     this.renderer.show(scene);
-    this.camera.frame(scene.bounds, scene.polygons);
+    this.camera.frame(scene.bounds, scene.polygons, scene.solid);
     this.layers.forgetMap();
     return true;
   }

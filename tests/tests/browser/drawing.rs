@@ -28,7 +28,7 @@ const COUNTED: usize = 8;
 const COUNT_CALLS: &str = "(() => {
     const { gl } = arena.renderer;
     let calls = 0;
-    for (const name of ['drawArrays', 'drawArraysInstanced']) {
+    for (const name of ['drawArrays', 'drawArraysInstanced', 'drawElements']) {
         gl[name] = (...rest) => {
             calls++;
             WebGL2RenderingContext.prototype[name].apply(gl, rest);
@@ -37,6 +37,7 @@ const COUNT_CALLS: &str = "(() => {
     arena.frame(performance.now(), 0.02);
     delete gl.drawArrays;
     delete gl.drawArraysInstanced;
+    delete gl.drawElements;
     return calls;
 })()";
 

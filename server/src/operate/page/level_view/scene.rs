@@ -1,6 +1,8 @@
 //! `/scene`: the map's visible polygons, the models and the grid, as JSON. `seen` finds the polygons
 //! that can be seen, and `weld` makes them share their corners.
 
+#[cfg(test)]
+mod joints;
 mod seen;
 mod weld;
 
