@@ -42,7 +42,11 @@ pub(super) fn with_file(arguments: Vec<OsString>) -> Result<Vec<OsString>, Error
     let command = Options::command();
     for (key, value) in &table {
         let known = command.get_arguments().find(|known| known.get_long() == Some(key));
-        let Some(known) = known.filter(|_| key != "config") else {
+        if key == "config" {
+            let way_out = format!("name one file, by {OPTION} or {VARIABLE}");
+            return Err(wrong(format!("a file of options cannot name another one; {way_out}")));
+        }
+        let Some(known) = known else {
             let known = command.get_arguments().filter_map(|option| option.get_long());
             let way_out = did_you_mean(key, &known.collect::<Vec<_>>());
             return Err(wrong(format!("there is no option {key}; {way_out}")));
